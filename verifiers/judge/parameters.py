@@ -37,7 +37,7 @@ _Text = Annotated[str, Field(min_length=1)]
 
 
 class JudgeParams(Params):
-    """What is judged by whom, and against what."""
+    """What a judge is asked about a response, and what the response is compared with."""
 
     reference: Annotated[tuple[_Text, ...], BeforeValidator(_references), Field(max_length=MAX_REFERENCES)] = ()
     """The right answer, or several answers of which any is right. Mode `reference` needs it; in other modes it is a

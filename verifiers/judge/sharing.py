@@ -151,7 +151,7 @@ class Shared:
                 # Shielded: a follower that goes away must not cancel the shared call.
                 return await asyncio.shield(flight)
         except TimeoutError as error:
-            raise EndpointFailure("deadline", "another call for the same had not ended") from error
+            raise EndpointFailure("deadline", "another call for the same answer did not end in time") from error
 
     async def _compute(self, key: bytes, compute: Compute, ttl_s: float | None) -> bytes:
         self.counters.misses += 1

@@ -2,7 +2,7 @@ r"""Decides which side is at fault if a comparison cannot be finished, for all v
 
     the reference alone breaks a limit, or cannot be compared with itself          invalid  `reference_too_complex`
     the answer is larger than its reference can justify                            0        `too_complex`
-    anything else: a sum that nobody can evaluate, an equality neither proved
+    anything else: a sum that cannot be evaluated, an equality neither proved
     nor refuted, a worker's time or memory                                         failed   `too_complex`
 
 A limit of this service must not make an answer wrong, and an answer must not avoid a 0 by exhausting the service. An

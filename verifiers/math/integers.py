@@ -90,7 +90,7 @@ def _ceiling(node: Node, above: bool) -> int:
         return math.floor(value) + 1 if above else math.ceil(value)
     near = values.approximate(node)
     if not math.isfinite(near) or abs(near - round(near)) < 1e-6 * max(1.0, abs(near)):
-        raise NoValue("not to be told from an integer")
+        raise NoValue("too near to an integer to tell which one it is")
     return math.ceil(near)
 
 

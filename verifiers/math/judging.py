@@ -9,7 +9,7 @@
         ├─────────────► a result ──────────────────────────────────────────────┤
         │ blame         which is at fault for a limit: reference or answer      │
         └──────────────────────────────────────────────────────────────────────┴─► verdict ─► delivered
-                                      a second opinion, an explanation: for those who ask
+                                      a second opinion, an explanation, on request
 
 Verdicts are delivered as soon as they are final. README.md says what each of these steps is good for.
 """

@@ -114,7 +114,7 @@ def _subscripts(text: str) -> Counter[str]:
 
 
 def _brackets(text: str) -> str | None:
-    """The brackets around a list; None where there is none."""
+    """The brackets around a list; None if there are none."""
     text = _bare(text).replace("\\{", "{").replace("\\}", "}").strip(" $")
     if "," not in text or not text or text[0] not in _OPENING or text[-1] not in _CLOSING:
         return None

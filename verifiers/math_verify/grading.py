@@ -44,7 +44,7 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
         equal, different                               what `verify` says
         no_answer, unparseable, not_comparable, too_complex
             nothing was found in the response; `parse` raised on it, or `verify` did and nothing matched, with `message`
-    and `answer` is the text that was compared, where there is one.
+    and `answer` is the text that was compared, if there is one.
     """
     references, response, packed = payload
     terms = _terms(packed)

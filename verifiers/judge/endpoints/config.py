@@ -135,7 +135,7 @@ class EndpointConfig(_Part):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("expected http://HOST/... or https://HOST/...")
         if parts.username or parts.password:
-            raise ValueError("expected no user or password: keys belong into the environment, see api_key_env")
+            raise ValueError("expected no user or password: put keys into the environment, see api_key_env")
         if parts.query or parts.fragment:
             raise ValueError("expected no query and no fragment")
         return url.rstrip("/")

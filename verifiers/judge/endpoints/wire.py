@@ -132,7 +132,7 @@ class Wire:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._closed:
-            raise Fault("connect", "we are stopping", Retry.NEVER, reached=False)
+            raise Fault("connect", "the service is stopping", Retry.NEVER, reached=False)
         self._session = aiohttp.ClientSession(
             # Our own limits decide how many connections there are.
             connector=aiohttp.TCPConnector(limit=0, limit_per_host=0),

@@ -82,7 +82,7 @@ def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
     slots = [part.name for part in parts if isinstance(part, Slot)]
     twice = sorted({slot for slot in slots if slots.count(slot) > 1})
     if twice:
-        raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} stands there twice")
+        raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} occurs twice; use it once")
     if not _ANSWERS & set(slots):
         raise BrokenPrompt(f"prompt {name}: nothing of the response is shown; expected one of {sorted(_ANSWERS)}")
     if ("response_a" in slots) is not ("response_b" in slots):

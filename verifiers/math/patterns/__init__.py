@@ -30,7 +30,7 @@ definitions are this project's own and have no other source.
     of the unit
     UNIT_MISMATCH            another unit of the same kind with the same quantity or the same number, or an unknown one
                              with the same number
-    UNIT_MISSING             the right number without the reference's unit, where that made it wrong
+    UNIT_MISSING             the right number without the reference's unit, if that made it wrong
     DIMENSION_MISMATCH       a unit for another kind of quantity
     of the way there
     UNSIMPLIFIED             the right value, asked for in its simplest form and not written so
