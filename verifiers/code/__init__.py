@@ -1,21 +1,20 @@
-"""Whether the program of a response passes its tests, run in a box.
+"""Runs the program of a response in a box, and scores it by its tests.
 
     response ──extraction──► program ──┐                                     (verifiers/code_blocks.py)
     reference ──aliases──► typed suite ┴─► box ──► what it did ──compared here──► outcome each ──policy──► score
             (aliases.py, cases.py)          (judging.py)       (comparators.py, equality.py)     (outcomes.py)
 
-Expected outputs and values never enter a box: a program can only claim an answer, never a verdict. Tests that are
-programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot touch;
-asserts of a call and a literal are taken apart and judged here.
+Expected outputs and values never enter a box: a program can only give an answer, never a verdict. Tests that are
+programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot reach;
+asserts of a call and a literal are parsed and judged outside of the box.
 
-The number of tests asked for is the denominator, whatever ran. A suite without tests, with tests that assert nothing,
-with something left out, or with tests that fail where they would have to be in one process with the program is
-`invalid`; a sandbox that cannot be had is `failed`; what the program does (crash, hang, exhaust its memory, not compile)
-is judged: 0 for that test.
-A program of more than `code_blocks.MAX_PROGRAM_BYTES` is not run: 0, `too_large`.
+The number of requested tests is the denominator, whatever ran. A suite is `invalid` if it has no tests, tests that
+assert nothing, or elided values, or if its tests fail because they would have to be in one process with the program. If
+no sandbox is available, the item is `failed`. Faults of the program (crash, hang, too much memory, no compilation) are
+judged: 0 for that test. A program of more than `code_blocks.MAX_PROGRAM_BYTES` is not run: 0, `too_large`.
 
-Verdicts are cached like all others, also those that depend on a time limit: CPU time counts, which other load changes by
-a few per cent only, so that a program close to its limit may get another verdict in another run.
+Verdicts are cached like all others, including those that depend on a time limit. CPU time counts, which other load
+changes by a few per cent only; still, a program close to its limit may get another verdict in another run.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ from verifiers.long_texts import INLINE_CHARS, trouble
 
 
 def _by_name(value: Any) -> Any:
-    """A comparator's name stands for the comparator of that mode."""
+    """Replace a comparator's name by the comparator of that mode."""
     return {"mode": value} if isinstance(value, str) else value
 
 
@@ -49,39 +48,42 @@ class CodeParams(Params):
     """The tests, and how the program is run and scored."""
 
     reference: dict[str, Any] | list[Any] | str
-    """The tests: `{"case_type": ..., "test_cases": [...], ...}` as an object or JSON text, in any form that data sets
-    use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker."""
+    """The tests: `{"case_type": ..., "test_cases": [...], ...}` as an object or JSON text, in any form that data
+    sets use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker."""
     language: str | None = None
-    """Of the program; None: what the tests say, or else the response's code fence, or else Python."""
+    """The language of the program; None: that of the tests, or else that of the response's code fence, or else
+    Python."""
     time_limit_s: float = Field(default=2.0, gt=0, le=600)
-    """CPU seconds of each test; of tests that are one program (check, unittest, pytest) for all of them together."""
+    """CPU seconds for each test; for tests that are one program (check, unittest, pytest) for all of them together."""
     memory_mb: int = Field(default=512, ge=16, le=65_536)
     policy: Policy = "all"
-    """all: 1 if every test passes, else 0; ratio: the share that passes; threshold: the share, or 0 below `threshold`;
-    first_n: the share of the first `first_n` tests, and no others are run."""
+    """all: 1 if every test passes, else 0; ratio: the share that passes; threshold: the share, or 0 below
+    `threshold`; first_n: the share of the first `first_n` tests, and no others are run."""
     threshold: float = Field(default=1.0, ge=0, le=1)
     first_n: int = Field(default=10, ge=1)
     fail_fast: bool = False
-    """Run nothing after the first test that fails; what is not run has not passed. Where the rest cannot change the
-    score, it is left out anyway unless an explanation is wanted."""
+    """Whether nothing runs after the first failed test; a test that does not run has not passed. If the remaining
+    tests cannot change the score, they are left out anyway, unless an explanation is wanted."""
     max_timeouts: int = Field(default=3, ge=1)
-    """After so many tests that reached the time limit the rest is not run, and has not passed."""
+    """After this many tests that reached the time limit, the remaining tests do not run and have not passed."""
     comparator: Annotated[Comparator | Mode | None, BeforeValidator(_by_name)] = None
-    """How outputs and values are compared: a mode's name or an object; None: outputs by lines, numbers as decimals."""
+    """How outputs and values are compared: the name of a mode, or an object; None: outputs by lines, numbers as
+    decimals."""
     prelude: Prelude = "none"
-    """leetcode: the imports that solutions for such sites take for granted, before a Python program."""
+    """leetcode: the imports that solutions for such sites expect, before a Python program."""
     select: Select = "last"
     """Which of several code blocks is the program."""
     think: Think = "auto"
-    """Which text is looked at. auto: after the last closing think tag; required: there must be one; none: all of it."""
+    """Which text is searched. auto: the text after the last closing think tag; required: the tag must be there;
+    none: all text."""
     objects: bool | None = None
     """Whether tests may compare and compute with objects of the program's own classes, which runs the program's
-    operators. None: those asserts may which do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`."""
+    operators. None: only asserts that do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`, may."""
     allow_nonzero_exit: bool = False
-    """A right output counts even if the program ends with an error."""
+    """Whether a right output counts even if the program ends with an error."""
 
     def terms(self, *, explain: bool = False) -> Terms:
-        # Time in which the machine does not let the program run is not counted, so this is for sleepers alone.
+        # Time in which the machine does not run the program is not counted, so only sleeping programs meet this.
         wall_s = max(6.0, 3 * self.time_limit_s)
         comparator = self.comparator if isinstance(self.comparator, Comparator) else Comparator()
         return Terms(
@@ -101,7 +103,7 @@ class CodeParams(Params):
 FIND = Task(
     "verifiers.code_blocks", "find_in_worker", time_limit_s=5.0, output_bytes=code_blocks.MAX_PROGRAM_BYTES + 1024
 )
-"""Finding is linear; parsing what was found is not always, and text that takes so long is no program."""
+"""The search is linear, but parsing is not always; a text that takes longer than this is no program."""
 
 
 class Code(Verifier[CodeParams]):
@@ -118,7 +120,7 @@ class Code(Verifier[CodeParams]):
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
         self._sandbox = resources.sandbox
-        # One item is extracted or compared while others run; more would stand in the boxes' queue, which is not fair.
+        # One item is extracted or compared while others run; more would wait in the boxes' queue, which is not fair.
         self.concurrency = 2 * resources.sandbox.slots + 1
         self._suites = _Suites()
 
@@ -201,21 +203,21 @@ def create(resources: Resources) -> Code:
 
 
 class _Suites:
-    """The suites of parameters seen lately: all samples of one prompt come with the same parameters."""
+    """The suites of recent parameters: all samples of one prompt have the same parameters."""
 
     _MOST = 2048
     _MAX_CHARS = 64_000_000
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[CodeParams, Suite | InvalidItem]] = {}
-        """By the parameters' address, which stays theirs while they are held here."""
+        """Suites by the address of their parameters, which cannot be reused while they are held here."""
         self._chars = 0
 
     def by(self, params: CodeParams) -> Suite:
-        """The suite they describe.
+        """The suite that the parameters describe.
 
         Raises:
-            InvalidItem: they describe none.
+            InvalidItem: they describe no suite.
         """
         known = self._known.get(id(params))
         if known is None:

@@ -1,4 +1,4 @@
-"""From the many forms in which data sets write tests to one `Suite`; what cannot be read for certain is `invalid`.
+"""Reads the many forms of tests in data sets into one `Suite`; tests that cannot be read for certain are `invalid`.
 
     reference ──fields by any alias──► containers opened ──► entries ──► case type ──► typed cases
 
@@ -6,8 +6,8 @@ Containers: a list of objects or texts, the same as a JSON string, an object of 
 CodeContests `input`, `output`), lists of public and private tests, a HumanEval row, SandboxFusion's nested `stdin` and `stdout`, verl's `assert_case`, rLLM's
 `functional`. Nothing is ever unpickled: compressed tests are `invalid`.
 
-A reference without tests, with inputs and outputs of different number, with something left out, or of a kind that
-cannot be told is `invalid`; no form of it is ever passed.
+A reference is `invalid` if it has no tests, different numbers of inputs and outputs, elided values, or an unknown kind;
+no program ever passes it.
 """
 
 import ast
@@ -50,10 +50,10 @@ _MAX_FILES = 1000
 
 
 def parse(reference: Any) -> Suite:
-    """The suite a reference describes.
+    """The suite that a reference describes.
 
     Raises:
-        InvalidItem: it describes none, or not for certain; the message says what was expected and what was found.
+        InvalidItem: it describes no suite, or not for certain; the message says what was expected and what was found.
     """
     raw = _Raw()
     raw.take(_opened(reference, "reference"), depth=0)
@@ -106,13 +106,13 @@ _NO_NAME = ("", "none", "null")
 
 @dataclass(slots=True)
 class _Raw:
-    """What a reference says, its containers opened, before it is known what kind it is."""
+    """The content of a reference with its containers opened, before its kind is known."""
 
     entries: list[Any] = field(default_factory=list)
     kinds: set[CaseType] = field(default_factory=set)
     functions: list[str] = field(default_factory=list)
     of_solution: bool = False
-    """The function is named as a method of `Solution`."""
+    """Whether the function is named as a method of `Solution`."""
     modules: dict[str, Any] = field(default_factory=dict)
     setup: list[str] = field(default_factory=list)
     prefix: list[str] = field(default_factory=list)
@@ -123,7 +123,7 @@ class _Raw:
     count: int | None = None
 
     def take(self, value: Any, depth: int) -> None:
-        """Add what a container holds."""
+        """Add the content of a container."""
         if depth > 5:
             raise InvalidItem("unparseable_tests", "the tests are nested more deeply than any known form")
         if isinstance(value, str):
@@ -157,7 +157,7 @@ class _Raw:
                 self.take(_opened(value[key], key), depth + 1)
                 opened = True
         if value.get("test_list") and isinstance(value.get("test"), str):
-            # A row of MBPP+: the few asserts of MBPP, and beside them the program of all others.
+            # A row of MBPP+: the few asserts of MBPP, and beside them a program with all other tests.
             self.take([value["test"]], depth + 1)
         if "assert_case" in value:
             self.kinds.add(CaseType.ASSERT)
@@ -179,7 +179,7 @@ class _Raw:
             self.entries += [value] if columns is None else columns
 
     def _fields(self, value: dict[str, Any]) -> None:
-        """What may stand at any level."""
+        """Add the fields that may be at any level."""
         for key in _TYPE_KEYS:
             if isinstance(value.get(key), str):
                 kind = _kind_named(value[key], strict=key == "case_type")
@@ -213,10 +213,10 @@ class _Raw:
 
     @property
     def function(self) -> str:
-        """The one function under test; empty when none is named.
+        """The one function under test; empty if none is named.
 
         Raises:
-            InvalidItem: there are several.
+            InvalidItem: several functions are named.
         """
         names = set(self.functions)
         if len(names) > 1:
@@ -228,10 +228,10 @@ class _Raw:
 
 
 def _opened(value: Any, where: str) -> Any:
-    """Text that is JSON as what it says; other values as they are.
+    """Decode text that is JSON; other values are unchanged.
 
     Raises:
-        InvalidItem: it is text that looks like JSON and is none, or compressed.
+        InvalidItem: it is text that looks like JSON but is not, or it is compressed.
     """
     if not isinstance(value, str):
         return value
@@ -255,7 +255,7 @@ def _listed(value: Any, where: str) -> list[Any]:
 
 
 def _texts_of(text: str) -> list[Any]:
-    """A text in the place of a list: test code, unless it is packed."""
+    """The test code in a text that is given instead of a list; packed text is refused."""
     if _PACKED.fullmatch(text.strip()):
         raise InvalidItem(
             "compressed_tests",
@@ -273,7 +273,7 @@ _CODE = re.compile(r"\bassert|\bdef |\bclass |\braise\b|\(")
 
 
 def _separate_asserts(text: str) -> list[str]:
-    """Each assert by itself when the text is a list of them, one a line."""
+    """The asserts of a text that is a list of them, one per line; otherwise the text."""
     lines = [line for line in text.splitlines() if line.strip()]
     return lines if all(line.startswith("assert ") for line in lines) else [text]
 
@@ -293,11 +293,11 @@ def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 _FROM_APPS = "function_call"
-"""The word by which those name them that have taken calls over from APPS, one by one."""
+"""The type of tests in data sets that took calls over from APPS, one by one."""
 
 
 def _columns(value: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """The tests of an object that has a list of texts as its inputs and one as long as its outputs; None: it has not."""
+    """The tests of an object with a list of inputs and a list of outputs of the same length; otherwise None."""
     given, expected = value.get("input"), value.get("output")
     if not (_are_texts(given) and _are_texts(expected) and len(given) == len(expected)):
         return None
@@ -347,7 +347,7 @@ def _language(name: str) -> str:
 
 
 def _path(name: Any) -> str:
-    """In its plain form, as boxes take it."""
+    """A file's path in its plain form, as boxes accept it."""
     try:
         return checked_path(str(name).encode().decode())
     except (BadPath, UnicodeEncodeError) as error:
@@ -355,9 +355,10 @@ def _path(name: Any) -> str:
 
 
 def _demand_places(paths: Iterable[str]) -> None:
-    """
+    """Check that no path must be a file and a folder at once.
+
     Raises:
-        InvalidItem: one is to be a file and a folder at once.
+        InvalidItem: a path must be both.
     """
     paths = set(paths)
     if len(paths) > _MAX_FILES:
@@ -400,7 +401,7 @@ _SOURCES = frozenset(language.source_file for language in languages.all_language
 
 
 def _kind_named(name: str, *, strict: bool) -> CaseType | None:
-    """The case type of a name; None for no name, and for words under `type` that are something else."""
+    """The case type of a name; None for no name, and for other words under `type`."""
     word = name.strip().lower().replace("-", "_").replace(" ", "_")
     if not word:
         return None
@@ -534,7 +535,7 @@ def _calls(raw: _Raw, kind: CaseType) -> Suite:
 
 
 def _may_be_wrapped(entry: dict[str, Any]) -> bool:
-    """APPS writes the value into a list: whether a value is meant or a list of one, its form leaves open."""
+    """Whether an expected value may be wrapped in a list, as APPS does; its form does not show which is meant."""
     expected = _first(entry, _OUTPUT_KEYS)
     return entry.get("type") == _FROM_APPS and isinstance(expected, list) and len(expected) == 1
 
@@ -573,7 +574,7 @@ def _call_case(entry: dict[str, Any], position: int, *, wrapped: bool) -> CallCa
 
 
 def _with_image(plain: Any, keywords: dict[str, Any], positional: list[Any]) -> str:
-    """The arguments with their image for Python."""
+    """The arguments with their form for Python."""
     return json.dumps([plain, keywords, json.loads(encoding.encode(positional))])
 
 
@@ -654,7 +655,7 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
 
 
 def _importing(code: str, where: str) -> str:
-    """The test module with an import of the names it takes from the program, or from modules, without saying so."""
+    """Add an import of the names that the test module uses from the program, or from modules, but does not import."""
     tree = analysis.tree_of(code, where)
     if tree is None:
         return code
@@ -670,7 +671,7 @@ def _importing(code: str, where: str) -> str:
 
 
 def _module_import(name: str, attributes: Sequence[str]) -> str:
-    """What imports a module, or what the program has under its name when the module has not got what is used of it."""
+    """Code that imports a module, or else the program's object of that name if the module lacks the used attributes."""
     module = MODULES_BY_SHORT_NAME.get(name, name)
     taken = ", ".join(f"{attribute} as _" for attribute in attributes)
     return (
@@ -707,7 +708,7 @@ _READERS = {
 
 
 def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
-    """What goes before the program: import prefix, the prompt where it is the head of a function, and its preamble.
+    """The text before the program: import prefix, the prompt if it is the head of a function, and its preamble.
 
     A prompt of imports and classes that all solutions start from is part of the prefix.
     """

@@ -1,7 +1,7 @@
-"""Looks at the text of tests without running it: whether it tests anything, how many tests it holds, what it needs.
+"""Analyses the text of tests without running it: whether it tests anything, how many tests it holds, what it needs.
 
-Texts are the data set's, but bounded all the same: what is longer than `MAX_ANALYSED_CHARS` is looked at with regular
-expressions only, and asserts are then not taken apart.
+The texts come from the data set, but are bounded all the same: a text longer than `MAX_ANALYSED_CHARS` is searched with
+regular expressions only, and its asserts are not parsed.
 """
 
 import ast
@@ -17,11 +17,11 @@ from verifiers.code.cases import AssertedCall, Relation
 from verifiers.code.literals import is_json
 
 MAX_ANALYSED_CHARS = 64_000
-"""About 25 ms of parsing, once for each reference."""
+"""Parsing this much takes about 25 ms, once for each reference."""
 
 
 def tree_of(source: str, where: str) -> ast.Module | None:
-    """The parsed text; None when it is too long to be looked at.
+    """The parsed text; None if it is too long to be analysed.
 
     Raises:
         InvalidItem: it is not Python, or an expected value is elided.
@@ -38,7 +38,7 @@ def tree_of(source: str, where: str) -> ast.Module | None:
 
 
 def asserts_anything(tree: ast.AST) -> bool:
-    """Whether a failing test could show: an assert, a raise, or a call of something whose name says so."""
+    """Whether a failing test could show: by an assert, a raise, or a call with a telling name."""
     for node in ast.walk(tree):
         if _is_assertion(node):
             return True
@@ -52,8 +52,8 @@ def asserts_anything(tree: ast.AST) -> bool:
 def computes_with_objects(tree: ast.Module) -> bool:
     """Whether a test compares or computes with objects it makes itself of the program's classes (`Vec(1, 2) + v`).
 
-    Only then are the program's own operators part of what is tested: an object that a function returned in the place
-    of a number must not say of itself that it is right.
+    Only such tests include the program's own operators: an object that a function returns instead of a number must not
+    itself decide that it is right.
     """
     classes = {name for name in missing_names(tree) if name[:1].isupper()}
     if not classes:
@@ -64,7 +64,7 @@ def computes_with_objects(tree: ast.Module) -> bool:
 
 
 def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
-    """What a text's own top-level `check(...)` is called with, whether as `Solution().name`, and the lines of the calls."""
+    """The arguments of a text's own top-level `check(...)`: the name, whether as `Solution().name`, and the lines."""
     name: str | None = None
     is_method = False
     lines: list[int] = []
@@ -81,13 +81,13 @@ def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
 
 
 def without_lines(source: str, lines: Sequence[int]) -> str:
-    """The text with these lines (from 1) left empty."""
+    """The text with these lines (from 1) made empty."""
     gone = set(lines)
     return "\n".join("" if number in gone else line for number, line in enumerate(source.split("\n"), 1))
 
 
 def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int:
-    """Tests a module holds, at the least: those a parameter list multiplies beyond what is written out count once."""
+    """The least number of tests in a module; a parameter list that is not written out counts once."""
     if tree is None:
         return len(_TEST_LINE.findall(source))
     counts: dict[tuple[str, str], int] = {}
@@ -101,7 +101,7 @@ def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int
 
 
 def missing_names(tree: ast.Module) -> list[str]:
-    """Names a module uses without defining or importing them anywhere: those of the program it tests."""
+    """Names that a module uses without defining or importing them: names of the program under test."""
     defined = set(dir(builtins)) | {"__file__"}
     used: dict[str, None] = {}
     for node in ast.walk(tree):
@@ -122,7 +122,7 @@ def missing_names(tree: ast.Module) -> list[str]:
 
 
 def used_as_modules(tree: ast.AST) -> dict[str, list[str]]:
-    """Names that may be those of modules, and of which nothing but attributes is used: which."""
+    """Names that may be modules, because only their attributes are used, with these attributes."""
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     taken: dict[str, list[str]] = {}
     for node in ast.walk(tree):
@@ -132,7 +132,7 @@ def used_as_modules(tree: ast.AST) -> dict[str, list[str]]:
 
 
 def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
-    """Which of the names that a file of tests leaves free are the standard library's."""
+    """The undefined names of a file of tests that belong to the standard library."""
     tests, others = library.tests_in(tree)
     imported = [
         alias.asname or alias.name
@@ -158,9 +158,9 @@ def imports_only(source: str) -> bool:
 
 
 def asserted_call(tree: ast.Module) -> AssertedCall | None:
-    """What `assert f(<literals>) == <literal>` and its like say; None for any other text.
+    """The call in `assert f(<literals>) == <literal>` and the like; None for any other text.
 
-    Only arguments that JSON carries unchanged are taken: a tuple would arrive as a list.
+    Only arguments that JSON does not change are accepted: a tuple would arrive as a list.
     """
     if len(tree.body) != 1 or not isinstance(statement := tree.body[0], ast.Assert):
         return None
@@ -176,7 +176,7 @@ def asserted_call(tree: ast.Module) -> AssertedCall | None:
 
 
 def preamble_of(prompt: str, entry_point: str) -> str | None:
-    """Of the head of a function: what stands before it; None when the prompt is no such head."""
+    """The text before the head of a function in a prompt; None if the prompt is no such head."""
     if len(prompt) > MAX_ANALYSED_CHARS:
         return None
     try:
@@ -191,7 +191,7 @@ def preamble_of(prompt: str, entry_point: str) -> str | None:
 
 
 def only_defines(prompt: str, entry_point: str) -> bool:
-    """Whether a prompt is Python that imports and defines what solutions need, and not the solution itself."""
+    """Whether a prompt is Python with imports and definitions that solutions need, without the solution itself."""
     if not prompt.strip() or len(prompt) > MAX_ANALYSED_CHARS:
         return False
     try:
@@ -207,7 +207,7 @@ def only_defines(prompt: str, entry_point: str) -> bool:
 
 
 class _Makes(ast.NodeVisitor):
-    """Looks for objects of certain classes, by the names they are assigned to, in the place of operands."""
+    """Finds objects of certain classes, by the names they are assigned to, among operands."""
 
     def __init__(self, classes: set[str]) -> None:
         self._classes = classes
@@ -257,7 +257,7 @@ def _elides(tree: ast.Module) -> bool:
 
 
 def _outside_subscripts(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those between the brackets of a subscript, where an ellipsis is meant."""
+    """All nodes except those in the brackets of a subscript, where an ellipsis is meant."""
     left: list[ast.AST] = [tree]
     while left:
         node = left.pop()
@@ -282,7 +282,10 @@ def _is_test_case(node: ast.ClassDef) -> bool:
 
 
 def _is_assertion(node: ast.AST) -> bool:
-    """An assert or a raise, but not the `assert True` some data sets are full of, nor `assert (x == 1, "words")`."""
+    """Whether a node is an assert or a raise that can fail.
+
+    Some data sets are full of `assert True` and `assert (x == 1, "words")`, which cannot.
+    """
     if isinstance(node, ast.Assert):
         return not _is_always_true(node.test)
     return isinstance(node, ast.Raise)
@@ -299,7 +302,7 @@ def _tests_in(body: Sequence[ast.stmt]) -> list[_Function]:
 
 
 def _multiplied(node: _Function) -> int:
-    """Tests that one function stands for, by the parameter lists written at it."""
+    """The number of tests that one function stands for, by its parameter lists."""
     count = 1
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.parametrize"):
@@ -334,14 +337,14 @@ def _call(node: ast.AST, relation: Relation, value: object = None) -> AssertedCa
 
 
 _BUILTINS = frozenset(dir(builtins))
-"""`sorted(f(1))` is a call of a builtin; the program's function is inside."""
+"""A builtin may be called around the program's function, as in `sorted(f(1))`."""
 
 
 def _plain(node: ast.AST) -> object:
-    """The value of a literal that JSON carries unchanged.
+    """The value of a literal that JSON does not change.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the node is no such literal.
     """
     value = ast.literal_eval(node)
     if not is_json(value):

@@ -1,4 +1,4 @@
-"""A test suite as the judging knows it, whatever form the data set gave it.
+"""The test suite that is judged, in one form for all data sets.
 
 Suite ──┬─ StdioTests      programs read their input and write their output
         ├─ CallTests       a function is called, its value compared
@@ -39,7 +39,7 @@ class Checker:
     source: str
     language: str = "python"
     max_points: float = 1.0
-    """What `points` it gives are a part of."""
+    """The most points that it gives; its `points` are a part of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class StdioTests:
 class CallCase:
     name: str
     arguments: str
-    """JSON, as `sandbox.base.Call` has it."""
+    """The arguments as JSON, as in `sandbox.base.Call`."""
     accepted: Sequence[Any]
-    """Values of which each is right; more than one only where the data set's form leaves open which is meant."""
+    """The accepted values; more than one only if the data set's form does not show which is meant."""
     only_python: bool = False
-    """Among the arguments are values that other languages do not have."""
+    """Whether the arguments hold values that other languages do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class CallTests:
 
 
 class Relation(StrEnum):
-    """What an assertion says of the value of its call."""
+    """The relation between the value of a call and the expected value in an assertion."""
 
     EQUALS = "=="
     IS = "is"
@@ -76,7 +76,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AssertedCall:
-    """`assert f(1, 2) == 3`, taken apart; compared as Python compares."""
+    """A parsed `assert f(1, 2) == 3`, compared as Python compares."""
 
     function: str
     arguments: str
@@ -86,19 +86,19 @@ class AssertedCall:
 
 @dataclass(frozen=True, slots=True)
 class TestProgram:
-    """Tests that run in a process of their own beside the candidate's."""
+    """Tests that run in their own process beside the candidate's."""
 
     __test__ = False
 
     style: TestStyle
     count: int
-    """Outcomes there must be at least; what is missing has failed."""
+    """The least number of outcomes; a missing outcome has failed."""
     cases: Sequence[str] = ()
     setup: str = ""
     entry_point: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     objects: bool = False
-    """Its text computes with objects of the program's classes."""
+    """Whether its text computes with objects of the program's classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +106,17 @@ class TestPrograms:
     __test__ = False
 
     names: Sequence[str]
-    """Of the outcomes that are known beforehand, over all programs."""
+    """The names of the outcomes that are known beforehand, over all programs."""
     programs: Sequence[TestProgram]
     calls: Sequence[AssertedCall] | None = None
-    """The same tests as calls, one for each name, where all of them can be written so."""
+    """The same tests as calls, one for each name, if all of them can be written so."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextCase:
     name: str
     source: str
-    """Knows the response by a name, see `response_texts`."""
+    """The test code, which knows the response by a name; see `response_texts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +131,26 @@ class Suite:
     case_type: CaseType
     tests: StdioTests | CallTests | TestPrograms | TextTests
     language: str | None = None
-    """None: the response says, or Python where only Python can be."""
+    """None: the response decides, or it is Python if only Python is possible."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Beside the program."""
+    """Files beside the program."""
     import_prefix: str = ""
-    """Before the program, and before its tests."""
+    """Code before the program, and before its tests."""
     prompt: str = ""
-    """Python whose last function the response completes or writes anew; empty when there is none."""
+    """Python whose last function the response completes or rewrites; empty if there is none."""
     preamble: str = ""
-    """What stands before that function in the prompt: imports and helpers."""
+    """The text before that function in the prompt: imports and helpers."""
     entry_point: str = ""
 
     @property
     def size(self) -> int:
-        """Tests that were asked for."""
+        """The number of requested tests."""
         tests = self.tests
         return len(tests.names) if isinstance(tests, TestPrograms) else len(tests.cases)
 
     @property
     def chars(self) -> int:
-        """About how much text it holds."""
+        """The approximate number of characters in it."""
         tests = self.tests
         if isinstance(tests, StdioTests):
             return sum(len(case.stdin) + len(case.expected) for case in tests.cases)

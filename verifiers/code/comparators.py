@@ -1,14 +1,14 @@
-"""Whether what a program wrote is what was expected: pure, and never inside a box.
+"""Compares a program's output with the expected output. The functions are pure and never run inside a box.
 
     exact    the same characters
-    trim     the same lines, whatever stands at their ends
+    trim     the same lines, without blanks at their ends
     lines    the same lines of the same tokens; blank lines at the edges do not count
     tokens   the same tokens, whatever is between them
     json     the same value, written as JSON
 
-In all of them CRLF is LF. In `lines` and `tokens` two tokens are the same when they are the same characters or the same
-decimal number (3 and 3.0, but not 50000000000000001 and 5e16), or, with a tolerance, two finite numbers that close. nan
-and inf equal nothing but themselves as text. Letter case counts unless `ignore_case` says otherwise.
+In all of them CRLF is LF. In `lines` and `tokens` two tokens are the same if they are the same characters or the same
+decimal number (3 and 3.0, but not 50000000000000001 and 5e16), or, with a tolerance, two finite numbers within it. nan
+and inf equal only themselves as text. Letter case counts unless `ignore_case` says otherwise.
 """
 
 import re
@@ -30,13 +30,13 @@ class Comparator(Params):
     """How an output, or the value of a function, is compared."""
 
     mode: Mode = "lines"
-    """Of outputs; values of functions are always compared as values."""
+    """The mode for outputs; values of functions are always compared as values."""
     abs_tol: float | None = Field(default=None, ge=0)
     rel_tol: float | None = Field(default=None, ge=0, lt=1)
-    """A number may be off by the larger of `abs_tol` and this part of the expected one."""
+    """A number may differ by the larger of `abs_tol` and this share of the expected number."""
     ignore_case: bool = False
     unordered: bool = False
-    """The lines, or the elements of the value, may stand in any order."""
+    """Whether the lines, or the elements of the value, may be in any order."""
 
     @model_validator(mode="after")
     def _check(self) -> "Comparator":
@@ -55,13 +55,13 @@ class Comparator(Params):
 
 _MAX_SHOWN_CHARS = 100
 _MAX_NUMBER_CHARS = 400
-"""Longer tokens are compared as text: no output makes the judge compute with a million digits."""
+"""Longer tokens are compared as text, so that no output makes the judge compute with a million digits."""
 _MAX_TRIED = 100
-"""With a tolerance and in any order: so many lines are tried against each other."""
+"""With a tolerance and in any order, at most this many lines are compared with each other."""
 
 
 def difference(got: str, expected: str, comparator: Comparator) -> str | None:
-    """The first difference, for people; None when there is none."""
+    """The first difference as a text for people; None if there is none."""
     if got == expected:
         return None
     got, expected = got.replace("\r\n", "\n"), expected.replace("\r\n", "\n")
@@ -82,7 +82,7 @@ def difference(got: str, expected: str, comparator: Comparator) -> str | None:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines without blanks at their ends, and without blank ones at the edges."""
+    """The lines without blanks at their ends, and without blank lines at the beginning and the end."""
     lines = [line.rstrip() for line in text.replace("\r", "\n").split("\n")]
     while lines and not lines[-1]:
         lines.pop()
@@ -152,7 +152,7 @@ def _unordered_difference(got: list[str], expected: list[str], comparator: Compa
 
 
 def _without_equal(got: list[str], expected: list[str], key: Callable[[str], str]) -> tuple[list[str], list[str]]:
-    """What is left of both when lines of equal keys are taken from both."""
+    """The remaining lines after lines of equal keys are removed from both lists."""
     ours: dict[str, list[str]] = {}
     for line in got:
         ours.setdefault(key(line), []).append(line)

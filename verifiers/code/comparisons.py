@@ -1,6 +1,6 @@
-"""Comparing one output or value with what is expected of it: here when both are small, in a worker when not.
+"""Compares one output or value with the expected one: in this process if both are small, otherwise in a worker.
 
-What a program writes is hostile, and the event loop must not stand still for megabytes of it.
+The output of a program may be hostile, and megabytes of it must not block the event loop.
 """
 
 from typing import Any
@@ -12,28 +12,28 @@ from verifiers.code.cases import AssertedCall, Relation
 from verifiers.code.comparators import Comparator
 
 INLINE_BYTES = 16_000
-"""About 5 ms for the most hostile outputs."""
+"""This much takes about 5 ms for the most hostile outputs."""
 _INLINE_UNORDERED_BYTES = 1_000
-"""Without an order each element may have to be compared with each, and so may the elements in them."""
+"""Without an order, each element may have to be compared with each other one, and so may their elements."""
 TIME_LIMIT_S = 10.0
 
 _TAGS_OF_OTHER_KINDS = (b'"opaque"', b'"ndarray"', b'"range"', b'"keys"', b'"values"', b'"items"', b'"deque"')
-"""Values of which `==` in the tester may say something else than it does of what they decode to."""
+"""Tags of encoded values for which `==` in the tester may differ from `==` of the decoded values."""
 
 
 def output_difference(got: bytes, expected: str, comparator: Comparator) -> str | None:
-    """The first difference of an output, or None. Bytes that are no text are different from all text."""
+    """The first difference of an output, or None. Bytes that are no text differ from every text."""
     return comparators.difference(got.decode("utf-8", "surrogateescape"), expected, comparator)
 
 
 def is_large_value(got: bytes, comparator: Comparator) -> bool:
-    """Whether comparing this value is work for a worker."""
+    """Whether the comparison of a value needs a worker."""
     has_no_order = comparator.unordered or b'set"' in got
     return len(got) > (_INLINE_UNORDERED_BYTES if has_no_order else INLINE_BYTES)
 
 
 def value_difference(got: bytes, accepted: Any, comparator: Comparator) -> str | None:
-    """The difference of a returned value from the first accepted one, or None."""
+    """The difference between a returned value and the first accepted one; None if it equals an accepted one."""
     try:
         value = encoding.decode(got)
     except encoding.Undecodable as error:
@@ -46,12 +46,12 @@ def value_difference(got: bytes, accepted: Any, comparator: Comparator) -> str |
 
 
 def may_differ_in_python(got: bytes) -> bool:
-    """Whether an assertion about this value is better left to the real `assert`."""
+    """Whether an assertion about this value must be left to the real `assert`."""
     return any(tag in got for tag in _TAGS_OF_OTHER_KINDS)
 
 
 def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
-    """What an assertion about the returned value has against it, or None."""
+    """The reason why an assertion about the returned value fails, or None."""
     try:
         value = encoding.decode(got)
     except encoding.Undecodable as error:
@@ -70,7 +70,7 @@ def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
 
 @worker_function
 def compare_in_worker(payload: list[Any]) -> str | None:
-    """Runs in a worker: `output_difference` or `value_difference`."""
+    """Compute `output_difference` or `value_difference`. Runs in a worker."""
     is_value, got, expected, comparator = payload
     said = Comparator.model_validate_json(comparator)
     if is_value:

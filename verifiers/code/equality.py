@@ -1,8 +1,8 @@
-"""Whether the value a function returned is the value expected, as data from JSON can say it.
+"""Compares the value that a function returned with the expected value, which is data from JSON.
 
-A tuple is a list, 2 is 2.0, but True is not 1; nan is what it is where it is expected; two floats may differ by a billionth part, keys of objects may be
-integers or their digits. A set equals only what is said to be a set (`{"$set": [...]}`, or a Python literal), unless
-order is of no account. What is not plain data equals nothing.
+A tuple equals a list, 2 equals 2.0, but True does not equal 1; nan equals nan if it is expected. Two floats may differ
+by a billionth part. Keys of objects may be integers or their digits. A set equals only a value that is written as a set
+(`{"$set": [...]}`, or a Python literal), unless order does not count. A value that is not plain data equals nothing.
 """
 
 import math
@@ -16,7 +16,7 @@ _MAX_TRIED = 300
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Two numbers are the same when they differ by the larger of the two at most."""
+    """How far two numbers may differ: by the larger of the two bounds."""
 
     absolute: float = 0.0
     relative: float = 1e-9
@@ -28,12 +28,12 @@ DEFAULT = Tolerance()
 def equal(
     got: Any, expected: Any, tolerance: Tolerance | None = None, *, unordered: bool = False, ignore_case: bool = False
 ) -> bool:
-    """Whether the value is the expected one; `unordered` makes lists sets in which elements may repeat."""
+    """Whether a value is the expected one; with `unordered`, lists are sets in which elements may repeat."""
     return _Equality(tolerance or DEFAULT, unordered, ignore_case).holds(got, expected)
 
 
 def equal_in_python(got: Any, expected: Any) -> bool:
-    """Whether the two plain values are equal in an `assert`: a list is no tuple there, and True is 1."""
+    """Whether two plain values are equal in an `assert`: there a list is no tuple, and True is 1."""
     try:
         return bool(got == expected)
     except RecursionError:
@@ -41,7 +41,7 @@ def equal_in_python(got: Any, expected: Any) -> bool:
 
 
 def find_difference(got: Any, expected: Any) -> str:
-    """Both values, for people."""
+    """Both values as a text for people."""
     return f"expected {_shown(expected)}, found {_shown(got)}"
 
 
@@ -119,12 +119,12 @@ def _position(values: Sequence[Any], wanted: Any, same: Callable[[Any, Any], boo
 
 
 def _key(key: Any) -> Any:
-    """JSON writes every key as text."""
+    """A key as text, because JSON writes every key as text."""
     return str(key) if isinstance(key, int) and not isinstance(key, bool) else key
 
 
 def _order(value: Any) -> tuple[int, Any, str]:
-    """Any order that puts equal values at equal places: numbers by size, the rest by what is written of them."""
+    """A sort key that gives equal values equal places: numbers by size, other values by their text."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return 0, value, ""
     if isinstance(value, (list, tuple)):

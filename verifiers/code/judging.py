@@ -1,10 +1,11 @@
-"""Runs one program against its suite in a box, and judges outside what it did.
+"""Runs one program against its suite in a box, and judges the results outside of the box.
 
     Suite + program ──► Program, Runs ──► Sandbox.run ──► RunResult each ──► Outcome each
-                                              ▲                 │ stop when the score is settled
+                                              ▲                 │ stop when the score is decided
                                               └─────────────────┘
 
-What the program does becomes an outcome. `SandboxUnavailable` passes through: it says nothing about the program.
+The program's behaviour becomes an outcome. `SandboxUnavailable` passes through, because it says nothing about the
+program.
 """
 
 import re
@@ -53,7 +54,7 @@ COMPARE = Task("verifiers.code.comparisons", "compare_in_worker", comparisons.TI
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a suite is to be judged."""
+    """The rules by which a suite is judged."""
 
     limits: Limits
     comparator: Comparator
@@ -62,26 +63,26 @@ class Terms:
     first_n: int | None = None
     fail_fast: bool = False
     runs_all: bool = False
-    """Go on when the score is settled: somebody wants to know what becomes of each test."""
+    """Whether to go on when the score is decided, because the outcome of each test is wanted."""
     max_timeouts: int = 3
     allow_nonzero_exit: bool = False
     objects: bool | None = None
-    """None: as the tests' text shows."""
+    """None: the text of the tests decides."""
     prefers_programs: bool = False
-    """Have asserts run as programs even where they can be judged as calls."""
+    """Whether asserts run as programs even if they can be judged as calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One outcome for each test that was asked for, in order."""
+    """One outcome for each requested test, in order."""
 
     outcomes: Sequence[Outcome]
     compiler: str | None = None
-    """Its words, when the program could not be loaded; then nothing was run."""
+    """The compiler's message if the program could not be loaded; then no test ran."""
 
 
 class ComparisonFailed(Exception):
-    """A comparison in a worker came to no result."""
+    """A comparison in a worker gave no result."""
 
     def __init__(self, outcome: WorkerOutcome) -> None:
         super().__init__(outcome.message)
@@ -99,7 +100,7 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
         terms: Limits, policy and comparator.
 
     Raises:
-        SandboxUnavailable, WorkersUnavailable: nothing can be said now.
+        SandboxUnavailable, WorkersUnavailable: the program cannot be judged now.
         ComparisonFailed: an output could not be compared.
         InvalidItem: the suite's own programs do not work.
     """
@@ -111,17 +112,17 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
     if isinstance(tests, TextTests):
         raise TypeError("tests about a text have no program; see judge_text")
     as_calls = tests.calls is not None and not terms.objects and not terms.prefers_programs
-    # With a class of this name a call finds its methods, and an assert does not.
+    # In a class of this name a call finds the methods, but an assert does not.
     if as_calls and "Solution" not in program.source:
         return await _AssertedCalls(sandbox, workers, program, terms, tests).judge()
     return await _Programs(sandbox, program, terms, tests).judge()
 
 
 async def judge_text(sandbox: Sandbox, suite: Suite, response: str, terms: Terms) -> Judged:
-    """Have the tests look at a text; the text reaches them as data only.
+    """Run tests about a text; they get the text as data only.
 
     Raises:
-        SandboxUnavailable: nothing can be said now.
+        SandboxUnavailable: the text cannot be judged now.
     """
     assert isinstance(suite.tests, TextTests)
     return await _Texts(sandbox, suite, response, terms).judge()
@@ -158,7 +159,7 @@ class _Board:
 
 
 class _Compared:
-    """Runs of which each is compared with an expectation of its own."""
+    """Runs that are each compared with their own expectation."""
 
     def __init__(
         self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, names: Sequence[str]
@@ -182,11 +183,11 @@ class _Compared:
         raise NotImplementedError
 
     def _judge_result(self, position: int, result: RunResult) -> Outcome | None:
-        """The outcome; None when it is left for later."""
+        """The outcome; None if it is decided later."""
         raise NotImplementedError
 
     async def _finish(self) -> None:
-        """What is left to do when all runs have ended."""
+        """Decide the remaining outcomes after all runs have ended."""
 
     def _take(self, position: int, result: RunResult) -> bool:
         outcome = self._judge_result(position, result)
@@ -224,7 +225,7 @@ class _Stdio(_Compared):
         return [Execute(stdin=_bytes(case.stdin), limits=self._limits(case)) for case in self._tests.cases]
 
     def _limits(self, case: StdioCase) -> Limits:
-        """With room for twice the expected output."""
+        """The limits, with room for twice the expected output."""
         limits = self._terms.limits
         return replace(limits, output_bytes=max(limits.output_bytes, 2 * len(case.expected) + 65536))
 
@@ -256,11 +257,11 @@ class _Stdio(_Compared):
 
 
 class _Judge:
-    """A special judge at work, in a box that never had the candidate's program in it at the same time."""
+    """Runs a special judge, in a box that does not hold the candidate's program at the same time."""
 
     FILES = ("input.txt", "output.txt", "expected.txt")
     _REJECTED = frozenset({1, 2, 4, 8})
-    """Of testlib: wrong answer, presentation error, dirt behind the answer, unexpected end of file."""
+    """Exit codes of testlib: wrong answer, presentation error, dirt behind the answer, unexpected end of file."""
     _POINTS = 7
     _CPU_S = 10.0
 
@@ -270,10 +271,10 @@ class _Judge:
         self._limits = Limits(cpu_s=max(self._CPU_S, limits.cpu_s), memory_mb=max(512, limits.memory_mb))
 
     async def decide(self, cases: Sequence[tuple[StdioCase, bytes]]) -> list[float]:
-        """The share of points of each output.
+        """Decide about outputs; the share of points of each.
 
         Raises:
-            InvalidItem: the judge does not work, not even on the expected output, or nothing is wrong for it.
+            InvalidItem: the judge does not work even on the expected output, or it rejects nothing.
         """
         results = await self._run([(case, output) for case, output in cases])
         decisions = [
@@ -284,7 +285,7 @@ class _Judge:
             await self._check_rejects([case for case, _ in cases])
         unclear = [position for position, points in enumerate(decisions) if points is None]
         if unclear:
-            # Whether the output broke it, or it is broken: the expected output must be good enough for it.
+            # Either the output broke the judge, or it is broken: a working judge accepts the expected output.
             own = await self._run([(cases[position][0], _bytes(cases[position][0].expected)) for position in unclear])
             for position, result in zip(unclear, own, strict=True):
                 if not self._points(result):
@@ -296,8 +297,10 @@ class _Judge:
         return [points or 0.0 for points in decisions]
 
     async def _check_rejects(self, accepted: Sequence[StdioCase]) -> None:
-        """Whether it rejects in one of these tests what answers none. One that tells its verdict in words of its own, and
-        ends the same way whatever it is, would let every program pass.
+        """Check that the judge rejects an output without an answer in one of these tests.
+
+        A judge that tells its verdict only in its own words, and always ends in the same way, would let every program
+        pass.
         """
         for some in (accepted[:1], accepted[1:]):
             results = await self._run([(case, _NO_ANSWER) for case in some])
@@ -332,12 +335,12 @@ class _Judge:
         return [results[position] for position in range(len(runs))]
 
     def _points(self, result: RunResult) -> float | None:
-        """None: this is no way for a judge to end."""
+        """The points of a run; None if a judge does not end in this way."""
         if result.exit is not Exit.EXITED:
             return None
         if result.code in self._REJECTED:
             return None if _UNCAUGHT.search(result.stderr) else 0.0
-        # What it read of the output may be in its words, and with it lines that claim points: they can only cost some.
+        # The judge may quote the output, with lines that claim points: such lines can only cost points.
         said = [float(points) for points in _POINTS_LINE.findall(result.stderr + b"\n" + result.stdout)]
         if said and result.code in (0, self._POINTS):
             return max(0.0, min(1.0, min(said) / self._checker.max_points))
@@ -346,7 +349,7 @@ class _Judge:
 
 _NO_ANSWER = b"~ no answer ~\n"
 _UNCAUGHT = re.compile(rb"^(?:Traceback \(most recent call last\):|Exception in thread |Node\.js v\d)", re.MULTILINE)
-"""How a judge in Python, Java or JavaScript ends that did not mean to: with status 1, as one that rejects."""
+"""Errors with which a judge in Python, Java or JavaScript ends by mistake: with status 1, as if it rejected."""
 _POINTS_LINE = re.compile(rb"^[ \t]*(?:partially correct[ \t:]*)?points[ \t:=]+(\d{1,9}(?:\.\d{1,9})?)", re.MULTILINE)
 
 
@@ -371,10 +374,10 @@ class _Calls(_Compared):
 
 
 class _AssertedCalls(_Compared):
-    """Asserts judged outside, as far as they can be; the rest as programs."""
+    """Asserts that are judged outside if possible; the others run as programs."""
 
     _MAX_VALUE_BYTES = 200_000
-    """`==` of plain values takes little; decoding larger ones does not."""
+    """`==` of plain values is cheap, but decoding larger values is not."""
 
     def __init__(self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, tests: TestPrograms) -> None:
         super().__init__(sandbox, workers, program, terms, tests.names)
@@ -433,7 +436,7 @@ class _Programs:
             for position in range(len(results)):
                 rest = self._judge_program(left.pop(0), results[position], outcomes)
                 if rest is not None:
-                    # Outcomes keep the order of the tests: what ran behind this one is run again.
+                    # Outcomes keep the order of the tests, so tests that ran after this one run again.
                     endings += 1
                     left.insert(0, rest)
                     break
@@ -458,7 +461,7 @@ class _Programs:
         return take
 
     def _judge_program(self, program: TestProgram, result: RunResult, outcomes: list[Outcome]) -> TestProgram | None:
-        """Add the outcomes; gives back the asserts that are left when one of them ended the program."""
+        """Add the outcomes; the remaining asserts if one of them ended the program."""
         if program.style is TestStyle.CHECK:
             _demand_testable(result)
             outcomes.append(self._checked(result))
@@ -479,7 +482,7 @@ class _Programs:
         return None
 
     def _checked(self, result: RunResult) -> Outcome:
-        """A function `check` is one test: all of its statements, or none."""
+        """The outcome of a function `check`, which is one test: all of its statements, or none."""
         failed = next((self._outcome(test, result) for test in result.tests if not test.passed), None)
         if failed is not None:
             share = f"{sum(test.passed for test in result.tests)} of {len(result.tests)} statements hold"
@@ -502,7 +505,7 @@ class _Programs:
         return not is_settled([*outcomes, *left], terms.policy, terms.threshold, fail_fast=terms.fail_fast)
 
     def _named(self, outcomes: list[Outcome], left: Sequence[TestProgram]) -> list[Outcome]:
-        """All outcomes there had to be, under the names of the tests that were asked for."""
+        """All required outcomes, under the names of the requested tests."""
         wanted = max(len(self._tests.names), len(outcomes) + sum(program.count for program in left))
         outcomes += [Outcome("", Status.NOT_RUN)] * (wanted - len(outcomes))
         names = [*self._tests.names, *(str(number) for number in range(len(self._tests.names) + 1, wanted + 1))]
@@ -516,7 +519,7 @@ class _Programs:
 
 
 class _Texts:
-    """The response as data of a test program that is the data set's own."""
+    """Tests of the data set that get the response as data."""
 
     def __init__(self, sandbox: Sandbox, suite: Suite, response: str, terms: Terms) -> None:
         assert isinstance(suite.tests, TextTests)
@@ -558,15 +561,19 @@ class _Texts:
 
 
 def _says_nothing(case: StdioCase, output: bytes) -> bool:
-    """Whether there is no output where some is expected. A judge that goes through what it finds would accept it."""
+    """Whether there is no output although some is expected.
+
+    A judge that only checks the parts it finds would accept that.
+    """
     return not output.strip() and bool(case.expected.strip())
 
 
 def _demand_testable(result: RunResult) -> None:
-    """
+    """Check that the tests can run in a box.
+
     Raises:
-        InvalidItem: the tests want what no box can do for them; that is no fault of the program's.
-        SandboxUnavailable: they import what these boxes have not.
+        InvalidItem: no box can run the tests, which is not the program's fault.
+        SandboxUnavailable: they import what these boxes do not have.
     """
     for test in result.tests:
         if test.message.startswith(MISSING):
@@ -578,7 +585,7 @@ def _demand_testable(result: RunResult) -> None:
 
 
 def _ended_at(tests: Sequence[TestOutcome]) -> int | None:
-    """The first of the asserts at the end which failed because the program was no longer there."""
+    """The first of the final asserts that failed because the program was no longer there."""
     ended = None
     for position in range(len(tests) - 1, -1, -1):
         if tests[position].passed or not tests[position].message.startswith(_GONE):
@@ -588,7 +595,7 @@ def _ended_at(tests: Sequence[TestOutcome]) -> int | None:
 
 
 _GONE = ("Gone: ", "the program had ended")
-"""What the tester says of tests that found no program."""
+"""The tester's messages for tests that found no program."""
 
 
 def _bytes(text: str) -> bytes:
@@ -602,7 +609,7 @@ def _end_of(result: RunResult) -> str:
 
 
 def _last_words(result: RunResult) -> str:
-    """The last line a program wrote on its standard error, which in most languages says what it died of."""
+    """The last line on a program's standard error, which in most languages names the cause of its end."""
     lines = result.stderr[-2000:].decode("utf-8", "replace").strip().splitlines()
     return _printable(lines[-1]) if lines else _end_of(result)
 

@@ -1,4 +1,4 @@
-"""Reads the values that data sets write as text: JSON or Python literals, one or several arguments."""
+"""Reads values that data sets write as text: JSON or Python literals, one or several arguments."""
 
 import ast
 import json
@@ -20,7 +20,7 @@ def value(text: str, where: str) -> Any:
     """One value: JSON, a Python literal, or a bare word, which stands for itself.
 
     Raises:
-        InvalidItem: it is neither, or it leaves something out.
+        InvalidItem: the text is none of these, or the value is elided.
     """
     text = text.strip()
     try:
@@ -40,12 +40,12 @@ def value(text: str, where: str) -> Any:
 
 
 def arguments(text: str, where: str) -> tuple[list[Any], bool]:
-    """The arguments of a call: one JSON value per line, or as they stand between the parentheses of a Python call.
+    """Read the arguments of a call: one JSON value per line, or the text in the parentheses of a Python call.
 
-    And whether JSON can carry them unchanged.
+    The second value says whether JSON leaves them unchanged.
 
     Raises:
-        InvalidItem: they are neither.
+        InvalidItem: the text has neither form.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     read: list[Any] = []
@@ -69,7 +69,7 @@ def arguments(text: str, where: str) -> tuple[list[Any], bool]:
 
 
 def is_json(value: object) -> bool:
-    """Whether a value is the same after it was written as JSON and read again."""
+    """Whether a value stays the same when it is written as JSON and read again."""
     if value is None or isinstance(value, (bool, int, str)):
         return True
     if isinstance(value, float):
@@ -80,7 +80,7 @@ def is_json(value: object) -> bool:
 
 
 def is_elided(read: Any) -> bool:
-    """Whether something is left out of a value (`[1, 2, ...]`)."""
+    """Whether part of a value is elided (`[1, 2, ...]`)."""
     if read is Ellipsis:
         return True
     if isinstance(read, dict):
@@ -89,7 +89,7 @@ def is_elided(read: Any) -> bool:
 
 
 def is_elided_text(text: str) -> bool:
-    """Whether a text is a list that leaves out its end; dots are an ordinary output elsewhere."""
+    """Whether a text is a list with an elided end; elsewhere dots are ordinary output."""
     text = text.strip()
     return text[:1] in ("[", "(", "{") and _ELIDED_END.search(text[-20:]) is not None
 
@@ -113,7 +113,7 @@ def _json(text: str) -> Any:
 
 
 def _json_of_python(text: str) -> Any:
-    """JSON with the words that Python's own writer has for what is no finite number: NaN, Infinity."""
+    """Read JSON with Python's words for numbers that are not finite: NaN, Infinity."""
     if _NO_NUMBERS.search(text) is None:
         return _NOTHING
     try:
@@ -138,7 +138,7 @@ def _call_arguments(text: str) -> list[Any]:
     """The values between the parentheses of a call, named ones in their order.
 
     Raises:
-        SyntaxError, ValueError and others of `_ERRORS`: it is not that.
+        SyntaxError, ValueError and others of `_ERRORS`: the text is no list of arguments.
     """
     if len(text) > MAX_LITERAL_CHARS:
         raise ValueError("too long")

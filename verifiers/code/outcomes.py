@@ -1,6 +1,6 @@
-"""What became of each test, and the score that makes.
+"""The outcomes of tests, and the score they make.
 
-The denominator is always the number of tests that were asked for: what was not run has not passed.
+The denominator is always the number of requested tests: a test that did not run has not passed.
 """
 
 from collections.abc import Sequence
@@ -34,20 +34,20 @@ _OF_EXITS = {
 
 
 def status_of(ended: Exit) -> Status:
-    """Of a program that came to no result."""
+    """The status of a program that ended without a result."""
     return _OF_EXITS.get(ended, Status.RUNTIME_ERROR)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one test."""
+    """The outcome of one test."""
 
     name: str
     status: Status
     points: float = 0.0
-    """1 for a test that was passed; between only where a special judge gives part of it."""
+    """1 for a passed test; a value between 0 and 1 only if a special judge gives part of the points."""
     difference: str = ""
-    """For people: the first difference, or what the program died of."""
+    """A text for people: the first difference, or the cause of the program's end."""
     cpu_s: float = 0.0
 
     def detail(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def passed(name: str, cpu_s: float = 0.0, points: float = 1.0) -> Outcome:
 
 
 def score_of(outcomes: Sequence[Outcome], policy: Policy, threshold: float) -> float:
-    """In [0, 1]. Of `first_n` the outcomes are already only those of the first tests."""
+    """The score from 0 to 1. For `first_n` the outcomes are already only those of the first tests."""
     if not outcomes:
         return 0.0
     share = sum(outcome.points for outcome in outcomes) / len(outcomes)
@@ -80,7 +80,7 @@ def score_of(outcomes: Sequence[Outcome], policy: Policy, threshold: float) -> f
 
 
 def reason_of(outcomes: Sequence[Outcome], score: float) -> str:
-    """`correct`, `partly_correct`, or what became of the first test that was not passed."""
+    """`correct`, `partly_correct`, or the outcome of the first test that did not pass."""
     if score >= 1.0:
         return "correct"
     if score > 0.0:
@@ -94,7 +94,7 @@ def first_failure(outcomes: Sequence[Outcome]) -> Outcome | None:
 
 
 def is_settled(outcomes: Sequence[Outcome | None], policy: Policy, threshold: float, *, fail_fast: bool) -> bool:
-    """Whether no test that is left can change the score, or none is to be run after a failure."""
+    """Whether the remaining tests cannot change the score, or must not run after a failure."""
     if not any(outcome is not None and outcome.points < 1.0 for outcome in outcomes):
         return False
     if fail_fast or policy == "all":

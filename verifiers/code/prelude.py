@@ -1,4 +1,4 @@
-"""Names that solutions written for LeetCode-like sites take for granted, without importing them."""
+"""Names that solutions for LeetCode-like sites use without importing them."""
 
 import re
 from typing import Literal
@@ -28,11 +28,11 @@ import bisect, builtins, collections, copy, datetime, functools, heapq, io, iter
 import re, statistics, string, sys, typing
 sys.setrecursionlimit(600000)
 """
-"""Modules come last: `bisect`, `copy` and their like are the modules, as such solutions expect."""
+"""Modules come last: `bisect`, `copy` and the like are the modules, as such solutions expect."""
 
 
 def prefixed(source: str, *heads: str) -> str:
-    """The source behind the heads, its own imports from the future first, as Python demands."""
+    """The source behind the heads, with its own imports from `__future__` first, as Python requires."""
     head = "".join(text if text.endswith("\n") else f"{text}\n" for text in heads if text.strip())
     if not head:
         return source

@@ -1,4 +1,4 @@
-"""The program that a box is given: in which language, and with what before the response's own text."""
+"""Builds the program for a box: its language, and the code before the response's own text."""
 
 from sandbox import languages
 from sandbox.base import Program
@@ -9,10 +9,10 @@ from verifiers.code_blocks import Found
 
 
 def language_of(name: str | None, suite: Suite) -> str | None:
-    """The language asked for, or else that of the tests; None: the response says.
+    """The requested language, or else that of the tests; None: the response decides.
 
     Raises:
-        InvalidItem: there is none of this name.
+        InvalidItem: there is no language of this name.
     """
     return language_named(name) or suite.language
 
@@ -21,7 +21,7 @@ def language_named(name: str | None) -> str | None:
     """A language by its name or an alias.
 
     Raises:
-        InvalidItem: there is none of this name.
+        InvalidItem: there is no language of this name.
     """
     if name is None:
         return None
@@ -34,10 +34,10 @@ def language_named(name: str | None) -> str | None:
 
 
 def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
-    """What was found, as a box takes it.
+    """The extracted program in the form for a box.
 
     Raises:
-        InvalidItem: tests of this kind do not exist in its language.
+        InvalidItem: tests of this kind are not possible in its language.
     """
     _demand_tests_in(found.language, suite)
     return Program(_source(found, suite, prelude), found.language, suite.files)

@@ -1,7 +1,7 @@
-"""Tests about a response that is text: it reaches them as the value of a name, never by substitution.
+"""Prepares tests about a text response: they get the response as the value of a name, never by substitution.
 
-The placeholder `{response}` in test code becomes the name, wherever it stands in the place of an expression. Within a
-string it is replaced when the test runs, and in an f-string it means the name already.
+The placeholder `{response}` in test code becomes the name if it stands for an expression. In a string it is replaced
+when the test runs; in an f-string it already means the name.
 """
 
 import io
@@ -14,7 +14,7 @@ from verifiers.base import InvalidItem
 NAME = "response"
 DATA_FILE = "response.json"
 PROOF_FILE = "finished.txt"
-"""Written with the nonce of this run when the test has come to its end, so that leaving early is no pass."""
+"""Written with the nonce of this run at the end of the test, so that leaving early is no pass."""
 PLACEHOLDER = "{response}"
 
 TEST_FILE = "test_response.py"
@@ -51,7 +51,7 @@ def bound_to_name(code: str, where: str) -> str:
 
 
 def data(response: str, nonce: str) -> bytes:
-    """What `DATA_FILE` holds."""
+    """The content of `DATA_FILE`."""
     return json.dumps([response, nonce]).encode()
 
 

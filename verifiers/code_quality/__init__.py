@@ -1,17 +1,18 @@
-"""How good a program is: the tests it passes, times how fast it is and how it is written.
+"""Scores the quality of a program: the tests that it passes, times its speed and its style.
 
     score = correctness x (w_c + w_e x efficiency + w_s x style) / (w_c + w_e + w_s)
 
-*Correctness* is what `code` gives for the same tests and parameters, of which all are run. *Efficiency* is CPU time against
-that of a reference, or the limit (efficiency.py), over the tests that were passed. *Style* is what linters say of the
-text (style.py); there is none for other languages than Python, and it then has no weight. As correctness multiplies
-everything, neither speed nor style pays for wrong code.
+*Correctness* is the score that `code` gives for the same tests and parameters; all tests are run. *Efficiency* is CPU
+time compared with that of a reference, or with the limit (efficiency.py), over the passed tests. *Style* is the result
+of linters (style.py); there is none for other languages than Python, and then it has no weight. Correctness multiplies
+everything, so neither speed nor style pays for wrong code.
 
-The reference solution is measured in the box as the program is, once for all responses to a prompt; one that fails a test
-makes the item `invalid`. Times are the least of `repeat` runs, measured outside the program, and the efficiency is rounded
-to 0.05, so that verdicts are cached and shared like all others: equal programs of a group get equal scores, which
-measuring each anew would not give them. `noisy` in the detail says that the slowest of the runs would have made another
-score than the fastest. `"cache": "refresh"` measures again; with `"explain"` the detail has all times and findings.
+The reference solution is measured in the box like the program, once for all responses to a prompt; a reference solution
+that fails a test makes the item `invalid`. Times are the least of `repeat` runs, measured outside the program, and the
+efficiency is rounded to 0.05. Verdicts are cached and shared like all others, so equal programs of a group get equal
+scores; new measurements would not give equal scores. `noisy` in the detail means that the slowest runs would have made
+another score than the fastest. `"cache": "refresh"` measures again; with `"explain"` the detail has all times and
+findings.
 """
 
 import asyncio
@@ -38,11 +39,11 @@ _MAX_KNOWN_REFERENCES = 1024
 _MAX_TIMES_SHOWN = 40
 
 Times = Sequence[Sequence[float]]
-"""CPU seconds of the runs of each test, in the order of the tests; none for a test that was not passed."""
+"""CPU seconds of the runs of each test, in the order of the tests; empty for a test that was not passed."""
 
 
 class Weights(BaseModel):
-    """What each part counts; they need not add up to 1."""
+    """The weights of the parts; they need not add up to 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -55,14 +56,14 @@ class CodeQualityParams(CodeParams):
     """Those of `code`, and what quality is measured by."""
 
     policy: Policy = "ratio"
-    """How the tests make the correctness: see `code`."""
+    """How the tests make up the correctness; see `code`."""
     weights: Weights = Weights()
     reference_solution: str | None = Field(default=None, min_length=1)
-    """A program that passes all tests, in the language of the tests; its CPU times are the measure."""
+    """A program that passes all tests, in the language of the tests; its CPU times are the measure for efficiency."""
     reference_ms: Annotated[float, Field(gt=0)] | list[Annotated[float, Field(gt=0)]] | None = None
-    """CPU milliseconds that a good program takes for each test, where they are known; or a list of them."""
+    """The known CPU milliseconds that a good program takes for each test; or a list with one time per test."""
     repeat: int = Field(default=3, ge=1, le=10)
-    """Runs of each test that was passed, the fastest of which counts."""
+    """The number of runs of each passed test; the fastest one counts."""
 
 
 class CodeQuality(Code):
@@ -82,7 +83,7 @@ class CodeQuality(Code):
         params: CodeQualityParams = item.params
         if params.reference_solution is not None and params.reference_ms is not None:
             raise InvalidItem("two_references", "give either reference_solution or reference_ms")
-        # Before the response is looked at: whether an item is invalid is not for its response to say.
+        # This comes before the response, which must not decide whether the item is invalid.
         references = await self._reference_times(params, suite)
         found = await self._find(item, suite, language_of(params.language, suite))
         if isinstance(found, Verdict):
@@ -122,7 +123,7 @@ class CodeQuality(Code):
         """CPU seconds of the reference for each test.
 
         Raises:
-            InvalidItem: the reference is not one for these tests.
+            InvalidItem: the reference does not fit these tests.
         """
         if isinstance(params.reference_ms, list) and len(params.reference_ms) != suite.size:
             raise InvalidItem(
@@ -168,21 +169,21 @@ def create(resources: Resources) -> CodeQuality:
 
 
 class _Reference:
-    """The times of one reference solution, measured by whoever comes first."""
+    """The times of one reference solution, measured by the first caller."""
 
     def __init__(self, params: CodeQualityParams) -> None:
         self.params = params
         self.turn = asyncio.Lock()
-        """Guards `times`: others wait for the measuring instead of doing it too."""
+        """Guards `times`: other callers wait for the measurement instead of repeating it."""
         self.times: Sequence[float] | None = None
 
 
 class _References:
-    """Of the parameters seen lately: all responses to one prompt come with the same parameters."""
+    """The references of recent parameters: all responses to one prompt have the same parameters."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Reference] = {}
-        """By the parameters' address, which stays theirs while they are held here."""
+        """References by the address of their parameters, which cannot be reused while they are held here."""
 
     def of(self, params: CodeQualityParams) -> _Reference:
         known = self._known.get(id(params))
@@ -194,7 +195,7 @@ class _References:
 
 
 def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]:
-    """The suite with these tests alone, and which they are; all of it where its tests are one program."""
+    """The suite with these tests alone, and their positions; the whole suite if its tests are one program."""
     tests = suite.tests
     if isinstance(tests, StdioTests):
         return replace(suite, tests=replace(tests, cases=[tests.cases[at] for at in positions])), positions
@@ -216,7 +217,7 @@ def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]
 
 
 def _measured(times: Times, references: Sequence[float | None], limit_s: float) -> list[Measured]:
-    """Of the tests that were passed; tests which nobody named have no reference."""
+    """The measurements of the passed tests; tests that the suite does not name have no reference."""
     known = [*references, *([None] * len(times))]
     return [Measured(runs, limit_s, known[position]) for position, runs in enumerate(times) if runs]
 
@@ -253,7 +254,7 @@ def _verdict(
 
 
 def _times(test: Measured) -> dict[str, Any]:
-    """Raw measurements of one test that was passed."""
+    """The raw measurements of one passed test."""
     reference_ms = None if test.reference_s is None else round(1000 * test.reference_s, 3)
     return {
         "cpu_ms": [round(1000 * seconds, 3) for seconds in test.cpu_s],

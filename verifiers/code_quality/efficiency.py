@@ -1,10 +1,11 @@
-"""How fast a right program is, as a number, from CPU times that were measured outside of it.
+"""Scores the speed of a right program by CPU times that were measured outside of it.
 
 Against a reference time r of the same test:   1 - log2(max(t / r, 1)) / log2(SLOWEST)    as fast: 1; 8 times slower: 0
 Against the test's time limit T alone:         (T - t) / T
 
-t is the least of several runs. Against a reference, times below `FLOOR_S` count as that much, on both sides: what a machine adds to so short a
-run is as large as the run. The mean over tests is rounded to `STEP`, so that noise seldom shows.
+t is the least of several runs. With a reference, times below `FLOOR_S` count as `FLOOR_S` on both sides, because the
+overhead of a machine is as large as such a short run. The mean over tests is rounded to `STEP`, so that noise seldom
+shows.
 """
 
 import math
@@ -23,7 +24,7 @@ class Measured:
     """One test that was passed."""
 
     cpu_s: Sequence[float]
-    """Of each run."""
+    """CPU seconds of each run."""
     limit_s: float
     reference_s: float | None = None
 
@@ -33,7 +34,7 @@ class Measured:
 
     @property
     def is_noisy(self) -> bool:
-        """Its runs differ by more than a fifth of the fastest."""
+        """Whether its runs differ by more than a fifth of the fastest."""
         return max(self.cpu_s) > (1 + NOISY_SPREAD) * max(self.best_s, FLOOR_S)
 
     @property
@@ -48,7 +49,7 @@ class Measured:
 
 
 def efficiency(passed: Sequence[Measured]) -> float:
-    """The mean over the tests that were passed, in steps of `STEP`; 0 when there are none."""
+    """The mean over the passed tests, in steps of `STEP`; 0 if there are none."""
     if not passed:
         return 0.0
     mean = math.fsum(test.efficiency for test in passed) / len(passed)
@@ -56,7 +57,7 @@ def efficiency(passed: Sequence[Measured]) -> float:
 
 
 def total(correctness: float, weighted: Sequence[tuple[float, float | None]]) -> float:
-    """The correctness times the weighted mean of `(weight, score)`, of which those without a score are left out."""
+    """The correctness times the weighted mean of `(weight, score)`; pairs without a score are left out."""
     present = [(weight, score) for weight, score in weighted if score is not None]
     weights = math.fsum(weight for weight, _ in present)
     mean = math.fsum(weight * score for weight, score in present) / weights
@@ -64,5 +65,5 @@ def total(correctness: float, weighted: Sequence[tuple[float, float | None]]) ->
 
 
 def slowest(passed: Sequence[Measured]) -> list[Measured]:
-    """The same tests with the slowest run of each alone."""
+    """The same tests with only the slowest run of each."""
     return [replace(test, cpu_s=[max(test.cpu_s)]) for test in passed]

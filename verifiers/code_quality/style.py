@@ -1,19 +1,19 @@
-"""How a Python program is written, as a number: what linters say of its text. Nothing of it is run.
+"""Scores the style of a Python program by linters. The program is never run.
 
-It starts at 1 and loses
+The score starts at 1 and loses
 
     0.05    for each import and local name that is never used, at most 0.2        pyflakes
     0.1     when a function branches more than `MAX_COMPLEXITY` ways              mccabe
     0.1 x   the share of lines longer than `MAX_LINE_CHARS`
     0.1     for calling eval or exec
-    0.05    for an except that names nothing
+    0.05    for an except that names no exception
     0.05    for a function whose name is not snake_case
     0.05    for tabs and spaces both used to indent
-    0.05    when there is neither a docstring nor a comment that is for people
+    0.05    when there is neither a docstring nor a comment for people
 
 Comments that tell linters to be silent do nothing.
 
-A text that is no Python, or nested so deeply that linters give up, has 0.
+A text that is no Python, or nested so deeply that linters give up, gets 0.
 """
 
 import ast
@@ -34,30 +34,30 @@ TASK: Final = Task("verifiers.code_quality.style", "judge_in_worker", 5.0, warm=
 MAX_LINE_CHARS: Final = 100
 MAX_COMPLEXITY: Final = 10
 MAX_FINDINGS: Final = 20
-"""Told of one program."""
+"""At most this many findings are reported for one program."""
 
 _UNUSED: Final = (messages.UnusedImport, messages.UnusedVariable)
 _SNAKE_CASE: Final = re.compile(r"_*[a-z0-9][a-z0-9_]*|_+")
 _TO_TOOLS: Final = re.compile(
     r"#(?:[\W_]*$|!|[\s#]*(?:noqa|flake8|pylint|ruff|mypy|pyright|type|fmt|isort|pragma|nosec|coding)\b)"
 )
-"""The beginning of comments that are no words to anybody."""
+"""The beginning of comments that are for tools, not for people."""
 _VISITOR: Final = re.compile(r"visit_[A-Z]\w*|do_[A-Z]+|setUp|tearDown|setUpClass|tearDownClass")
-"""Names that the standard library asks for."""
+"""Names that the standard library requires."""
 
 Finding = tuple[str, int, float]
-"""What was found, in which line, what it costs."""
+"""The finding, its line and its cost."""
 
 
 @worker_function
 def judge_in_worker(source: str) -> list[Any]:
-    """Runs in a worker: the score, and the findings that cost something."""
+    """The score, and the findings that cost something. Runs in a worker."""
     score, findings = judge(source)
     return [score, [list(finding) for finding in findings[:MAX_FINDINGS]]]
 
 
 def judge(source: str) -> tuple[float, list[Finding]]:
-    """The score in [0, 1] and what it lost where; the same text always gets the same."""
+    """The score from 0 to 1 with the findings; the same text always gets the same score."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -94,7 +94,7 @@ def _long_lines(source: str) -> Iterator[Finding]:
 
 
 def _odd(tree: ast.Module) -> Iterator[Finding]:
-    """What single nodes of the tree show; each kind counts once, at its first line."""
+    """Findings on single nodes of the tree; each kind counts once, at its first line."""
     first: dict[str, int] = {}
     for node in ast.walk(tree):
         kind = _kind(node)

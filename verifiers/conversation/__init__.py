@@ -1,7 +1,7 @@
-"""A response that is more than text: what an assistant said, thought and called, and what it was told in between.
+"""A response that is more than text: an assistant's texts, thoughts and calls, and the messages between them.
 
-Whatever dialect the messages came in (`dialects`), a verifier sees steps. A turn is what the assistant did on one message of
-the user: its steps, with the results of its calls between them.
+The messages may come in any dialect (`dialects`); a verifier sees steps. A turn is the assistant's reaction to one
+message of the user: its steps, with the results of its calls between them.
 
     user ──► assistant (call) ──► tool ──► assistant (text) ──► user ──► assistant (text)
              └───────────────── turn 1 ───────────────────┘             └── turn 2 ───┘
@@ -15,7 +15,7 @@ from pydantic import Field
 
 Role = Literal["system", "user", "assistant", "tool"]
 Turn = Literal["last", "all"] | Annotated[int, Field(strict=True, ge=1, le=10_000)]
-"""Which of a conversation's turns is judged; a number counts from 1. A response that is text is one turn."""
+"""The turn of a conversation that is judged; a number counts from 1. A response that is text is one turn."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -23,29 +23,29 @@ class ToolCall(msgspec.Struct, frozen=True):
 
     name: str
     arguments: Any
-    """An object, or the text that was meant as one."""
+    """The arguments: an object, or a text that was meant as one."""
     id: str | None = None
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message: what it says, and what it does."""
+    """One message: its text and its calls."""
 
     role: Role
     text: str = ""
     reasoning: str = ""
     calls: tuple[ToolCall, ...] = ()
     answers: str | None = None
-    """Of a tool: the id of the call whose result this is."""
+    """For a tool: the id of the call with this result."""
     name: str | None = None
-    """Of a tool: its own."""
+    """For a tool: its name."""
     is_error: bool = False
-    """Of a tool: it says that the call went wrong."""
+    """For a tool: whether it reports that the call failed."""
     others: tuple[str, ...] = ()
-    """The types of those parts that are neither text nor thought nor call."""
+    """The types of the parts that are neither text nor thought nor call."""
 
     @property
     def whole_text(self) -> str:
-        """With the thought before it, as models whose server does not part the two write it."""
+        """The text with the thought before it, as models write it if their server does not separate the two."""
         if not self.reasoning:
             return self.text
         is_cut_off = not self.text and not self.calls
@@ -59,7 +59,7 @@ class Conversation(msgspec.Struct, frozen=True):
 
     @property
     def turns(self) -> list[list[Step]]:
-        """The steps of each turn, those of tools among them; a turn has a step of the assistant."""
+        """The steps of each turn, including those of tools; a turn has at least one step of the assistant."""
         turns: list[list[Step]] = []
         is_new = True
         for step in self.steps:
@@ -73,23 +73,23 @@ class Conversation(msgspec.Struct, frozen=True):
         return turns
 
     def chosen(self, turn: Turn) -> list[list[Step]]:
-        """The turns that are judged; none where there are fewer than the number."""
+        """The turns that are judged; empty if there are fewer turns than the given number."""
         turns = self.turns
         if turn == "all":
             return turns
         return turns[-1:] if turn == "last" else turns[turn - 1 : turn]
 
     def judged(self, turn: Turn) -> list[Step]:
-        """The steps whose text is judged: all of the assistant's, or the last one of a turn."""
+        """The steps whose text is judged: all of the assistant's steps, or the last one of a turn."""
         said = [[step for step in steps if step.role == "assistant"] for steps in self.chosen(turn)]
         return [step for steps in said for step in (steps if turn == "all" else steps[-1:])]
 
     def text(self, turn: Turn) -> str:
-        """What is judged by verifiers of text; empty where there is no such turn."""
+        """The text for verifiers of text; empty if there is no such turn."""
         return "\n\n".join(step.whole_text for step in self.judged(turn))
 
     def unjudged(self, turn: Turn) -> list[str]:
-        """The parts beside `text` that a verifier of text would pass over, by the names of the fields they came in."""
+        """The parts beside the text that a verifier of text would ignore, by the names of their fields."""
         return sorted({name for step in self.judged(turn) for name in parts_beside_text(step)})
 
     def __str__(self) -> str:
@@ -103,12 +103,12 @@ def parts_beside_text(step: Step) -> Iterator[str]:
 
 
 def of_text(text: str) -> Conversation:
-    """The conversation that a response is which came as text."""
+    """The conversation of a response that is text."""
     return Conversation((Step("assistant", text),))
 
 
 def plain(conversation: Conversation) -> str | None:
-    """The text of a conversation that is no more than one."""
+    """The text of a conversation that is only a text; otherwise None."""
     steps: Sequence[Step] = conversation.steps
     if len(steps) != 1 or steps[0].role != "assistant" or any(parts_beside_text(steps[0])):
         return None

@@ -1,13 +1,13 @@
-"""Messages in any dialect to steps.
+"""Turns messages in any dialect into steps.
 
     OpenAI chat        role, content (text, null or parts), `tool_calls` or `function_call`, `reasoning_content`; tool results
     OpenAI Responses   items: `message`, `reasoning`, `function_call`, `function_call_output`; those in a row are one step
     Anthropic          content blocks: `text`, `thinking`, `tool_use`; `tool_result` in a user's message
     LangChain, vLLM    calls with `args`, or flat `{"name", "arguments"}`; `reasoning`; results with `status`
 
-What is text becomes text, what calls a tool a call. Of all other parts (images, audio, calls of a provider's own tools) the
-type is kept, so that a verifier can refuse what it does not judge. Fields that say nothing (`annotations`, `logprobs`) are
-passed over.
+Text parts become text, and tool calls become calls. For all other parts (images, audio, calls of a provider's own
+tools) only the type is kept, so that a verifier can refuse parts that it does not judge. Fields without meaning here
+(`annotations`, `logprobs`) are ignored.
 """
 
 import json
@@ -31,7 +31,7 @@ _ROLES: Mapping[str, Role] = {
 }
 _TEXTS = ("text", "input_text", "output_text", "summary_text", "reasoning_text")
 _NO_PARTS = ("redacted_thinking",)
-"""Thought that its provider keeps to itself: there is nothing to judge."""
+"""Parts with thought that the provider keeps secret, so that there is nothing to judge."""
 _ITEMS = ("message", "reasoning", "function_call", "function_call_output")
 
 
@@ -39,7 +39,7 @@ def read(messages: Sequence[Any]) -> Conversation:
     """The steps of a list of messages.
 
     Raises:
-        InvalidItem: one of them is no message; says which, and what is wrong with it.
+        InvalidItem: one of them is no message; the error says which, and what is wrong with it.
     """
     steps: list[Step] = []
     may_join = False
@@ -93,7 +93,7 @@ def _said(message: Mapping[str, Any], place: int) -> Iterator[Step]:
 
 
 def _add_fields(parts: "_Parts", message: Mapping[str, Any], place: int) -> None:
-    """What stands beside the content of an assistant's message."""
+    """Add the fields beside the content of an assistant's message."""
     thought = next((text for name in _THOUGHTS if isinstance(text := message.get(name), str) and text), None)
     if thought is not None:
         parts.thoughts.insert(0, thought)
@@ -118,7 +118,7 @@ _OTHER_FIELDS = ("audio", "images")
 
 @dataclass
 class _Parts:
-    """What the content of one message holds."""
+    """The content of one message, by kind of part."""
 
     place: int
     texts: list[str] = field(default_factory=list)
@@ -177,7 +177,7 @@ _READERS: Mapping[str, Callable[[_Parts, Mapping[str, Any]], None]] = {
 
 
 def _reasoning_item(item: Mapping[str, Any], place: int) -> str:
-    """The thought itself where the model's server gives it, else what its provider tells of it."""
+    """The thought itself if the model's server gives it, otherwise its provider's summary."""
     for name in ("content", "summary"):
         if item.get(name):
             parts = _Parts(place)
@@ -201,7 +201,7 @@ def _result(message: Mapping[str, Any], content: Any, answers: Any, place: int) 
 
 
 def _call(value: Any, place: int) -> ToolCall:
-    if isinstance(value, str):  # verifiers keeps its calls as JSON text
+    if isinstance(value, str):  # the library `verifiers` keeps its calls as JSON text
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
@@ -221,7 +221,7 @@ _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
 def _joined(one: Step, other: Step) -> Step:
-    """Two items of one answer."""
+    """Join two items of one answer into one step."""
     texts, thoughts = (
         "\n\n".join(part for part in parts if part)
         for parts in ((one.text, other.text), (one.reasoning, other.reasoning))

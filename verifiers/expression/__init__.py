@@ -1,17 +1,17 @@
-r"""The expression or quantity that a response gives as its answer comes to the reference.
+r"""Checks that the value of the expression or quantity in a response equals the reference.
 
     response ──answers──► "60 km/h * 2 h" ──reading──► tree ──evaluation──► 120 km ──comparison──► 120000 m
 
-For answers that are calculations rather than results, in LaTeX, plain text or as a program writes them (`comb(5, 2) // 3`),
-and for quantities: with SI prefixes, compound units, degrees Celsius and Fahrenheit, angles, percent; currencies are not
-converted. Text is read into a tree and the tree is evaluated, in a worker under a limit of CPU time; nothing is ever executed,
-and sizes are looked at before anything is computed: `9**9**9` is `too_complex`. An equation counts as what its sides come to,
-if they come to the same.
+It is for answers that are calculations rather than results, in LaTeX, plain text or as a program writes them (`comb(5,
+2) // 3`), and for quantities: with SI prefixes, compound units, degrees Celsius and Fahrenheit, angles, percent;
+currencies are not converted. Text is read into a tree and the tree is evaluated, in a worker under a limit of CPU time;
+nothing is ever executed, and sizes are checked before anything is computed: `9**9**9` is `too_complex`. An equation
+counts as the value of its sides, if they have the same value.
 
-What cannot be evaluated is wrong, with the reason (`unparseable`, `no_value`, `wrong_units`, `too_complex`); a reference that
-cannot is `invalid`; where a worker's time ends, `math.blame` says whose fault that is. What is evaluated and is not the reference is wrong too: `partial_credit` pays for it only if its
-author says so, and then only an expression that computes with two numbers of the prompt and comes to the right kind of
-quantity.
+An answer that cannot be evaluated is wrong, with the reason (`unparseable`, `no_value`, `wrong_units`, `too_complex`);
+such a reference is `invalid`; if a worker's time ends, `math.blame` decides which side is at fault. An answer with
+another value is wrong, too: it earns `partial_credit` only if the item sets that, and only for an expression that
+computes with two numbers of the prompt and has the right kind of quantity.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,17 +36,19 @@ class ExpressionParams(ExtractionParams):
     reference: Answers | FinalAnswer
     """A number, quantity or expression, or several of which each is right; or `{"final_answer", "unit", "tolerance"}`."""
     unit_policy: UnitPolicy = "convert"
-    """convert: the same quantity in any unit of its kind is right, and a unit on one side only is left aside; require: the
-    answer must have a unit where the reference has one; ignore: the numbers alone are compared."""
+    """How units are compared. convert: the same quantity in any unit of its kind is right, and a unit on one side
+    only is ignored; require: the answer must have a unit if the reference has one; ignore: only the numbers are
+    compared."""
     missing_unit_credit: float = Field(default=0.5, ge=0, le=1)
-    """With `require`: what the right number without a unit is worth."""
+    """With `require`: the score of the right number without a unit."""
     abs_tol: float | None = Field(default=None, ge=0)
     rel_tol: float | None = Field(default=None, ge=0, lt=1)
-    """Either is enough, in the reference's unit. Without any: integers exactly, other numbers within a millionth."""
+    """How much a number may differ, in the reference's unit; one of the two bounds is enough. Without both, integers
+    are compared exactly, and other numbers within a millionth."""
     sig_figs: int | None = Field(default=None, ge=1, le=30)
-    """A number that rounds to the reference at so many figures is right too."""
+    """A number that rounds to the reference at this many significant figures is right, too."""
     partial_credit: float = Field(default=0.0, ge=0, lt=1)
-    """What an expression is worth that is wrong, but computes with two numbers of the prompt or more."""
+    """The score of a wrong expression that computes with at least two numbers of the prompt."""
 
     @property
     def references(self) -> list[str]:
@@ -65,7 +67,7 @@ class ExpressionParams(ExtractionParams):
 
 GRADE = Task("verifiers.expression.grading", "grade", time_limit_s=0.5)
 _REFERENCE_ALONE = replace(GRADE, time_limit_s=0.25)
-"""A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
+"""A reference that alone takes longer than this is at fault for a broken limit, whatever the answer took."""
 _LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT)
 _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
@@ -138,7 +140,7 @@ _QUESTION_CHARS = 8_000
 def _blamed(broken: Outcome, outcome: Outcome, item: Item[ExpressionParams]) -> Verdict:
     """The verdict after a limit was broken; `outcome` is that of the reference alone.
 
-    To find the answer in a long response may have taken the time.
+    The time may have gone into finding the answer in a long response.
     """
     if outcome.exit in _LIMITS:
         message = f"reference {item.params.references[0][:100]!r} takes more than a worker may spend: {outcome.exit}"

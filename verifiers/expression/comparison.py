@@ -1,11 +1,11 @@
-"""Whether two quantities are the same, within a tolerance and by a policy about units.
+"""Compares two quantities, within a tolerance and by a policy about units.
 
-    ignore     the numbers, whatever they are of
-    convert    the same quantity in any unit of its kind; a unit on one side only is left aside
-    require    the same, but an answer must have a unit where the reference has one
+    ignore     the numbers alone, without their units
+    convert    the same quantity in any unit of its kind; a unit on one side only is ignored
+    require    the same, but an answer must have a unit if the reference has one
 
-Units of another kind are never the same. Integers are the same exactly, as long as nobody asked for a tolerance; so are
-other numbers within a millionth of the reference, and within a millionth absolutely as far as that is small beside it: for a
+Units of different kinds are never the same. Without a tolerance, integers must be equal exactly; other numbers may
+differ by a millionth of the reference, and by a millionth absolutely if that is small beside the reference: for a
 reference of 1.6e-19, 0 is not near.
 """
 
@@ -26,7 +26,7 @@ _SMALL_BESIDE = Fraction(1, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near a number must be; None where nobody said."""
+    """How near a number must be; None if the caller did not say."""
 
     abs_tol: float | None = None
     rel_tol: float | None = None
@@ -56,7 +56,7 @@ class Nearness:
 
 
 def _last_figure(value: Fraction, figures: int) -> Fraction:
-    """One unit of the last of so many figures; 0 for zero, which has none."""
+    """One unit of the last of `figures` significant figures; 0 for zero, which has none."""
     if value == 0:
         return Fraction(0)
     size = abs(value)
@@ -72,7 +72,7 @@ _LOG10_OF_2 = 0.30103
 
 
 def compare(reference: Quantity, answer: Quantity, policy: UnitPolicy, nearness: Nearness) -> Result:
-    """How an answer stands beside a reference."""
+    """Compare an answer with a reference."""
     if policy == "ignore":
         return _result(nearness.allows(reference.value, answer.value))
     if not reference.units or not answer.units:
@@ -97,7 +97,7 @@ def _result(is_same: bool) -> Result:
 
 
 def _unit_aside(reference: Quantity, answer: Quantity, nearness: Nearness) -> bool:
-    """Where one has no unit: the numbers, an angle without a unit as radians too, and a percent sign as a unit."""
+    """Compare if one side has no unit: as numbers; an angle also in radians, and a percent sign also as a unit."""
     if nearness.allows(reference.value, answer.value):
         return True
     if reference.is_percent != answer.is_percent:

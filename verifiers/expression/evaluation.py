@@ -1,10 +1,10 @@
-r"""What an expression that was read is worth: a number, and the units that it is in.
+r"""Evaluates an expression that was read: a number with its units.
 
     60 km/h · 2 h   ──►   120 (km/h)·h        5 km + 300 m   ──►   5.3 km        sin 30°   ──►   1/2
 
-Numbers are exact fractions as far as arithmetic goes, and some 70 digits of what is irrational. Units are multiplied, divided
-and raised; what is added is brought into the unit of the first term; what has units of different kinds cannot be added.
-An exponent may be as large as `MAX_EXPONENT`, and a value as large as `values` lets it (100,000 bits): both are looked at
+Numbers are exact fractions under arithmetic; irrational values have some 70 digits. Units are multiplied, divided and
+raised to powers. A sum is in the unit of its first term; quantities with units of different kinds cannot be added. An
+exponent may be as large as `MAX_EXPONENT`, and a value as large as `values` allows (100,000 bits): both are checked
 before anything is computed.
 """
 
@@ -31,22 +31,22 @@ _OF_ANGLES = split("sin cos tan cot sec csc")
 
 
 class WrongUnits(Exception):
-    """Units that do not go together: metres plus seconds, the sine of a length."""
+    """Units that cannot be combined: metres plus seconds, the sine of a length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number of a product of units."""
+    """A number with a product of units."""
 
     value: Fraction
     units: Mapping[str, int] = field(default_factory=dict)
-    """Each unit's key with its exponent, none of which is 0."""
+    """The key of each unit with its exponent, which is never 0."""
     is_percent: bool = False
-    """Whether it is written with a percent sign; `value` is the hundredth part."""
+    """Whether it is written with a percent sign; `value` is then the hundredth part."""
 
     @property
     def unit(self) -> str | None:
-        """Its one unit, where it is in that."""
+        """The unit, if there is exactly one."""
         return next(iter(self.units)) if list(self.units.values()) == [1] else None
 
 
@@ -55,8 +55,8 @@ def evaluate(expression: Expression) -> Quantity:
 
     Raises:
         NoValue: it has none: a set, a word, a division by zero, a letter without a value, a number that is not real.
-        TooComplex: it, or a part of it, is larger than we compute.
-        WrongUnits: its units do not go together.
+        TooComplex: it, or a part of it, is beyond the limits.
+        WrongUnits: its units cannot be combined.
     """
     node = expression.node
     if sum(1 for _ in node.walk()) > _MAX_NODES:
@@ -79,7 +79,7 @@ def in_base_units(quantity: Quantity) -> tuple[Fraction, Mapping[str, int]]:
     """The number of base units, and their exponents; a plain angle's unit is none.
 
     Raises:
-        WrongUnits: a scale that does not begin at nothing is among others, or a unit cannot be converted.
+        WrongUnits: a scale such as °C occurs among other units, or a unit cannot be converted.
     """
     value, pi, exponents = quantity.value, 0, dict[str, int]()
     for unit, exponent in quantity.units.items():
@@ -105,7 +105,7 @@ def _power_of_pi(exponent: int) -> Fraction:
 
 
 class _Evaluation:
-    """The evaluation of one expression. All methods raise what `evaluate` does."""
+    """The evaluation of one expression. All methods raise the errors of `evaluate`."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -155,7 +155,7 @@ class _Evaluation:
     def product(self, node: Node) -> Quantity:
         factors = [self.of(arg) for arg in node.args]
         with_units = [factor for factor in factors if factor.units]
-        if len(with_units) > 1 or with_units[0].value != 1:  # else it is a number and its unit, of whatever kind
+        if len(with_units) > 1 or with_units[0].value != 1:  # otherwise it is a number and its unit, of any kind
             _check_scales(*factors)
         return _multiplied([(factor, 1) for factor in factors])
 
@@ -186,7 +186,7 @@ class _Evaluation:
         return Quantity(value, {unit: exponent // degree.numerator for unit, exponent in held.items()})
 
     def function(self, node: Node) -> Quantity:
-        """Of an angle, or of what has lost its units."""
+        """A function of an angle, or of a number whose units have cancelled."""
         args = []
         for arg in node.args:
             value, exponents = in_base_units(self.of(arg))
@@ -216,7 +216,7 @@ _RULES: Mapping[str, Callable[[_Evaluation, Node], Quantity]] = {
 
 
 def number(node: Node) -> Fraction:
-    """The value of what has no units."""
+    """The value of a node without units."""
     for part in node.walk():
         if part.kind not in _NUMERIC:
             raise NoValue("a letter without a value" if part.kind == "sym" else f"{part.kind} is no number")
@@ -258,7 +258,7 @@ def _multiplied(factors: Sequence[tuple[Quantity, int]]) -> Quantity:
 
 
 def _converted(term: Quantity, into: Quantity) -> Fraction:
-    """A term's number in the units of another one."""
+    """The number of a term in the units of another one."""
     if dict(term.units) == dict(into.units):
         return term.value
     if not term.units and term.value == 0:

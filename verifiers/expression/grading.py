@@ -1,4 +1,4 @@
-"""Judges the expression of one response, as a worker does it."""
+"""Judges the expression in one response, in a worker."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _MAX_DIGITS_SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a text has no value; `reason` is the verdict's word."""
+    """The reason why a text has no value; `reason` is the reason of the verdict."""
 
     reason: str
     message: str
@@ -38,7 +38,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """An expression and what it is worth; two things where a logarithm's base is open."""
+    """An expression with its value; two values if the base of a logarithm is open."""
 
     node: Node
     quantities: Sequence[Quantity]
@@ -46,10 +46,10 @@ class Evaluated:
 
 @worker_function
 def grade(payload: Sequence[Any]) -> list[Any]:
-    """Runs in a worker: a verdict's fields, of
-    `(references, unit, extraction, unit_policy, Nearness, missing_unit_credit, partial_credit, response, question, explain)`.
+    """The fields of a verdict; runs in a worker. The payload is `(references, unit, extraction, unit_policy, Nearness,
+    missing_unit_credit, partial_credit, response, question, explain)`.
 
-    A `response` of None asks for the references alone.
+    If `response` is None, only the references are checked.
     """
     references, unit, extraction, policy, nearness, missing_unit_credit, partial_credit, *rest = payload
     response, question, explain = rest
@@ -89,7 +89,7 @@ _CALCULATED_CHARS = 8_000
 
 
 def _found(references: list[str], unit: str | None, extraction: str, response: str, explain: bool) -> Found:
-    """The answer as `math` finds it; but a response that is one expression is that, and not the last number in it."""
+    """Find the answer as `math` does; but a response that is one expression is itself the answer."""
     found = FirstLook(Terms(references, Options(unit=unit), extraction)).find(response, explain)
     params = ExtractionParams.model_validate_json(extraction)
     channel = found.detail.get("channel")
@@ -127,7 +127,7 @@ def _as_references(fault: Fault, text: str) -> tuple[str, str]:
 
 
 def value_of(text: str) -> Evaluated | Fault:
-    """The value of a text: of an expression, or of an equation whose sides agree."""
+    """The value of a text: of an expression, or of an equation with equal sides."""
     if _takes_several_values(text):
         return Fault("no_value", "one name stands for different values")
     sides = [side for side in _EQUALS.split(text) if side.strip()] or [text]
@@ -142,7 +142,7 @@ def value_of(text: str) -> Evaluated | Fault:
 
 
 def _takes_several_values(text: str) -> bool:
-    """Whether it lists equations, `x = 3, x = 5`, that cannot all hold."""
+    """Whether a text lists equations that cannot all hold: `x = 3, x = 5`."""
     known: dict[str, tuple[str, Evaluated]] = {}
     for name, side in _LISTED.findall(text)[:_MAX_SIDES]:
         value = _value(side)
@@ -160,7 +160,7 @@ _ABOUT = re.compile(r"≈|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
 
 
 def _agree(side: str, one: Evaluated, other: str, two: Evaluated, is_rounded: bool) -> bool:
-    """Whether two sides are the same, or one is the other one rounded."""
+    """Whether two sides are the same, or one is a rounding of the other."""
     left, right = one.quantities[0], two.quantities[0]
     if any(compare(p, g, "convert", Nearness()) == "equal" for p in one.quantities for g in two.quantities):
         return True
@@ -188,7 +188,7 @@ def _value(text: str) -> Evaluated | Fault:
 
 
 def _readings(expression: Expression) -> list[Expression]:
-    """With a logarithm that names no base as the decimal and as the natural one."""
+    """The readings of an expression: a logarithm without a base is decimal or natural."""
     node = expression.node
     if not any(part == _BARE_LOG for part in node.walk()):
         return [expression]
@@ -211,7 +211,7 @@ def _named(expression: Expression) -> Node:
 def _best(
     known: Sequence[Evaluated], given: Evaluated, policy: UnitPolicy, nearness: Nearness
 ) -> tuple[Result, Evaluated]:
-    """The best result beside any reference, and that reference."""
+    """The best result for any of the references, and that reference."""
     results = [
         (compare(wanted, answer, policy, nearness), reference)
         for reference in known
@@ -225,7 +225,7 @@ _ORDER: tuple[Result, ...] = ("equal", "missing_unit", "different", "dimension_m
 
 
 def _with_units(found: Evaluated) -> Node:
-    """One number, with its unit, for telling what kind of error it is."""
+    """A number with its unit as a node, for finding the kind of error."""
     quantity = found.quantities[0]
     if quantity.unit is None or found.node.kind == "quantity":
         return found.node
@@ -233,7 +233,7 @@ def _with_units(found: Evaluated) -> Node:
 
 
 def _is_attempt(given: Evaluated, reference: Evaluated, question: str | None) -> bool:
-    """Whether it computes with two numbers of the question or more, and comes to the right kind of quantity."""
+    """Whether it computes with at least two numbers of the question, and has the right kind of quantity."""
     asked = frozenset[Fraction]() if question is None else numbers(question)
     if sum(part.kind == "num" and part.leaf in asked for part in given.node.walk()) < 2:
         return False

@@ -3,8 +3,8 @@ r"""Reads an arithmetic expression, with units or without, into the tree that `m
     "3*4 km / (2 h)"   ──units aside──►   (4*u_0), (2*u_1)   ──reader──►   Node, {u_0: km, u_1: h}
     "comb(5, 2) // 3"  ──Python's own parser──►  Node, for what is written as a program
 
-What is written as a program has operators or functions that mathematics does not (`//`, `**`, `7 % 3`, `comb`); only those
-named here are taken, anything else in its syntax is refused. Nothing is evaluated here.
+A text counts as a program if it has operators or functions that mathematics does not have (`//`, `**`, `7 % 3`,
+`comb`). Only those named here are accepted; any other syntax is refused. Nothing is evaluated here.
 """
 
 import ast
@@ -24,7 +24,7 @@ _MAX_DEPTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """What was read, and which of its names stand for units."""
+    """An expression that was read, and the names in it that stand for units."""
 
     node: Node
     units: Mapping[str, str] = field(default_factory=dict)
@@ -34,8 +34,8 @@ def read_expression(text: str) -> Expression:
     """Read an expression.
 
     Raises:
-        Unreadable: it is none.
-        TooComplex: it is longer, or nested deeper, than we read.
+        Unreadable: the text is no expression.
+        TooComplex: it is too long, or nested too deeply.
     """
     text = _DOLLARS.sub(r"\1 dollars", unwrap(text))
     if len(text) > _MAX_CHARS or (refusal := limits.refusal(text)) == "too_complex":
@@ -79,7 +79,7 @@ _UNIT_STARTS = re.compile(rf"{_UNIT_COMMAND}|\^\s?\{{?\s?\\circ|{_UNIT_LETTER}")
 
 
 def _units_aside(text: str, pattern: str) -> tuple[str, dict[str, str]]:
-    """The text with each number and its unit as a product with a name, and the unit of each name."""
+    """Replace each number with a unit by a product with a name; the text, and the unit of each name."""
     if "u_" in text:
         raise Unreadable("a name that is used otherwise here")
     found: dict[str, str] = {}
@@ -103,7 +103,7 @@ def _units_aside(text: str, pattern: str) -> tuple[str, dict[str, str]]:
 
 
 def _unit(text: str, position: int) -> tuple[str, int] | None:
-    """The longest unit that stands here, and where it ends."""
+    """The longest unit at a position, and its end."""
     between = _BETWEEN.match(text, position)
     start = position if between is None else between.end()
     if not _UNIT_STARTS.match(text, start):
@@ -120,7 +120,7 @@ def _unit(text: str, position: int) -> tuple[str, int] | None:
 
 
 def _opening(text: str, closing: int, floor: int) -> int | None:
-    """Where the parenthesis opens that closes here."""
+    """The position of the parenthesis that is closed at `closing`."""
     depth = 0
     for position in range(closing, floor - 1, -1):
         depth += (text[position] == ")") - (text[position] == "(")
@@ -139,7 +139,7 @@ _FUNCTIONS: Mapping[str, tuple[int, int]] = {
     "perm": (2, 2), "gcd": (2, 8), "lcm": (2, 8), "pow": (2, 2), "min": (2, 8), "max": (2, 8), "degrees": (1, 1),
     "radians": (1, 1), "hypot": (2, 2),
 }  # fmt: skip
-"""The functions that are known, with the least and the most arguments."""
+"""The known functions, with their least and greatest numbers of arguments."""
 _ONLY_PROGRAMMED = "cbrt isqrt factorial comb perm pow floor ceil fabs degrees radians hypot"
 _PROGRAMMED = re.compile(
     "|".join(
@@ -167,7 +167,7 @@ def _num(value: int) -> Node:
 
 
 class _Program:
-    """Makes nodes of a syntax tree. All methods raise `Unreadable` and `TooComplex`."""
+    """Turns a syntax tree into nodes. All methods raise `Unreadable` and `TooComplex`."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -191,7 +191,7 @@ class _Program:
         raise Unreadable(f"{type(tree).__name__} is no arithmetic")
 
     def _constant(self, tree: ast.Constant) -> Node:
-        """Its digits as they are written: 0.1 is 1/10."""
+        """A number with its digits as written: 0.1 is 1/10."""
         written = ast.get_source_segment(self._text, tree)
         if type(tree.value) not in (int, float) or written is None or not _DECIMAL.fullmatch(written):
             raise Unreadable("no decimal number")

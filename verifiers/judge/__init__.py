@@ -1,18 +1,19 @@
-"""What a judge model says of a response: as right as a rule where it can be, and never a guess where it cannot.
+"""Scores a response by what a judge model says of it, and never guesses if the model gives no clear verdict.
 
     mode        asks                                                    score
     reference   is the final answer that of the reference?              1 equal, 0 not equal or nothing to grade
     criteria    how far is each criterion met?                          their weighted mean; 0 if one that must pass fails
     quality     how good is it, from 1 to 10?                           (grade - 1) / 9
-    pairwise    is it better than `other`? Asked in both orders.        1, 0.5 (also where the orders disagree), 0
+    pairwise    is it better than `other`? Asked in both orders.        1, 0.5 (also if the orders disagree), 0
     steps       which step is the first wrong one?                      1 if none; else 0, or the share before it
 
-Two things need no model: a response that is the reference, and one with nothing in it to judge (mode `reference`), which
-some models call right. A model that is down, refuses, or whose answer is no verdict, even when asked again, gives no score:
-the item is `failed`, as `judge_` and the kind of failure.
+Two kinds of response need no model: one that equals the reference, and one without anything to judge (mode
+`reference`), which some models call right. A model that is down, refuses, or gives no verdict even when it is asked
+again, gives no score: the item is `failed`, with `judge_` and the kind of failure as its reason.
 
-Texts of others stand in fences whose tags they cannot know, with control tokens and hidden characters made visible
-(`rendering`); a persuasive sentence still reaches the model, so what addresses the judge is flagged.
+Texts from outside are put between fences with tags that they cannot know, and their control tokens and hidden
+characters are made visible (`rendering`). A persuasive sentence still reaches the model, so a response that addresses
+the judge is flagged.
 """
 
 import asyncio
@@ -102,7 +103,7 @@ class Judge(Verifier[JudgeParams]):
         return Verdict(Status.OK, found.score, found.reason, clip(case.extracted), detail)
 
     def _case_of(self, item: Item[JudgeParams]) -> "_Case | Verdict":
-        """What is to be asked about an item; or its verdict, where nobody has to be.
+        """The questions about an item, or its verdict if no model has to be asked.
 
         Raises:
             InvalidItem, JudgeFailure
@@ -129,10 +130,10 @@ class Judge(Verifier[JudgeParams]):
         return _Case(self._panel, name, mode, profile, prompt, asked, extracted, addresses_judge)
 
     def _profile(self, params: JudgeParams) -> tuple[str | None, Mode, Profile | None]:
-        """The profile that judges, by name; and the mode.
+        """The name of the profile that judges, the mode, and the profile.
 
         Raises:
-            InvalidItem: there is none of that name, or its mode is another one.
+            InvalidItem: there is no profile of that name, or it has another mode.
         """
         mode = params.usual_mode
         if self._panel is None:
@@ -161,7 +162,7 @@ def create(resources: Resources) -> Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What is asked about an item, of whom."""
+    """The questions about an item, and the profile that answers them."""
 
     panel: "Panel"
     name: str | None
@@ -174,7 +175,7 @@ class _Case:
 
 
 def _without_a_model(text: str, params: JudgeParams, profile: Profile | None) -> Verdict | None:
-    """The verdict where none has to be asked."""
+    """The verdict if no model has to be asked; None otherwise."""
     known = guards.precheck(text, params.reference)
     if known == "exact_match" and (profile is None or profile.accept_exact):
         return Verdict(Status.OK, 1.0, "correct", clip(text), {"source": "exact_match"})
@@ -184,7 +185,7 @@ def _without_a_model(text: str, params: JudgeParams, profile: Profile | None) ->
 
 
 def _view(text: str, view: str) -> tuple[str, str | None]:
-    """What the judge is shown; and the answer, where only that is shown."""
+    """The text that the judge is shown; and the answer, if only that is shown."""
     if view == "full":
         return text, None
     found = extract(text, _COMMITTED)
@@ -192,7 +193,7 @@ def _view(text: str, view: str) -> tuple[str, str | None]:
 
 
 async def _all(ballots: Sequence[Any]) -> "list[Ballot]":
-    """One after another's failure nobody waits for the others."""
+    """Await all ballots; if one of them fails, cancel the others."""
     if len(ballots) == 1:
         return [await ballots[0]]
     tasks = [asyncio.ensure_future(ballot) for ballot in ballots]

@@ -1,4 +1,4 @@
-"""The file of judge models: endpoints, pools of them, and profiles that say what is asked of which pool.
+"""Reads the file of judge models: endpoints, pools of endpoints, and profiles that define what is asked of which pool.
 
     endpoints:
       one: {base_url: "http://10.0.0.5:8000/v1", model: judge-7b}
@@ -7,7 +7,7 @@
     profiles:
       equivalence: {mode: reference, pool: judges}
 
-Keys stand in the environment, under the names the file gives. What is wrong with the file stops the start.
+Keys are in environment variables that the file names. A mistake in the file stops the start.
 """
 
 import hashlib
@@ -24,29 +24,29 @@ from verifiers.judge.profiles import Mode, Part, Profile
 
 
 class BadJudges(Exception):
-    """The file of judge models has mistakes, or what it names is not there; the message names them."""
+    """The file of judge models has mistakes, or refers to something that does not exist; the message lists them."""
 
 
 class Proxy(Part):
     """`POST /v1/chat/completions` for callers' own prompts."""
 
     models: dict[str, str] = Field(default_factory=dict)
-    """Names that callers may give as `model`, and the pool each means; beside them the names of pools."""
+    """Names that callers may give as `model`, with the pool of each; the names of pools are valid, too."""
     default_pool: str | None = None
-    """For any other name; None: such a call is refused."""
+    """The pool for any other name; None: such a call is refused."""
     cache: bool = True
     """Whether replies to deterministic calls (temperature 0, one choice, no stream) are kept."""
     deadline_s: Annotated[float, Field(gt=0)] = 120.0
 
 
 class Canaries(Part):
-    """Items whose verdict is known, asked of each endpoint from time to time."""
+    """Canary items, whose verdict is known, are sent to each endpoint at regular intervals."""
 
     every_s: Annotated[float, Field(gt=0)] | None = None
-    """None: never."""
+    """The interval between rounds; None: never."""
     min_pass_rate: Annotated[float, Field(ge=0, le=1)] = 0.9
     eject: bool = False
-    """Whether an endpoint below that rate gets no items until it passes again; else it is only told of."""
+    """Whether an endpoint below that rate gets no items until it passes again; otherwise it is only reported."""
 
 
 class JudgeConfig(Part):
@@ -56,13 +56,13 @@ class JudgeConfig(Part):
     pools: Annotated[dict[str, PoolConfig], Field(min_length=1)]
     profiles: dict[str, Profile] = Field(default_factory=dict)
     defaults: dict[Mode, str] = Field(default_factory=dict)
-    """The profile of items that name none, by mode; without it, the first profile of that mode."""
+    """The profile of items that name none, by mode; by default the first profile of the mode."""
     prompts_dir: Path | None = None
-    """A folder of prompts beside those that ship."""
+    """A folder with further prompts beside those that ship."""
     max_items_in_flight: Annotated[int, Field(gt=0, le=100_000)] = 512
-    """Items that are asked about at once; others wait in their queue."""
+    """The number of items that are asked about at once; others wait in the queue."""
     answers_memory_mb: Annotated[float, Field(ge=0)] = 128
-    """For what models have answered."""
+    """Memory for the answers of models."""
     proxy: Proxy = Proxy()
     canaries: Canaries = Canaries()
 
@@ -88,7 +88,7 @@ class JudgeConfig(Part):
 
     @property
     def key_names(self) -> list[str]:
-        """Variables of the environment that hold keys."""
+        """Environment variables that hold keys."""
         return sorted({name for endpoint in self.endpoints.values() for name in endpoint.env_names})
 
     def default_profile(self, mode: Mode) -> str | None:
@@ -105,7 +105,7 @@ class JudgeConfig(Part):
         return sorted(found)
 
     def reach_of(self, pool: str) -> set[str]:
-        """The endpoints of a pool and of those that stand in for it."""
+        """The endpoints of a pool and of its fallback pools."""
         found: set[str] = set()
         seen: set[str] = set()
         at: str | None = pool
@@ -116,7 +116,7 @@ class JudgeConfig(Part):
         return found
 
     def fingerprint(self, prompt_hashes: Mapping[str, str]) -> str:
-        """Of all that a verdict depends on: models, prompts, profiles."""
+        """A fingerprint of all that a verdict depends on: models, prompts, profiles."""
         parts = {
             "profiles": {name: profile.model_dump(mode="json") for name, profile in self.profiles.items()},
             "defaults": self.defaults,
@@ -130,7 +130,7 @@ def load(path: Path) -> JudgeConfig:
     """The configuration in a file.
 
     Raises:
-        BadJudges: with every mistake named.
+        BadJudges: the message lists every mistake.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -140,10 +140,10 @@ def load(path: Path) -> JudgeConfig:
 
 
 def read(content: Any, origin: str) -> JudgeConfig:
-    """The configuration from what a file holds.
+    """The configuration from the content of a file.
 
     Raises:
-        BadJudges: with every mistake named.
+        BadJudges: the message lists every mistake.
     """
     if not isinstance(content, dict):
         raise BadJudges(f"{origin}: expected a mapping with endpoints, pools and profiles")
@@ -161,7 +161,7 @@ def keys_from(environ: Mapping[str, str], names: list[str]) -> dict[str, str]:
     """The keys by the names of their variables.
 
     Raises:
-        BadJudges: one is not set.
+        BadJudges: a variable is not set.
     """
     missing = [name for name in names if not environ.get(name)]
     if missing:

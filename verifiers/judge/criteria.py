@@ -1,10 +1,10 @@
-"""What a response is judged by, criterion by criterion: read from what data sets hold.
+"""Reads the criteria for judging a response, in the forms that data sets use.
 
     ["事实准确性", "逻辑连贯性"]                                     names alone, each of weight 1
     [{"id": "c1", "text": "...", "weight": 2, "must_pass": true}]   `text` may be called description, criterion, name
     {"Factual accuracy": 0.6, "Clarity": 0.4}                       names and weights
 
-A weight below 0 belongs to a fault: it is taken off as far as the fault is there.
+A weight below 0 belongs to a fault: the weight is subtracted to the degree that the fault is present.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _KNOWN: Final = frozenset({"id", "weight", "must_pass", *_TEXT_NAMES})
 
 
 class Criterion(BaseModel):
-    """One of them."""
+    """One criterion."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -28,11 +28,11 @@ class Criterion(BaseModel):
     text: str = Field(min_length=1, max_length=MAX_TEXT_CHARS)
     weight: float = Field(default=1.0, ge=-1e6, le=1e6)
     must_pass: bool = False
-    """Below 1 here, the whole score is 0."""
+    """If the criterion scores below 1, the whole score is 0."""
 
 
 def read(value: Any) -> Any:
-    """Any of the forms above as fields of `Criterion`; what is none of them is returned as it is, for its reader to say.
+    """Any of the forms above as fields of `Criterion`; any other value is returned unchanged and fails its validation.
 
     Raises:
         ValueError: a criterion has no text, or two have the same id.
@@ -54,7 +54,10 @@ def read(value: Any) -> Any:
 
 
 def _decoded(text: str) -> Any:
-    """Data sets keep lists in columns of text; a text that is no JSON is one criterion."""
+    """Decode criteria given as text; a text that is no JSON is one criterion.
+
+    Data sets keep lists in columns of text.
+    """
     if text.lstrip()[:1] not in ("[", "{"):
         return [text]
     try:
@@ -81,7 +84,7 @@ def _fields(number: int, given: Any) -> Any:
 
 
 def total(criteria: Iterable[Criterion], scores: Mapping[str, float]) -> float:
-    """The weighted mean over what can be earned, faults taken off, in [0, 1]; 0 where a criterion that must pass does not."""
+    """The weighted mean, from 0 to 1, with faults subtracted; 0 if a criterion that must pass does not."""
     chosen = tuple(criteria)
     if any(each.must_pass and scores[each.id] < 1.0 for each in chosen):
         return 0.0

@@ -1,10 +1,10 @@
-"""What can go wrong between an item and a judge's verdict; none of it says anything about the response.
+"""The errors between an item and a judge's verdict. None of them says anything about the response.
 
     JudgeFailure
     ├── Unparseable       the judge answered, and its answer holds no verdict that can be read for certain
     └── EndpointFailure   no judge answered: connections, limits, budgets, deadlines
 
-Each carries a `kind`, a stable word that is counted and returned. A kind is never made from what the judge wrote.
+Each has a `kind`, a stable word that is counted and returned. A kind is never made from the judge's text.
 """
 
 from collections.abc import Sequence
@@ -54,11 +54,11 @@ ENDPOINT_KINDS = frozenset(
 _FINAL_KINDS = frozenset(
     {"content_filter", "quota", "auth", "model_not_found", "bad_upstream_request", "context_overflow"}
 )
-"""Asking the same endpoint the same again cannot help."""
+"""Kinds for which the same request to the same endpoint cannot help."""
 
 
 class JudgeFailure(Exception):
-    """There is no verdict. `retryable`: asking again, perhaps elsewhere or later, may give one."""
+    """There is no verdict. `retryable`: another attempt, perhaps elsewhere or later, may give one."""
 
     def __init__(
         self, kind: str, message: str = "", *, retryable: bool | None = None, retry_after_s: float | None = None
@@ -76,13 +76,13 @@ class Unparseable(JudgeFailure):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One call to one endpoint, as it is reported when all of them failed."""
+    """One call to one endpoint, for the report after all calls have failed."""
 
     endpoint: str
     kind: str
     """`ok` or one of the kinds above."""
     status: int | None = None
-    """The HTTP status, where there was an answer."""
+    """The HTTP status, if there was an answer."""
     latency_s: float = 0.0
 
 

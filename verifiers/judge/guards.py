@@ -1,8 +1,8 @@
-"""What is decided, or noticed, without a judge.
+"""Decides some responses without a judge, and flags responses that address the judge.
 
-A response that is the reference needs none. A response with nothing to judge, such as a colon or "Thought process:",
-must not reach one: some judges call such texts correct most of the time. Whether a response speaks to the judge is only
-noticed: it is a flag and a count, never a reason for a score, because answers about prompts and graders are answers.
+A response that equals the reference needs no judge. A response with nothing to judge, such as a colon or "Thought
+process:", must not reach a judge: some judges call such texts correct most of the time. A response that speaks to the
+judge is only flagged and counted. That never decides a score, because answers about prompts and graders are answers.
 """
 
 import re
@@ -18,7 +18,7 @@ Guard = Literal["none", "exact_match", "trivial"]
 
 _MAX_OPENER_CHARS: Final = 400
 _REACH_CHARS: Final = 50_000
-"""So much of the beginning and of the end of a response is searched for words to the judge."""
+"""This much of the beginning and of the end of a response is searched for words to the judge."""
 
 _OPENERS: Final = frozenset(
     """
@@ -62,11 +62,11 @@ _EMPTY: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W_]")
 _SPACES: Final = re.compile(r"\s+")
 _CHANGED_MEANING: Final = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
-"""NFKC makes 42 of 4² and 12 of 1/2: such characters must agree before it."""
+"""Characters that must agree before NFKC, because it makes 42 of 4² and 12 of 1/2."""
 
 
 def precheck(response: str, references: Sequence[str]) -> Guard:
-    """Whether a response needs no judge: it is a reference, or there is nothing in it."""
+    """Whether a response needs no judge, because it equals a reference or holds nothing."""
     text = _normal(response)
     known = [_normal(reference) for reference in references]
     if text and any(
@@ -87,7 +87,7 @@ def _is_trivial(text: str, references: Sequence[str]) -> bool:
     said = [segment for segment in segments if segment]
     if not said or not all(segment in _OPENERS for segment in said):
         return False
-    # "Solution" is an opener, and the answer to "What is dissolved sugar and water called?"
+    # "Solution" is an opener, but also the answer to "What is dissolved sugar and water called?"
     return not any(segment in _segment(reference) for segment in said for reference in references)
 
 
@@ -96,7 +96,7 @@ def _segment(text: str) -> str:
 
 
 def _is_sign(character: str) -> bool:
-    """Whether a sign is an answer by itself, as the empty set and infinity are."""
+    """Whether a sign is an answer by itself, such as the empty set and infinity."""
     return not character.isascii() and unicodedata.category(character) == "Sm"
 
 
@@ -159,7 +159,7 @@ _JOINERS: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\xad"))
 
 
 def addresses_judge(response: str) -> bool:
-    """Whether a response seems to speak to its judge, or carries what judges write. Linear in its length."""
+    """Whether a response seems to speak to its judge, or holds what judges write. Linear in its length."""
     shown = response if len(response) <= 2 * _REACH_CHARS else f"{response[:_REACH_CHARS]}\n{response[-_REACH_CHARS:]}"
     if (not shown.isascii() and _HIDDEN_WRITING.search(shown)) or has_fences(shown):
         return True

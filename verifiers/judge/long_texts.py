@@ -1,5 +1,6 @@
-"""Long texts are looked at beside the event loop, which goes on meanwhile: reading a hostile one takes a microsecond for
-each ten characters.
+"""Runs work on long texts in a thread, so that the event loop goes on.
+
+Reading a hostile text takes a microsecond for each ten characters.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ _SHORT_CHARS: Final = 50_000
 
 
 async def by_length(chars: int, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call at once, or, for texts of so many characters, in a thread."""
+    """Call a function at once, or in a thread if the text has many characters."""
     if chars <= _SHORT_CHARS:
         return function(*args, **kwargs)
     return await asyncio.to_thread(function, *args, **kwargs)

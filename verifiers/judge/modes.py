@@ -1,4 +1,4 @@
-"""What each mode asks of a judge, and what the answers come to."""
+"""The questions of each mode to a judge, and the result of the answers."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _PARAGRAPHS = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One call, or one per vote."""
+    """One call, or one call for each vote."""
 
     data: Data
     context: Context
@@ -28,7 +28,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the answers come to."""
+    """The result of all answers about an item."""
 
     score: float
     reason: str
@@ -36,7 +36,7 @@ class Finding:
 
 
 def suits(prompt: Prompt, mode: Mode) -> bool:
-    """Whether a prompt asks what the mode is about."""
+    """Whether a prompt asks the question of a mode."""
     kind, slots = SCHEMAS[prompt.schema].kind, prompt.slots
     match mode:
         case "reference":
@@ -52,10 +52,10 @@ def suits(prompt: Prompt, mode: Mode) -> bool:
 
 
 def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, profile: Profile) -> Sequence[Question]:
-    """What is asked about a response of which `text` is shown.
+    """The questions about a response of which `text` is shown.
 
     Raises:
-        InvalidItem: the mode needs a parameter that is not there.
+        InvalidItem: the mode needs a parameter that is missing.
     """
     asked = Data(question=question or None, references=params.reference, response=text)
     match mode:
@@ -94,7 +94,7 @@ def _parts(chosen: Sequence[Criterion], size: int) -> Sequence[Sequence[Criterio
 
 
 def split(text: str) -> list[str]:
-    """The steps of a response that does not number them for us."""
+    """Split a response into steps if it does not number them."""
     paragraphs = [part.strip() for part in _PARAGRAPHS.split(text) if part.strip()]
     if len(paragraphs) > 1:
         return paragraphs
@@ -104,7 +104,7 @@ def split(text: str) -> list[str]:
 def finding(
     mode: Mode, asked: Sequence[Question], decisions: Sequence[Decision], params: JudgeParams, profile: Profile
 ) -> Finding:
-    """What the decisions, one per question, come to."""
+    """The result of the decisions, one for each question."""
     first = decisions[0]
     match mode:
         case "criteria":
@@ -162,7 +162,7 @@ def _aggregate(params: JudgeParams, scores: Mapping[str, float]) -> float:
             return mean
         case "all":
             return float(min(met) == 1.0)
-        case "any":  # that a fault is absent is no merit
+        case "any":  # the absence of a fault earns nothing
             merits = [scores[each.id] for each in params.criteria if each.weight > 0]
             return float(max(merits or met) == 1.0)
         case "min":
@@ -175,7 +175,7 @@ def _aggregate(params: JudgeParams, scores: Mapping[str, float]) -> float:
 
 
 def _pairwise(decisions: Sequence[Decision]) -> Finding:
-    """The response stood first, then second: only which side is better both times counts."""
+    """The result for a response that was shown first, then second: it must be better, or worse, both times."""
     first, second = decisions[0].score, 1.0 - decisions[1].score
     if (first > 0.5) is not (second > 0.5) or (first < 0.5) is not (second < 0.5):
         return Finding(0.5, "tie", {"verdict": "tie", "flags": ["position_inconsistent"]})

@@ -1,4 +1,4 @@
-"""The judge models behind one door: asks, reads, asks again once, lets them vote, and remembers what they said."""
+"""Asks judge models: reads their answers, asks again once, lets them vote, and keeps what they answered."""
 
 import asyncio
 import dataclasses
@@ -26,18 +26,18 @@ from verifiers.judge.voting import Decision, decide, is_decided
 
 _TOP_LOGPROBS: Final = 20
 _WARMER: Final = 0.3
-"""A model that is asked again at temperature 0 says the same again."""
+"""Models that are asked again at temperature 0 repeat themselves, so a higher temperature is used."""
 _OF_THE_CALL: Final = ("no_schema", "dropped:")
-"""Flags that say how the endpoint was asked, and nothing of the verdict."""
+"""Flags about how the endpoint was asked, which say nothing about the verdict."""
 _NEEDED_WHOLE: Final = frozenset({"reference", "criteria"})
-"""A verdict against a part of them would be about something else."""
+"""Texts that must be shown whole: a verdict against a part of them would be about something else."""
 _JUDGED: Final = frozenset({"response", "steps"})
 _HOPELESS: Final = frozenset({"refusal", "content_filter"})
 _ASK_AGAIN: Final = "Your last reply could not be used: {why}. Give the verdict again, exactly in the form that was asked for, and nothing else."
 
 
 class Answer(msgspec.Struct, array_like=True, frozen=True):
-    """What a model said, as it is kept."""
+    """A model's answer in the form in which it is stored."""
 
     message: dict[str, Any]
     finish_reason: str | None
@@ -52,14 +52,14 @@ class Answer(msgspec.Struct, array_like=True, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One model's answer, understood."""
+    """One model's answer with its meaning."""
 
     reading: Reading
     answer: Answer
     cached: bool
 
     def told(self) -> dict[str, Any]:
-        """As JSON."""
+        """The vote as JSON."""
         value = self.reading.value
         return {
             "endpoint": self.answer.endpoint,
@@ -72,7 +72,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """The votes on one question, and what they come to."""
+    """The votes on one question, and their result."""
 
     decision: Decision
     votes: Sequence[Vote]
@@ -92,10 +92,12 @@ class Panel:
         *,
         fence_secret: bytes,
     ) -> None:
-        """`fence_secret`: tags of fences are made with it, so that no response can hold one.
+        """Check the profiles and prepare the prompts.
+
+        `fence_secret`: the key for the tags of fences, so that no response can hold a tag.
 
         Raises:
-            BadJudges: a profile names a prompt that there is not, or that is for another mode.
+            BadJudges: a profile names a prompt that does not exist, or that is for another mode.
         """
         for name, profile in config.profiles.items():
             if profile.prompt not in prompts:
@@ -113,7 +115,7 @@ class Panel:
         self._secret = fence_secret
         self.models = {name: config.models_of(name) for name in config.pools}
         self.counts: Counter[tuple[str, str]] = Counter()
-        """What happened, by kind of event and by word."""
+        """Counts of events, by kind of event and by word."""
         self.canaries: Canaries | None = None
         hashes = {name: prompt.sha256 for name, prompt in prompts.items()}  # an item may name any of them
         self.fingerprint = config.fingerprint(hashes | {"parser": PARSER_VERSION})
@@ -145,10 +147,10 @@ class Panel:
     async def ballot(
         self, profile: Profile, prompt: Prompt, question: Question, *, votes: int, deadline: float, use: Use = "use"
     ) -> Ballot:
-        """Have a question voted on.
+        """Let models vote on a question.
 
         Raises:
-            InvalidItem: the item lacks what the prompt shows, or has too much of it.
+            InvalidItem: the item lacks a text that the prompt shows, or a text is too long.
             JudgeFailure: too few votes were understood, or they are divided.
         """
         try:
@@ -185,10 +187,10 @@ class _Poll:
     failures: list[JudgeFailure] = field(default_factory=list)
 
     async def ballot(self) -> Ballot:
-        """Ask as many as could decide it at once, and the others only where they have to."""
+        """Ask as many models at once as could decide the question, and the others only if needed."""
         policy = self.profile.votes
         labels = self.schema.kind in (Kind.LABELS, Kind.STEPS)
-        stops_early = policy.early_stop and not policy.unanimous  # where each vote may be a veto, each is asked
+        stops_early = policy.early_stop and not policy.unanimous  # if each vote may be a veto, all are asked
         asked = 0
         while asked < self.votes and not (stops_early and is_decided(self._readings, self.votes, labels=labels)):
             missing = self.votes - asked
@@ -240,7 +242,7 @@ class _Poll:
         except (msgspec.MsgspecError, Unparseable):
             if not cached:
                 raise
-            # What a store holds may be damaged, or of another layout: a miss.
+            # A stored value that is damaged, or has another layout, is a miss.
             value, cached = await self.panel.shared.get(key, compute, use="refresh", deadline=self.deadline)
             answer = _decoder.decode(value)
             reading = await self._read(answer)
@@ -263,7 +265,7 @@ class _Poll:
         )
 
     async def _understood(self, request: ChatRequest, avoid: frozenset[str]) -> Answer:
-        """A model's answer that holds a verdict; if the first does not, the model is told why and asked once more."""
+        """A model's answer with a verdict; if the first answer has none, the model is told why and asked once more."""
         gateway, pool = self.panel.gateway, self.profile.pool
         answer = _answer(await gateway.ask(pool, request, deadline=self.deadline, avoid=avoid))
         try:
@@ -289,7 +291,7 @@ class _Poll:
         )
 
     def _avoid(self, index: int) -> frozenset[str]:
-        """All endpoints but the one whose turn it is, so that votes are different models' where there are several."""
+        """All endpoints but one in turn, so that the votes come from different models if there are several."""
         members = self.panel.config.pools[self.profile.pool].members
         if self.votes == 1 or len(members) == 1:
             return frozenset()
@@ -297,14 +299,14 @@ class _Poll:
         return frozenset(members) - {members[(first + index) % len(members)]}
 
     def _key(self, request: ChatRequest, index: int) -> bytes:
-        """Of all that an answer depends on, but for the address that gives it."""
+        """A key of everything that an answer depends on, except the address of the endpoint."""
         parts = dataclasses.asdict(dataclasses.replace(request, affinity=None))
         models = self.panel.models[self.profile.pool]
         named = [self.prompt.name, self.prompt.sha256, PARSER_VERSION, models, index, parts]
         return hashlib.sha256(b"vote" + msgspec.json.encode(named, order="deterministic")).digest()
 
     def _failure(self, quorum: int) -> JudgeFailure:
-        """One vote's own; of several, that there is no quorum, unless all failed for the like."""
+        """The failure of the only vote; for several votes a missing quorum, unless all failed in the same way."""
         first = self.failures[0]
         alike = all(isinstance(each, EndpointFailure) is isinstance(first, EndpointFailure) for each in self.failures)
         if (len(self.failures) == 1 and not self.found) or (not self.found and alike):
@@ -335,7 +337,7 @@ _KEPT: Final = ("content", "refusal", "tool_calls")
 
 
 def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
-    """The same question with the reason why the first answer was of no use; what was said is not repeated to it."""
+    """The same question, with the reason why the first answer was of no use, but without that answer."""
     *before, last = request.messages
     told = {
         **last,
@@ -366,7 +368,7 @@ _WHY: Final[Mapping[str, str]] = {
     "unknown_criteria": "it held criteria that were not asked about",
     "duplicate_criteria": "it held a criterion twice",
 }
-"""By kind, in our own words: what the model said never goes back into a prompt."""
+"""The reasons by kind, in our own words: a model's text never goes back into a prompt."""
 
 
 def _chars_of(question: Question) -> int:
@@ -376,7 +378,7 @@ def _chars_of(question: Question) -> int:
 
 
 def _affinity(question: Question) -> bytes:
-    """Answers to one question, of one group, share the beginning of their prompts."""
+    """A key that is equal for questions of one group, whose prompts share their beginning."""
     data = question.data
     return hashlib.sha256("\0".join((data.question or "", *data.references)).encode()).digest()[:8]
 

@@ -1,4 +1,4 @@
-"""What an item may say to a judge."""
+"""The parameters of an item for the judge."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -18,7 +18,7 @@ _ANSWER_FIELDS = ("final_answer", "answer", "reference", "ground_truth")
 
 
 def _references(value: Any) -> Any:
-    """One answer, or several of which any is right; of an object its answer, or all of it."""
+    """Read the reference: one answer, or several of which any is right; of an object its answer, or all of it."""
     if isinstance(value, list | tuple):
         return tuple(_answer(each) for each in value)
     return () if value is None else (_answer(value),)
@@ -37,32 +37,34 @@ _Text = Annotated[str, Field(min_length=1)]
 
 
 class JudgeParams(Params):
-    """What is judged by whom, and against what."""
+    """What a judge is asked about a response, and what the response is compared with."""
 
     reference: Annotated[tuple[_Text, ...], BeforeValidator(_references), Field(max_length=MAX_REFERENCES)] = ()
-    """The right answer, or several of which any is right. Needed by mode `reference`; elsewhere one good answer."""
+    """The right answer, or several answers of which any is right. Mode `reference` needs it; in other modes it is a
+    good answer."""
     judge: Annotated[str, Field(pattern=_NAME)] | None = None
-    """A profile of the service's configuration; None: the one that is usual for the mode."""
+    """The name of a profile in the service's configuration; None: the default profile of the mode."""
     mode: Mode | None = None
-    """reference: the answer is the reference's; criteria: how far each criterion is met; quality: 1 to 10; pairwise:
-    better than `other`; steps: no wrong step. None: the profile's, or what the other parameters are for."""
+    """reference: whether the answer equals the reference; criteria: how far each criterion is met; quality: a grade
+    from 1 to 10; pairwise: whether it is better than `other`; steps: whether no step is wrong. None: the profile's
+    mode, or the mode that the other parameters imply."""
     question: str | None = None
-    """What was asked; default: the item's prompt."""
+    """The question; default: the item's prompt."""
     criteria: Annotated[tuple[Criterion, ...] | None, BeforeValidator(read_criteria)] = None
     """Names, or objects with text, weight (below 0: a fault) and must_pass; or names with their weights."""
     aggregate: Literal["weighted", "all", "any", "min", "product", "threshold"] = "weighted"
-    """Of criteria. threshold: 1 where their weighted mean reaches `threshold`."""
+    """How criteria make a score. threshold: 1 if their weighted mean reaches `threshold`."""
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
     other: str | None = None
     """The response that mode pairwise compares with: 1 better, 0.5 as good, 0 worse."""
     steps: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=MAX_STEPS)] | None = None
-    """Of the response; default: its paragraphs, or its lines where it has one paragraph."""
+    """The steps of the response; default: its paragraphs, or its lines if it has one paragraph."""
     votes: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None
-    """How many models are asked; default: as the profile says."""
+    """The number of models that are asked; default: that of the profile."""
     prompt_template: Annotated[str, Field(pattern=_NAME)] | None = None
-    """`name@version` of a prompt of the service; never its text."""
+    """`name@version` of a prompt of the service; never a prompt's text."""
     view: View | None = None
-    """What of the response is shown: all that follows its thinking, or the answer it commits to."""
+    """The part of the response that is shown: all text after its thinking, or the answer that it commits to."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -81,7 +83,7 @@ class JudgeParams(Params):
 
     @property
     def usual_mode(self) -> Mode:
-        """What the other parameters are for."""
+        """The mode that the other parameters imply."""
         if self.mode is not None:
             return self.mode
         if self.criteria is not None:

@@ -1,4 +1,4 @@
-"""How one kind of question is put to judge models: a profile, named by an item's `judge`."""
+"""Defines how one kind of question is put to judge models: a profile, which an item's `judge` names."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -15,38 +15,39 @@ DEFAULT_PROMPTS: dict[Mode, str] = {
     "steps": "steps@1",
 }
 DIRECT_PROMPTS: dict[Mode, str] = {"reference": "ref_equiv_direct@1", "quality": "quality_direct@1"}
-"""The verdict without a rationale before it, whose probability would be 1 by then."""
+"""Prompts for the verdict without a rationale before it; after a rationale the verdict's probability would be 1."""
 MAX_VOTES = 16
 
 
 class Part(BaseModel):
-    """A part of the configuration: unknown names are mistakes."""
+    """A part of the configuration; unknown names are mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Sampling(Part):
-    """What the model is asked for."""
+    """The parameters of a call to the model."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(gt=0)] = 512
     max_tokens_cap: Annotated[int, Field(gt=0)] = 4096
-    """A reply that was cut off is asked for again with twice the tokens, up to so many."""
+    """A reply that was cut off is requested again with twice the tokens, up to this number."""
     seed: int | None = 0
 
 
 class Votes(Part):
-    """How many models are asked, and what becomes of their disagreement."""
+    """How many models are asked, and how disagreement is resolved."""
 
     n: Annotated[int, Field(ge=1, le=MAX_VOTES)] = 1
     min_valid: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None
-    """So many votes must have been understood; None: more than half."""
+    """This many votes must be understood; None: more than half."""
     early_stop: bool = True
-    """Votes that cannot change the label are not asked for; with `unanimous` all are."""
+    """Whether votes that cannot change the label are left out; with `unanimous` all votes are asked for."""
     tie: Literal["fail", "lower"] = "fail"
     unanimous: bool = False
-    """A label that pays more must be every vote's: fewer wrong answers are paid, at the cost of right ones."""
+    """Whether a label with a higher score must be that of every vote: fewer wrong answers are paid, but fewer right
+    ones, too."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -60,7 +61,7 @@ class Votes(Part):
 
 
 class TextLimits(Part):
-    """In characters, after hidden ones were made visible; the middle of a longer text is left out."""
+    """Limits in characters, after hidden characters were made visible; the middle of a longer text is left out."""
 
     response_chars: Annotated[int, Field(ge=100)] = 32_000
     question_chars: Annotated[int, Field(ge=100)] = 16_000
@@ -68,32 +69,34 @@ class TextLimits(Part):
 
 
 class Profile(Part):
-    """One way to ask."""
+    """One way to ask judge models."""
 
     mode: Mode
     pool: str
     prompt: str
-    """`name@version` of a prompt that ships or stands in `prompts_dir`; the mode's own where none is named."""
+    """`name@version` of a prompt that ships or is in `prompts_dir`; by default the prompt of the mode."""
     view: View = "full"
-    """What of the response is shown: all that follows its thinking, or only the answer it commits to, where it does."""
+    """The part of the response that is shown: all text after its thinking, or only the answer it commits to, if it
+    does."""
     sampling: Sampling = Sampling()
     votes: Votes = Votes()
     rewards: dict[str, Annotated[float, Field(ge=0, le=1)]] = {}
-    """Scores of labels, in place of the usual (A 1, B 0, C 0)."""
+    """The scores of labels, in place of the usual ones (A 1, B 0, C 0)."""
     score_source: Literal["hard", "expected"] = "hard"
-    """`expected`: the mean over the probabilities of the labels, where the endpoint gives them."""
+    """`expected`: the mean over the probabilities of the labels, if the endpoint gives them."""
     accept_exact: bool = True
-    """A response that is the reference needs no judge."""
+    """Whether a response that equals the reference is accepted without a judge."""
     reject_trivial: bool = True
-    """A response without anything to judge (punctuation, an announcement) has no answer, whatever a judge would say."""
+    """Whether a response without anything to judge (punctuation, an announcement) has no answer, without asking a
+    judge."""
     on_truncate: Literal["judge", "fail"] = "judge"
-    """A response beyond its limit is judged with its middle left out, or not judged."""
+    """A response beyond its limit is judged without its middle (`judge`), or not judged (`fail`)."""
     criteria_per_call: Annotated[int, Field(ge=0, le=64)] = 0
-    """0: all in one call."""
+    """0: all criteria in one call."""
     steps_reward: Literal["outcome", "prefix"] = "outcome"
-    """1 or 0; or the share of steps before the first wrong one."""
+    """`outcome`: 1 or 0; `prefix`: the share of steps before the first wrong one."""
     deadline_s: Annotated[float, Field(gt=0)] = 60.0
-    """For all calls about one item; the request's own deadline holds as well."""
+    """The limit for all calls about one item; the request's own deadline applies as well."""
     limits: TextLimits = TextLimits()
 
     @model_validator(mode="before")

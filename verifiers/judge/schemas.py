@@ -1,8 +1,8 @@
-"""What a judge may answer, and what each answer is worth: its protocol, without any prompt.
+"""Defines the answers that a judge may give, and the score of each: the protocol, without any prompt.
 
 A schema names the labels (or the range of numbers) that are on the menu, the JSON key and the keys of text lines under
-which a verdict stands, and the JSON schema for endpoints that can hold a model to it. How prompts put the question is
-another matter (`prompts/`): several prompts share a schema, and a prompt of the user's may use any of them.
+which a verdict stands, and the JSON schema for endpoints that can enforce it. The questions themselves are in
+`prompts/`: several prompts share a schema, and a user's prompt may use any of them.
 
     labels     one word of a menu            eq_abc, yesno, pair, arena5, and the protocols of trained verifiers
     number     a number in a range           score10, oi_score10, oi_quality, rating
@@ -28,15 +28,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What of the item a verdict is read against."""
+    """The parts of an item that are needed to read a verdict."""
 
     criteria: Mapping[str, float] = field(default_factory=dict)
-    """Weights by criterion id, for a rubric."""
+    """The weights of a rubric, by criterion id."""
     n_steps: int = 0
     question: str = "verdict"
     """The name of the question in a decision."""
     labels: Sequence[str] = ()
-    """The options of a decision; empty: those of the schema."""
+    """The options of a decision; empty: the options of the schema."""
 
 
 NO_CONTEXT: Final = Context()
@@ -49,35 +49,35 @@ class Schema:
     name: str
     kind: Kind
     key: str = "verdict"
-    """Of the verdict in a JSON object."""
+    """The key of the verdict in a JSON object."""
     lines: tuple[str, ...] = ()
-    """What stands before the verdict on a line of text, in lower case. One that ends in a word such as `is` needs no
+    """Keys before the verdict on a line of text, in lower case. A key that ends in a word such as `is` needs no
     colon. Empty: text lines are not read."""
     bare: bool = True
-    """Whether a whole output, or its last line, that is nothing but the verdict counts."""
+    """Whether a verdict alone counts, as the whole output or its last line."""
     scores: Mapping[str, float] = field(default_factory=dict)
-    """Every label with what it is worth in [0, 1]."""
+    """Every label with its score from 0 to 1."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other spellings of labels, in lower case."""
     qualifiers: Mapping[str, str] = field(default_factory=dict)
-    """Words that may stand beside a label and do not stand for it alone: the kinds of an invalid answer."""
+    """Words that may stand beside a label, but not instead of it: the kinds of an invalid answer."""
     low: float = 0.0
     high: float = 1.0
     zero: float = 0.0
-    """The number that is worth 0 (a scale from 1 to 10 may start paying at 0 or at 1)."""
+    """The number with the score 0 (a scale from 1 to 10 may start paying at 0 or at 1)."""
     logprobs: bool = False
-    """Score by the probabilities of the labels, where the endpoint gives them."""
+    """Whether the score comes from the probabilities of the labels, if the endpoint gives them."""
     reasoning: bool = True
     """Whether the JSON form asks for a rationale before the verdict."""
     is_text: bool = False
-    """The verdict is asked for as text; JSON is read all the same where a judge writes it."""
+    """Whether the verdict is requested as text; JSON is read all the same if a judge writes it."""
 
     def worth(self, number: float) -> float:
-        """The score in [0, 1] of a number that is in range."""
+        """The score from 0 to 1 of a number in range."""
         return (number - self.zero) / (self.high - self.zero)
 
     def json_schema(self, context: Context = NO_CONTEXT) -> Mapping[str, Any] | None:
-        """For `response_format`: rationale first, the verdict after it. None where no JSON is asked for."""
+        """The JSON schema for `response_format`, rationale first; None if no JSON is requested."""
         if self.is_text or self.kind is Kind.DECISION:
             return None
         if self.kind is Kind.RUBRIC:
@@ -117,7 +117,7 @@ def _rubric_schema(ids: list[str]) -> dict[str, Any]:
 
 
 def with_logprobs(schema: Schema) -> Schema:
-    """The same, scored by the probabilities of its labels; the verdict comes first, without a rationale."""
+    """The same schema, scored by the probabilities of its labels; the verdict comes first, without a rationale."""
     if schema.logprobs:
         return schema
     return replace(schema, name=f"{schema.name}_logprob", logprobs=True, reasoning=False)
@@ -197,7 +197,7 @@ _ARENA5: Final = Schema(
 )
 
 _PRESETS: Final = (
-    # The protocols of trained verifiers and of other projects' judges: labels, slots and lines are theirs.
+    # The protocols of trained verifiers and of other projects' judges, with their own labels, slots and lines.
     replace(
         _EQ_ABC, name="compass", lines=("final judgment", "final judgement", "judgment", "judgement"), is_text=True
     ),
@@ -247,4 +247,4 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
         )
     }
 )
-"""By name. `compass_cot` is the prompt of that name with schema `compass`."""
+"""The schemas by name. `compass_cot` is the prompt of that name with schema `compass`."""

@@ -1,8 +1,8 @@
-"""Answers that several callers want: kept for those who come later, and awaited by those who come meanwhile.
+"""Shares answers between callers: later callers get the stored answer, and concurrent callers wait for the same one.
 
-Of callers that want the same at once, the first leads and the others wait for it, each no longer than its own deadline.
-An answer is everybody's. A failure is nobody's but the leader's: the others then try for themselves. A leader that is
-cancelled has found out nothing: the next one leads.
+If several callers want the same at once, the first one leads and the others wait for it, each until its own deadline.
+They all get an answer. A failure goes to the leader only: the others then try for themselves. If the leader is
+cancelled, the next caller leads.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ log = logging.getLogger("rewardline.judge")
 
 Use = Literal["use", "refresh", "off"]
 Compute = Callable[[], Awaitable[tuple[bytes, bool]]]
-"""Brings a value, and whether it may be kept and given to others."""
+"""Computes a value, and whether it may be kept and given to others."""
 
 _ENTRY_OVERHEAD_BYTES = 210
-"""Of an entry, beside its key and value; as in the service's own cache."""
+"""The memory of an entry beside its key and value, as in the service's own cache."""
 
 
 class Outer(Protocol):
-    """A store beyond this process. Advisory: slow or broken, it holds nothing."""
+    """A store outside of this process. It is advisory: if it is slow or broken, it counts as empty."""
 
     async def get(self, key: bytes) -> bytes | None: ...
 
@@ -38,7 +38,7 @@ class Outer(Protocol):
 class SharingCounters:
     hits: int = 0
     joined: int = 0
-    """Callers that were given what another had asked for."""
+    """The number of callers that got a value which another caller had requested."""
     outer_hits: int = 0
     outer_failures: int = 0
     misses: int = 0
@@ -50,7 +50,11 @@ class _End(Enum):
 
 
 class Shared:
-    """Values by key: in memory up to `max_bytes`, the least recently used go first; one event loop, so no lock."""
+    """Values by key.
+
+    They are kept in memory up to `max_bytes`, and the least recently used go first. One event loop uses them, so there
+    is no lock.
+    """
 
     def __init__(
         self,
@@ -61,7 +65,10 @@ class Shared:
         outer_rest_s: float = 2.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`outer_rest_s`: so long `outer` is left alone after it was slow or broken. `clock` must be the event loop's."""
+        """Create an empty store.
+
+        `outer_rest_s`: `outer` is not used for this long after it was slow or broken. `clock` must be the event loop's.
+        """
         self.counters = SharingCounters()
         self._max_bytes = max_bytes
         self._outer = outer
@@ -70,13 +77,13 @@ class Shared:
         self._outer_back_at = float("-inf")
         self._clock = clock
         self._values: OrderedDict[bytes, tuple[bytes, float]] = OrderedDict()
-        """Value, and when it expires."""
+        """The value, and the time at which it expires."""
         self._used_bytes = 0
         self._flights: dict[bytes, asyncio.Future[bytes | _End]] = {}
 
     @property
     def used_bytes(self) -> int:
-        """Overhead included; never above `max_bytes`."""
+        """Used memory with overhead; never above `max_bytes`."""
         return self._used_bytes
 
     async def get(
@@ -88,10 +95,12 @@ class Shared:
         deadline: float | None = None,
         ttl_s: float | None = None,
     ) -> tuple[bytes, bool]:
-        """The value, and whether somebody else's asking brought it. refresh: asked for anew, then kept; off: neither.
+        """The value, and whether another caller had requested it.
+
+        refresh: the value is computed anew and then kept; off: it is computed anew and not kept.
 
         Raises:
-            EndpointFailure: `deadline` passed while another was asking; whatever `compute` raises.
+            EndpointFailure: `deadline` passed while another caller was asking; or an error of `compute`.
         """
         if use == "off":
             return (await compute())[0], False
@@ -139,10 +148,10 @@ class Shared:
     async def _follow(self, flight: asyncio.Future[bytes | _End], deadline: float | None) -> bytes | _End:
         try:
             async with asyncio.timeout(None if deadline is None else deadline - self._clock()):
-                # Shielded: a follower that goes away must not take the flight along.
+                # Shielded: a follower that goes away must not cancel the shared call.
                 return await asyncio.shield(flight)
         except TimeoutError as error:
-            raise EndpointFailure("deadline", "another call for the same had not ended") from error
+            raise EndpointFailure("deadline", "another call for the same answer did not end in time") from error
 
     async def _compute(self, key: bytes, compute: Compute, ttl_s: float | None) -> bytes:
         self.counters.misses += 1
@@ -194,7 +203,7 @@ class Shared:
         try:
             async with asyncio.timeout(self._outer_timeout_s):
                 return await asked
-        except Exception as error:  # noqa: BLE001 -- whatever a store of someone else's raises, it is a miss
+        except Exception as error:  # noqa: BLE001 -- any error of an outside store is a miss
             self.counters.outer_failures += 1
             self._outer_back_at = self._clock() + self._outer_rest_s
             log.warning("the judge's outer store is left alone for %s s: %s", self._outer_rest_s, type(error).__name__)

@@ -1,4 +1,4 @@
-"""Several votes, one decision."""
+"""Combines several votes into one decision."""
 
 import statistics
 from collections import Counter
@@ -14,17 +14,17 @@ Tie = Literal["fail", "lower"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the votes come to."""
+    """The result of the votes."""
 
     value: str | float | Mapping[str, float]
     score: float
     agreement: float
-    """The share of valid votes that say the same; of numbers, 1 minus their spread."""
+    """The share of valid votes that agree; for numbers, 1 minus their spread."""
     readings: Sequence[Reading]
 
 
 def is_decided(readings: Sequence[Reading], votes: int, *, labels: bool) -> bool:
-    """Whether the votes that are still out cannot change which label wins."""
+    """Whether the missing votes cannot change which label wins."""
     if not readings or not labels:
         return len(readings) >= votes
     counts = Counter(str(reading.value) for reading in readings).most_common(2)
@@ -35,8 +35,8 @@ def is_decided(readings: Sequence[Reading], votes: int, *, labels: bool) -> bool
 def decide(readings: Sequence[Reading], *, labels: bool, tie: Tie = "fail", unanimous: bool = False) -> Decision:
     """The majority of labels, the mean of numbers, the median of each criterion.
 
-    `labels`: a number is one, too (the number of a step). `unanimous`: a label that scores more than the least of them
-    must be everybody's.
+    `labels`: a number counts as a label, too (the number of a step). `unanimous`: a label that scores more than the
+    lowest one must be that of every vote.
 
     Raises:
         JudgeFailure: `tie`.

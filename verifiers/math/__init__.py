@@ -1,15 +1,16 @@
-r"""Whether the final answer of a response equals the reference, as mathematics or as words.
+r"""Decides whether the final answer of a response equals the reference, as mathematics or as words.
 
     response ──► judging.py ─┬─ first_look.py   its answer, and the verdict where the text alone gives it
                              └─ grading.py      anything else: read and compared, in a worker
 
-Nothing that could grow is evaluated in the service process, and sympy is never imported there. In the worker the
-reference comes first: if it cannot be read, is too large, or does not equal itself, the item is `invalid`, whatever the
-response says. Then the answer is compared as text, and only then read. An answer that is no mathematics, or larger than
-its reference can justify, is wrong (`unparseable`, `too_complex`); whose fault a limit is says `blame`.
+Nothing that could grow is evaluated in the service process, and sympy is never imported there. The worker looks at the
+reference first: if it cannot be read, is too large, or does not equal itself, the item is `invalid`, whatever the
+response says. Then the worker compares the answer as text, and only then reads it. An answer that is no mathematics, or
+that is larger than its reference can justify, is wrong (`unparseable`, `too_complex`). `blame` decides whether the
+reference or the answer is at fault for a broken limit.
 
-Decimals are exact: 0.333 is not 1/3 unless a tolerance says so. A unit on one side only is left aside, two different
-units have to say the same quantity. Tuples are ordered; sets and lists are not.
+Decimals are exact: 0.333 is not 1/3 unless a tolerance allows it. A unit on one side only is ignored; two different
+units must express the same quantity. Tuples are ordered; sets and lists are not.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,11 +1,11 @@
-r"""Whether two expressions are the same by the rules of arithmetic alone, however large their values are.
+r"""Decides whether two expressions are the same by the rules of arithmetic alone, however large their values are.
 
     1 + 2^{100000}  and  2^{100000} + 1        (x+1)^{100000}  and  (1+x)^{100000}        2 \cdot 2^{99}  and  2^{100}
 
 An expression is a sum of terms: a coefficient, and factors with their exponents, in any order. A factor is a prime, a
-name, or whatever these rules do not look into (a function, a factorial, the power of a sum), known by the forms of its
-own parts. Small powers and products of sums are written out. Forms that differ by a number differ; of others nothing is
-known.
+name, or a part that these rules do not look into (a function, a factorial, the power of a sum), which is identified by
+the forms of its own parts. Small powers and products of sums are expanded. Two forms whose difference is a number other
+than 0 are different; about any other two different forms nothing is known.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -31,7 +31,7 @@ _MAX_STEPS = 20_000
 
 
 def same(one: Node, other: Node) -> bool | None:
-    """Whether they are the same; None where the forms do not tell.
+    """Whether two expressions are the same; None if their forms do not show it.
 
     Raises:
         TooComplex: an expression has more parts than are looked at.
@@ -110,7 +110,7 @@ class _Forms:
         return _product([(_whole(base), exponent)])
 
     def _power_of_term(self, term: Term, coefficient: Fraction, exponent: Fraction) -> Form:
-        """Of a product; roots of what may be negative stay as they are."""
+        """The form of a power of a product; roots of a factor that may be negative stay as they are."""
         is_whole = exponent.denominator == 1
         if not is_whole and (coefficient < 0 or any(not isinstance(factor, int) for factor, _ in term)):
             return _product([(_whole({term: coefficient}), exponent)])
@@ -121,7 +121,7 @@ class _Forms:
 
 
 def _number(form: Form) -> Fraction | None:
-    """The number that a form is."""
+    """The number that a form stands for; None if it is no number."""
     if not form:
         return Fraction(0)
     return form.get(_NOTHING) if len(form) == 1 else None
@@ -140,7 +140,7 @@ def _key(form: Form) -> Factor:
 
 
 def _whole(form: Form) -> Factor:
-    """A sum as one factor."""
+    """The form of a sum as one factor."""
     return ("sum", _key(form))
 
 
@@ -159,7 +159,7 @@ def _summed(forms: Iterable[Form]) -> Form:
 
 
 def _product(factors: Iterable[tuple[Factor, Fraction]], coefficient: Fraction = Fraction(1)) -> Form:
-    """Powers of the same factor are one; those of integers are part of the coefficient where they are small."""
+    """Multiply powers: powers of the same factor become one, and small powers of integers go into the coefficient."""
     powers: dict[Factor, Fraction] = {}
     for factor, power in factors:
         powers[factor] = powers.get(factor, Fraction(0)) + power
@@ -175,7 +175,7 @@ def _product(factors: Iterable[tuple[Factor, Fraction]], coefficient: Fraction =
 
 
 def _taken_out(value: Fraction, base: int) -> tuple[Fraction, int]:
-    """A number without the powers of an integer in it, and their exponent."""
+    """Divide a number by every power of an integer that it contains; the rest, and the exponent that was taken out."""
     above, up = _without(value.numerator, base)
     below, down = _without(value.denominator, base)
     return Fraction(above, below), up - down
@@ -189,7 +189,7 @@ def _without(whole: int, base: int) -> tuple[int, int]:
 
 
 def _bases(value: Fraction) -> Iterator[tuple[int, Fraction]]:
-    """The primes of a positive number with their exponents; a large factor of it is left as it is."""
+    """The primes of a positive number with their exponents; a large factor is not factorised."""
     for whole, sign in ((value.numerator, 1), (value.denominator, -1)):
         rest, divisor = whole, 2
         while rest <= _MAX_FACTORED and divisor * divisor <= rest:

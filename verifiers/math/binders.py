@@ -1,16 +1,16 @@
-r"""Sums, products, integrals and limits as trees, and when two of them are the same by notation.
+r"""Reads sums, products, integrals and limits as trees, and compares two of them by notation.
 
-`reader` keeps what follows one of their signs as text (`big`). Here it becomes
+`reader` keeps the text behind such a sign as it is (`big`). This module turns that text into
 
     sum prod   (index, first, last, term)                 \sum_{k=1}^{n} k^2   \prod_{k\ge 0} a_k
     int        (variable, low, high, integrand)           \int_0^1 x^2 dx
     lim        (variable, target, target, inside)         \lim_{x\to 0^+} x\ln x, the side as leaf
 
-and every other part stays as it was. The term of a sum ends before a + or - outside of brackets, unless its index occurs
-after that. A name with the index in its subscript, as x_i, is a sequence: `apply` of "x_" to i.
+and leaves every other part as it was. The term of a sum ends before a + or - outside of brackets, unless its index
+occurs after that. A name with the index in its subscript, as x_i, is a sequence: `apply` of "x_" to i.
 
-The name that is bound says nothing, neither does where the index of a sum begins to count, and constant factors may
-stand inside or before the sign.
+The comparison ignores the bound name and the number at which the index of a sum begins. Constant factors may stand
+inside or before the sign.
 """
 
 import re
@@ -31,7 +31,7 @@ _DIFFERENTIAL_ONLY = re.compile(r"d[a-ce-zA-Z]")
 
 
 def unfolded(node: Node) -> Node:
-    """The same with every sum, product, integral and limit as a tree.
+    """The same node with every sum, product, integral and limit as a tree.
 
     Raises:
         Unreadable: one of them is not written as above.
@@ -44,12 +44,12 @@ def unfolded(node: Node) -> Node:
 
 
 def _single_differentials(word: str) -> Sequence[str]:
-    """`dydx` as dy and dx."""
+    """Split joined differentials: `dydx` becomes dy and dx."""
     return _DIFFERENTIAL_ONLY.findall(word) if _DIFFERENTIALS.fullmatch(word) else [word]
 
 
 def with_elements(*trees: Node) -> tuple[Node, ...]:
-    """The same trees; x_1 is an element of a sequence in all of them if a sum in one is over x_k."""
+    """The same trees; if a sum in one of them is over x_k, then x_1 is an element of that sequence in all of them."""
     sequences = {
         str(part.leaf)
         for tree in trees
@@ -60,7 +60,7 @@ def with_elements(*trees: Node) -> tuple[Node, ...]:
 
 
 def is_finite(node: Node) -> bool:
-    """Whether it can be written out: no integral, no limit, no sum without end."""
+    """Whether a node can be written out: it has no integral, no limit and no sum without end."""
     bound = [part for part in node.walk() if part.kind in BOUND]
     return all(part.kind in ("sum", "prod") and INFINITY not in _ends(part) for part in bound)
 
@@ -84,7 +84,7 @@ def _read_big(words: Sequence[str]) -> Node:
 
 
 def _scripts(words: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
-    """The sign, what stands below and above it, and the rest."""
+    """The sign, the tokens below it and above it, and the remaining tokens."""
     found: dict[str, Sequence[str]] = {"_": (), "^": ()}
     at = 1
     while at + 1 < len(words) and words[at] in found:
@@ -109,7 +109,7 @@ def _depths(words: Sequence[str], start: int) -> Iterator[tuple[int, int]]:
 
 
 def _read(words: Sequence[str]) -> Node:
-    """A part of the text; a parenthesis after a name belongs to it."""
+    """Read a part of the text; a parenthesis after a name belongs to that name."""
     if not words:
         raise Unreadable("nothing to read")
     return Reader(tokenize(" ".join(words).replace(" (", "("))).read()
@@ -132,7 +132,7 @@ def _read_sum(kind: str, lower: Sequence[str], upper: Sequence[str], rest: Seque
 
 
 def _counted(node: Node) -> Node:
-    """The letter i as an index, not as the imaginary unit."""
+    """The same node with the letter i as an index instead of the imaginary unit."""
     if node == _IMAGINARY:
         return Node("sym", leaf="i")
     return Node(node.kind, tuple(_counted(arg) for arg in node.args), node.leaf) if node.args else node
@@ -142,7 +142,7 @@ _IMAGINARY = Node("const", leaf="i")
 
 
 def _term(rest: Sequence[str], index: str) -> tuple[Node, Sequence[str]]:
-    """The factors up to a sign outside of brackets; all of the text if the index occurs after it."""
+    """The factors up to a sign outside of brackets, and the rest; all of the text if the index occurs behind it."""
     for at, depth in _depths(rest, 0):
         if depth == 0 and at and rest[at] in "+-" and rest[at - 1] not in ("^", "_", "\\cdot", "\\times", "*", "/"):
             after = rest[at:]
@@ -181,7 +181,7 @@ def _read_integral(lower: Sequence[str], upper: Sequence[str], rest: Sequence[st
 
 
 def _integrand(rest: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
-    """What stands before the differential, its name, and what follows it; dx in a numerator counts as 1."""
+    """The tokens before the differential, its name, and the tokens after it; dx in a numerator counts as 1."""
     inner = 0
     for at, word in enumerate(rest):
         inner += word in _INTEGRALS
@@ -206,7 +206,7 @@ def _with_sequences(node: Node, index: str) -> Node:
 
 
 def _elements_of(node: Node, belongs: Callable[[str, Node], bool]) -> Node:
-    """Names with a subscript as elements of a sequence, where they belong to one."""
+    """The same tree with subscripted names as elements of a sequence, if they belong to one."""
     if node.kind == "sym" and "_" in str(node.leaf):
         base, _, written = str(node.leaf).partition("_")
         try:
@@ -235,7 +235,7 @@ def same_notation(one: Node, two: Node, same: Same, depth: int = 0) -> bool:
 
 
 def _factors(node: Node) -> tuple[Node, list[Node]]:
-    """What can be written before all sums and integrals in a product, and those; it depends on no bound name."""
+    """Pull factors out of sums and integrals: the factors that depend on no bound name, and the sums and integrals."""
     if not _binds(node):
         return node, []
     if node.kind == "neg":
@@ -256,7 +256,7 @@ _ONE = Node("num", leaf=Fraction(1))
 
 
 def _taken_out(node: Node) -> tuple[Node, list[Node]]:
-    """A sum, integral or limit without the constant factors of what is inside."""
+    """Pull constant factors out of a sum, integral or limit: the constant, and the rest."""
     index, low, high, term = node.args
     factors = term.args if term.kind == "*" else (term,)
     constant = [factor for factor in factors if not _binds(factor) and not names(index) & names(factor)]
@@ -284,7 +284,7 @@ def _bound_as(node: Node, name: Node) -> Node:
 
 
 def _counted_alike(one: Node, two: Node) -> tuple[Node, Node]:
-    """Both sums with the first's beginning: the second's index is moved by the difference."""
+    """Both sums with the beginning of the first: the index of the second is shifted by the difference."""
     if one.kind not in ("sum", "prod") or one.args[1] == two.args[1]:
         return one, two
     index, low, high, term = two.args

@@ -1,10 +1,10 @@
-r"""One form for what is written in several ways, before two answers are compared.
+r"""Brings notations of the same meaning into one form before two answers are compared.
 
-`a \pm b` is the list of both values; `x > 3, x \in \mathbb{Z}` is the set {x in Z | x > 3}, because the variable of an
-inequality is restricted by what set it is from; `x = 2k\pi, k \in \mathbb{Z}` is a `where`, because k is a parameter;
-{x | x = 1 or x = 2} is what its condition says; `\mathbb{R} - \{2\}` is a difference of sets; unions, intersections and
-differences of sets that are written out are such a set themselves; `1, 2, \ldots, 10` are all ten, and a progression
-whose last term is no number is its first two terms, … and the last; an angle in degrees is a quantity.
+`a \pm b` is the list of both values; `x > 3, x \in \mathbb{Z}` is the set {x in Z | x > 3}, because a membership
+restricts the variable of an inequality; `x = 2k\pi, k \in \mathbb{Z}` is a `where`, because k is a parameter; {x | x =
+1 or x = 2} is the set that its condition describes; `\mathbb{R} - \{2\}` is a difference of sets; unions, intersections
+and differences of finite sets are computed; `1, 2, \ldots, 10` becomes all ten numbers; a progression whose last term
+is no number becomes its first two terms, … and the last term; an angle in degrees is a quantity.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from verifiers.math.values import NoValue
 from verifiers.math.vectors import combined, determinant, nested, vector
 
 _MAX_TERMS = 200
-"""Terms of a progression that are written out."""
+"""A progression is written out up to this many terms."""
 _CONDITIONS = (*FLIPPED, "!=", "chain", "in")
 
 
 def canonical(node: Node) -> Node:
-    """The form in which a node is compared; its parts are brought into theirs when they are compared."""
+    """The form in which a node is compared; its parts get their own canonical form when they are compared."""
     node = nested(_with_declarations(_with_restrictions(_evaluated(_difference_of_sets(node)))))
     if node.kind == "list" and (whole := added(node.args)) is not None:
         return whole
@@ -44,7 +44,7 @@ def canonical(node: Node) -> Node:
 
 
 def _in_groups(node: Node) -> Node:
-    """`p = 5, q = 2; p = 7, q = 2` as two solutions: names that come round again in their order."""
+    """Read `p = 5, q = 2; p = 7, q = 2` as two solutions: the same names occur again in the same order."""
     names = [str(item.args[0].leaf) if item.kind == "=" and item.args[0].kind == "sym" else "" for item in node.args]
     period = names.index(names[0], 1) if names[0] in names[1:] else 0
     if period < 2 or "" in names or len(names) % period or names != names[:period] * (len(names) // period):
@@ -55,7 +55,7 @@ def _in_groups(node: Node) -> Node:
 
 
 def _computed(node: Node) -> Node:
-    """What vectors and matrices come to: linear combinations as one tuple, a determinant as a number."""
+    """Compute vectors and matrices: a linear combination becomes one tuple, a determinant a number."""
     if node.kind == "matrix" and len(node.args) == 1:
         return node.args[0]
     if node.kind == "matrixv":
@@ -68,7 +68,7 @@ def _computed(node: Node) -> Node:
 
 
 def alternatives(node: Node) -> tuple[Node, ...]:
-    """Both values of what has a ± in it; all its signs change together."""
+    """Both values of a node with a ± in it; all its signs change together."""
     if not any(part.kind in ("pm", "mp") for part in node.walk()):
         return (node,)
     return _with_sign(node, True), _with_sign(node, False)
@@ -86,7 +86,7 @@ def _with_sign(node: Node, upper: bool) -> Node:
 
 
 def _with_restrictions(node: Node) -> Node:
-    """What set the variable of an inequality is from restricts it; a set of solutions is what its condition says."""
+    """Turn conditions into sets: an inequality with a membership of its variable, and a set with a condition."""
     if node.kind == "list" and all(item.kind in _CONDITIONS for item in node.args):
         return _restricted(node.args) or node
     if node.kind != "suchthat":
@@ -117,7 +117,7 @@ def _restricted(conditions: Sequence[Node]) -> Node | None:
 
 
 def _with_declarations(node: Node) -> Node:
-    r"""`V, k \in Z` and `V (k \in Z)` as a `where`; a set of such values likewise."""
+    r"""Read `V, k \in Z` and `V (k \in Z)` as a `where` node; a set of such values likewise."""
     if node.kind in ("list", "or"):
         count = next((i for i, item in enumerate(node.args) if _declares(item, node.args[:i])), 0)
         if count and all(_declares(item, node.args[:count]) for item in node.args[count:]):
@@ -136,7 +136,7 @@ def _with_declarations(node: Node) -> Node:
 
 
 def _apart(node: Node) -> tuple[Node, Node] | None:
-    """A formula and the membership that is written right behind it in parentheses, which reads as its last factor."""
+    """Split a formula from the membership in parentheses behind it, which was read as its last factor."""
     if node.kind == "*" and node.args[-1].kind in _CONDITIONS:
         main = node.args[0] if len(node.args) == 2 else Node("*", node.args[:-1])
         return main, node.args[-1]
@@ -146,7 +146,7 @@ def _apart(node: Node) -> tuple[Node, Node] | None:
 
 
 def _terms_of_parameter(items: Sequence[Node]) -> int | None:
-    r"""Where `k = 0, 1, 2, \ldots` begins, behind what depends on k."""
+    r"""The index of the item at which `k = 0, 1, 2, \ldots` begins, behind an item that depends on k."""
     if items[-1].leaf != "ldots":
         return None
     start = next((index for index, item in enumerate(items) if item.kind == "=" and item.args[0].kind == "sym"), 0)
@@ -155,7 +155,7 @@ def _terms_of_parameter(items: Sequence[Node]) -> int | None:
 
 
 def _declares(item: Node, before: Sequence[Node]) -> bool:
-    """Whether an item says what set a letter of the items before it is from, after those are given values."""
+    """Whether an item declares the set of a letter that occurs in the items before it, when those give values."""
     if item.kind in _BOUNDS:
         about = values.names(item)
         return len(about) == 1 and all(node.kind not in _CONDITIONS and about <= _free_names(node) for node in before)
@@ -167,7 +167,7 @@ def _declares(item: Node, before: Sequence[Node]) -> bool:
 
 
 _BOUNDS = ("!=", "<", "<=", ">", ">=")
-"""Relations that restrict a letter: behind an expression in it, they say where it holds."""
+"""Relations that restrict a letter: behind an expression with that letter, they say when the expression holds."""
 
 
 def _free_names(node: Node) -> frozenset[str]:
@@ -183,7 +183,7 @@ _EMPTY = Node("sym", leaf="emptyset")
 
 
 def _difference_of_sets(node: Node) -> Node:
-    r"""`\mathbb{R} - \{2\}` is a difference of sets."""
+    r"""Read `\mathbb{R} - \{2\}` as a difference of sets."""
     if node.kind == "+" and len(node.args) == 2 and node.args[1].kind == "neg":
         whole, taken = node.args[0], node.args[1].args[0]
         if taken.kind == "brace" and (whole.kind == "brace" or str(whole.leaf).startswith("mathbb ")):
@@ -192,7 +192,7 @@ def _difference_of_sets(node: Node) -> Node:
 
 
 def _evaluated(node: Node) -> Node:
-    """Unions, intersections and differences of sets that are written out, as one such set."""
+    """Compute unions, intersections and differences of finite sets; the result is one finite set."""
     if node.kind not in ("union", "cap", "setminus"):
         return node
     parts = [_evaluated(arg) for arg in node.args]
@@ -222,7 +222,7 @@ def _same_value(one: Node, two: Node) -> bool:
 
 
 def _without_ellipsis(items: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The terms of an arithmetic progression with … in it, or its first two, … and its last; else the items."""
+    """Write out an arithmetic progression with … in it, or keep its first two terms, … and its last; else the items."""
     places = [index for index, item in enumerate(items) if item.leaf == "ldots"]
     if len(places) != 1 or not places[0]:
         return items

@@ -1,4 +1,4 @@
-"""One spelling for each sign: unicode to LaTeX, layout commands and outer wrappers gone."""
+"""Gives each sign one spelling: unicode becomes LaTeX; layout commands and outer wrappers are removed."""
 
 import re
 import unicodedata
@@ -48,7 +48,7 @@ _NOT_EQUAL = re.compile(r"(?<=[a-zA-Z ])!=")
 _FORMULA_LINES = re.compile(r"\$\s*\n\s*\$")
 _UPRIGHT_D = re.compile(r"\\(?:mathrm|text|rm)\s*\{\s*d\s*\}\s*(?=[a-zA-Z](?![a-zA-Z]))")
 _SIZES = re.compile(r"\\(?:left|right|middle|mleft|mright|[bB]igg?[lrm]?)(?![a-zA-Z])(?:\s*\.)?")
-"""Sizes of brackets: `f\\left(x\\right)` is f(x)."""
+r"""Size commands of brackets: `f\\left(x\\right)` is read as f(x)."""
 _SPACING = re.compile(r"(?<!\\)\\(?:qquad|quad|enspace|thinspace|,|;|:|>| )(?![A-Za-z])")
 _COLOUR = re.compile(
     r"\\(?:textcolor|color|colorbox)\s*(?:\[[a-zA-Z]{1,10}\]\s*)?\{[a-zA-Z0-9.,# ]{1,40}\}"
@@ -64,7 +64,7 @@ _BLANKS = re.compile(r"\s+")
 _GLUED_QUAD = re.compile(r"\\q?quad(?=[a-zA-Z])")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _LONE_DOLLAR = re.compile(r"\$(?=\s*[-−]?\s*\.?\d)")
-"""One dollar sign, before a number, is money; mathematics has two."""
+"""A single dollar sign before a number means money; mathematics has two."""
 _SPACED_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})+(?![\d ]|\s*/)")
 _INDIAN_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d{2})+,\d{3}(?![\d,])")
 _LETTER_TIMES = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)")
@@ -88,7 +88,7 @@ _COMMAS = re.compile(r"(?:,\s*){2,}")
 _EVALUATED = re.compile(
     r"\\left\s*\.((?:(?!\\right)[^\0]){1,200})\\right\s*\|\s*(?:_(?:\{[^{}]*\}|\w))?(?:\^(?:\{[^{}]*\}|\w))?"
 )
-"""The value of an expression at a point or between two: a name for what stands behind the equals sign."""
+"""The value of an expression at a point or between two points, as a name before an equals sign."""
 _UPRIGHT_DIGIT = re.compile(r"(?<=\d)\\(?:mathrm|text)\s*\{\s*([A-F]{1,20})\s*\}(?=[\dA-F]{0,20}_)")
 _PROGRAMMED_BASE = re.compile(r"(?<![\w.])0([xX][0-9a-fA-F]{1,60}|[bB][01]{1,200})(?![\w.])")
 _BRACKETED_BASE = re.compile(r"_\{\s*\(\s*(\d{1,2})\s*\)\s*\}")
@@ -114,7 +114,7 @@ _CIRCLED_NUMBER = re.compile("[①-⑳]")
 _CASES = re.compile(
     r"\\(?:left\s*\\)?\{\s*\\begin\{array\}\s*\{[clr|]{0,20}\}((?:(?!\\end)[^\0]){0,4000})\\end\{array\}\s*\\right\s*\."
 )
-"""What stands behind one opening brace, and no closing one, is a function by cases or a system."""
+"""A function by cases or a system: text behind one opening brace that has no closing brace."""
 _ANGLES = re.compile(r"\s*<([^<>=]{1,200},[^<>=]{1,200})>\s*")
 _DECLARED = r"[a-zA-Z](?:_\d)?\s*(?:=|\\in(?![a-z]))|(?:where|for|with|and)\b"
 _QUAD_BEFORE_DECLARATION = re.compile(rf"[,;]?\s*\\q?quad\s*(?=\(?\s*(?:\\text\s*\{{\s*)?[(]?(?:{_DECLARED}))")
@@ -122,7 +122,7 @@ _HALF_DAY = re.compile(r"(?<=[\d\s])([aApP])\.\s?([mM])\.?(?![\w])")
 
 
 def prepare(text: str) -> str:
-    """One spelling for each sign: unicode to LaTeX, spacing and layout commands gone, outer wrappers gone."""
+    """Give each sign one spelling: unicode becomes LaTeX; spacing, layout commands and outer wrappers are removed."""
     text = _BLANKS.sub(" ", unwrap(_FORMULA_LINES.sub(", ", text)))
     text = _GLUED_QUAD.sub(r"\g<0> ", text)
     if "\\begin" not in text:
@@ -177,7 +177,7 @@ def prepare(text: str) -> str:
 
 
 def _level_of(character: str) -> str:
-    """`^` or `_` for what unicode raises or lowers: NFKC would make 52 of 5²."""
+    """`^` or `_` for a raised or lowered unicode character. NFKC is not used because it turns 5² into 52."""
     if character.isascii():
         return ""
     decomposition = unicodedata.decomposition(character)
@@ -189,7 +189,7 @@ def _level(level: str, run: str) -> str:
 
 
 def _spelled_out(text: str) -> str:
-    """Notations of programs, of money and of other languages in the usual one."""
+    """Rewrite notations of programs, of money and of other languages as the usual LaTeX."""
     if "only" in text or ", ," in text:
         text = _ONLY_BEFORE.sub("", _ONLY.sub("", _COMMAS.sub(", ", text)))
     text = _UPRIGHT_DIGIT.sub(r"\1", text)
@@ -223,14 +223,14 @@ def _with_base(match: re.Match[str]) -> str:
 
 
 def _unit_words(match: re.Match[str]) -> str:
-    r"""`\mathrm{J\,mol^{-1}}` with its words apart: `\text{ J}\text{ mol}^{-1}`."""
+    r"""Separate the words in `\mathrm{J\,mol^{-1}}`: `\text{ J}\text{ mol}^{-1}`."""
     if "{" not in match[1] and "^" not in match[1]:
         return match[0]
     return _WORD.sub(r"\\text{ \g<0>}", match[1])
 
 
 def _without_introduction(text: str) -> str:
-    """Without the words that announce an answer, in braces of their own or not: "The final answer is"."""
+    """Remove words that announce an answer, with or without braces around them: "The final answer is"."""
     said, found = _lead(text)
     place = _past(found, _NOUNS, _past(found, _BEFORE_NOUNS, 0, again=True))
     if not any(cue.kind in _NOUNS and cue.stop == place for cue in found):
@@ -247,7 +247,7 @@ def _without_introduction(text: str) -> str:
 
 
 def _without_lead(text: str) -> str:
-    """Without what says in other scripts that there is so much, before a number or a formula: 一共, 约为."""
+    """Remove words of other scripts that announce an amount before a number or a formula: 一共, 约为."""
     said, found = ([], []) if text.isascii() else _lead(text)
     place = _past(found, _TELLING, 0, again=True)
     is_led = 0 < place < len(said) and not text[said[0].start].isascii()
@@ -261,7 +261,7 @@ _BEGINS_VALUE = re.compile(r"[-−\d$\\]")
 
 
 def _lead(text: str) -> tuple[Sequence[Word], Sequence[Cue]]:
-    """The words with which a text begins, if it begins with words."""
+    """The words at the beginning of a text; empty if the text does not begin with words."""
     if not _BEGINS_WITH_WORDS.match(text):
         return (), ()
     said = words(text, 0, _LEAD_CHARS)
@@ -272,7 +272,7 @@ _BEGINS_WITH_WORDS = re.compile(r"\s*(?:\\text|[^\W\d_]{2}|[^\x00-\x7f])")
 
 
 def _past(found: Sequence[Cue], kinds: frozenset[Kind], place: int, again: bool = False) -> int:
-    """The place behind the longest phrase of some kinds that begins at a place, or behind several of them."""
+    """The position behind the longest phrase of some kinds at a position; `again`: behind several such phrases."""
     while stops := [cue.stop for cue in found if cue.first == place and cue.kind in kinds]:
         place = max(stops)
         if not again:
@@ -291,7 +291,7 @@ def _vulgar_fraction(match: re.Match[str]) -> str:
 
 
 def _reversed_brackets(text: str) -> str | None:
-    r"""`]0,1[` in the usual way of writing it, `(0,1)`."""
+    r"""Write `]0,1[` in the usual way, `(0,1)`."""
     match = _OPEN_CLOSE_BRACKETS.match(text)
     if match is None or "," not in match[2] or (match[1], match[3]) == ("[", "]") or set("[]") & set(match[2]):
         return None

@@ -1,4 +1,4 @@
-"""Whether two answers that were read are the same answer."""
+"""Decides whether two answers that were read are the same answer."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -42,18 +42,18 @@ _NAMED_SETS = {"all real numbers": Node("sym", leaf="mathbb R"), "all integers":
 
 
 class Comparison:
-    """Compares what was read; `reference` is always the left side."""
+    """Compares two nodes; `reference` is always the left side."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._tolerance = options.tolerance
         self.method = "value"
-        """`symbolic` once sympy was asked."""
+        """How the two were compared; `symbolic` once sympy was asked."""
         self.is_large = False
-        """Whether a value was met that is beyond what is computed."""
+        """Whether the comparison met a value beyond the limits of computation."""
 
     def checks(self, reference: Node) -> bool:
-        """Whether a reference can be compared with at all: every value in it is computed at one point.
+        """Whether a reference can be compared at all: every value in it is computed at one point.
 
         Raises:
             TooComplex: sympy cannot evaluate it.
@@ -70,7 +70,7 @@ class Comparison:
         return self.equal(reference, reference)
 
     def exhaust(self, reference: Node) -> None:
-        """Compute a reference at all points, as comparing it with an equal answer does: to see what that takes."""
+        """Compute a reference at all points, as a comparison with an equal answer does, to find out what that costs."""
         for part in outermost_values(reference):
             if not symbolic.is_big(part):
                 with suppress(NoValue, TooComplex, RecursionError):
@@ -101,7 +101,7 @@ class Comparison:
     # families and sentences
 
     def _families(self, reference: Node, answer: Node) -> bool | None:
-        """What is said with conditions; without them on either side, this is not asked."""
+        """Compare answers with conditions; None if neither side has any."""
         if "where" not in (reference.kind, answer.kind):
             return None
         if reference.kind != "where" and is_conditional(answer):
@@ -110,7 +110,7 @@ class Comparison:
         return same_family(family(reference), family(answer), self.equal)
 
     def _sentences(self, reference: Node, answer: Node) -> bool | None:
-        """The same words around equal formulas."""
+        """Compare sentences: they are equal if they have the same words around equal formulas."""
         if "prose" not in (reference.kind, answer.kind):
             return None
         return reference.kind == answer.kind and self._in_order(reference.args, answer.args)
@@ -166,7 +166,7 @@ class Comparison:
         return reference.kind == answer.kind and self._in_order(reference.args, answer.args)
 
     def _same_solution(self, reference: Node, answer: Node) -> bool:
-        """What two relations give to one name; the arbitrary constant in it may be called otherwise."""
+        """Whether two relations give the same value to one name; the arbitrary constant may have another name."""
         if self.equal(reference, answer):
             return True
         try:
@@ -187,7 +187,7 @@ class Comparison:
         return relations.same_when_solved(reference, answer)
 
     def _rounded(self, reference: Node, answer: Node) -> bool:
-        """A value said to be near a decimal: by the value where both have one, otherwise by the digits."""
+        """Compare values that are said to be near a decimal: by value if both have one, otherwise by their digits."""
         labels = [relations.label(node) for node in (reference, answer)]
         if labels[0] is not None and labels[1] is not None and not relations.same_label(labels[0], labels[1]):
             return False
@@ -236,7 +236,7 @@ class Comparison:
     # sets of reals
 
     def _sets(self, reference: Node, answer: Node) -> bool | None:
-        """None unless both are sets of reals, and not both plain pairs such as (1, 2)."""
+        """Compare two sets of reals; None unless both are such sets, and for two plain pairs such as (1, 2)."""
         if reference.kind in PAIRS and answer.kind in PAIRS:
             return None
         left, right = reals(reference), reals(answer)
@@ -247,7 +247,7 @@ class Comparison:
         return self._same_reals(left, right)
 
     def _integers(self, reference: Node, answer: Node) -> bool | None:
-        """None unless one of them is a set of integers, by a condition."""
+        """Compare two sets of integers; None unless a condition makes one of them such a set."""
         left, right = integers(reference), integers(answer)
         if left and right:
             return any(one in right for one in left)
@@ -262,7 +262,7 @@ class Comparison:
     # points
 
     def _points(self, reference: Node, answer: Node) -> bool | None:
-        """A(1, 2): the same point with the same label, or with none."""
+        """Compare points such as A(1, 2): the coordinates must be equal, and the labels too if both have one."""
         left, right = labelled_point(reference), labelled_point(answer)
         if left is not None and right is not None:
             return left[0] == right[0] and self._in_order(left[1].args, right[1].args)
@@ -328,13 +328,13 @@ class Comparison:
         return members.match_in_any_order(one, two, self.equal)
 
     def _same_connection(self, left: Members, right: Members) -> bool:
-        """`or` is not `and`, unless only values are connected."""
+        """Whether both lists are connected alike: `or` differs from `and`, unless the elements are only values."""
         if {left.said, right.said} == {"or", "and"}:
             return not left.are_statements and not right.are_statements
         return True
 
     def _same_nesting(self, left: Members, right: Members) -> bool:
-        """A set of one set is not that set."""
+        """Whether both are nested alike: a set that holds one set differs from that set."""
         for held, other in ((left, right), (right, left)):
             if held.kind == "brace" and not other.kind and len(held.items) == 1:
                 only = held.items[0]
@@ -342,14 +342,14 @@ class Comparison:
         return True
 
     def _by_position(self, left: Members, right: Members) -> bool:
-        """Elements with different names against values without any; alternatives and sets have no positions."""
+        """Compare named elements with bare values by position; alternatives and sets have no positions."""
         bare = right if left.are_distinct else left
         if any(bare.names) or bare.kind in ("brace", "or"):
             return False
         return self._in_order(left.items, right.items)
 
     def _without_common_names(self, left: Members, right: Members) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-        """Solutions of one unknown on both sides as bare values, however they are numbered."""
+        """The solutions of one unknown on both sides as bare values, however the unknown is numbered."""
         if not (left.are_solutions and right.are_solutions):
             return left.items, right.items
         unknowns = {name.partition("_")[0] for name in (*left.names, *right.names)}
@@ -367,7 +367,7 @@ class Comparison:
         return self._in_order(*((coordinates, other.args) if held is reference else (other.args, coordinates)))
 
     def _ratios(self, reference: Node, answer: Node) -> bool:
-        """Ratios of numbers scale, and a ratio of two is their quotient; a time of day is none."""
+        """Compare ratios: they may be scaled, a ratio of two is their quotient, and a time of day is no ratio."""
         if reference.kind == answer.kind and self._in_order(reference.args, answer.args):
             return True
         left, right = (node.args if node.kind == "ratio" else (node, values.ONE) for node in (reference, answer))
@@ -384,7 +384,7 @@ class Comparison:
             return False
 
     def _conditions(self, reference: Node, answer: Node) -> bool:
-        """{element | condition}: the same ones, whatever the bound variables are called."""
+        """Compare the conditions of {element | condition}; the names of bound variables do not count."""
         bound, given = (list(names_in_order(node.args[0])) for node in (reference, answer))
         if len(bound) != len(given):
             return False
@@ -403,7 +403,7 @@ class Comparison:
         return same_moment(reference, answer)
 
     def _choices(self, reference: Node, answer: Node) -> bool | None:
-        """Of `B. 42` the letter decides, where the other side has one; else what stands behind it. `b` answers `B`."""
+        """Compare choices such as `B. 42`: by letter if the other side has one, else by the text. `b` equals `B`."""
         if "option" not in (reference.kind, answer.kind):
             is_letter = reference.kind == answer.kind == "sym" and str(reference.leaf) in _CHOICES
             if is_letter and str(answer.leaf).upper() == reference.leaf:
@@ -418,7 +418,7 @@ class Comparison:
         return self.equal(rest, other) if option is reference else self.equal(other, rest)
 
     def _percents(self, reference: Node, answer: Node) -> bool | None:
-        """A percent sign on one side only may be a unit, when the number is not itself a part of one."""
+        """Compare with a percent sign on one side only: it may be a unit, unless the number is part of a unit."""
         if (reference.kind == "%") == (answer.kind == "%"):
             return None
         if self._expressions(reference, answer):
@@ -435,7 +435,7 @@ class Comparison:
         return one is not None and one == two and abs(one) > 1
 
     def _based(self, reference: Node, answer: Node) -> bool | None:
-        """Digits in a base equal the same value, and the same digits with the base left out."""
+        """Compare digits in a base: they equal the same value, and the same digits without the base."""
         if reference.kind != "based" or answer.kind != "num":
             return None
         return str(answer.leaf) == str(reference.leaf).split("_")[0]
@@ -472,7 +472,7 @@ class Comparison:
         raise TooComplex("values beyond the limits, and different forms")
 
     def _same_shape(self, reference: Node, answer: Node) -> bool:
-        """For what has no value: the same notation around equal parts, on either side of a relation that is symmetric."""
+        """Compare nodes without a value: the same notation around equal parts; symmetric relations may swap sides."""
         if (reference.kind, reference.leaf) != (answer.kind, answer.leaf) or not reference.args:
             return False
         if reference.kind in _SYMMETRIC and self._in_order(reference.args, answer.args[::-1]):
@@ -481,7 +481,7 @@ class Comparison:
 
 
 def _are_points(items: Sequence[Node]) -> bool:
-    """Solutions or points in a list: one that is written twice is still one."""
+    """Whether items are solutions or points; in a list of those, a repeated one counts once."""
     return all(item.kind in TUPLES for item in items)
 
 
@@ -503,5 +503,5 @@ _ORDER: tuple[Callable[[Comparison, Node, Node], bool | None], ...] = (
 )
 _DISTRIBUTIONS = frozenset("NU")
 _NO_LABELS = frozenset("BCEFGINPU")
-"""Capitals that, in a reference, mean something else than a point before two arguments: P(5, 2), N(0, 1), F(x, y)."""
+"""Capitals that before two arguments do not name a point in a reference: P(5, 2), N(0, 1), F(x, y)."""
 _CHOICES = frozenset("ABCDEFGHIJ")

@@ -1,8 +1,8 @@
-"""Why an answer was judged as it was, for a caller who asks for it. Runs in worker processes.
+"""Explains a verdict on request: both sides as they were read, and the kinds of error. Runs in worker processes.
 
-Both sides as they were read, and what kinds of error the response shows (`patterns`), all of them and in one order:
-first those of how it gives its answer and how it is written, then those of a wrong answer beside the reference. The
-verdict is made before and is not changed by anything found here.
+The kinds of error (`patterns`) are complete and come in a fixed order: first errors in how the response gives its
+answer and how it is written, then errors of a wrong answer compared with the reference. The verdict is made before and
+does not change here.
 """
 
 from collections.abc import Sequence
@@ -22,17 +22,18 @@ from verifiers.math.tree import TooComplex, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
 _CALCULATED_CHARS = 8_000
-"""So much of the end of a response is looked through for equations."""
+"""This many characters at the end of a response are searched for equations."""
 
 
 @worker_function
 def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
-    """What `explain` adds, as a verdict's detail:
-    `(references, answer, packed Options, reason, response, question, steps, ExtractionParams as JSON)`.
+    """The detail that `explain` adds to a verdict.
 
-    `reason` is the verdict's own: patterns of a wrong answer are looked for where it names one, or a wrong form. A
-    `response` of None is too long to be looked through. `steps` are the reference's; without any, those that a solution
-    given as the reference annotates.
+    The payload is `(references, answer, packed Options, reason, response, question, steps, ExtractionParams as JSON)`.
+
+    `reason` is the reason of the verdict: patterns of a wrong answer are searched only if it says that the answer or
+    its form is wrong. `response` is None if the response is too long to be searched. `steps` are the steps of the
+    reference; without any, the steps are used that a worked solution given as the reference annotates.
     """
     references, answer, packed, reason, response, question, steps, extraction = payload
     options = Options.unpacked(packed)

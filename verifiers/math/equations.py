@@ -1,10 +1,10 @@
-r"""Equations between numbers, wherever they stand in a text, and whether they hold.
+r"""Finds equations between numbers anywhere in a text, and decides whether they hold.
 
     "She has 16 - 3 = 13 eggs, and 13 * 2 = $27."   ──►   16 - 3 = 13 holds,  13 * 2 = 27 does not
 
-Only what computes something counts, on either side, with nothing in it but numbers. Where it is open what a side is
-(where it begins in its sentence, what its percent sign means), every way in which it may be meant is tried, and a
-rounded decimal is its value: an equation is false when it holds in no way at all. Values are exact and small.
+An equation counts only if one of its sides computes something and both hold nothing but numbers. If a side can be
+understood in several ways (where it begins in its sentence, what its percent sign means), each way is tried. A rounded
+decimal equals its value. An equation is false only if it holds in none of these ways. Values are exact and small.
 """
 
 import re
@@ -43,13 +43,13 @@ ACTING = split(
     "of times plus minus by over per and or to from with into than multiplied divided sum product difference less more "
     "twice double triple thrice half square squared cube cubed root sqrt negative percent choose base sin cos tan log ln"
 )
-"""Words that do something to the number after them, which therefore is not where an equation begins."""
+"""Words that act on the number after them, so that an equation does not begin at that number."""
 _NO_UNITS = split(
     "million billion trillion thousand hundred dozen percent times plus minus over mod of multiplied divided squared "
     "cubed remainder rem and or to second minute hour day week month year "
     "millions billions thousands hundreds dozens seconds minutes hours days weeks months years"
 )
-"""Words after a number that make another number of it, or units into which others are often converted on the way."""
+"""Words after a number that change the number, or units that are often converted during a calculation."""
 _WORD_BEFORE = re.compile(r"(?<![^\W\d_])(?<!\\)[A-Za-z]{2,20}\Z")
 _WORD_AFTER = re.compile(r"\s?(?:\\(?:text|mathrm)\s?\{\s?)?([A-Za-z]{1,20})(?![A-Za-z])")
 Readings = tuple[str, ...]
@@ -63,11 +63,11 @@ class Computation:
     left: str
     right: str
     holds: bool | None
-    """None when it cannot be told: a side is too large, or nothing that we read."""
+    """Whether the equation holds; None if a side is too large, or cannot be read."""
 
 
 def computations(text: str, max_chars: int) -> Iterator[Computation]:
-    """The equations of a text from the first on, until so many characters of them are read."""
+    """The equations of a text from its beginning, until `max_chars` characters of them are read."""
     for one, two in _all_equations(text):
         if not any(_OPERATION.search(side[0]) for side in (one, two)):
             continue
@@ -79,7 +79,7 @@ def computations(text: str, max_chars: int) -> Iterator[Computation]:
 
 
 def _all_equations(text: str) -> Iterator[tuple[Readings, Readings]]:
-    """Both sides of the equations that hold nothing but numbers, from the first on."""
+    """Both sides of each equation that holds nothing but numbers, from the beginning of the text."""
     for run in islice(_runs(text), _MAX_EQUATIONS):
         sides = [(side,) for side in run.text.split("=")]
         for one, two in pairwise([_first_side(run), *sides[1:-1], _last_side(run)]):
@@ -97,13 +97,13 @@ class _Run:
 
     @property
     def is_span(self) -> bool:
-        """Whether it is all that stands between two dollar signs."""
+        """Whether the run fills all the space between two dollar signs."""
         inner = self.text.strip()
         return inner.count("$") == 2 and inner[0] == inner[-1] == "$"
 
 
 _CUT = "\0"
-"""Stands where a line goes on that is not looked at further."""
+"""Marks where a line continues with text that is not read."""
 
 
 def _runs(text: str) -> Iterator[_Run]:
@@ -128,7 +128,7 @@ def _in_line(line: str) -> Iterator[_Run]:
 
 
 def _first_side(run: _Run) -> Readings:
-    """What stands before the first `=`; nothing when it may begin earlier than the run."""
+    """The readings of the side before the first `=`; empty if that side may begin before the run."""
     side = run.text[: run.text.index("=")]
     if side.count("(") > side.count(")"):
         side = side.replace("(", " ", 1)
@@ -141,7 +141,7 @@ def _first_side(run: _Run) -> Readings:
 
 
 def _last_side(run: _Run) -> Readings:
-    """What stands after the last `=`; nothing when it may go on after the run, or is multiplied by a word."""
+    """The readings of the side after the last `=`; empty if it may continue after the run, or a word multiplies it."""
     side = run.text[run.text.rindex("=") + 1 :].rstrip(" $&({\t")
     if side.count(")") > side.count("("):
         side = side.rstrip(")")
@@ -162,7 +162,7 @@ def _holds(one: Readings, two: Readings) -> bool | None:
 
 
 def _percents(side: str) -> Readings:
-    """With the percent sign as a hundredth, and as a unit."""
+    """The readings of a percent sign: as a hundredth, and as a unit."""
     side = side.replace(r"\$", " ").replace(r"\%", "%").replace("$", " ").replace("&", " ").replace(" x ", r" \times ")
     return (side, side.replace("%", "")) if "%" in side else (side,)
 
@@ -186,7 +186,7 @@ def _number(side: str) -> Fraction | None:
 
 
 def _may_equal(left: tuple[str, Fraction], right: tuple[str, Fraction]) -> bool:
-    """Whether two values are equal, or one is the other one rounded."""
+    """Whether two values are equal, or one is the other rounded."""
     (one, p), (two, g) = left, right
     if p == g:
         return True

@@ -1,8 +1,8 @@
-r"""The cheap decisions: equal as written, or two plain numbers.
+r"""Makes the cheap decisions: two equal texts, or two plain numbers.
 
 They are made in the service process, so everything is linear in the text and nothing builds a large number: a plain
-number has at most `MAX_PLAIN_DIGITS` digits and `MAX_PLAIN_EXPONENT` as its exponent. A decimal is the exact rational
-it spells: 0.5 is 1/2, and 0.333 is not 1/3.
+number has at most `MAX_PLAIN_DIGITS` digits and `MAX_PLAIN_EXPONENT` as its exponent. A decimal is read as an exact
+rational: 0.5 is 1/2, and 0.333 is not 1/3.
 """
 
 import re
@@ -42,7 +42,7 @@ _SEPARATORS = re.compile(r"\{,\}|,\\!|\\,|,")
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a value may be from the reference, beside being equal to it: either bound is enough."""
+    """How far a value may be from the reference; it is enough to keep one of the two bounds."""
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -60,7 +60,7 @@ EXACT = Tolerance()
 
 
 def decide(reference: str, answer: str, tolerance: Tolerance) -> tuple[bool, str] | None:
-    """Equality and how it was found (`text`, `exact`); None when reading is needed."""
+    """Whether two texts are equal, and how that was found (`text`, `exact`); None if they have to be read."""
     wanted, left = _seen(reference)
     given, right = _seen(answer)
     if wanted == given:
@@ -79,7 +79,7 @@ _MAX_REMEMBERED_CHARS = 100
 
 
 def _seen(text: str) -> tuple[str, Fraction | None]:
-    """Both `plain(text)` and `number(text)`. The samples of one prompt share a reference, and mostly their answers."""
+    """`plain(text)` and `number(text)`, cached: the samples of a prompt share a reference, and mostly their answers."""
     return _remembered(text) if len(text) <= _MAX_REMEMBERED_CHARS else (plain(text), number(text))
 
 

@@ -1,20 +1,20 @@
-r"""Answers that stand for many values at once, and when two of them stand for the same ones.
+r"""Compares answers that stand for many values at once.
 
-*Parameters.* `x = 2k\pi, k \in \mathbb{Z}` is a set; the letter k is free to choose. What is declared (`in`, "for every
-integer k") is a parameter, and may be called otherwise in the answer; what is given a value (x) may not. A declaration on
-one side only is left aside, as long as the letters still agree or the undeclared one is a customary name for an integer.
-Two declarations must name the same domain.
+*Parameters.* `x = 2k\pi, k \in \mathbb{Z}` is a set; the letter k can be chosen freely. A declared letter (`in`, "for
+every integer k") is a parameter, and may have another name in the answer; a letter that gets a value (x) may not. A
+declaration on one side only is ignored, as long as the letters still agree or the undeclared one is a customary name
+for an integer. Two declarations must name the same domain.
 
 *Conditions.* `y = kx where k = 2` is y = 2x; conditions that are the same on both sides are compared as they are. A
-restriction (x > 0) on one side only is left aside, anything else that is said there is not.
+restriction (x > 0) on one side only is ignored; any other condition on one side only counts.
 
 *Progressions.* Over the integers, a + bk for each of several a is one set of numbers however it is divided:
 {π/4 + kπ/2} is {π/4 + kπ} ∪ {3π/4 + kπ}. They are compared as residues modulo a common multiple of the steps.
 
-*Constants of integration.* F(x) + C is the family of all antiderivatives: C may have any of its customary names, and F may
-differ by a constant. An answer without its constant is one member, not the family. C e^{2x} may be K e^{2x}. What else is
-named has to look like a function of a variable: small or Greek letters, one of them a customary variable. C + I, with
-two quantities of equal rank, is no family.
+*Constants of integration.* F(x) + C is the family of all antiderivatives: C may have any of its customary names, and F
+may differ by a constant. An answer without its constant is one member, not the family. C e^{2x} may be K e^{2x}. The
+rest of the expression has to look like a function of a variable: small or Greek letters, one of them a customary
+variable. C + I, with two quantities of equal rank, is no family.
 """
 
 import re
@@ -51,16 +51,16 @@ _BITS = 200
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What is said, and the parameters it was said with: each with its domain, None where that is not known."""
+    """The values of a family, and its parameters: each with its domain, or None if the domain is not known."""
 
     main: Node
     parameters: Mapping[str, str | None]
     conditions: tuple[Node, ...] = ()
-    """What else has to hold; conditions that are words are left out."""
+    """The other conditions that have to hold; conditions in words are left out."""
 
 
 def family(node: Node) -> Family:
-    """A `where` node's parts; anything else is a family of its own."""
+    """The parts of a `where` node; any other node is a family without parameters."""
     if node.kind != "where":
         return Family(node, {})
     parameters: dict[str, str | None] = {}
@@ -73,7 +73,7 @@ def family(node: Node) -> Family:
 
 
 def _said(condition: Node, declared: frozenset[str]) -> Sequence[Node]:
-    """The formulas of a condition that say more than what its letters are."""
+    """The formulas of a condition that do more than declare letters."""
     if condition.kind == "text":
         return ()
     if condition.kind == "prose":
@@ -100,7 +100,7 @@ def _declared(condition: Node) -> dict[str, str | None]:
 
 
 def _declared_by_terms(condition: Node) -> dict[str, str | None]:
-    """The parameter of n = 0, 1, 2, …; that of k = 0, ±1, … runs both ways."""
+    """The parameter of n = 0, 1, 2, …; the parameter of k = 0, ±1, … runs in both directions."""
     first = condition.args[0] if condition.kind == "list" else condition
     if first.kind != "=" or first.args[0].kind != "sym" or not any(item.leaf == "ldots" for item in condition.args):
         return {}
@@ -113,7 +113,7 @@ def _is_plus_or_star(node: Node) -> bool:
 
 
 def _declared_in_words(condition: Node) -> dict[str, str | None]:
-    """What is declared by words: "for any integer k", "where C is a constant"."""
+    """The parameters that words declare: "for any integer k", "where C is a constant"."""
     parts = condition.args if condition.kind == "prose" else (condition,)
     declared = {name: domain for part in parts if part.kind != "text" for name, domain in _declared(part).items()}
     words = " ".join(str(part.leaf) for part in parts if part.kind == "text" and part.leaf)
@@ -127,7 +127,7 @@ def _declared_in_words(condition: Node) -> dict[str, str | None]:
 
 
 def as_family(node: Node) -> Node:
-    """A congruence as what it says of a name: x = a + mk, with any integer k; anything else as it is."""
+    """A congruence as the values it gives to a name: x = a + mk with any integer k; any other node is unchanged."""
     if node.kind != "cong" or len(node.args) != 3 or node.args[0].kind != "sym" or not node.args[0].leaf:
         return node
     letter = next(Node("sym", leaf=name) for name in "knjm" if name not in values.names(node))
@@ -136,7 +136,7 @@ def as_family(node: Node) -> Node:
 
 
 def is_conditional(node: Node) -> bool:
-    """Whether a constant is said to hold only under a condition, so that it is one case of an answer."""
+    """Whether a constant holds only under a condition, so that it is one case of an answer."""
     if node.kind != "where" or _free_names(node.args[0]):
         return False
     words = next((str(part.leaf) for part in node.args[1].walk() if part.kind == "text"), "")
@@ -147,7 +147,7 @@ _ONLY_WHERE = frozenset(("if", "unless", "provided", "only"))
 
 
 def same_family(reference: Family, answer: Family, equal: Equal) -> bool:
-    """Whether two families hold the same values, each letter of a parameter being free."""
+    """Whether two families hold the same values; the names of parameters do not count."""
     domains = set(reference.parameters.values()), set(answer.parameters.values())
     if all(domains) and domains[0] != domains[1]:
         return False
@@ -167,7 +167,7 @@ _RESTRICTIONS = ("<", "<=", ">", ">=", "!=", "in", "chain", "cong", "notin", "di
 
 
 def _same_conditions(reference: Family, answer: Family, equal: Equal) -> bool:
-    """The same on both sides; on one side only, a restriction, or where a value is taken (5, when x = 2)."""
+    """Whether conditions agree: both sides have them, or one side has a restriction or a place (5, when x = 2)."""
     left, right = reference.conditions, answer.conditions
     if left and right:
         return len(left) == len(right) and all(any(equal(one, two) for two in right) for one in left)
@@ -179,7 +179,7 @@ def _same_conditions(reference: Family, answer: Family, equal: Equal) -> bool:
 
 
 def _put_in(said: Family) -> Family:
-    """`y = kx where k = 2` as y = 2x."""
+    """Substitute conditions: `y = kx where k = 2` becomes y = 2x."""
     main, rest = said.main, []
     for condition in said.conditions:
         name = condition.args[0]
@@ -194,7 +194,7 @@ def _put_in(said: Family) -> Family:
 
 
 def _renamed(reference: Family, answer: Family) -> Iterator[Family]:
-    """The answer with its parameters called as the reference calls its own, in each possible way."""
+    """The answer with its parameters renamed to those of the reference, in each possible way."""
     yield answer
     wanted = [name for name in reference.parameters if name in _free_names(reference.main)]
     given = [name for name in answer.parameters if name in _free_names(answer.main)]
@@ -213,7 +213,7 @@ def _renamed(reference: Family, answer: Family) -> Iterator[Family]:
 
 
 def _free_names(main: Node) -> frozenset[str]:
-    """The letters of what is said, without those that are given a value."""
+    """The letters of a family's main part, without the letters that get a value."""
     return values.names(main) - _solved(main)
 
 
@@ -244,14 +244,14 @@ def _same_progressions(reference: Node, answer: Node, letters: set[str]) -> bool
 
 
 def _without_name(node: Node) -> Sequence[Node]:
-    """The elements, each without `x =` before it."""
+    """The elements of a node without the `x =` before them."""
     items = node.args if node.kind in ("list", "or", "brace", "union") else (node,)
     items = tuple(part for item in items for part in (item.args if item.kind in ("list", "or", "brace") else (item,)))
     return [item.args[1] if item.kind == "=" and item.args[0].kind == "sym" else item for item in items]
 
 
 def _progressions(items: Sequence[Node], letters: set[str]) -> list[tuple[values.Number, values.Number]]:
-    """(a, b) of each item a + bk; none of another shape is allowed.
+    """The pair (a, b) of each item a + bk.
 
     Raises:
         NoValue: an item is not of this shape.
@@ -335,7 +335,7 @@ _VARIABLES = frozenset(("x", "t", "y", "u", "v", "z", "s", "r", "w", "\\theta", 
 def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = False) -> bool:
     """Whether both are the same family of functions, whatever the arbitrary constants are called.
 
-    One constant that is no summand (K e^x) is arbitrary only in what is given to a name, as solutions are (`is_solution`).
+    A constant that is no summand (K e^x) is arbitrary only in the value of a name, as in a solution (`is_solution`).
     """
     mine = _constants(reference, answer)
     its = values.names(answer) - (values.names(reference) - mine)
@@ -356,7 +356,7 @@ def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = Fals
 
 
 def same_without_constant(reference: Node, answer: Node) -> bool:
-    """Whether an answer is the reference but for the arbitrary constant that is added there."""
+    """Whether an answer is the reference without its added arbitrary constant."""
     added = _constants(reference, answer)
     if len(added) != 1 or not _is_added(reference, added) or added & values.names(answer):
         return False
@@ -369,12 +369,12 @@ def is_arbitrary(node: Node) -> bool:
 
 
 def _is_function_of(names: frozenset[str]) -> bool:
-    """Whether an expression in these letters can be a function of a variable, and the rest given numbers."""
+    """Whether an expression in these letters can be a function of one variable; the other letters are constants."""
     return bool(names & _VARIABLES) and not any(name[:1].isupper() for name in names)
 
 
 def _constants(node: Node, other: Node) -> frozenset[str]:
-    """Names that stand for arbitrary constants: one of C, c, K, or several, numbered or in capitals."""
+    """Names that stand for arbitrary constants: one of C, c, K, or several numbered ones or capitals."""
     names = values.names(node)
     single = frozenset(name for name in names if _CONSTANT.fullmatch(name))
     several = frozenset(name for name in names if _ODE_CONSTANT.fullmatch(name))
@@ -389,7 +389,7 @@ def _is_added(node: Node, constant: frozenset[str]) -> bool:
 
 
 def _differ_by_constant(reference: Node, mine: frozenset[str], answer: Node, its: frozenset[str]) -> bool:
-    """F + C and G + K, where F - G does not depend on anything."""
+    """Whether F + C and G + K differ by a constant: F - G depends on no letter."""
     zero = dict.fromkeys(mine | its, values.ZERO)
     left, right = replace_names(reference, zero), replace_names(answer, zero)
     return values.constant_difference(left, right)

@@ -1,10 +1,10 @@
-"""The first look at a response: its answer found, and the verdict where that takes no reading.
+"""Takes a first look at a response: finds its answer, and gives the verdict if the answer need not be read for it.
 
     response ──commitment.extract──► Found ─┬─ exact.decide: as the reference is written, or two plain numbers ──► Verdict
                                          └─ anything else ──► None: it has to be read (grading.py)
 
-All of it is linear in the text and builds nothing large. It is done in the service process for a few short responses,
-and in a worker for many or long ones; what comes of it is the same.
+The first look is linear in the text and builds nothing large. It runs in the service process for a few short responses,
+and in a worker for many or long ones; the result is the same.
 """
 
 import re
@@ -35,7 +35,7 @@ from verifiers.math.said import said_last
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
-    """What responses are judged by, as it travels."""
+    """The parameters by which responses are judged, in the form that is sent to workers."""
 
     references: list[str]
     options: Options
@@ -44,14 +44,14 @@ class Terms(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Found(msgspec.Struct, array_like=True, frozen=True):
-    """What was found in a response."""
+    """The answer that was found in a response."""
 
     answer: str | None
-    """Longer than `MAX_READ_CHARS` by one character at most: such an answer is not read."""
+    """The answer, cut to `MAX_READ_CHARS` + 1 characters: a longer answer is not read."""
     reason: str
-    """Why there is no answer."""
+    """The reason why there is no answer."""
     detail: dict[str, Any]
-    """What a verdict says about the extraction."""
+    """The part of a verdict's detail that describes the extraction."""
 
 
 class Batch(msgspec.Struct, array_like=True, frozen=True):
@@ -59,7 +59,7 @@ class Batch(msgspec.Struct, array_like=True, frozen=True):
 
     terms: list[Terms]
     sound: list[bool]
-    """For each of `terms`, whether its references are known to be sound; else nothing is decided by it."""
+    """For each of `terms`, whether its references are known to be sound; if not, nothing is decided by them."""
     which: list[int]
     """For each response, its place in `terms`."""
     responses: list[str]
@@ -67,12 +67,12 @@ class Batch(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Looks(msgspec.Struct, array_like=True, frozen=True):
-    """What came of them."""
+    """The result of a first look at a batch."""
 
     verdicts: list[Verdict | None]
-    """One for each response, None where it has to be read."""
+    """One verdict for each response; None if its answer has to be read."""
     found: list[Found]
-    """For each None among `verdicts`, in order."""
+    """The answers that belong to each None in `verdicts`, in order."""
 
 
 encode = msgspec.msgpack.Encoder().encode
@@ -82,7 +82,7 @@ decode_looks = msgspec.msgpack.Decoder(Looks).decode
 
 @worker_function
 def look_in_worker(packed: bytes) -> bytes:
-    """Runs in a worker: the first look at each response of a packed `Batch`; packed `Looks`."""
+    """Take the first look at each response of a packed `Batch`; the packed `Looks`. Runs in a worker."""
     batch = _decode_batch(packed)
     looks = [FirstLook(terms) for terms in batch.terms]
     verdicts: list[Verdict | None] = []
@@ -97,7 +97,7 @@ def look_in_worker(packed: bytes) -> bytes:
 
 
 class FirstLook:
-    """The first look by the same terms."""
+    """Takes the first look at responses that share the same terms."""
 
     __slots__ = (
         "_is_numeric",
@@ -122,7 +122,7 @@ class FirstLook:
         self._params = _extraction_params(terms.extraction)
 
     def find(self, response: str, explain: bool) -> Found:
-        """The answer of a response."""
+        """Find the answer of a response."""
         response = without_html(without_struck(response))
         extraction = corrected(response, extract(response, self._params, MATH_CHANNELS), self._params.on_conflict)
         answer = extraction.answer
@@ -137,7 +137,7 @@ class FirstLook:
         return Found(answer, extraction.reason, extraction.detail(explain))
 
     def settle(self, found: Found) -> Verdict | None:
-        """The verdict, the references being sound, when the answer need not be read for it."""
+        """The verdict if it can be given without reading the answer; the references must be sound."""
         answer = found.answer
         if answer is None:
             return Verdict(_OK, 0.0, found.reason, None, found.detail)
@@ -173,7 +173,7 @@ _MAX_HAN = 5
 def behind(response: str, answer: str, end: int, with_units: bool) -> str:
     r"""The scale word or unit right behind a number that was cut out of its sentence: `36 grams`, `\boxed{3}` million.
 
-    Units only where the reference may have one: else it is left aside anyway, and reading it would only take time.
+    Units are read only if the reference may have one. Otherwise a unit is ignored, and reading it would only take time.
     """
     if with_units and response.startswith("°", end) and is_number(answer):
         return "°"
@@ -195,7 +195,7 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
 
 @lru_cache(maxsize=256)
 def packed_extraction(think: Think, extract: Any, on_conflict: OnConflict) -> str:
-    """Parameters of extraction as they travel."""
+    """The parameters of extraction, packed for a worker."""
     return ExtractionParams(think=think, extract=extract, on_conflict=on_conflict).model_dump_json()
 
 

@@ -1,10 +1,10 @@
-"""Whether a right answer is also written in the form that was asked for.
+"""Decides whether a right answer is also written in the requested form.
 
     simplified   nothing is left to compute: fractions in lowest terms, no like terms, no square under a square root
     decimal      a decimal number or an integer
     fraction     a fraction of two integers, or an integer
 
-Asked only of answers that are equal to the reference; a right value in another form is wrong (`wrong_form`).
+Only answers that equal the reference are checked; a right value in another form is wrong (`wrong_form`).
 """
 
 from fractions import Fraction
@@ -20,7 +20,7 @@ _SQUARES = tuple(n * n for n in range(2, 100))
 
 
 def fits(node: Node, form: Form) -> bool:
-    """Whether the answer, or each element of it, is written so."""
+    """Whether the answer, or each element of it, is written in this form."""
     if form == "any":
         return True
     if node.kind in _AROUND:
@@ -50,7 +50,7 @@ def _is_integer(node: Node) -> bool:
 
 
 def _is_unfinished(node: Node) -> bool:
-    """Whether there is something to compute or to cancel at the top of this part."""
+    """Whether something can still be computed or cancelled at the top of this node."""
     if node.kind in ("num", "sym", "const", "text", "based"):
         return False
     if node.kind == "neg":
@@ -81,7 +81,7 @@ def _has_square(root: Node) -> bool:
 
 
 def _has_like_terms(total: Node) -> bool:
-    """Two terms of which one is a rational multiple of the other."""
+    """Whether a sum has two terms of which one is a rational multiple of the other."""
     terms = total.args[:_MAX_TERMS]
     return any(_are_like(one, two) for one, two in combinations(terms, 2))
 
@@ -91,7 +91,7 @@ def _are_like(one: Node, two: Node) -> bool:
 
 
 def _kernel(term: Node) -> tuple[Node, ...]:
-    """The factors of a term that are no rational numbers, in one order."""
+    """The factors of a term that are no rational numbers, in a fixed order."""
     term = _unsigned(term)
     factors = term.args if term.kind == "*" else (term,)
     if term.kind == "/":

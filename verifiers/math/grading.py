@@ -1,4 +1,4 @@
-r"""Whether an answer equals a reference, once both are read. This runs in worker processes only.
+r"""Reads an answer and its reference, and decides whether they are equal. Runs in worker processes only.
 
     reference ─read, checked against itself─► Node ┐
     answer    ─limits, read─────────────────► Node ┴─ Comparison: by what the reference is ─► values, or sympy
@@ -7,8 +7,8 @@ What is equal: the same words; the same value (`values`); the same elements, in 
 set or a list; the same set of reals however it is written; the same equation up to a factor; one assignment `x = v`
 and v. What is not: anything else. An equation is never reduced to its right side, unless its left side is a name.
 
-sympy is asked last, for sums, products, integrals and limits that numbers do not settle (`symbolic`); it is given trees
-of ours and never a text, since its own readers of text evaluate what they read.
+sympy is asked last, for sums, products, integrals and limits that numbers do not decide (`symbolic`). It gets our own
+trees and never a text, because its own parsers evaluate the text.
 """
 
 import re
@@ -34,7 +34,7 @@ _MAX_SHOWN_CHARS = 300
 
 @worker_function
 def grade_several(payloads: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    """`grade` for each, in order, as far as that takes no longer than others should wait: the first at least."""
+    """`grade` for each payload, in order: at least the first, and more while other work need not wait too long."""
     started_s = process_time()
     results: list[dict[str, Any]] = []
     for payload in payloads:
@@ -45,18 +45,18 @@ def grade_several(payloads: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 _TRIP_S = 0.02
-"""CPU seconds: several times what reading a page of answers takes, and so little that nobody notices."""
+"""CPU seconds; several times what a page of answers takes, and too short for anybody to notice."""
 
 
 @worker_function
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
-    """Judge one answer: `(references, answer, packed Options)`; an answer of None asks for what references take alone.
+    """Judge one answer: `(references, answer, packed Options)`; if the answer is None, only the references are checked.
 
     The result's `outcome` is one of
         unparseable_reference, reference_too_complex   with `message`: the item's author must mend it
         equal, different, wrong_form                   with `method` and both sides as read
         unparseable, too_complex                       the answer is nothing that could equal the reference
-        undecided                                      with `message`: it could, but that does not come out (`blame`)
+        undecided                                      with `message`: it could, but this is not decided (`blame`)
     """
     references, answer, packed = payload
     options = Options.unpacked(packed)
@@ -83,12 +83,13 @@ _GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 
 
 _EATEN = re.compile(r"\\?([\a\b\f\v])")
-"""What a programming language made of commands in a string: no text has a form feed before `rac{1}{2}`."""
+r"""Escape sequences that a programming language made of LaTeX commands in a string: a form feed before `rac{1}{2}`
+was `\frac`."""
 _COMMANDS = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
 
 
 def localized(text: str, options: Options) -> str:
-    """A text with its commands whole, and its numbers in the usual notation: 1234.5 for 1.234,5."""
+    """A text with repaired commands, and with numbers in the usual notation: 1.234,5 becomes 1234.5."""
     text = _EATEN.sub(lambda sign: _COMMANDS[sign[1]], text)
     if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
         return text
@@ -98,7 +99,7 @@ def localized(text: str, options: Options) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a reference cannot be compared with."""
+    """The reason why a reference cannot be used for comparison."""
 
     reason: str
     message: str
@@ -106,7 +107,7 @@ class Fault:
 
 @lru_cache(maxsize=4096)
 def read_reference(text: str, unit: str | None) -> Reading | Fault:
-    """A reference as it is compared with; `unit` is what it is in, where it does not say so itself."""
+    """Read a reference; `unit` is its unit if the text itself names none."""
     text = final_answer(text)
     refusal = limits.refusal(text)
     if refusal is not None:

@@ -1,13 +1,13 @@
-r"""Constants too large or too small to be written out: compared by sign and logarithm.
+r"""Compares constants that are too large or too small to be written out, by sign and logarithm.
 
-7^{7^7} has 700,000 digits, 2014!^{-2014} as many behind the point. Their logarithms are ordinary numbers, and products,
-quotients, powers, roots and factorials of such constants are sums and products of logarithms (Stirling's series for
-ln Γ; mpmath). Two logarithms that differ in their first bits belong to different numbers. Where they do not, both are
-computed again with three times the bits that the largest number written, or met on the way, has; if that would take more
-than `_MAX_BITS`, only what is written alike is the same. Of ordinary values the logarithm shows too little, so at least one
-side has to be larger than those, unless both are products.
+7^{7^7} has 700,000 digits, 2014!^{-2014} has as many behind the point. Their logarithms are ordinary numbers, and
+products, quotients, powers, roots and factorials of such constants are sums and products of logarithms (Stirling's
+series for ln Γ; mpmath). Two logarithms that differ in their first bits belong to different numbers. Otherwise both are
+computed again with three times the bits of the largest number that is written or met on the way; if that would take
+more than `_MAX_BITS`, only constants that are written alike are the same. The logarithm of an ordinary value is not
+precise enough, so at least one side has to be larger than such values, unless both are products.
 
-A sum is what its largest term is, until the exact pass has to see the smaller ones.
+A sum counts as its largest term, until the exact pass includes the smaller ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,14 +25,14 @@ _FIRST_BITS = 320
 _SPARE_BITS = 600
 _MAX_BITS = 8_000
 _MAX_GAMMA_BITS = 1_500
-"""Stirling's series with more bits takes longer than an answer may."""
+"""Stirling's series with more bits takes longer than one answer is allowed to take."""
 _MAX_EXPONENT_BITS = 40
-"""An exponent may be as large as 2 to the power of 2^40: its logarithm has so many bits before the point."""
+"""An exponent may be up to 2 to the power of 2^40: this is how many bits its logarithm has before the point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logarithm:
-    """sign · e^log, and the bits that are needed to tell its logarithm from that of the number next to it."""
+    """A constant as sign · e^log, and the bits that tell its logarithm from that of the next number."""
 
     sign: int
     log: Number
@@ -72,7 +72,7 @@ def same(reference: Node, answer: Node) -> bool:
 
 
 def _is_beyond(node: Node) -> bool:
-    """Whether a constant is larger than all that have a logarithm here: its exponent, or what it is the factorial of, is huge."""
+    """Whether a constant has no logarithm here because its exponent, or the argument of its factorial, is huge."""
     if node.kind == "!":
         return _is_vast(node.args[0])
     if node.kind != "^" or not _is_vast(node.args[1]):
@@ -95,7 +95,7 @@ _LEAST_LOG = 0.1
 
 
 def differ_somewhere(reference: Node, answer: Node) -> bool:
-    """Whether two expressions with letters differ where each letter has one value; else nothing is known."""
+    """Whether two expressions with letters differ at one value of each letter; False if that shows no difference."""
     letters = sorted(values.names(reference) | values.names(answer))
     point = {letter: Node("num", leaf=Fraction(2 * place + 3, 2)) for place, letter in enumerate(letters)}
     try:
@@ -105,7 +105,7 @@ def differ_somewhere(reference: Node, answer: Node) -> bool:
 
 
 def _is_product(node: Node) -> bool:
-    """Whether nothing in it can come near a number without being it: no sums, no functions."""
+    """Whether a node has no sums and no functions, so that it cannot come near a number without equalling it."""
     return all(part.kind in _PRODUCTS for part in node.walk())
 
 
@@ -142,9 +142,9 @@ def _is_large(node: Node) -> bool:
 
 
 def _small(node: Node) -> Logarithm:
-    """Of what has an ordinary value.
+    """The logarithm of a node with an ordinary value.
 
-    The logarithm of a product is as exact as any number; that of a sum has to show its last bit.
+    The logarithm of a product is as exact as any number; the logarithm of a sum has to show its last bit.
     """
     value, magnitude = values.measured(node)
     if mpmath.im(value) != 0 or value == 0:
@@ -186,7 +186,7 @@ def _power(base: Node, exponent: Node) -> Logarithm:
 
 
 def _value(node: Node) -> Number:
-    """An exponent itself: an ordinary number, or one whose logarithm is."""
+    """The value of an exponent: an ordinary number, or one whose logarithm is an ordinary number."""
     found = _logarithm(node)
     if _bits(found.log) > _MAX_EXPONENT_BITS:
         raise TooComplex("an exponent is too large")
@@ -194,7 +194,7 @@ def _value(node: Node) -> Number:
 
 
 def _log(base: Node, inner: Node) -> Logarithm:
-    """The logarithm of a large number: an ordinary one."""
+    """The logarithm of a large number, which is an ordinary number."""
     foot = mpmath.log(10) if base == BARE_LOG else mpmath.log(values.at(base, {}))
     found = _logarithm(inner)
     if found.sign < 0 or mpmath.im(foot) != 0 or foot == 0 or found.log == 0:
@@ -235,7 +235,7 @@ def _log_factorial(value: Number) -> Number:
 
 
 def _sum(*terms: Node) -> Logarithm:
-    """The largest term, and what the others add to it where the working precision shows it."""
+    """The logarithm of a sum: its largest term, and the others as far as the working precision shows them."""
     parts = sorted((_logarithm(term) for term in terms if not _is_zero(term)), key=lambda part: part.log)
     largest = parts[-1]
     visible = [part for part in parts[:-1] if largest.log - part.log < 2 * mp.prec]

@@ -1,9 +1,9 @@
-r"""Sets of integers: read from inequalities over \mathbb{Z} and \mathbb{N}, and brought into one form.
+r"""Reads sets of integers from inequalities over \mathbb{Z} and \mathbb{N}, and brings them into one form.
 
     {x \in \mathbb{Z} | 0 < x < 4}     {x \in \mathbb{N} | x \le 3}     {1, 2, 3}
 
-are spans of integers that follow each other. Whether \mathbb{N} begins with 0 or with 1 differs by country and by book;
-such a set has two readings wherever 0 would make a difference.
+are all spans of consecutive integers. Whether \mathbb{N} begins with 0 or with 1 differs by country and by book; such a
+set has two readings if 0 makes a difference.
 """
 
 import math
@@ -16,7 +16,7 @@ from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values import NoValue
 
 Span = tuple[int | None, int | None]
-"""The first and the last integer; None where there is none."""
+"""The first and the last integer of a span; None if it has no such end."""
 _MAX_LISTED = 200
 
 _LOWEST: dict[str, tuple[int | None, ...]] = {
@@ -27,12 +27,12 @@ _LOWEST: dict[str, tuple[int | None, ...]] = {
 
 
 def is_number_set(node: Node) -> bool:
-    """Whether this names all integers, natural numbers or reals."""
+    """Whether a node names the set of all integers, natural numbers or reals."""
     return _set_name(node) in _LOWEST or _set_name(node) in ("mathbb R", "R", "mathbf R")
 
 
 def integers(node: Node) -> tuple[tuple[Span, ...], ...]:
-    """The set of integers written here as spans in order, once for each reading; empty when it is not written as one."""
+    """The set of integers that a node describes: ordered spans, once for each reading; empty if it describes none."""
     if node.kind == "sym" and str(node.leaf).startswith("mathbb"):
         lowest = _LOWEST.get(_set_name(node), ())
         return tuple(((low, None),) for low in lowest)
@@ -80,17 +80,17 @@ def _is_infinite(node: Node) -> bool:
 
 
 def _ceiling(node: Node, above: bool) -> int:
-    """The least integer that is not below a value, or that is above it.
+    """The least integer that is not below a value; `above`: the least that is above it.
 
     Raises:
-        NoValue: it is no constant, or too near to an integer to tell.
+        NoValue: the value is no constant, or too near to an integer to tell.
     """
     value = values.exact(node)
     if value is not None:
         return math.floor(value) + 1 if above else math.ceil(value)
     near = values.approximate(node)
     if not math.isfinite(near) or abs(near - round(near)) < 1e-6 * max(1.0, abs(near)):
-        raise NoValue("not to be told from an integer")
+        raise NoValue("too near to an integer to tell which one it is")
     return math.ceil(near)
 
 

@@ -1,4 +1,4 @@
-"""From responses to verdicts: the path of one call, in the order of the methods of `Judging`.
+"""Turns responses into verdicts: the path of one call, in the order of the methods of `Judging`.
 
     responses
         │ look          the answer of each is found, here or in a worker                 first_look.py
@@ -9,9 +9,9 @@
         ├─────────────► a result ──────────────────────────────────────────────┤
         │ blame         which is at fault for a limit: reference or answer      │
         └──────────────────────────────────────────────────────────────────────┴─► verdict ─► delivered
-                                      a second opinion, an explanation: for those who ask
+                                      a second opinion, an explanation, on request
 
-Verdicts are delivered as soon as they stand. README.md says what each piece of this buys.
+Verdicts are delivered as soon as they are final. README.md says what each of these steps is good for.
 """
 
 import logging
@@ -30,13 +30,13 @@ from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND,
 
 log = logging.getLogger("rewardline.math")
 _FEW_ITEMS = 24
-"""Fewer short responses are looked at here: that takes less than sending them to a worker."""
+"""Up to this many short responses are looked at here, which costs less than sending them to a worker."""
 _TRIP_ANSWERS = 8
-"""So many answers may wait for each other in one worker."""
+"""At most this many answers wait for each other in one worker."""
 _DIAGNOSED_CHARS = 200_000
-"""Longer responses are not looked through for patterns: only their answers are."""
+"""Longer responses are not searched for patterns; only their answers are."""
 _QUESTION_CHARS = 8_000
-"""So much of the beginning of a prompt is looked through for numbers."""
+"""This many characters at the beginning of a prompt are searched for numbers."""
 _LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT)
 
 
@@ -50,7 +50,7 @@ class Judging:
         self._items = items
         self._hand_out = deliver
         self._unread: list[Question] = []
-        """Those whose answers have to be read."""
+        """The items whose answers have to be read."""
         self._doubtful: list[tuple[Question, Verdict]] = []
         self._unexplained: list[tuple[int, Verdict]] = []
 
@@ -81,7 +81,7 @@ class Judging:
         await self._ask(LOOK, [self._packed(part) for part in parts], take)
 
     def _divided(self) -> tuple[Sequence[int], list[Sequence[int]]]:
-        """The items to look at here, and those that are sent to workers, by which go together.
+        """The items to look at here, and the items to send to workers, grouped by trip.
 
         Long ones are sent, since workers can be killed. Many short ones are sent so that several cores share the work, but
         only to workers that have nothing else to do: what can be decided at once never waits for what cannot.
@@ -136,14 +136,14 @@ class Judging:
     # grade
 
     async def _grade(self, answers: Sequence[GivenAnswer]) -> Sequence[GivenAnswer]:
-        """Have answers graded, several on one trip to a worker; those that are left are to be graded alone."""
+        """Grade answers, several on one trip to a worker; the answers that are left, which must be graded alone."""
         alone: list[GivenAnswer] = []
         while len(answers) > 1:
             answers = await self._make_trips(answers, alone)
         return [*alone, *answers]
 
     async def _make_trips(self, answers: Sequence[GivenAnswer], alone: list[GivenAnswer]) -> list[GivenAnswer]:
-        """The answers that no trip got to; `alone` gets those of trips that broke a limit."""
+        """The answers that no trip reached; `alone` gets the answers of trips that broke a limit."""
         count = min(_TRIP_ANSWERS, -(-len(answers) // self._workers.size))
         trips = [answers[start : start + count] for start in range(0, len(answers), count)]
         later: list[GivenAnswer] = []
@@ -161,7 +161,7 @@ class Judging:
         return later
 
     async def _grade_alone(self, answers: Sequence[GivenAnswer]) -> list[GivenAnswer]:
-        """Have the answers graded one by one, and leave those that break a limit."""
+        """Grade the answers one by one; the answers that broke a limit."""
         broke: list[GivenAnswer] = []
 
         def take(position: int, outcome: Outcome) -> None:
@@ -185,7 +185,7 @@ class Judging:
                 self._deliver(question.index, verdict)
 
     def _learn(self, answer: GivenAnswer, result: dict[str, Any]) -> None:
-        """That the references are sound: from now on they need not be read where an answer is written like one of them."""
+        """Remember that references are sound: an answer that is written like one of them now needs no reading."""
         if result["outcome"] not in INVALID:
             answer.look.is_sound = True
 
@@ -198,7 +198,7 @@ class Judging:
     # blame
 
     async def _blame(self, broke: Sequence[GivenAnswer]) -> None:
-        """Of each answer that broke a limit: whether its reference does so alone, or it was the answer."""
+        """Find out for each answer that broke a limit whether its reference breaks it alone, or the answer does."""
 
         def take(position: int, outcome: Outcome) -> None:
             if outcome.exit is not Exit.OK and outcome.exit not in _LIMITS:
@@ -214,7 +214,7 @@ class Judging:
     # a second opinion
 
     async def _ask_somebody_else(self) -> None:
-        """Of Math-Verify only an acceptance counts."""
+        """Ask Math-Verify for a second opinion; only its acceptance counts."""
 
         def take(position: int, outcome: Outcome) -> None:
             question, verdict = self._doubtful[position]
@@ -235,7 +235,7 @@ class Judging:
             self._hand_out(index, verdict)
 
     async def _explain(self) -> None:
-        """Both sides as read, and what kind of error it is, for those who asked."""
+        """Add the explanation for the items that asked for it: both sides as read, and the kinds of error."""
 
         def take(position: int, outcome: Outcome) -> None:
             index, verdict = self._unexplained[position]
@@ -266,7 +266,7 @@ class Judging:
 
 
 def _is_doubtful(verdict: Verdict, params: MathParams) -> bool:
-    """Whether somebody else is asked before this verdict goes out; never where more is asked than that values be equal."""
+    """Whether Math-Verify is asked before this verdict goes out; never if more is required than equal values."""
     if params.second_opinion == "never" or not params.options.is_plain or params.ordered:
         return False
     if verdict.reason == "wrong_answer":

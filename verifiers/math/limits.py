@@ -1,7 +1,7 @@
-"""What is too large or too strange to be read at all, decided on the text in one pass.
+"""Refuses texts that are too large or too strange to be read, in one pass over the text.
 
-Nothing here evaluates anything. What passes is still bounded twice: `reader` counts nodes while it reads, and
-`values` refuses any operation whose result would be larger than `MAX_VALUE_BITS`, before it is done.
+Nothing here evaluates anything. A text that passes is still bounded twice: `reader` counts nodes while it reads, and
+`values` refuses an operation, before it is done, if its result would be larger than `MAX_VALUE_BITS`.
 """
 
 import re
@@ -31,7 +31,7 @@ _LONG_DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 
 
 def refusal(text: str) -> str | None:
-    """Why this text is not read as mathematics: `too_complex`, `unparseable`, or None when it may be."""
+    """The reason why a text is not read as mathematics: `too_complex` or `unparseable`; None if it may be read."""
     if len(text) > MAX_READ_CHARS or _LONG_DIGITS.search(text) or nesting(text) > MAX_NESTING:
         return "too_complex"
     if _CODE.search(text) or (not text.isprintable() and any(not c.isprintable() and c not in "\n\t\r" for c in text)):
@@ -40,7 +40,7 @@ def refusal(text: str) -> str | None:
 
 
 def nesting(text: str) -> int:
-    """How deep the brackets of a text are nested at most, counting every opening one."""
+    """The greatest nesting depth of a text's brackets; every opening bracket counts."""
     depth = deepest = 0
     for c in text:
         if c in "{([":

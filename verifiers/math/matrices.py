@@ -1,8 +1,8 @@
-r"""Products of matrices that are known by their names: B^{-1}A^{-1} is not A^{-1}B^{-1}.
+r"""Compares products of matrices that are known by their names: B^{-1}A^{-1} is not A^{-1}B^{-1}.
 
-Capital letters are taken for matrices where both sides are products of nothing else and one of them is inverted or
-transposed: then factors count in their order. The inverse or transpose of a product is that of its factors in reverse, and
-equal neighbours make a power, so A^{-1}A is the identity and (BA)^{-1}A is A^{-1}B^{-1}A.
+Capital letters count as matrices if both sides are products of nothing else and one of them is inverted or transposed.
+Then the order of factors counts. The inverse or transpose of a product is the product of the inverted or transposed
+factors in reverse, and equal neighbours make a power, so A^{-1}A is the identity and (BA)^{-1}A is A^{-1}B^{-1}A.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class Factor:
 
 
 def same_product(reference: Node, answer: Node) -> bool | None:
-    """Whether two products of matrices have the same factors in the same order; None if they are not both such."""
+    """Whether two products of matrices have the same factors in the same order; None unless both are such products."""
     left, right = _product(reference), _product(answer)
     if left is None or right is None or not (_is_of_matrices(left) or _is_of_matrices(right)):
         return None
@@ -33,7 +33,7 @@ def _is_of_matrices(factors: list[Factor]) -> bool:
 
 
 def _product(node: Node) -> list[Factor] | None:
-    """The factors in order; None if something else than named matrices is in it."""
+    """The factors of a product in order; None if it holds anything but named matrices."""
     if node.kind == "sym" and str(node.leaf).isalpha() and str(node.leaf).isupper():
         return [Factor(letter) for letter in str(node.leaf)]
     if node.kind == "*":
@@ -70,7 +70,7 @@ def _integer(node: Node) -> int | None:
 
 
 def _powers(factors: list[Factor]) -> list[Factor]:
-    """Equal neighbours as one power; what comes to a zeroth power is left out."""
+    """Join equal neighbours into one power; a zeroth power is left out."""
     found: list[Factor] = []
     for factor in factors:
         last = found[-1] if found else None

@@ -1,12 +1,12 @@
-r"""What a list, an `or` or a set in braces holds, and how its elements find their partners in another one.
+r"""The elements of a list, an `or` or a set in braces, and how they are matched with those of another one.
 
 Elements with *different names* (`x = 1, y = 2`), or that count different things (`8 boys, 5 girls`), belong to their
-names: among themselves they match by name, in any order; against bare values the order says which is which, so a set
-says nothing. One name for all of them (`x = 1, x = 2`), or one unknown that is numbered (`x_1 = 1, x_2 = 2`), names
+names: among themselves they match by name, in any order; against bare values the order tells which is which, and a set
+has none. One name for all of them (`x = 1, x = 2`), or one unknown that is numbered (`x_1 = 1, x_2 = 2`), names
 solutions, which have no order.
 
-`or` and `and` say the same between values ("the roots are 1 and 2") and between values of one name, and nothing alike
-between statements.
+`or` and `and` mean the same between values ("the roots are 1 and 2") and between values of one name; between statements
+they differ.
 """
 
 import hashlib
@@ -33,15 +33,15 @@ Equal = Callable[[Node, Node], bool]
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The elements of a list, each with the name it was given."""
+    """The elements of a list, each with the name it has."""
 
     kind: str
-    """list, or, brace; empty for a single answer."""
+    """list, or, or brace; empty for a single answer."""
     items: tuple[Node, ...]
     names: tuple[str, ...]
-    """One per item, "" where there is none; a bare value after a named one has its name."""
+    """One name per item, "" if it has none; a bare value after a named one has the same name."""
     said: str
-    """and, or: what is said between the elements; empty for commas."""
+    """The word between the elements: and, or; empty for commas."""
 
     @property
     def are_distinct(self) -> bool:
@@ -50,7 +50,7 @@ class Members:
 
     @property
     def are_solutions(self) -> bool:
-        """Whether all have one name, or one numbered name."""
+        """Whether all elements have one name, or one numbered name."""
         return all(self.names) and (len(set(self.names)) == 1 or _is_numbered_unknown(self.names))
 
     @property
@@ -59,12 +59,12 @@ class Members:
 
     @property
     def are_statements(self) -> bool:
-        """Whether `and` between the elements is something else than `or`."""
+        """Whether `and` between the elements means something else than `or`."""
         return self.are_distinct or (not self.are_solutions and any(_is_statement(item) for item in self.items))
 
 
 def members(node: Node) -> Members:
-    """The elements of a list; anything else is a list of one."""
+    """The elements of a list; any other node is a list of one."""
     if node.kind not in LISTS:
         return Members("", (node,), (_name(node),), "")
     items = node.args
@@ -103,21 +103,21 @@ def _is_statement(item: Node) -> bool:
 
 
 def _have_own_variables(items: Sequence[Node]) -> bool:
-    """Conditions of which each is about something else: x > 0, y > 0."""
+    """Whether each of the conditions is about a variable of its own: x > 0, y > 0."""
     names = [values.names(item) for item in items]
     together = frozenset[str]().union(*names)
     return all(item.kind in _STATEMENTS[:8] and found != together for item, found in zip(items, names, strict=True))
 
 
 def values_of(held: Members) -> tuple[Node, ...]:
-    """The elements without the one name that all of them have."""
+    """The elements, without a name that all of them share."""
     return tuple(
         item.args[1] if item.kind == "=" and is_name(item.args[0], item.args[1]) else item for item in held.items
     )
 
 
 def as_coordinates(held: Members) -> tuple[Node, ...] | None:
-    """The elements as what a tuple holds; single letters are in alphabetical order. None where they are alternatives."""
+    """The elements as those of a tuple, single letters in alphabetical order; None if they are alternatives."""
     if held.kind != "list" or (len(set(held.names)) == 1 and held.names[0]):
         return None
     if held.are_distinct and all(len(name) == 1 for name in held.names) and len(set(held.names)) == len(held.names):
@@ -138,7 +138,7 @@ def without_repetitions(items: Sequence[Node], equal: Equal) -> tuple[Node, ...]
 
 
 def match_in_any_order(left: Sequence[Node], right: Sequence[Node], equal: Equal) -> bool:
-    """Whether each element of one list has its own equal in the other; those of nearly the same value are tried first."""
+    """Whether the elements of two lists are equal one to one; those of nearly the same value are tried first."""
     if len(left) != len(right):
         return False
     rest = [(_key(item), item) for item in right]
@@ -164,7 +164,7 @@ def _distance(one: complex | None, two: complex | None) -> float:
 
 
 def _key(item: Node) -> complex | None:
-    """The value at one point, roughly; elements with other values are no likely partners."""
+    """A rough value at one point; elements with other values are unlikely partners."""
     while item.kind in ("=", "quantity", "approx"):
         item = item.args[-1] if item.kind != "quantity" else item.args[0]
     if item.kind in ("paren", "bracket"):

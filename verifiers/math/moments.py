@@ -1,4 +1,4 @@
-"""Times of the day and dates of the calendar, as people write them.
+"""Reads times of the day and dates of the calendar as people write them.
 
 A clock reading from 1 to 12 says the time only together with its half of the day: `3:45 PM`, `下午3:45`. A leading zero,
 an hour beyond 12, or a two-digit hour with `h`, `hrs` or `Uhr` behind it is a reading of the 24-hour clock. Minutes have
@@ -21,12 +21,12 @@ class Clock:
     """A time of the day."""
 
     seconds: int
-    """After midnight; of an ambiguous reading, as if it were of the 24-hour clock."""
+    """Minutes after midnight; an ambiguous reading counts as one of the 24-hour clock."""
     is_ambiguous: bool = False
-    """Nothing tells which half of the day is meant."""
+    """Whether nothing tells which half of the day is meant."""
 
     def same_as(self, answer: "Clock") -> bool:
-        """Does the answer say what this reference says? An answer that leaves the half open says less than `3 PM`."""
+        """Whether the answer names this reference's time; without the half of the day it does not answer `3 PM`."""
         if self.is_ambiguous:
             return self.seconds % _HALF_DAY_S == answer.seconds % _HALF_DAY_S
         return not answer.is_ambiguous and self.seconds == answer.seconds
@@ -40,10 +40,10 @@ class Date:
     month: int
     day: int
     weekday: int | None = None
-    """As written, Monday is 0; None where the text names none."""
+    """The weekday as written, Monday is 0; None if the text names none."""
 
     def same_as(self, answer: "Date") -> bool:
-        """The same day; a year or a weekday on one side only is left aside."""
+        """Whether both are the same day; a year or a weekday on one side only is ignored."""
         return (
             (self.month, self.day) == (answer.month, answer.day)
             and _agree(self.year, answer.year)
@@ -85,7 +85,7 @@ _CARET = re.compile(r"\^ ?(?=st|nd|rd|th)")
 
 
 def time_of_day(text: str) -> Clock | None:
-    """The time a whole text says; None when it says none, or contradicts itself (`15:45 AM`)."""
+    """The time that a whole text names; None if it names none, or contradicts itself (`15:45 AM`)."""
     plain = _plain(text)
     if plain is None or not plain:
         return None
@@ -132,7 +132,7 @@ def _minute(part: dict[str, str | None]) -> int | None:
 
 
 def _count(written: str) -> int | None:
-    """A whole number below 100 in figures or in words; 零五 is said for 05."""
+    """A whole number below 100 in figures or in words; 零五 is 05."""
     if written.isdecimal():
         return int(written)
     if len(written) > 1 and written[0] in "零〇":
@@ -144,7 +144,7 @@ def _count(written: str) -> int | None:
 
 
 def _hour_of_day(hour: int, mark: str) -> int | None:
-    """The hour of the 24 that an hour with its half of the day means; None where both contradict.
+    """The hour of the 24-hour clock for an hour with its half of the day; None if they contradict each other.
 
     The night and late evening reach beyond midnight: twelve at night is 0, one at night is 1. Noon takes the
     hours around it.
@@ -177,7 +177,7 @@ def _half(mark: str) -> str:
 
 
 def _past(found: re.Match[str]) -> Clock | None:
-    """`half past three`, `quarter to 4`, `ten minutes past 2 PM`."""
+    """The time of `half past three`, `quarter to 4`, `ten minutes past 2 PM`."""
     hour = _count(found["hour"])
     minutes = {"half": 30, None: None}.get(found["part"], 15)
     if found["minutes"]:
@@ -226,7 +226,7 @@ _HAN_FIGURES = {sign: str(number) for number, signs in enumerate(("〇零", *"�
 
 
 def date(text: str) -> Date | None:
-    """The day a whole text names, if the calendar has it; `May`, `March 2020`, `3/4` and 03/04/2020 name none."""
+    """The day that a whole text names, if it exists; `May`, `March 2020`, `3/4` and 03/04/2020 name none."""
     plain = _plain(text)
     if not plain:
         return None
@@ -255,7 +255,7 @@ def _without_weekday(text: str) -> tuple[str, int | None]:
 
 
 def _numeric(found: re.Match[str], weekday: int | None) -> Date | None:
-    """Month and day stand in both orders in the world: only a number beyond 12, or twice the same, decides."""
+    """A date in numbers. Month and day stand in either order, so one must be beyond 12, or both the same."""
     if found["mark"] == "-" and len(found["second"]) == 1:
         return None
     first, second, year = int(found["first"]), int(found["second"]), int(found["year"])
@@ -279,7 +279,7 @@ def _suffix(day: int) -> str:
 
 
 def _valid(year: int | None, month: int | None, day: int | None, weekday: int | None) -> Date | None:
-    """A day without a year may be the 29th of February."""
+    """A date, if the calendar has it; a day without a year may be the 29th of February."""
     if year == 0 or month is None or day is None or not 1 <= month <= 12:
         return None
     return Date(year, month, day, weekday) if 1 <= day <= monthrange(year or 2000, month)[1] else None

@@ -1,4 +1,4 @@
-"""What a caller asks of a comparison beside the reference: tolerances, units, order, form."""
+"""The options of a comparison: tolerances, units, order, form."""
 
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
@@ -29,7 +29,7 @@ class Options:
     unit: str | None = None
     """The unit of a reference that does not write it itself."""
     ordered: bool = False
-    """Whether elements separated by commas must stand in the reference's order."""
+    """Whether elements between commas must be in the order of the reference."""
     form: Form = "any"
     locale: Locale = "en"
     percent: PercentPolicy = "unit"
@@ -54,7 +54,7 @@ class Options:
 
     @property
     def has_decimal_comma(self) -> bool:
-        """Whether numbers are written as 1.234,5."""
+        """Whether a number is written as 1.234,5."""
         return self.locale not in _POINT_LOCALES
 
     def without_tolerance(self) -> "Options":

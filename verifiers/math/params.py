@@ -1,4 +1,4 @@
-"""What a caller says of an item: the reference, and how exactly the answer has to be it."""
+"""The parameters of `math`: the reference, and how closely the answer must match it."""
 
 from functools import cached_property
 from typing import Annotated, Any
@@ -37,45 +37,48 @@ class FinalAnswer(Params):
 
     final_answer: Answers
     unit: Annotated[StrictStr, AfterValidator(_known_unit)] | None = None
-    """The unit of the answer, where `final_answer` does not write it."""
+    """The unit of the answer, if `final_answer` does not include it."""
     tolerance: float | None = Field(default=None, ge=0)
-    """An absolute tolerance; the parameter `abs_tol`, where the caller gives it, goes before it."""
+    """An absolute tolerance; the parameter `abs_tol` takes precedence if the caller gives it."""
     steps: Any = None
-    """The steps before it: texts, or objects with an `expr`. Here they only say which wrong answers stopped early."""
+    """The steps before the answer: texts, or objects with an `expr`. Here they only show which wrong answers stopped
+    early."""
 
 
 class MathParams(ExtractionParams):
     reference: Answers | FinalAnswer
-    """The right answer, or several of which each is right. LaTeX or plain, with or without `$` or a box."""
+    """The right answer, or several answers of which each is right. LaTeX or plain, with or without `$` or a box."""
     abs_tol: float | None = Field(default=None, ge=0)
-    """A number may be off by so much. 0: exactly the same, which is also meant where nothing is said."""
+    """A number may differ from the reference by this much. 0, the same as the default: it must be exactly the same."""
     rel_tol: float = Field(default=0.0, ge=0, lt=1)
-    """A number may be off by this part of the reference."""
+    """A number may differ from the reference by this share of it."""
     unit_policy: UnitPolicy = "convert"
-    """Two units. convert: the same quantity in either is right (500 cm for 5 m), and a unit on one side only is left
-    aside; require: the answer has to name the reference's unit, or one that converts; ignore: units are not compared."""
+    """How units are compared. convert: the same quantity in either unit is right (500 cm for 5 m), and a unit on one
+    side only is ignored; require: the answer must have the reference's unit, or one that converts; ignore: units are
+    not compared."""
     ordered: bool = False
-    """Whether elements separated by commas, or in braces, must stand in the reference's order."""
+    """Whether elements between commas, or in braces, must be in the order of the reference."""
     second_opinion: SecondOpinion = "never"
-    """Whether Math-Verify is asked about the answer too. unreadable: where the answer or the reference cannot be read;
-    always: where the answer is called wrong, too. Only its acceptance counts, and only where what it is known to pass over
-    (units, words, subscripts, the sides of an equation, small differences) is alike on both sides."""
+    """Whether Math-Verify is asked about the answer, too. unreadable: if the answer or the reference cannot be read;
+    always: also if the answer would be wrong. Only its acceptance counts, and only if everything that it is known to
+    ignore (units, words, subscripts, the sides of an equation, small differences) is alike on both sides."""
     form: Form = "any"
     """How the right answer must be written. simplified: a fraction in lowest terms, nothing left to compute or cancel;
     decimal: as a decimal number or an integer; fraction: as a fraction or an integer."""
     locale: Locale = "en"
-    """The language whose numbers these are. In `de`, `fr`, `es` and their like 3,5 is a decimal and 1.234 a thousand, in
-    the reference and in the answer; elements are then separated by a comma and a blank, or by a semicolon."""
+    """The language of the notation of numbers. In `de`, `fr`, `es` and the like 3,5 is a decimal and 1.234 a
+    thousand, in the reference and in the answer; elements are then separated by a comma and a blank, or by a
+    semicolon."""
 
     percent: PercentPolicy = "unit"
-    """A percent sign on one side only. unit: it may be left out, so that 10 is right for 10 %, as 0.1 is; factor: it is a
-    hundredth, so that only 0.1 is."""
+    """The meaning of a percent sign on one side only. unit: it may be left out, so that both 10 and 0.1 are right
+    for 10 %; factor: it is a hundredth, so that only 0.1 is right."""
     constant: ConstantPolicy = "required"
     """The constant of integration. required: x^2 is not x^2 + C; optional: an answer may leave it out."""
 
     @cached_property
     def look(self) -> FirstLook:
-        """How responses are looked at by these parameters. It is kept with them, as all samples of a prompt share them."""
+        """The first look for these parameters; it is kept with them, because all samples of a prompt share them."""
         references = [sendable(reference) for reference in self.references]
         return FirstLook(Terms(references, self.options, packed_extraction(self.think, self.extract, self.on_conflict)))
 

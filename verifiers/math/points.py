@@ -1,13 +1,13 @@
-r"""Where two expressions are compared: what each letter in them stands for, and the values it is given.
+r"""Chooses the points at which two expressions are compared: the kind of each letter, and the values it gets.
 
-*Real* is what a letter is if nothing says otherwise: both signs, and several sizes.
+*Real* is the default kind of a letter: values of both signs, and of several sizes.
 
-*Natural* is what stands inside a factorial or double factorial, a binomial coefficient, gcd, lcm or mod, in the exponent of a negative number
-as in (-1)^n, or is called as integers are inside a floor or ceiling. Such letters get natural numbers in every order of
-their sizes (k <= n and k > n), some with a common factor, some large.
+*Natural* is a letter inside a factorial or double factorial, a binomial coefficient, gcd, lcm or mod, in the exponent
+of a negative number as in (-1)^n, or inside a floor or ceiling if it has a customary name of an integer. Such letters
+get natural numbers in every order of their sizes (k <= n and k > n), some with a common factor, some large.
 
-*Complex* is what Re, Im, arg or a conjugate is taken of, and z or w beside i, Re, Im, arg, a conjugate or |z|. What is
-written with i inside Re or Im has real letters: Re(x + iy), |1 + i\omega|.
+*Complex* is a letter inside Re, Im, arg or a conjugate, and z or w beside i, Re, Im, arg, a conjugate or |z|. An
+expression with i inside Re or Im has real letters: Re(x + iy), |1 + i\omega|.
 
 The points depend on nothing but the names and what they stand for, so a value at a point can be remembered.
 """
@@ -26,23 +26,24 @@ Coordinate = Fraction | tuple[Fraction, Fraction] | Any
 """A real number, the real and imaginary part of a complex one, or mpmath's number."""
 
 BOUND = frozenset(["sum", "prod", "int", "lim"])
-"""Kinds that bind a name: (name, first, last, what depends on it); of a limit, the target stands for both bounds."""
+"""Kinds that bind a name: (name, first, last, the part with that name); the target of a limit is both first and
+last."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """One value for each letter; a point is itself only, so it is quickly found again."""
+    """One value for each letter; a point equals only itself, so that a lookup is fast."""
 
     values: Mapping[str, Coordinate]
 
 
 ORIGIN = Point({})
-"""Where expressions without letters are evaluated."""
+"""The point for expressions without letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """The names of two expressions, in order, by what they stand for."""
+    """The names in two expressions, in order, grouped by kind."""
 
     real: tuple[str, ...]
     natural: tuple[str, ...]
@@ -51,7 +52,7 @@ class Letters:
 
 @lru_cache(maxsize=4096)
 def names(node: Node) -> frozenset[str]:
-    """The variables of an expression, without those that a sum or product binds."""
+    """The variables of an expression, without names that a sum or product binds."""
     if node.kind == "sym":
         return frozenset([str(node.leaf)]) if node.leaf else frozenset()
     if node.kind in BOUND:
@@ -61,7 +62,7 @@ def names(node: Node) -> frozenset[str]:
 
 
 def letters(*nodes: Node) -> Letters:
-    """What each name stands for when these expressions are compared with each other."""
+    """The kind of each name when these expressions are compared with each other."""
     everything = _union(names(node) for node in nodes)
     complex_names = _complex_names(nodes) & everything
     natural = (_union(_natural(node) for node in nodes) & everything) - complex_names
@@ -100,7 +101,7 @@ def _natural(node: Node) -> frozenset[str]:
 
 
 def _is_negative(node: Node) -> bool:
-    """Whether a minus sign is written before all of it: -1, (-x), -1/2."""
+    """Whether a minus sign is written before the whole node: -1, (-x), -1/2."""
     if node.kind in ("*", "/"):
         return sum(_is_negative(arg) for arg in node.args) % 2 == 1
     if node.kind == "bracket" and len(node.args) == 1:
@@ -122,7 +123,7 @@ def _complex_names(nodes: Iterable[Node]) -> frozenset[str]:
 
 
 def _split_names(part: Node) -> frozenset[str]:
-    """The names that Re, Im, arg or a conjugate is taken of."""
+    """The names inside Re, Im, arg or a conjugate."""
     if has_i(part):
         return frozenset()
     if part.kind == "fn" and part.leaf in _COMPLEX_PARTS:
@@ -133,7 +134,7 @@ def _split_names(part: Node) -> frozenset[str]:
 
 
 def _speak_of_complex(parts: Iterable[Node], customary: frozenset[str]) -> bool:
-    """Whether z is a complex number here, and not a coordinate beside x and y."""
+    """Whether z is a complex number here, and no coordinate beside x and y."""
     nodes = list(parts)
     if any(has_i(part) or (part.kind == "fn" and part.leaf in _COMPLEX_PARTS) or _split_names(part) for part in nodes):
         return True
@@ -143,7 +144,7 @@ def _speak_of_complex(parts: Iterable[Node], customary: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def has_i(node: Node) -> bool:
-    """Whether the imaginary unit is written in it."""
+    """Whether a node contains the imaginary unit."""
     return (node.kind == "const" and node.leaf == "i") or any(has_i(arg) for arg in node.args)
 
 
@@ -154,12 +155,12 @@ _ALL_POSITIVE, _ANY_SIGN, _ALL_NEGATIVE = (1,), (-1, 1), (-1,)
 _SMALL, _COMMON_FACTOR, _LARGE = range(1, 13), range(6, 200, 6), range(1_000, 1_600)
 _MORE = 60
 _MOST_ORDERS = 3
-"""Names whose sizes are put into every order; of more names, orders are drawn."""
+"""Up to this many names get values in every order of size; for more names, orders are drawn at random."""
 
 
 @lru_cache(maxsize=512)
 def points(of: Letters) -> tuple[Point, ...]:
-    """Where to compare: the first four have small numbers, all positive and of any sign."""
+    """The points of comparison; the first four have small numbers, all positive and of any sign."""
     if not (of.real or of.natural or of.complex):
         return (ORIGIN,)
     source = _source(of, "first")
@@ -175,8 +176,9 @@ def points(of: Letters) -> tuple[Point, ...]:
 
 @lru_cache(maxsize=128)
 def more_points(of: Letters) -> tuple[Point, ...]:
-    r"""Further points, for expressions that have values at few of the first; in two of three the reals rise or fall with
-    the names, as in \sqrt{a-b} + \sqrt{b-c}.
+    r"""Further points, for expressions that have values at few of the first points.
+
+    At two of three points the reals rise or fall with the names, as in \sqrt{a-b} + \sqrt{b-c}.
     """
     source = _source(of, "more")
     found = [_point(of, source, *source.choice(_SPREADS), _ANY_SIGN) for _ in range(_MORE)]
@@ -208,7 +210,7 @@ def _with_naturals(point: Point, of: Letters, numbers: tuple[int, ...]) -> Point
 
 
 def _sorted(point: Point, of: Letters, turn: int) -> Point:
-    """Turn 1: the reals rise with their names; turn 2: they fall; turn 0: as they are."""
+    """Sort the reals of a point. Turn 1: they rise with their names; turn 2: they fall; turn 0: no change."""
     if not turn:
         return point
     reals = sorted((point.values[name] for name in of.real), reverse=turn == 2, key=_size)
@@ -220,7 +222,7 @@ def _size(value: Coordinate) -> Fraction:
 
 
 def _orders(naturals: tuple[str, ...], source: random.Random) -> Callable[[range], tuple[int, ...]]:
-    """Draws different numbers for the names, each time in another order of their sizes."""
+    """Draw different numbers for the names, each time in another order of size."""
     count = len(naturals)
     turns = list(permutations(range(count))) if count <= _MOST_ORDERS else []
     used = 0

@@ -1,14 +1,14 @@
-r"""Sentences with mathematics in them: `The mode is $1/3$`, `(0, 1) \text{ for all } t`, `concave up on $(0, \infty)$`.
+r"""Reads sentences with mathematics: `The mode is $1/3$`, `(0, 1) \text{ for all } t`, `concave up on $(0, \infty)$`.
 
-A text that is no single formula is cut into words and formulas, where `$…$`, `\text{…}` or the kind of its runs of
-letters say so. What it stands for:
+A text that is no single formula is cut into words and formulas, by `$…$`, `\text{…}` or the kind of its runs of
+letters. It is read as follows:
 
     V for all t, V where …         `where`: what is said, and the conditions
     The mode is V.   so x = V      V: a subject, a copula, one formula, nothing after it
     Yes, because …                 its first word
     anything else                  `prose`: its words and its formulas, in their order
 
-A text without a word, or whose braces do not match, is no prose: it stays unreadable.
+A text without a word, or with braces that do not match, is no prose: it stays unreadable.
 """
 
 import re
@@ -90,7 +90,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _with_text_commands(formula: str) -> list[_Part]:
-    r"""A formula with `\text{…}` at its outermost level; inside braces it belongs to the formula."""
+    r"""Split off each `\text{…}` at the outermost level of a formula; inside braces it belongs to the formula."""
     found: list[_Part] = []
     start = 0
     for match in _TEXT_COMMAND.finditer(formula):
@@ -105,7 +105,7 @@ def _with_text_commands(formula: str) -> list[_Part]:
 
 
 def _undivided(text: str) -> list[_Part]:
-    """A text without dollar signs: its runs of letters are words, unless they are part of a notation."""
+    """Split a text without dollar signs: runs of letters are words, unless they are part of a notation."""
     found: list[_Part] = []
     for part in _with_text_commands(text):
         if part.is_words:
@@ -122,7 +122,7 @@ def _undivided(text: str) -> list[_Part]:
 
 
 def _is_product(word: str) -> bool:
-    """Two letters that are no word are a product."""
+    """Whether two letters are a product, because they are no word."""
     return len(word.rstrip(".,;:")) == 2 and word.rstrip(".,;:").lower() not in _SHORT_WORDS and word.isascii()
 
 
@@ -130,7 +130,7 @@ _NOTHING = re.compile(r"[\s.,;:~()\\]*")
 
 
 def _joined(parts: Sequence[_Part]) -> list[_Part]:
-    """Words in a row are one part; formulas of nothing but punctuation are none."""
+    """Join words in a row into one part, and drop formulas of nothing but punctuation."""
     found: list[_Part] = []
     for part in parts:
         blank = not part.text.strip() if part.is_words else _NOTHING.fullmatch(part.text) is not None
@@ -169,7 +169,7 @@ def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
 
 
 def _stated(parts: Sequence[_Part], read_formula: ReadFormula) -> Node | None:
-    """The value that is said of something, with its unit: `The area is 5 cm`, `the largest value of $f(x)$ is 19`."""
+    """The value, with its unit, that a sentence gives: `The area is 5 cm`, `the largest value of $f(x)$ is 19`."""
     unit = units.key(parts[-1].text.strip(" .,;")) if parts[-1].is_words else None
     subject = parts[: -1 if unit is None else -2]
     if not subject or parts[len(subject)].is_words or not subject[-1].is_words:
@@ -196,7 +196,7 @@ def _is_opening(text: str) -> bool:
 
 
 def _states(text: str) -> bool:
-    """Whether words say of a formula behind them that it is the value of something."""
+    """Whether words say that the formula behind them is the value of something."""
     lead = text.strip()
     if lead[-1:] not in tuple(":：=") and not ends_with(lead, Kind.IS, Kind.HAS):
         return False
@@ -205,19 +205,19 @@ def _states(text: str) -> bool:
 
 
 _VALUE = "0"
-"""Stands for the formula, whatever that is."""
+"""Stands for any formula."""
 
 
 _BEFORE_WORDS = re.compile(r"^[\s,;(]*")
 
 
 def _parts_cases(text: str) -> bool:
-    """Whether words part the cases of a function: "otherwise"."""
+    """Whether words separate the cases of a function: "otherwise"."""
     return any(word.text in listed("branches") for word in commitment_words(text))
 
 
 def _gives_reason(text: str) -> bool:
-    """Whether what stands behind a yes or no only explains it."""
+    """Whether the text behind a yes or no only explains it."""
     bare = text.strip()
     if bare[:1] in (",", ";", ":"):
         return True
@@ -226,7 +226,7 @@ def _gives_reason(text: str) -> bool:
 
 
 def committed(text: str, is_all: bool = True) -> str | None:
-    """The yes or no, true or false, that a text begins with and then only gives reasons for; `is_all`: it ends here."""
+    """The yes or no, true or false, at the beginning of a text that only explains it; `is_all`: or ends there."""
     head = _HEAD.match(text)
     if head is None:
         return None
@@ -244,7 +244,7 @@ def _whole(parts: Sequence[_Part], read_formula: ReadFormula) -> Node:
 
 
 def _node(part: _Part, read_formula: ReadFormula) -> Node:
-    """A part of a text. What looks like a formula and cannot be read is compared as it is written."""
+    """Read a part of a text; a part that looks like a formula but cannot be read is compared as written."""
     if part.is_words:
         return Node("text", leaf=words.word_key(part.text))
     try:
@@ -254,5 +254,5 @@ def _node(part: _Part, read_formula: ReadFormula) -> Node:
 
 
 def _without_half_bracket(text: str) -> str:
-    """Without the end of a parenthesis that began in the words before."""
+    """Remove the end of a parenthesis that began in the words before."""
     return text[:-1] if text.endswith(")") and text.count("(") < text.count(")") else text

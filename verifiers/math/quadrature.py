@@ -1,8 +1,8 @@
-r"""Integrals and infinite sums without variables, by numbers.
+r"""Computes integrals and infinite sums without variables numerically.
 
-Each is computed twice, with 30 and with 45 digits. Only where the two agree in nearly all of the 30, and the method's own
-estimate of its error is as small, is there a value; otherwise `Unreliable` says that nothing was found out. A sum is
-tried only if its terms fall off as those of a convergent sum do, because extrapolation finds "sums" of divergent ones.
+Each is computed twice, with 30 and with 45 digits. There is a value only if the two agree in nearly all of the 30
+digits, and the method's own estimate of its error is as small; otherwise `Unreliable` is raised. A sum is tried only if
+its terms fall off as those of a convergent sum do, because extrapolation finds "sums" of divergent ones.
 """
 
 from collections.abc import Mapping
@@ -20,22 +20,22 @@ from verifiers.math.values import Evaluation, NoValue, Number
 _DIGITS = (30, 45)
 _SPARE_DIGITS = 10
 _RELIABLE = 27
-"""Decimals to which both runs have to agree; `relation` uses one less."""
+"""Both runs have to agree to this many decimals; `relation` uses one less."""
 _MAX_TERMS = 4_000
-"""Evaluations of what stands inside, all integrals and sums together."""
+"""The evaluations of integrands and terms, for all integrals and sums together."""
 _LATE = (200, 400)
-"""Terms by which convergence is judged."""
+"""The number of terms by which convergence is judged."""
 
 
 class Unreliable(Exception):
-    """Numbers do not show what this is; it says nothing about the value."""
+    """The numbers do not show the value; this says nothing about what it is."""
 
 
 def relation(reference: Node, answer: Node, point: Point) -> bool:
     """Whether the two are equal at this point, in all of the digits computed.
 
     Raises:
-        Unreliable: that does not come out of the numbers.
+        Unreliable: the numbers do not show it.
     """
     left, right = value(reference, point), value(answer, point)
     with mp.workdps(_DIGITS[1]):
@@ -51,7 +51,7 @@ def value(node: Node, point: Point) -> Number:
     """The value to `_RELIABLE` decimals.
 
     Raises:
-        Unreliable: it was not found with such certainty.
+        Unreliable: it was not found to this precision.
     """
     rough, fine = (_computed(node, point, digits) for digits in _DIGITS)
     with mp.workdps(_DIGITS[1]):
@@ -72,7 +72,7 @@ def _computed(node: Node, point: Point, digits: int) -> Number:
 
 
 class _Approximation(Evaluation):
-    """An evaluation that also knows integrals and sums without end."""
+    """An evaluation that also handles integrals and sums without end."""
 
     def __init__(self, point: Mapping[str, Coordinate], digits: int, is_real: bool) -> None:
         super().__init__(point, None, is_real)

@@ -1,12 +1,12 @@
-"""Values with units, clock times and dates: when two of them are the same.
+"""Compares values with units, clock times and dates.
 
     5 m        500 cm       the same quantity in another unit (`unit_policy="convert"`)
-    5 m        5            a unit on one side only is left aside, unless the policy is `require`
+    5 m        5            a unit on one side only is ignored, unless the policy is `require`
     5 m        5 s          never
     12 apples  12 people    a counted noun is a unit like another; only general ones (`items`, `ways`) stand for any
     90°        pi/2         an angle without a unit is in radians, or in the reference's degrees
 
-A letter behind a number is a unit where the other side has that unit: `5 m` is five metres beside `500 cm`.
+A letter behind a number is a unit if the other side has that unit: `5 m` is five metres beside `500 cm`.
 """
 
 from collections import Counter
@@ -59,7 +59,7 @@ def _is_any_count(mine: str, its: str) -> bool:
 
 
 def _converted(value: Node, source: str, target: str) -> Node | None:
-    """The same quantity's value in the target unit."""
+    """The value of the same quantity in the target unit."""
     factor = units.pi_factor(source, target)
     if factor is not None:
         return _times(value, *factor)
@@ -80,7 +80,7 @@ def _times(value: Node, factor: Fraction, power_of_pi: int) -> Node:
 
 
 def _beside(node: Node, other: Node) -> Node:
-    """A product of a number and letters as a quantity, where the other side is one that its letters fit."""
+    """A product of a number and letters as a quantity, if the other side is a quantity with a unit of these letters."""
     if node.kind not in ("*", "/") or other.kind != "quantity":
         return node
     found = _split(node)
@@ -127,7 +127,7 @@ def _factors(node: Node, sign: int) -> list[tuple[Node, int]]:
 
 
 def added(items: tuple[Node, ...]) -> Node | None:
-    """`5 ft 3 in`, `4 dollars and 25 cents`: quantities of falling units as one; None when they are not that."""
+    """Add quantities of falling units: `5 ft 3 in`, `4 dollars and 25 cents`; None if the items are no such list."""
     if len(items) < 2 or any(item.kind != "quantity" for item in items):
         return None
     parts: list[tuple[Fraction, str]] = []
@@ -146,7 +146,7 @@ def added(items: tuple[Node, ...]) -> Node | None:
 def same_moment(reference: Node, answer: Node) -> bool | None:
     """Whether two clock times, or two dates, are the same; None when neither side is one.
 
-    Two of `12:00`, with minutes under 60, are times, for as ratios they would be reduced.
+    Two values such as `12:00`, with minutes under 60, are times, because ratios would be reduced.
     """
     kinds = {reference.kind, answer.kind}
     if kinds == {"ratio"} and reference.leaf == answer.leaf == "clock":
@@ -162,7 +162,7 @@ def same_moment(reference: Node, answer: Node) -> bool | None:
 
 
 def _written(node: Node) -> str:
-    """A moment's own words; `3:45`, read as a ratio, as a time."""
+    """The text of a moment; a ratio `3:45` is written as a time."""
     if node.kind == "ratio" and len(node.args) == 2 and all(isinstance(arg.leaf, Fraction) for arg in node.args):
         hours, minutes = (arg.leaf for arg in node.args)
         return f"{hours}:{str(minutes).zfill(2)}"

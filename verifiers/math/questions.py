@@ -1,4 +1,4 @@
-"""Items whose answers have to be read, and the distinct answers that they have between them."""
+"""Items whose answers have to be read, and the distinct answers among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from verifiers.math.first_look import FirstLook, Found
 from verifiers.math.limits import MAX_READ_CHARS
 
 INVALID = ("unparseable_reference", "reference_too_complex")
-"""Outcomes that are the reference's fault."""
+"""Outcomes for which the reference is at fault."""
 
 
 class Question:
@@ -23,7 +23,7 @@ class Question:
         self.found = found
 
     def verdict(self, result: dict[str, Any]) -> Verdict:
-        """What the result of reference and answer together means."""
+        """The verdict for the result of comparing reference and answer."""
         if result["outcome"] in INVALID:
             return Verdict.invalid(result["outcome"], result["message"])
         return self.look.settle(self.found) or self._judged(result)
@@ -58,26 +58,26 @@ class Question:
 
 @dataclass(slots=True)
 class GivenAnswer:
-    """One answer to the same references, and everybody who gave it."""
+    """One answer to the same references, and all items that gave it."""
 
     look: FirstLook
     text: str | None
-    """None to ask for the references alone: there is no answer, or one that is too long to be read."""
+    """None if only the references are checked: there is no answer, or it is too long to be read."""
     questions: list[Question]
 
     @property
     def payload(self) -> list[Any]:
-        """What a worker is asked."""
+        """The payload for a worker."""
         return [self.look.terms.references, self.text, self.look.packed_options]
 
     @property
     def payload_without(self) -> list[Any]:
-        """The same about the references alone."""
+        """The payload for the references alone."""
         return [self.look.terms.references, None, self.look.packed_options]
 
 
 def distinct(questions: Sequence[Question]) -> list[GivenAnswer]:
-    """The answers that are to be graded: each once, those to the same references next to each other."""
+    """The answers to grade: each once, with answers to the same references next to each other."""
     by_look: dict[FirstLook, dict[str | None, GivenAnswer]] = {}
     for question in questions:
         text = question.found.answer

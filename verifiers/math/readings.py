@@ -1,10 +1,10 @@
-r"""What else a notation can mean, judged by what the other side is: asked only when the first readings differ.
+r"""Finds other meanings of a notation that fit the other side; used only if the first readings differ.
 
-    h(a + b)     a function's value, or h times a + b where the other side has the bare letter h
-    CV^2         a name CV, or C times V squared where the other side has the letters apart
+    h(a + b)     a function's value, or h times a + b if the other side has the bare letter h
+    CV^2         a name CV, or C times V squared if the other side has the letters apart
     C_5^2        a variable's power, or a binomial coefficient beside a number; C(5, 2) and A_5^2 likewise
 
-A second reading has to make sense of the other side's own letters; two answers are never both read a second way.
+A second reading must use the letters of the other side. Two answers never both get a second reading.
 """
 
 import re
@@ -21,23 +21,23 @@ Read = Callable[[str], Node]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text and what it was read as."""
+    """A text and the node that was read from it."""
 
     text: str
     node: Node
     is_large: bool = False
-    """Whether its value is beyond what is computed."""
+    """Whether its value is beyond the limits of computation."""
 
 
 _CAPITALS = re.compile(r"(?<![\\a-zA-Z])[A-Z]{2,4}(?![a-zA-Z])")
 _NAMED = re.compile(r"\\(?:vec|over|wide|angle|triangle|measuredangle|bar)|[∠△]")
-"""What letters in a row are names in: vectors, lines, angles, triangles."""
+"""Commands in which letters in a row are names: vectors, lines, angles, triangles."""
 _CHOOSE = re.compile(r"([CAP])_(\d{1,4})")
 _FUNCTIONS = frozenset(["\\Gamma", "\\zeta", "\\Phi", "\\phi", "\\psi", "\\Psi"])
 
 
 def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Node]:
-    """Other readings of `node`, which was read from `text`, in view of what the other side says."""
+    """Other readings of `node`, which was read from `text`, that fit the other side."""
     names = values.names(other)
     if any(part.kind == "quantity" and set(str(part.leaf)) <= names for part in node.walk()):
         yield _as_letters(node, names)
@@ -57,7 +57,7 @@ def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Nod
 
 
 def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[Node, Node] | None:
-    """Both with their capitals as factors: `PV/nR` beside `VP/nR`. A name that stands alone stays one."""
+    """Both with capitals as factors: `PV/nR` beside `VP/nR`. A name that stands alone stays one name."""
     if {reference.node.kind, given.node.kind} & {"text", "sym", "prose", "list"}:
         return None
     if _NAMED.search(reference.text) or _NAMED.search(given.text):
@@ -69,7 +69,7 @@ def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[No
 
 
 def _with_unit(node: Node) -> Node | None:
-    r"""A product whose last letters spell a unit as a quantity: `2\pi cm`."""
+    r"""A product with a unit as its last letters, as a quantity: `2\pi cm`."""
     if node.kind != "*":
         return None
     last = max((place for place, arg in enumerate(node.args) if arg.kind != "sym"), default=-1)
@@ -90,7 +90,7 @@ def _as_factors(node: Node, names: frozenset[str]) -> Node:
 
 
 def _as_letters(node: Node, names: frozenset[str]) -> Node:
-    """What looks like a unit as the product of its letters, where the other side has them all as variables."""
+    """A seeming unit as the product of its letters, if the other side has all of them as variables."""
     args = tuple(_as_letters(arg, names) for arg in node.args)
     if node.kind == "quantity" and set(str(node.leaf)) <= names:
         return Node("*", (*args, *(Node("sym", leaf=letter) for letter in str(node.leaf))))
@@ -104,7 +104,7 @@ def _has_long_name(node: Node) -> bool:
 
 
 def _as_counts(node: Node) -> Node:
-    """Numbers of combinations and arrangements: C_n^k, C(n, k), A_n^k, P(n, k)."""
+    """Read numbers of combinations and arrangements: C_n^k, C(n, k), A_n^k, P(n, k)."""
     args = tuple(_as_counts(arg) for arg in node.args)
     node = node if args == node.args else Node(node.kind, args, node.leaf)
     if node.kind == "^" and node.args[0].kind == "sym" and (match := _CHOOSE.fullmatch(str(node.args[0].leaf))):

@@ -1,13 +1,13 @@
-r"""Sets of reals: read from intervals, inequalities and set notation, and brought into one form.
+r"""Reads sets of reals from intervals, inequalities and set notation, and brings them into one form.
 
     (-\infty, 2) \cup (2, \infty)     x \ne 2     \mathbb{R} \setminus \{2\}     x < 2 \text{ or } x > 2
 
-all become the same two pieces: disjoint, in order, each as long as possible. Where an endpoint is no constant (`x > a`),
-nothing can be put in order or joined, and the pieces stay as they were written.
+all become the same two pieces: disjoint, in order, each as long as possible. If an endpoint is no constant (`x > a`),
+the pieces cannot be sorted or joined, and stay as they were written.
 
 "or" and ∪ unite; "and" and ∩ intersect; inequalities with commas between them hold together (`x > 1, x < 3`), unless
-nothing would be left of that: then they are the cases of a solution (`x < 1, x > 3`). Of `{element | condition}` only a
-bare variable, or one from the reals, makes a set of reals; sets of integers are in `integers`.
+that set is empty: then they are the cases of a solution (`x < 1, x > 3`). Of `{element | condition}` only a bare
+variable, or one from the reals, makes a set of reals; sets of integers are in `integers`.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,14 +35,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Reals:
-    """A set of reals, and the variable that its inequalities are about; None where there is none or it is bound."""
+    """A set of reals, and the variable of its inequalities; None if there is no variable or it is bound."""
 
     pieces: tuple[Piece, ...]
     variable: str | None = None
 
 
 def reals(node: Node) -> Reals | None:
-    """The set of reals that is written here; None when it is not written as one. A pair `(a, b)` is an interval."""
+    """The set of reals that a node describes; None if it describes none. A pair `(a, b)` is an interval."""
     found = _read(node)
     if found is None:
         return None
@@ -75,7 +75,7 @@ _CONDITIONS = (*FLIPPED, "!=", "chain", "in")
 
 
 def _as_name(node: Node) -> Node:
-    """The value of a function that a condition is about as one name: the f(x) of `0 < f(x) < 1`."""
+    """A condition with a function's value as one name: the f(x) of `0 < f(x) < 1`."""
     is_value = node.kind == "apply" and str(node.leaf).isalpha() and all(arg.kind == "sym" for arg in node.args)
     return Node("sym", leaf=show(node)) if is_value else node
 
@@ -86,7 +86,7 @@ def _line(node: Node) -> Reals | None:
 
 
 def _nonzero(node: Node) -> Reals | None:
-    r"""`\mathbb{R}^*`: all reals but 0."""
+    r"""Read `\mathbb{R}^*`: all reals but 0."""
     if node.leaf not in ("^*", "^ast", "^star") or node.args[0] != Node("sym", leaf="mathbb R"):
         return None
     return Reals((*_NAMED["mathbb R^-"], *_NAMED["mathbb R^+"]))
@@ -107,7 +107,7 @@ def _union(node: Node) -> Reals | None:
 
 
 def _part(node: Node, of_sets: bool) -> Reals | None:
-    """One set of a union, or one case of an `or`: that a variable has a value is a case, too."""
+    """One set of a union, or one case of an `or`; an equation for a variable is a case, too."""
     if of_sets:
         return _points(node) if node.kind == "brace" else _read(node)
     if node.kind == "=" and node.args[0].kind == "sym" and not values.names(node.args[1]):
@@ -116,7 +116,7 @@ def _part(node: Node, of_sets: bool) -> Reals | None:
 
 
 def _points(brace: Node) -> Reals | None:
-    """{a, b}: a finite set, as pieces of no length."""
+    """The finite set {a, b} as pieces of no length."""
     if any(arg.kind in (*PAIRS, "list", "ldots") or arg.leaf == "ldots" for arg in brace.args):
         return None
     return Reals(tuple(Piece(arg, arg, False, False) for arg in brace.args))
@@ -152,9 +152,10 @@ def _difference(node: Node) -> Reals | None:
 
 
 def _such_that(node: Node) -> Reals | None:
-    r"""{x | condition} and {x \in \mathbb{R} | condition}: what the condition says about x.
+    r"""Read {x | condition} and {x \in \mathbb{R} | condition} as the set of all x that meet the condition.
 
-    The variable is bound, so its name says nothing. Anything else before the bar ({2x | …}, x from other sets) is not read.
+    The variable is bound, so its name does not count. Any other element before the bar ({2x | …}, x from other sets) is
+    not read.
     """
     element, condition = node.args
     whole: tuple[Piece, ...] = _ALL
@@ -177,7 +178,7 @@ def _membership(node: Node) -> Reals | None:
 
 
 def _comma(node: Node) -> Reals | None:
-    """Conditions on one variable, with commas or `and` between them; after `and`, they hold together in any case."""
+    """Conditions on one variable, with commas or `and` between them; `and` always means that all of them hold."""
     if not all(arg.kind in (*FLIPPED, "!=", "chain", "in") for arg in node.args):
         return None
     parts = [_read(arg) for arg in node.args]
@@ -197,7 +198,7 @@ def _unequal(node: Node) -> Reals | None:
 
 
 def _inequality(node: Node) -> Reals | None:
-    """X > a, |x - a| < b and their like, with one name for the variable."""
+    """Read x > a, |x - a| < b and the like, with one name for the variable."""
     left, right = node.args
     operator = node.kind
     if not _has_variable(left):
@@ -217,7 +218,7 @@ def _has_variable(node: Node) -> bool:
 
 
 def _distance(inside: Node, bound: Node, operator: str) -> Reals | None:
-    """|x - a| < b is the interval around a, |x - a| > b what lies outside it."""
+    """Read |x - a| < b as the interval around a, and |x - a| > b as the reals outside of it."""
     name, centre = _centre(inside)
     if name is None or values.names(bound):
         return None
@@ -229,7 +230,7 @@ def _distance(inside: Node, bound: Node, operator: str) -> Reals | None:
 
 
 def _centre(inside: Node) -> tuple[str | None, Node]:
-    """The variable and a, of x, x + a', x - a or a - x with a constant a."""
+    """The variable and a of x, x + a', x - a or a - x; a is a constant."""
     if inside.kind == "sym":
         return str(inside.leaf), values.ZERO
     if inside.kind != "+" or len(inside.args) != 2:
@@ -243,7 +244,7 @@ def _centre(inside: Node) -> tuple[str | None, Node]:
 
 
 def _chain(node: Node) -> Reals | None:
-    """A < x <= b, with the variable, or the distance from something, in the middle."""
+    """Read a < x <= b, with the variable, or a distance |x - a|, in the middle."""
     if len(node.args) != 3 or not _has_variable(node.args[1]):
         return None
     first, second = str(node.leaf).split()

@@ -1,10 +1,10 @@
-r"""What relations say: which value one gives to a name, what is rounded in it, and when two equations have one solution set.
+r"""Interprets relations: the value that a name gets, a rounding, and whether two equations have the same solutions.
 
-*Assignments.* `x = 5`, `f'(x) = 2x`, `\sum_k k = 55` give a value to what is named on the left; x^2 + y^2 = 25 does not
-say that anything is 25. In a chain, all sides after the name are the same value; a formula with further letters in it
-(`S = ab = 6`) is the step before numbers are put in.
+*Assignments.* `x = 5`, `f'(x) = 2x`, `\sum_k k = 55` give a value to the name on the left; x^2 + y^2 = 25 gives the
+value 25 to no name. In a chain, all sides after the name are the same value; a formula with further letters in it (`S =
+ab = 6`) is the step before numbers are put in.
 
-*Rounding.* `40/3 \approx 13.33` says a value and what it rounds to. The decimal counts to the last digit that is written.
+*Rounding.* `40/3 \approx 13.33` gives a value and its rounding. The decimal counts to the last digit that is written.
 
 *Equations.* Multiplied by a constant, or solved for one name: F(x, y) = 0 is y = h(x) when F(x, h(x)) = 0 everywhere
 and F has no other zero, because it is linear in y and its coefficient does not vanish where F does.
@@ -30,7 +30,7 @@ _COMPOSED = (*PAIRS, "list", "or", "brace", "union", "cap", "setminus", "matrix"
 
 
 def is_name(node: Node, value: Node | None = None) -> bool:
-    r"""Whether the left side of `=` names what is on the right: x, f(x), |AB|, (a, b), dy/dx, \sin A, a sum, a determinant."""
+    r"""Whether the left side of `=` is a name: x, f(x), |AB|, (a, b), dy/dx, \sin A, a sum, a determinant."""
     if node.kind in ("sym", "text", "big", "matrixv"):
         return True
     if node.kind == "apply":
@@ -61,7 +61,7 @@ def is_name(node: Node, value: Node | None = None) -> bool:
 
 
 def _is_segment(node: Node) -> bool:
-    """Whether this is a length by its ends: the AB and BC of `AB/BC = 2`."""
+    """Whether a node names a length by its ends: the AB and BC of `AB/BC = 2`."""
     name = str(node.leaf) if node.kind == "sym" else ""
     return len(name) > 1 and name.isalpha() and name.isupper()
 
@@ -80,7 +80,7 @@ def _is_vector(node: Node) -> bool:
 
 
 def _is_derivative(node: Node) -> bool:
-    """dy/dx, d²y/dx², d/dx, and the same with ∂."""
+    """Whether a node is dy/dx, d²y/dx², d/dx, or the same with ∂."""
     return node.kind == "/" and all(_is_differential(arg) for arg in node.args)
 
 
@@ -92,7 +92,7 @@ def _is_differential(node: Node) -> bool:
 
 
 def label(relation: Node) -> Node | None:
-    """What a relation gives a value to; None when it is not the left side that is named."""
+    """The side of a relation that gets a value; None if the left side is no name."""
     if relation.kind not in ("=", "approx", "chain") or not is_name(relation.args[0], relation.args[-1]):
         return None
     return relation.args[0] if relation.args[0] != Node("sym", leaf="") else None
@@ -112,7 +112,7 @@ def same_label(one: Node, two: Node) -> bool:
 
 
 def _differentiated(node: Node) -> tuple[str, int] | None:
-    """What is differentiated how often: dy/dx, d²y/dx², y' and y''."""
+    """The name that is differentiated, and how often: dy/dx, d²y/dx², y' and y''."""
     if node.kind == "apply" and str(node.leaf).strip("'") == "" and node.leaf and node.args[0].kind == "sym":
         return str(node.args[0].leaf), len(str(node.leaf))
     if not _is_derivative(node):
@@ -128,7 +128,7 @@ def _differentiated(node: Node) -> tuple[str, int] | None:
 
 
 def renamed_arguments(reference: Node, answer: Node) -> dict[str, Node]:
-    """How the variables of f(t) are called in f(x); empty when the two are not such."""
+    """The names in f(x) for the variables of f(t); empty if the two are no such pair."""
     if reference.kind != "apply" or answer.kind != "apply" or reference.leaf != answer.leaf:
         return {}
     pairs = list(zip(_arguments(reference), _arguments(answer), strict=False))
@@ -148,7 +148,7 @@ def _arguments(call: Node) -> tuple[Node, ...]:
 
 
 def assigned(relation: Node) -> Node | None:
-    """The value a relation gives to a name; None when it is not an assignment, or its sides contradict each other."""
+    """The value that a relation gives to a name; None if it is no assignment, or its sides contradict each other."""
     operators = str(relation.leaf).split() if relation.kind == "chain" else [relation.kind]
     sides = list(relation.args)
     if operators == ["in"]:
@@ -163,7 +163,7 @@ def assigned(relation: Node) -> Node | None:
 
 
 def _in_order_of_names(names: Node, value: Node) -> Node:
-    """(y, x) = (2, 1) is (x, y) = (1, 2)."""
+    """Sort an assignment by its names: (y, x) = (2, 1) becomes (x, y) = (1, 2)."""
     if names.kind != "paren" or value.kind != "paren" or len(names.args) != len(value.args):
         return value
     pairs = sorted(zip(names.args, value.args, strict=True), key=lambda pair: str(pair[0].leaf))
@@ -171,7 +171,7 @@ def _in_order_of_names(names: Node, value: Node) -> Node:
 
 
 def _steps_agree(steps: Sequence[Node]) -> bool:
-    """Whether each step is the last one's value, as far as it can be: one with further names comes before it."""
+    """Whether each step has the value of the last one; a step with further names may come before it."""
     last = _without_unit(steps[-1])
     for step in map(_without_unit, steps[:-1]):
         if not values.names(step) <= values.names(last) or _is_partly_unknown(step):
@@ -194,7 +194,7 @@ def _is_partly_unknown(node: Node) -> bool:
 
 
 def _all_same(sides: Sequence[Node]) -> bool:
-    """A chain such as 2 + 3 = 5 or x(x + 1) = x² + x that is true for all values of its names."""
+    """Whether a chain such as 2 + 3 = 5 or x(x + 1) = x² + x is true for all values of its names."""
     try:
         return all(values.same(sides[0], side) for side in sides[1:])
     except NoValue:
@@ -206,14 +206,14 @@ def _all_same(sides: Sequence[Node]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """A value, and what is said to be near it; one of them may be missing."""
+    """A value, and the decimal that is said to be near it; one of them may be missing."""
 
     exact: Node | None
     near: Node | None
 
 
 def rounded(relation: Node) -> Rounded | None:
-    r"""What `x = a \approx b` says; None when b is not a, rounded, or when it says something else."""
+    r"""Read `x = a \approx b`; None if b is not a rounded, or if the relation means something else."""
     operators = str(relation.leaf).split() if relation.kind == "chain" else [relation.kind]
     sides = list(relation.args)
     if set(operators) - {"=", "approx"} or "approx" not in operators:
@@ -232,13 +232,13 @@ def rounded(relation: Node) -> Rounded | None:
 
 
 _LEAST_DIGITS = 3
-"""Significant digits that are enough where a reference gives more of them."""
+"""This many significant digits are enough if a reference gives more of them."""
 
 
 def is_near(near: Node, value: Node) -> bool:
-    """Whether a value is what a rounded one stands for: the same digits, or more digits or none that round to them.
+    """Whether a value agrees with a rounded one: it has the same digits, or rounds to them.
 
-    One with fewer digits has to be its rounding to at least `_LEAST_DIGITS` of them.
+    A decimal with fewer digits must round the other value to at least `_LEAST_DIGITS` digits.
     """
     if near.kind == value.kind == "quantity" and near.leaf != value.leaf:
         return False
@@ -256,7 +256,7 @@ def is_near(near: Node, value: Node) -> bool:
 
 
 def _rounds_to(exact: Node, decimal: Node) -> bool:
-    """Whether a decimal is less than one unit of its last place off; what is no decimal, at most one in a hundred."""
+    """Whether a decimal is off by less than one unit of its last place; any other node by one in a hundred at most."""
     exact, decimal = _without_unit(exact), _without_unit(decimal)
     if values.names(exact) or values.names(decimal) or _is_partly_unknown(exact):
         return True
@@ -271,7 +271,7 @@ def _rounds_to(exact: Node, decimal: Node) -> bool:
 
 
 def last_place(node: Node) -> Fraction | None:
-    """What one unit of the last digit of a decimal is worth; None for anything else."""
+    """The value of one unit of the last digit of a decimal; None for any other node."""
     if node.kind == "num" and isinstance(node.leaf, Fraction):
         return _place_of(node.leaf)
     if node.kind in ("neg", "deg"):
@@ -303,7 +303,7 @@ _FAR = Fraction(10**400)
 
 
 def _gap(one: Node, two: Node) -> Fraction:
-    """How far two constants are apart; very far where one is none."""
+    """The distance of two constants; very large if one of them is no constant."""
     try:
         left, right = values.exact(one), values.exact(two)
         if left is not None and right is not None:
@@ -322,7 +322,7 @@ def difference(sides: Sequence[Node]) -> Node:
 
 
 def proportional(reference: Sequence[Node], answer: Sequence[Node], positive: bool) -> bool:
-    """Whether the sides of two relations differ by the same, up to a factor; not asked of what depends on nothing."""
+    """Whether the sides of two relations differ by the same, up to a factor; not for relations without variables."""
     left, right = difference(reference), difference(answer)
     if _is_constant(left) or _is_constant(right):
         left, right = _with_unknowns((left, right))
@@ -339,7 +339,7 @@ def _is_constant(node: Node) -> bool:
 
 
 def _with_unknowns(nodes: Sequence[Node]) -> list[Node]:
-    """The same with a letter in the place of each part that is known by its name only, such as f(0)."""
+    """The same nodes with a letter for each part that is known by its name only, such as f(0)."""
     letters: dict[Node, Node] = {}
     return [_with_letters(node, letters) for node in nodes]
 
@@ -352,7 +352,7 @@ def _with_letters(node: Node, letters: dict[Node, Node]) -> Node:
 
 
 def same_when_solved(reference: Sequence[Node], answer: Sequence[Node]) -> bool:
-    """Whether one of two equations is the other one solved for a name: put in, it holds everywhere, and nothing else does."""
+    """Whether one equation is the other one solved for a name: its solution, and no other, satisfies the other one."""
     return any(
         _is_only_solution(name, value, difference(equation))
         for solved, equation in ((reference, answer), (answer, reference))
@@ -367,7 +367,7 @@ def _solutions(sides: Sequence[Node]) -> Iterator[tuple[str, Node]]:
 
 
 def _is_only_solution(name: str, value: Node, equation: Node) -> bool:
-    """Whether F(name) = 0 exactly for this value: F is a + b·name, and a and b do not vanish together."""
+    """Whether F(name) = 0 exactly for this value: F is a + b·name, and a and b have no common zero."""
     if name not in values.names(equation):
         return False
     try:
@@ -391,7 +391,7 @@ def _vanishes(node: Node) -> bool:
 
 
 def _apart(constant: Node, slope: Node) -> bool:
-    """Whether a slope that is linear in its one variable is zero where the constant part is not."""
+    """Whether a slope, linear in its one variable, has its zero at a point where the constant part is not zero."""
     names = values.names(slope)
     if len(names) != 1 or values.names(constant) - names:
         return False

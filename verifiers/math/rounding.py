@@ -1,4 +1,4 @@
-"""Decimals that stand for a value without being it: how near is near enough to be that value, rounded."""
+"""Decides how near a decimal must be to a value to count as its rounding."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ def is_rounded(shown: Fraction, value: Fraction, as_decimal: bool) -> bool:
 
 
 def last_place(value: Fraction | None) -> Fraction | None:
-    """One unit of the last place of a decimal number; None when it has less than two significant digits, or no end."""
+    """One unit of the last place of a decimal number; None if it has fewer than two significant digits, or no end."""
     found = None if value is None else places(value)
     if value is None or found is None or abs(value) * 10**found < 10:
         return None
@@ -20,5 +20,5 @@ def last_place(value: Fraction | None) -> Fraction | None:
 
 
 def places(value: Fraction) -> int | None:
-    """How many decimal places a number has; None when they have no end, or none near."""
+    """The number of decimal places of a number; None if the places do not end, or only far behind the point."""
     return next((places for places in range(_MAX_PLACES) if (value * 10**places).denominator == 1), None)

@@ -1,7 +1,7 @@
-"""Answers of one or two words that a response only says in its last sentence: "so the triangle is isosceles".
+"""Finds answers of one or two words that a response gives only in its last sentence: "so the triangle is isosceles".
 
-Which word of a sentence is its answer shows only where the reference is known, as with the texts of options. The sentence
-has to state it: behind a verb or a conclusion, as its end or before a last noun, without a doubt, a question or an "or".
+Only the reference shows which word of a sentence is the answer, as with the texts of options. The sentence has to state
+that word: behind a verb or a conclusion, at its end or before a last noun, without a doubt, a question or an "or".
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from verifiers.math.exact import unwrap
 from verifiers.math.words import as_words
 
 _LEAST_CHARS = 4
-"""Shorter words, such as "no" and "one", say too many things."""
+"""Shorter words, such as "no" and "one", have too many meanings."""
 _MOST_WORDS = 2
 _VERBS = frozenset([Kind.IS, Kind.SO])
 _OPEN = frozenset([Kind.OR, Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.WRONG, Kind.BUT, Kind.HAS])
@@ -21,7 +21,7 @@ _CHARS = 300
 
 
 def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> str | None:
-    """The reference that the last sentence states, as it stands there; None where anything else was found or marked."""
+    """The reference that the last sentence states, as written there; None if another answer was found or marked."""
     wanted = [words for reference in references if (words := _words(reference)) is not None]
     if not wanted or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
         return None
@@ -56,7 +56,7 @@ def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
 
 
 def _is_led(sentence: Sentence, first: int) -> bool:
-    """Whether one verb with a short subject, or a conclusion, leads to a word; else the sentence is about more."""
+    """Whether one verb with a short subject, or a conclusion, leads to a word; otherwise the sentence is about more."""
     verbs = [cue for cue in sentence.cues if cue.kind in _VERBS and cue.stop <= first]
     copulas = [cue for cue in verbs if cue.kind is Kind.IS]
     if not verbs or len(copulas) > 1:

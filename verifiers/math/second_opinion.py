@@ -1,9 +1,9 @@
-"""What Math-Verify says where our reader is at a loss, or says no. Runs in worker processes only.
+"""Asks Math-Verify about answers that our reader cannot read or rejects. Runs in worker processes only.
 
-It is asked about the answer that the response commits to, never about the response, so that no earlier number, no box in
-thinking and no choice left open can be what it accepts. Its acceptance counts where no veto holds (`vetoes`) and the
-values are the same to many digits: it takes differences for nothing that are small beside 1. Its rejection counts for
-nothing, as does all that it raises.
+Math-Verify is asked about the answer that the response commits to, never about the response, so that it cannot accept
+an earlier number, a box in the thinking, or one of several open choices. Its acceptance counts if there is no veto
+(`vetoes`) and the values agree to many digits, because Math-Verify ignores differences that are small beside 1. Its
+rejections and its errors do not count.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from verifiers.math_verify import grading
 from verifiers.math_verify.params import LatexTarget, Parsing, Terms
 
 _PARSING = Parsing(targets=(LatexTarget(),), fallback_mode="no_fallback")
-"""As LaTeX alone, since its reader of plain arithmetic evaluates what it reads; and that it cannot read both sides either,
-and finds them written alike, is no opinion."""
+"""Only LaTeX is parsed, because its reader of plain arithmetic evaluates the text. If it can read neither side and
+only finds them written alike, that is no opinion."""
 _DIGITS = 120
 _NEAR = sympy.Float(10, _DIGITS) ** -100
 
 
 @worker_function
 def second(payload: Sequence[Any]) -> bool:
-    """Whether an acceptance stands: `(references, answer)`."""
+    """Whether Math-Verify accepts the answer and its acceptance counts: `(references, answer)`."""
     references, answer = payload
     given = unwrap(answer)
     if limits.refusal(given) is not None:
@@ -46,12 +46,12 @@ def _accepts(reference: str, answer: str) -> bool:
 
 
 def _are_near(gold: Sequence[Any], read: Sequence[Any]) -> bool:
-    """Whether each number on one side is the same on the other, in order of size; without numbers there is no doubt."""
+    """Whether the numbers on both sides are the same, in order of size; true if there are no numbers."""
     return all(_same(_numbers(one), _numbers(other)) for one, other in product(gold, read))
 
 
 def _numbers(part: Any) -> list[Any]:
-    """The value, or those of the elements, in order of size; none of what has no value."""
+    """The value, or the values of the elements, in order of size; a part without a value gives none."""
     is_container = isinstance(part, sympy.Set | sympy.Tuple | sympy.MatrixBase)
     parts = list(part if isinstance(part, sympy.MatrixBase) else part.args) if is_container else [part]
     values = [_exact(each).evalf(_DIGITS) for each in parts if each.is_number]
@@ -59,7 +59,7 @@ def _numbers(part: Any) -> list[Any]:
 
 
 def _exact(part: Any) -> Any:
-    """With decimals as the numbers that they are written as."""
+    """The same part with decimals as the exact numbers that are written."""
     return part.xreplace({decimal: sympy.Rational(str(decimal)) for decimal in part.atoms(sympy.Float)})
 
 

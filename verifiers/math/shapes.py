@@ -1,4 +1,4 @@
-"""What an answer is taken for beside another one: a point, words, letters of choices, a tuple, a family of curves."""
+"""Recognises the shape of an answer beside another: a point, words, letters of choices, a tuple, a family of curves."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,11 +11,11 @@ from verifiers.math.vectors import vector
 from verifiers.math.words import word_key
 
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "approx", "cong", "chain")
-"""Kinds of relations."""
+"""Kinds of nodes that are relations."""
 _NO_SOLUTION = ("no solution", "empty set", "none", "no real root")
 _EVERYTHING = ("all real numbers", "all real number")
 TUPLES = (*PAIRS, "matrix")
-"""Kinds of elements in their places."""
+"""Kinds of nodes whose elements have fixed places."""
 STRUCTURES = frozenset(
     (
         "union",
@@ -32,11 +32,11 @@ STRUCTURES = frozenset(
         "case",
     )
 )
-"""Kinds that are equal when their parts are."""
+"""Kinds of nodes that are equal if their parts are."""
 
 
 def labelled_point(node: Node) -> tuple[str, Node] | None:
-    """The label and the coordinates of A(1, 2); None for anything else."""
+    """The label and the coordinates of A(1, 2); None for any other node."""
     is_capital = node.kind == "apply" and isinstance(node.leaf, str) and node.leaf[:1].isupper()
     if not is_capital or len(node.args) != 1 or node.args[0].kind != "list":
         return None
@@ -45,7 +45,7 @@ def labelled_point(node: Node) -> tuple[str, Node] | None:
 
 
 def words_of(node: Node) -> str | None:
-    """The words an answer is, one wording for each of some ideas; None when it is none."""
+    """The words of an answer, with one wording for some ideas; None if the answer is no words."""
     if node.kind == "in" and node.args[0].kind == "sym":
         return words_of(node.args[1])
     words = word_key(str(node.leaf)) if node.kind in ("text", "sym", "const") else None
@@ -59,7 +59,7 @@ def words_of(node: Node) -> str | None:
 
 
 def each_named(node: Node, other: Node) -> Node:
-    """`x = y = z = 0` beside several values as `x = 0, y = 0, z = 0`."""
+    """Write `x = y = z = 0` as `x = 0, y = 0, z = 0` if the other side has several values."""
     if node.kind != "chain" or other.kind not in ("list", "paren", "=") or set(str(node.leaf).split()) != {"="}:
         return node
     *names, value = node.args
@@ -71,8 +71,10 @@ def each_named(node: Node, other: Node) -> Node:
 
 
 def same_letters(reference: Node, answer: Node) -> bool | None:
-    """`AC` beside `A, C`: letters of choices, in rising order, are the same as a list of them; `HTTH` beside `H, T, T, H`:
-    a word of letters is the same as those letters in its order.
+    """Whether letters in a row equal a list of letters.
+
+    `AC` equals `A, C`: letters of choices, in rising order. `HTTH` equals `H, T, T, H`: a word of letters, in its
+    order.
     """
     for run, other in ((reference, answer), (answer, reference)):
         if run.kind == "text" and other.kind in ("list", "paren") and _spelled(other) == run.leaf:
@@ -91,16 +93,16 @@ def same_letters(reference: Node, answer: Node) -> bool | None:
 
 
 def _spelled(node: Node) -> str | None:
-    """The word that three or more single letters make."""
+    """The word that three or more single letters spell."""
     letters = [str(item.leaf).lower() for item in node.args if item.kind == "sym"]
     is_word = len(letters) == len(node.args) > 2 and all(len(letter) == 1 for letter in letters)
     return "".join(letters) if is_word else None
 
 
 def as_tuple(node: Node, other: Node) -> Node:
-    """A row, a column, a list in brackets and a sum of unit vectors are tuples when they are compared with one.
+    """A row, a column, a list in brackets or a sum of unit vectors as a tuple, if the other side is a tuple.
 
-    Two in brackets are an interval.
+    Two elements in brackets are an interval.
     """
     if node.kind == "matrix" and node.leaf in (1, len(node.args)):
         return Node("paren", node.args)
@@ -112,7 +114,7 @@ def as_tuple(node: Node, other: Node) -> Node:
 
 
 def outermost_values(node: Node) -> Iterable[Node]:
-    """The largest parts that may have a value."""
+    """The largest parts of a node that may have a value."""
     if node.kind in (*LISTS, *PAIRS, *RELATIONS, *STRUCTURES, "quantity", "pm", "mp", "where", "prose"):
         for arg in node.args:
             yield from outermost_values(arg)
@@ -121,18 +123,18 @@ def outermost_values(node: Node) -> Iterable[Node]:
 
 
 def level_of(sides: Sequence[Node]) -> Node | None:
-    """F(x, y) = C as F(x, y) + C: a family of curves, if C is arbitrary. None without such a letter alone on one side."""
+    """F(x, y) = C as F(x, y) + C, a family of curves if C is arbitrary; None unless such a letter is one side."""
     level, constant = sides if sides[1].kind == "sym" else sides[::-1]
     return Node("+", (level, constant)) if is_arbitrary(constant) and not is_arbitrary(level) else None
 
 
 def names_in_order(node: Node) -> Iterable[str]:
-    """The letters of an expression, each once, as they come."""
+    """The letters of an expression, each once, in the order of their first place."""
     return dict.fromkeys(str(part.leaf) for part in node.walk() if part.kind == "sym" and part.leaf)
 
 
 def may_be_moment(node: Node) -> bool:
-    """Whether a ratio may be a time of day, 3:45, whose parts do not scale."""
+    """Whether a ratio may be a time of day, such as 3:45, whose parts do not scale."""
     if len(node.args) != 2:
         return False
     hours, minutes = (values.exact_or_none(arg) for arg in node.args)

@@ -1,4 +1,4 @@
-"""What kinds of references there are, and of worked solutions where the answer stands and what GSM8K annotates in them."""
+"""Tells kinds of references apart, and finds the answer and GSM8K's annotations in a worked solution."""
 
 import re
 from collections.abc import Sequence
@@ -23,28 +23,28 @@ class ReferenceKind(StrEnum):
     """How a data set gives a right answer."""
 
     ALTERNATIVES = "alternatives"
-    """A list, of which each is right."""
+    """A list of answers, each of which is right."""
     BOXED = "boxed"
     r"""A worked solution with its answer in `\boxed{}`."""
     HASH4 = "hash4"
-    """One with its answer behind `####`."""
+    """A worked solution with its answer behind `####`."""
     ANNOUNCED = "announced"
-    """One that announces its answer, or has it in a tag."""
+    """A worked solution that announces its answer, or has it in a tag."""
     OPTION = "option"
     """The letter of an option with its text."""
     PROSE = "prose"
-    """Many words, none of which is marked or announced as the answer; refused."""
+    """Many words in which no answer is marked or announced; such a reference is refused."""
     PLAIN = "plain"
     """The answer alone."""
 
 
 MAX_WORDS = 10
-"""A reference of more words, in which no answer is marked or announced, is prose, which no response repeats."""
+"""A reference with more words than this, and no marked or announced answer, is prose, which no response repeats."""
 _OF_CHANNELS = {Channel.BOXED: ReferenceKind.BOXED, Channel.HASH4: ReferenceKind.HASH4}
 
 
 def kind_of(references: Sequence[str]) -> ReferenceKind:
-    """The kind of what a caller gave as the right answer."""
+    """The kind of the reference that a caller gave."""
     if len(references) > 1:
         return ReferenceKind.ALTERNATIVES
     bare = unwrap(references[0])
@@ -57,9 +57,10 @@ def kind_of(references: Sequence[str]) -> ReferenceKind:
 
 
 def final_answer(text: str) -> str:
-    """The answer that a worked solution marks or announces, as in a response; all of a text that does not.
+    """The answer that a worked solution marks or announces, as in a response; without such an answer the whole text.
 
-    A solution takes nothing back, and what a response would leave open are its parts: all of its boxes are the answer then.
+    A solution retracts nothing. If several boxes would leave the answer of a response open, all boxes of a solution
+    together are its answer.
     """
     bare = unwrap(text)
     if not any(mark in bare for mark in ("boxed", "####", "</")) and len(_WORD.findall(bare)) < _LEAST_WORDS:
@@ -71,5 +72,5 @@ def final_answer(text: str) -> str:
 
 
 def annotated_steps(text: str) -> Sequence[str]:
-    """The calculations that are annotated, in their order."""
+    """The annotated calculations of a text, in order."""
     return [match[1].strip() for match in islice(ANNOTATION.finditer(text), MAX_STEPS)]

@@ -1,12 +1,13 @@
-r"""Sums, products, integrals and limits (`big`): what two expressions with them in it have to do with each other.
+r"""Compares expressions that hold sums, products, integrals or limits (`big`).
 
     same notation ──► equal: one tree, whatever the bound names are called          (binders)
     finite        ──► written out term by term, at the points of any expression     (values)
     integrals and infinite sums ──► equal or different if numbers show it           (quadrature)
     anything else ──► sympy, which proves equality or evaluates both
 
-What cannot be evaluated in any of these ways says nothing about the answer: a reference like that is refused when it is
-checked, unless it is about unknown functions, which only notation can compare; an answer like that is undecided.
+If an expression cannot be evaluated in any of these ways, nothing is known about the answer: such a reference is
+refused when it is checked, unless it is about unknown functions, which can be compared by notation only; such an answer
+is undecided.
 """
 
 import os
@@ -55,7 +56,7 @@ def is_big(node: Node) -> bool:
 
 
 class _Unevaluated(Exception):
-    """sympy comes to no number: it cannot, or it cannot yet. Says nothing about what the expression equals."""
+    """sympy finds no number, at all or yet. This says nothing about the value of the expression."""
 
 
 def same(reference: Node, answer: Node) -> bool:
@@ -88,14 +89,14 @@ def _tree(node: Node) -> Node | None:
 
 
 def _is_unknown(tree: Node) -> bool:
-    """Whether an integral, a limit or an endless sum is of something known by name only."""
+    """Whether an integral, a limit or an endless sum contains something that is known by name only."""
     if tree.kind in BOUND and not is_finite(tree):
         return any(part.kind == "apply" for part in tree.walk())
     return any(_is_unknown(arg) for arg in tree.args)
 
 
 def _decided(left: Node, right: Node) -> bool | None:
-    """What notation and numbers say; None where they do not."""
+    """The decision by notation and numbers; None if they do not decide."""
     if same_notation(left, right, _same_value):
         return True
     if is_finite(left) and is_finite(right):
@@ -164,7 +165,7 @@ def _same_for_sympy(reference: Node, answer: Node) -> bool:
 
 
 def _differs_somewhere(gap: Any) -> bool:
-    """Whether a difference with letters in it, nothing of which is left undone, is a number other than 0 somewhere."""
+    """Whether a fully evaluated difference with letters in it is a number other than 0 at some point."""
     if gap.atoms(*_UNDONE):
         return False
     names = sorted(gap.free_symbols, key=str)
@@ -177,9 +178,9 @@ def _differs_somewhere(gap: Any) -> bool:
 
 
 _OF_VALUES = frozenset([*values.NUMERIC, *BOUND, "num", "sym", "const", "based", "fn", "apply"])
-"""What makes an expression; anything else stands for no value, which is no limit of ours."""
+"""Node kinds of expressions; any other kind has no value, which is no limit of this service."""
 _SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
-"""What sympy raises, among others, where it knows no way."""
+"""Errors that sympy raises, among others, if it knows no method."""
 
 
 @lru_cache(maxsize=256)
@@ -204,7 +205,7 @@ def _evaluated(expression: Any) -> tuple[Any, ...]:
 
 
 def _has_numbers(tree: Node) -> bool:
-    """Whether `_decided` will compare by numbers with this reference."""
+    """Whether `_decided` compares this reference by numbers."""
     try:
         return _decided(tree, Node("+", (tree, values.ZERO))) is True
     except TooComplex:
@@ -217,8 +218,9 @@ _UNDONE = (sympy.Sum, sympy.Product, sympy.Integral, sympy.Limit)
 
 
 def check_value(node: Node) -> None:
-    """Do alone what a comparison with this reference will do, so that what it costs and whether it can be done is known
-    before an answer is judged by it.
+    """Do alone what a comparison with this reference will do.
+
+    This shows what the comparison costs, and whether it can be done, before an answer is judged by the reference.
 
     Raises:
         TooComplex: it has no variables, and sympy cannot evaluate it.
@@ -238,7 +240,7 @@ def check_value(node: Node) -> None:
 
 
 def _check_terms(expression: Any) -> None:
-    """Refuse sums and products that would be written out term by term for long."""
+    """Refuse sums and products that would take long to write out term by term."""
     for part in expression.atoms(sympy.Sum, sympy.Product):
         for _, low, high in part.limits:
             terms = sympy.N(high - low, 5)

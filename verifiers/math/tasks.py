@@ -1,4 +1,4 @@
-"""What workers are asked, and how long each may take."""
+"""The tasks for workers, and the time limit of each."""
 
 from dataclasses import replace
 
@@ -14,13 +14,13 @@ _WARM = (
     [["x^2+1"], "(x+1)^2-2x", DEFAULT.packed()],
     [["So it is 5 in all. The answer is 5."], "5", DEFAULT.packed()],
 )
-"""The last one loads the lexicon, which takes longer than an answer may."""
+"""The last text loads the lexicon, which takes longer than an answer may."""
 TASK = Task(module="verifiers.math.grading", function="grade", time_limit_s=TIME_LIMIT_S, warm=_WARM)
 """Reads one answer and its references, and compares them."""
 REFERENCE_ALONE = replace(TASK, time_limit_s=TIME_LIMIT_S / 2)
-"""A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
+"""A reference that alone takes longer than this is at fault for a broken limit, whatever the answer took."""
 GROUP = Task(module="verifiers.math.grading", function="grade_several", time_limit_s=TIME_LIMIT_S / 4)
-"""The same for several answers. Those that take longer are asked one by one, so that none bears for another."""
+"""The same for several answers. Answers that take longer are graded one by one, so that none suffers for another."""
 LOOK = Task(module="verifiers.math.first_look", function="look_in_worker", time_limit_s=10.0)
 """The limit is several times what the longest response allowed by default takes."""
 
@@ -30,6 +30,6 @@ SECOND = Task(
     time_limit_s=TIME_LIMIT_S / 2,
     warm=([[r"\frac{1}{2}"], "0.5"],),
 )
-"""Math-Verify; asked only by those who say so (`second_opinion`)."""
+"""Asks Math-Verify; only for callers that request it (`second_opinion`)."""
 DIAGNOSE = Task(module="verifiers.math.diagnosis", function="diagnose", time_limit_s=TIME_LIMIT_S / 2)
-"""What `explain` adds to a verdict that stands already; without it the verdict goes out as it is."""
+"""Computes what `explain` adds to a finished verdict; if it fails, the verdict goes out without it."""

@@ -45,7 +45,7 @@ def tokenize(text: str, apart: bool = False) -> list[Token]:
     """Cut a prepared text into tokens; `apart`: capitals in a row are factors, not one name.
 
     Raises:
-        Unreadable, TooComplex: a character no notation has; too many tokens.
+        Unreadable, TooComplex: a character that no notation has; too many tokens.
     """
     tokens: list[Token] = []
     spaced = False
@@ -97,7 +97,7 @@ _UPRIGHT_UNITS = frozenset(["m", "s", "g", "N", "J", "W", "V", "L", "K", "h", "A
 
 
 def _with_products(tokens: list[Token]) -> list[Token]:
-    """Letters that would be a unit or a short word, where only a product of variables can stand.
+    """Turn a unit or a short word into letters if only a product of variables can stand in its place.
 
     A unit ends its element, so inside a fraction, without a value before it or with a factor after it, `mg` is m·g; and
     a word does not touch a sign, so `v_0 + at` ends in a·t.
@@ -132,7 +132,7 @@ def _with_products(tokens: list[Token]) -> list[Token]:
 
 
 _AMBIGUOUS = split("min sec in")
-"""Functions and a preposition; behind a number, with nothing to stand for behind them, they are units."""
+"""Functions and a preposition that are units behind a number if nothing behind them could be their argument."""
 
 
 def _is_unit(before: Token | None, after: Token | None) -> bool:
@@ -161,7 +161,7 @@ _NO_FACTOR = split("cdot times div le leq ge geq approx pm mp or and ldots text 
 
 
 def _is_in_formula(before: Token | None, token: Token, after: Token | None) -> bool:
-    """Whether a short word stands between signs, not between words and values."""
+    """Whether a short word stands between signs, and not between words and values."""
     if after is not None and after.kind in ("^", "_"):
         return True
     left = before is None or before.kind in _SIGNS or (not token.spaced and before.kind in ("num", "cmd", "id"))

@@ -1,4 +1,4 @@
-"""What reading an answer gives: a tree of nodes, or one of two refusals."""
+"""The result of reading an answer: a tree of nodes, or one of two refusals."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -7,28 +7,28 @@ import msgspec
 
 
 class Unreadable(Exception):
-    """This is not mathematics as we read it."""
+    """The text is not mathematics that the reader knows."""
 
 
 class TooComplex(Exception):
-    """This is larger than what we read or compute."""
+    """The text or its value is beyond the limits."""
 
 
 class Undecided(TooComplex):
-    """Whether two expressions are equal does not come out, by any way there is here; neither need be large."""
+    """No available method decides whether two expressions are equal; neither of them need be large."""
 
 
 Leaf = Fraction | str | int | None
 
 
 class Node(msgspec.Struct, frozen=True, cache_hash=True):
-    """One part of what was read; equal nodes were written alike, up to spacing and synonyms."""
+    """One part of an answer that was read; equal nodes were written alike, up to spacing and synonyms."""
 
     kind: str
     args: tuple["Node", ...] = ()
     leaf: Leaf = None
     depth: int = 1
-    """How many levels it has; follows from the others."""
+    """How many levels the node has; it follows from the other fields."""
 
     def __post_init__(self) -> None:
         if self.args:
@@ -41,7 +41,7 @@ class Node(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def show(node: Node) -> str:
-    """A node in prefix form, for people; of a number with more digits than anybody reads, only their count."""
+    """A node in prefix form, for people; a number with very many digits is shown as their count."""
     if not node.args:
         return _written(node.leaf) if node.leaf is not None else node.kind
     name = node.kind if node.leaf is None else f"{node.kind}:{node.leaf}"
@@ -58,7 +58,7 @@ def _written(leaf: Leaf) -> str:
 
 
 def replace_names(node: Node, replacements: Mapping[str, Node]) -> Node:
-    """The same tree with other nodes in the place of names."""
+    """The same tree with other nodes in place of names."""
     if node.kind == "sym" and str(node.leaf) in replacements:
         return replacements[str(node.leaf)]
     if not node.args:

@@ -1,5 +1,6 @@
-"""Vectors and matrices written otherwise than in columns: sums of unit vectors, lists in lists, and what is computed
-with them: multiples, sums, products and small determinants.
+"""Reads vectors and matrices that are not written in columns, and computes with them.
+
+It reads sums of unit vectors and lists in lists, and computes multiples, sums, products and small determinants.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ _LETTERS: Mapping[Node, int] = {Node("const", leaf="i"): 0, Node("sym", leaf="j"
 
 
 def vector(node: Node, length: int | None = None) -> Node | None:
-    """A linear combination of the unit vectors i, j, k as a tuple of its components; None when it is none.
+    """A linear combination of the unit vectors i, j, k as a tuple of its components; None for any other node.
 
     With `length`, plain letters i, j, k are unit vectors too, and components not mentioned are 0.
     """
@@ -30,7 +31,7 @@ def vector(node: Node, length: int | None = None) -> Node | None:
 
 
 def _component(term: Node, letters: bool) -> tuple[int, Node] | None:
-    """Which unit vector a term holds, and its coefficient."""
+    """The number of the unit vector in a term, and its coefficient."""
     if term.kind == "neg":
         inner = _component(term.args[0], letters)
         return None if inner is None else (inner[0], Node("neg", (inner[1],)))
@@ -55,7 +56,7 @@ def _unit(node: Node, letters: bool) -> int | None:
 
 
 def nested(node: Node) -> Node:
-    """`[[1, 2], [3, 4]]` is a matrix by rows; anything else is as it was."""
+    """`[[1, 2], [3, 4]]` as a matrix by rows; any other node is unchanged."""
     if node.kind not in ("bracket", "paren") or not all(arg.kind == "bracket" for arg in node.args):
         return node
     widths = {len(row.args) for row in node.args}
@@ -68,11 +69,11 @@ def nested(node: Node) -> Node:
 
 _MAX_CELLS = 36
 _MAX_ORDER = 3
-"""Of determinants that are written out."""
+"""Larger determinants are not written out."""
 
 
 def combined(node: Node) -> Node | None:
-    r"""`(1, 2) + t(4, 5)` and `\frac12 A` as one tuple or matrix, cell by cell; None when it holds no such thing."""
+    r"""`(1, 2) + t(4, 5)` and `\frac12 A` as one tuple or matrix, cell by cell; None if there is no such part."""
     if node.kind == "matrix" or (node.kind == "paren" and len(node.args) > 1):
         return node if len(node.args) <= _MAX_CELLS else None
     if node.kind == "neg":
@@ -97,7 +98,7 @@ def _sum(terms: Sequence[Node | None]) -> Node | None:
 
 
 def _product(factors: Sequence[Node]) -> Node | None:
-    """Numbers times one tuple, or times matrices that fit."""
+    """The product of numbers and one tuple, or of numbers and matrices of fitting sizes."""
     scalars: list[Node] = []
     whole: Node | None = None
     for factor in factors:
@@ -133,7 +134,7 @@ def rows_of(matrix: Node) -> list[tuple[Node, ...]]:
 
 
 def determinant(node: Node) -> Node | None:
-    """A small determinant between bars as a sum of products; None for anything else."""
+    """A small determinant between bars as a sum of products; None for any other node."""
     rows = rows_of(node) if node.kind == "matrixv" else []
     if not rows or len(rows) != len(rows[0]) or len(rows) > _MAX_ORDER:
         return None

@@ -1,9 +1,9 @@
-r"""When an acceptance of Math-Verify's does not count: what it is known to pass over, and both sides must have alike.
+r"""Decides when an acceptance by Math-Verify does not count, because the two sides differ in something that it ignores.
 
 Its reader drops units, words, subscripts and degree signs, takes letters of a word as factors, the right side of an
-equation for the equation, and a set for a tuple. So what it drops is looked at here, on the two texts, each check with a
-pair that Math-Verify accepts wrongly; a test holds it to that. What is too near in value is looked at beside it
-(`second_opinion`).
+equation for the equation, and a set for a tuple. This module checks what Math-Verify drops, on the two texts. Each
+check has a pair that Math-Verify accepts wrongly, and a test confirms that it does. `second_opinion` checks values that
+are too near to each other.
 """
 
 import re
@@ -68,11 +68,11 @@ class Veto:
     of: Callable[[str], object]
     reference: str
     accepted: str
-    """What Math-Verify alone takes for the reference."""
+    """A pair that Math-Verify alone takes for equal."""
 
 
 def first(reference: str, answer: str) -> str | None:
-    """The name of the first check by which an acceptance does not count."""
+    """The name of the first check that makes an acceptance invalid."""
     return next((veto.name for veto in VETOES if veto.of(reference) != veto.of(answer)), None)
 
 
@@ -87,7 +87,7 @@ def _names(text: str) -> tuple[frozenset[str], Sequence[str]]:
 
 
 def _written(text: str) -> tuple[Sequence[str], int, int] | None:
-    """Texts with their exponents, and how many signs there are beside them; None without any."""
+    """The words with their exponents, and the number of signs beside them; None without any."""
     texts = [match.replace(" ", "") for match in _TEXT.findall(text)]
     return (texts, text.count("+"), text.count("-")) if texts else None
 
@@ -114,7 +114,7 @@ def _subscripts(text: str) -> Counter[str]:
 
 
 def _brackets(text: str) -> str | None:
-    """The brackets around a list; None where there is none."""
+    """The brackets around a list; None if there are none."""
     text = _bare(text).replace("\\{", "{").replace("\\}", "}").strip(" $")
     if "," not in text or not text or text[0] not in _OPENING or text[-1] not in _CLOSING:
         return None

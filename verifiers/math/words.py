@@ -1,4 +1,4 @@
-"""Answers that are words, names or units, and when letters in a row are a product of variables instead."""
+"""Reads answers that are words, names or units, and letters in a row that are a product of variables instead."""
 
 import re
 import unicodedata
@@ -65,18 +65,18 @@ _WAYS = {
     "yes": ("是(的|)", "正确", "对"),
     "no": ("不是", "否", "错误", "错"),
 }  # fmt: skip
-"""Ways to say one thing; keys begin with no article."""
+"""Different wordings of one idea; keys begin with no article."""
 _CONCEPTS = {phrase: concept for concept, ways in _WAYS.items() for way in ways for phrase in phrases(way)}
 _PROPERTY = "odd|even|prime|composite"
 _IS_SUCH = rf"(?P<letter>[a-z])(?: is| must be| being)?(?: an?)? (?P<property>{_PROPERTY})(?: (?:integer|number))?"
 _STATEMENT = re.compile(
     rf"(?:(?:if|when|for|all|any|every) ){{0,3}}(?:{_IS_SUCH}|(?P<before>{_PROPERTY}) (?P<behind>[a-z]))"
 )
-"""What kind of integer a letter is, however that is said: `n is odd`, `n odd`, `for all odd n`."""
+"""The kind of integer that a letter is said to be: `n is odd`, `n odd`, `for all odd n`."""
 
 
 def as_words(text: str) -> Node | None:
-    r"""The text as words, when it holds nothing else: `\text{Dana}`, `no solution`, `HTTH`, `\text{(A)}`."""
+    r"""The text as words if it holds nothing else: `\text{Dana}`, `no solution`, `HTTH`, `\text{(A)}`."""
     whole = TEXT.fullmatch(text)
     inner = (whole[1] if whole else TEXT.sub(r" \1 ", text)).strip()
     runs = _LETTERS.findall(inner)
@@ -136,7 +136,7 @@ _LABELS = (tuple("123456789"), tuple("abcdefgh"), ("i", "ii", "iii", "iv"))
 
 
 def labelled_parts(text: str) -> list[str] | None:
-    """The parts of an answer that numbers them from the first on: `(1) 5 (2) 6`, `a) 3, b) x`."""
+    """The parts of an answer that numbers them from the first one: `(1) 5 (2) 6`, `a) 3, b) x`."""
     text = _TEXT_LABEL.sub(r" \1 ", text).strip()
     marks = list(_LABEL.finditer(text))
     labels = tuple(mark["label"].lower() for mark in marks)
@@ -152,7 +152,7 @@ def _has_digits(text: str) -> bool:
 
 
 def word_key(text: str) -> str:
-    """What makes two texts the same words: letters, numbers and signs, without case, punctuation and blanks aside."""
+    """A key that is equal for the same words: letters, numbers and signs, without case, punctuation and blanks."""
     folded = _INITIALS.sub("", unicodedata.normalize("NFKC", text).casefold())
     folded = _THAT.sub("", folded)
     key = _ARTICLE.sub("", " ".join(_KEY.findall(_HYPHEN.sub(" ", folded))))

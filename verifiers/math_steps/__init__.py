@@ -1,20 +1,20 @@
-r"""The final answer and the steps before it: a right answer is right, and a wrong one is worth something for the way there.
+r"""Scores the final answer and the steps before it, so that a wrong answer can earn credit for its steps.
 
     response ─► math ─► final answer ─┬─ right ───────────────────────────────────────────► 1
                                       └─ wrong ─► its steps beside the reference's, in a worker ─► at most step_weight
 
-The final answer is judged as `math` does it, parameters and all. Steps are what the response states in formulas after its
-thinking, outside code and quotations (spans.py, statements.py); they are compared side by side (matching.py) and paired with
-the reference's in order, each once (alignment.py).
+`math` judges the final answer, with all of its parameters. Steps are the statements in formulas that the response makes
+after its thinking, outside code and quotations (spans.py, statements.py). Their sides are compared one by one
+(matching.py), and they are paired with the steps of the reference in order, each once (alignment.py).
 
     partial_if_wrong   right: 1. Wrong: step_weight x the share of the steps' weight that is matched, and 0 when the first
-                       step is contradicted. Every right answer goes before every wrong one.
+                       step is contradicted. Every right answer scores more than every wrong one.
     weighted           (1 - step_weight) x final answer + step_weight x the matched share
-    final_only         the final answer alone; so it is too without any steps
+    final_only         the final answer alone; the same holds without any steps
 
 A response that does not commit to one answer (`conflicting_answers`) gets nothing for its steps. With `"explain"` the
-detail also has the statement that was taken for each step, and which of the response's equations between numbers hold
-(`arith_consistency`, which never pays).
+detail also has the statement that counted as each step, and the response's equations between numbers that hold
+(`arith_consistency`, which never affects the score).
 """
 
 import json
@@ -62,7 +62,7 @@ class Derivation(FinalAnswer):
 
 
 def _from_json(reference: Any) -> Any:
-    """An object given as its JSON text; other texts as they are."""
+    """Parse an object that is given as JSON text; other texts are unchanged."""
     if not isinstance(reference, str) or not reference.lstrip().startswith("{") or "final_answer" not in reference:
         return reference
     try:
@@ -76,15 +76,15 @@ class MathStepsParams(MathParams):
     """Those of `math`, and what steps count."""
 
     reference: Annotated[Answers | Derivation, BeforeValidator(_from_json)]
-    """The final answer as `math` takes it; `{"final_answer", "steps", ...}`, also as JSON text; or a solution as GSM8K has
-    it, with its calculations in `<<48/2=24>>` and the answer behind `####`."""
+    """The final answer as in `math`; or `{"final_answer", "steps", ...}`, also as JSON text; or a worked solution in
+    the form of GSM8K, with its calculations in `<<48/2=24>>` and the answer behind `####`."""
     mode: Mode = "partial_if_wrong"
     step_weight: float = Field(default=0.3, ge=0, lt=1)
-    """What the steps are worth."""
+    """The weight of the steps in the score."""
 
     @property
     def weighted_steps(self) -> list[tuple[str, float]]:
-        """The reference's steps, each with its weight."""
+        """The steps of the reference with their weights."""
         if isinstance(self.reference, Derivation):
             steps = [Step(expr=step) if isinstance(step, str) else step for step in self.reference.steps or ()]
             return [(step.expr, step.weight) for step in steps]
@@ -161,7 +161,7 @@ class MathSteps(Math):
 
 
 def _needs_steps(item: Item[Any], final: Verdict) -> bool:
-    """Whether the steps change the score, or the caller asked about them."""
+    """Whether the steps change the score, or the caller asked for them."""
     params: MathStepsParams = item.params
     if final.status is not Status.OK or not params.weighted_steps:
         return False
@@ -181,7 +181,7 @@ def _payload(item: Item[Any], response: str | None) -> list[Any]:
 
 
 def _verdict(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
-    """The final answer's verdict with what the steps make of it."""
+    """The verdict of the final answer, changed by the credit for its steps."""
     params: MathStepsParams = item.params
     right = final.score or 0.0
     score = round(_combined(params, right, 0.0 if final.reason == _NOT_COMMITTED else _credit(params, found)), 6)
@@ -195,9 +195,9 @@ def _verdict(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
 
 
 def _without_steps(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
-    """The verdict where comparing the steps came to no end; `found` is what none of them are worth.
+    """The verdict if comparing the steps could not be finished; `found` is the result without any matched step.
 
-    The steps that a caller only asked to see change no score.
+    Steps that a caller only asked to see change no score.
     """
     verdict = _verdict(item, final, {**found, "steps_reason": "too_complex"})
     steps = "\n".join(text for text, _ in item.params.weighted_steps)
@@ -207,7 +207,7 @@ def _without_steps(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Ve
 
 
 _ORDINARY_CHARS = 4_000
-"""A way to the answer that is no longer is no attempt to exhaust anybody."""
+"""A response of at most this length is no attempt to exhaust the service."""
 
 
 def _credit(params: MathStepsParams, found: dict[str, Any]) -> float:

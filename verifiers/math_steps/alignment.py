@@ -1,14 +1,14 @@
-"""Which steps of the reference a response takes: the best one-to-one pairing of its statements with them, in order.
+"""Finds the steps of the reference that a response takes, by the best one-to-one pairing with its statements, in order.
 
     reference   3x = 14 - 5        3x = 9        x = 3
     response    3x = 14 - 5   ...  3x = 9   ...  x = 4         matched, matched, contradicted
 
-A step is *contradicted* when what the response says of its left side last is another number than the step's: a later
-statement corrects an earlier one, and naming one value after the other commits to the last. Otherwise it is *matched*
-when it is paired, and *missing* when it is not.
+A step is *contradicted* if the last number that the response gives for its left side differs from the step's: a later
+statement corrects an earlier one, and a list of values commits to the last one. Otherwise a step is *matched* if it is
+paired, and *missing* if it is not.
 
-Writing a step twice pays once, and listing does not pay: beyond what an honest solution needs, the credit falls with the
-square of how many different values, or relations, are stated (`_ALLOWED`).
+A step that is written twice pays once, and listing values does not pay: beyond the number that an honest solution
+needs, the credit falls with the square of the number of different values, or relations, that are stated (`_ALLOWED`).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _MAX_COMPARISONS = 1_500
 
 
 class State(StrEnum):
-    """What became of a step."""
+    """The result for a step."""
 
     MATCHED = "matched"
     MISSING = "missing"
@@ -34,26 +34,26 @@ class Step:
     """A step of the reference."""
 
     statements: Sequence[Statement]
-    """Each way in which it can be taken; empty when it is words."""
+    """The readings of the step; empty if it is words."""
     words: str
-    """The words it is, where it is no formula."""
+    """The words of the step, if it is no formula."""
     weight: float
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How a response goes along the steps."""
+    """How a response matches the steps."""
 
     states: Sequence[State]
     taken: Sequence[str | None]
     """For each step, the statement that is paired with it or contradicts it."""
     score: float
-    """The credited weight of the matched steps, of all."""
+    """The share of the credited weight of matched steps in the total weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Something the response states, with what pairing a step with it is worth."""
+    """A statement of the response, with the credit for pairing a step with it."""
 
     statement: Statement
     keys: tuple[str, str, str]
@@ -62,7 +62,7 @@ class _Candidate:
 
 
 def align(steps: Sequence[Step], stated: Sequence[Statement], lines: Sequence[str]) -> Alignment:
-    """Align a response's statements, and its lines for steps that are words, with the steps."""
+    """Align the statements of a response with the steps; steps that are words are aligned with its lines."""
     matching = Matching(_MAX_COMPARISONS)
     candidates = _candidates(stated, len(steps))
     contradictions = [_contradiction(matching, steps, step, candidates) for step in steps]
@@ -90,7 +90,7 @@ def align(steps: Sequence[Step], stated: Sequence[Statement], lines: Sequence[st
 
 
 _ALLOWED = {True: (2, 6), False: (6, 12)}
-"""For bare values and for relations: so many different ones for each step, and so many more, are not too many."""
+"""The numbers of different bare values and relations that are allowed: for each step, and beyond that."""
 
 
 def _candidates(stated: Sequence[Statement], steps: int) -> list[_Candidate]:
@@ -115,9 +115,9 @@ def _credit(count: int, steps: int, is_value: bool) -> float:
 def _contradiction(
     matching: Matching, steps: Sequence[Step], step: Step, candidates: Sequence[_Candidate]
 ) -> Statement | None:
-    """What is said last of the step's left side, when it is another number than this step's or any other one's.
+    """The last statement about the step's left side, if it gives another number than this step or any other step.
 
-    Where the reference says several things of it, as of an unknown with two solutions, so many last ones count.
+    If the reference gives several values for it, as for an unknown with two solutions, as many last statements count.
     """
     for gold in step.statements:
         others = _different(matching, gold, [other for each in steps for other in each.statements])
@@ -137,7 +137,7 @@ def _contradiction(
 
 
 def _different(matching: Matching, gold: Statement, all_of_them: Sequence[Statement]) -> list[Statement]:
-    """What the reference says of this left side, each value of it once."""
+    """The different values that the reference gives for this left side, each once."""
     found: list[Statement] = []
     for other in all_of_them:
         if matching.same_left(gold, other) and not any(matching.same(known, other) for known in found):
@@ -146,7 +146,7 @@ def _different(matching: Matching, gold: Statement, all_of_them: Sequence[Statem
 
 
 def _same(matching: Matching, steps: Sequence[Step], candidates: Sequence[_Candidate]) -> list[list[bool]]:
-    """For each step, which candidates are that step; what is written as a step is, is no other step."""
+    """For each step, whether each candidate is that step; a candidate that is written as one step is no other step."""
     written = {keys(gold) for step in steps for gold in step.statements}
 
     def is_step(step: Step, candidate: _Candidate) -> bool:
@@ -162,7 +162,7 @@ def _same(matching: Matching, steps: Sequence[Step], candidates: Sequence[_Candi
 def _paired(
     steps: Sequence[Step], candidates: Sequence[_Candidate], same: Sequence[Sequence[bool]]
 ) -> list[int | None]:
-    """For each step the place of its candidate, in rising order, so that the credited weight is the greatest."""
+    """For each step the position of its candidate, in rising order, with the greatest credited weight."""
     best = [[0.0] * (len(candidates) + 1) for _ in range(len(steps) + 1)]
     for i in range(len(steps) - 1, -1, -1):
         for j in range(len(candidates) - 1, -1, -1):
@@ -186,7 +186,7 @@ def _paired(
 def _without_repetitions(
     paired: Sequence[int | None], steps: Sequence[Step], candidates: Sequence[_Candidate]
 ) -> list[int | None]:
-    """The pairing, with one statement however often it is written paired with equal steps only."""
+    """The pairing in which a repeated statement is paired with equal steps only."""
     used: dict[tuple[str, str, str], str] = {}
     return [
         None if place is None or used.setdefault(candidates[place].keys, key(step.words)) != key(step.words) else place

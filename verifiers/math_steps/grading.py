@@ -1,4 +1,4 @@
-"""How a response goes along the steps of a reference, as a worker finds it out."""
+"""Compares the steps of a response with those of a reference, in a worker."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,7 +17,7 @@ _MAX_SHOWN_CHARS = 120
 
 @worker_function
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
-    """Runs in a worker: `(steps as pairs of text and weight, response or None, think, explain)`.
+    """Compare steps: `(steps as pairs of text and weight, response or None, think, explain)`. Runs in a worker.
 
     Without a response only the steps are read. The result has `step_score`, `steps` (a state each), `first_missed`; with
     `explain` also `taken` and `arith_consistency`.
@@ -48,7 +48,7 @@ def _shown(found: Alignment) -> list[str | None]:
 
 
 def consistency(text: str) -> dict[str, Any]:
-    """How many of a text's equations between numbers hold, of those that can be told, and the first that does not."""
+    """How many of a text's equations between numbers hold, of those that can be decided, and the first false one."""
     checked = [found for found in computations(text, _MAX_EQUATIONS_CHARS) if found.holds is not None]
     bad = next((found for found in checked if not found.holds), None)
     right = sum(found.holds is True for found in checked)

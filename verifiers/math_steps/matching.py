@@ -1,10 +1,10 @@
-"""Whether two statements say the same, and whether one contradicts the other.
+"""Decides whether two statements are the same, and whether one contradicts the other.
 
-Sides are compared one by one: `3x = 9` is not `x = 3`, though both have the same solutions, for otherwise one line would
-be every step of a derivation. A bare value is the same as a relation whose right side it is. A decimal that is the other
-value rounded is that value. Statements that are no mathematics are the same when their words are.
+Sides are compared one by one: `3x = 9` is not `x = 3`, although both have the same solutions, because otherwise one
+line would match every step of a derivation. A bare value equals a relation with that value as its right side. A decimal
+equals the value that it rounds. Statements that are no mathematics are the same when their words are.
 
-An equation between numbers that is false says nothing, whatever stands on its right.
+A false equation between numbers counts as no statement, whatever its right side is.
 """
 
 import unicodedata
@@ -37,7 +37,7 @@ class Side:
 
     @cached_property
     def node(self) -> Node | None:
-        """None when it is no mathematics, or more of it than is compared here."""
+        """The tree of the side; None if it is no mathematics, or too large to be compared here."""
         if limits.refusal(self.text) is not None:
             return None
         try:
@@ -48,7 +48,7 @@ class Side:
 
     @cached_property
     def value(self) -> Fraction | None:
-        """What it is worth, leaving units aside, where that is rational."""
+        """The rational value of the side, without its unit; None if there is none."""
         node = self.node
         if node is None:
             return None
@@ -66,18 +66,18 @@ class Side:
 
     @cached_property
     def is_number(self) -> bool:
-        """Whether it is written as one number, with nothing to compute."""
+        """Whether the side is written as one number, with nothing to compute."""
         node = self.node
         return node is not None and (node.args[0] if node.kind == "quantity" else node).kind in _NUMBERS
 
     @cached_property
     def form(self) -> Mapping[tuple[str, object], int]:
-        """What it is written with, in any order."""
+        """The parts that the side is written with, in any order."""
         return Counter() if self.node is None else Counter((part.kind, part.leaf) for part in self.node.walk())
 
 
 def _weight(node: Node) -> int:
-    """How much work it may be; more than is done for words and for what only computer algebra reads."""
+    """The estimated work for a node; above the limit for words and for text that only computer algebra reads."""
     total = 0
     for part in node.walk():
         total += _WEIGHTS.get(part.kind, 1)
@@ -92,7 +92,7 @@ def side(text: str) -> Side:
 
 
 class Matching:
-    """Comparisons of one response with one reference; all of them draw on one budget."""
+    """Compares one response with one reference; all comparisons share one budget."""
 
     def __init__(self, max_comparisons: int) -> None:
         self._left = max_comparisons
@@ -100,7 +100,7 @@ class Matching:
         self._known: dict[tuple[str, str], bool] = {}
 
     def same(self, gold: Statement, given: Statement) -> bool:
-        """Whether the response's statement, which is not false, is the step."""
+        """Whether the response's statement, if it is not false, is the step."""
         if keys(gold) == keys(given):
             return True
         if gold.relation and given.relation:
@@ -110,7 +110,7 @@ class Matching:
         return self._equal(gold.right, given.right)
 
     def contradicts(self, gold: Statement, given: Statement) -> bool:
-        """Whether the response gives the step's left side another number."""
+        """Whether the response gives another number for the step's left side."""
         if gold.relation != "=" or given.relation != "=":
             return False
         right = side(gold.right)
@@ -123,7 +123,7 @@ class Matching:
         return False
 
     def same_left(self, gold: Statement, given: Statement) -> bool:
-        """Whether the response says of the step's left side what it is."""
+        """Whether the response makes a statement about the step's left side."""
         return given.relation == gold.relation == "=" and self._same_left(gold.left, given.left)
 
     def _same_left(self, gold: str, given: str) -> bool:
@@ -161,7 +161,7 @@ class Matching:
 
 
 def _agrees(one: Side, two: Side) -> bool:
-    """Whether two rational values are equal, or one is the other one as a rounded decimal."""
+    """Whether two rational values are equal, or one is a rounded decimal of the other."""
     p, g = one.value, two.value
     assert p is not None
     assert g is not None
@@ -176,7 +176,7 @@ def _agrees(one: Side, two: Side) -> bool:
 
 
 def is_false(statement: Statement) -> bool:
-    """Whether it is an equation between numbers that does not hold."""
+    """Whether a statement is an equation between numbers that does not hold."""
     if statement.relation != "=":
         return False
     left, right = side(statement.left), side(statement.right)
@@ -186,7 +186,7 @@ def is_false(statement: Statement) -> bool:
 
 
 def _are_percents(one: Side, two: Side) -> bool:
-    """A percent sign on one side only, as a unit: 50 / 200 = 25%, 20 + 30 = 50%."""
+    """Whether the sides are a number and a percentage, as a unit: 50 / 200 = 25%, 20 + 30 = 50%."""
     if ("%" in one.text) == ("%" in two.text):
         return False
     p, g = one.value, two.value
@@ -194,12 +194,12 @@ def _are_percents(one: Side, two: Side) -> bool:
 
 
 def is_value(statement: Statement) -> bool:
-    """Whether it states a value and no more: by itself, or as `18 = 18`."""
+    """Whether a statement gives only a value: by itself, or as `18 = 18`."""
     return not statement.relation or (side(statement.left).is_number and side(statement.right).is_number)
 
 
 def is_read(statement: Statement) -> bool:
-    """Whether it is mathematics, and no letter or name alone, which a text uses rather than states."""
+    """Whether a statement is mathematics and more than a single letter or name, which a text only mentions."""
     node = side(statement.right).node
     if statement.relation:
         return node is not None and side(statement.left).node is not None
@@ -207,13 +207,13 @@ def is_read(statement: Statement) -> bool:
 
 
 def keys(statement: Statement) -> tuple[str, str, str]:
-    """What is equal of two statements that are written alike."""
+    """The keys of the parts of a statement; statements that are written alike have equal keys."""
     return statement.relation, key(statement.left), key(statement.right)
 
 
 @lru_cache(maxsize=4096)
 def key(text: str) -> str:
-    """What makes two texts the same however they are spaced, pointed and capitalised; signs of mathematics count."""
+    """A key that ignores spacing, punctuation and case of a text; signs of mathematics count."""
     normal = unicodedata.normalize("NFKC", text.replace("\\left", "").replace("\\right", "")).casefold()
     return "".join(char for char in normal if not char.isspace() and char not in _POINTS)
 

@@ -1,9 +1,9 @@
-r"""Where a text says something in formulas: `$…$`, `\(…\)`, `\[…\]`, environments, annotations, and the plain lines between.
+r"""Finds the formulas of a text: `$…$`, `\(…\)`, `\[…\]`, environments, annotations, and the plain lines between them.
 
     text ──hide──► without code, quotations and comments ──pieces──► formulas and plain lines, in their order
 
-A `$` is a currency's where it cannot open or close a formula: a formula has no blank behind its opening sign nor before
-its closing one, and no digit behind that. Everything is linear in the length of the text.
+A `$` is a currency sign if it cannot open or close a formula: a formula has no blank behind its opening sign or before
+its closing sign, and no digit behind the closing sign. Everything is linear in the length of the text.
 """
 
 import re
@@ -16,11 +16,11 @@ from verifiers.commitment.latex import split
 from verifiers.math.solutions import ANNOTATION
 
 MAX_TEXT_CHARS = 60_000
-"""So much of the end of a response is looked through for steps."""
+"""This much of the end of a response is searched for steps."""
 _MAX_FORMULA_CHARS = 2_000
 
 HIDDEN = "\0"
-"""Stands where something was that the response does not itself say; nothing is read across it."""
+"""Marks a place from which text was removed that the response does not itself state; nothing is read across it."""
 
 _BLOCKS = (("```", "```"), ("~~~", "~~~"), ("<!--", "-->"))
 _QUOTES = (("`", "`"), ('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
@@ -37,7 +37,7 @@ _NOT_SAID = re.compile(
 
 
 class Kind(Enum):
-    """How a piece of text is to be read."""
+    """The ways to read a piece of text."""
 
     FORMULA = auto()
     ANNOTATION = auto()
@@ -46,7 +46,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A formula, or what stands in one line between formulas."""
+    """A formula, or the text in one line between formulas."""
 
     kind: Kind
     text: str
@@ -57,14 +57,14 @@ class Piece:
 
 
 def said(response: str, think: Think) -> str:
-    """What a response says after its thinking, without code, quotations and comments."""
+    """The text of a response after its thinking, without code, quotations and comments."""
     segment = final_segment(response, think)
     text = response[max(segment.start, segment.end - MAX_TEXT_CHARS) : segment.end]
     return _NOT_SAID.sub(HIDDEN, text)
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The pieces of a text, in order; an annotation goes before the line it stands in."""
+    """The pieces of a text in order; an annotation comes before its line."""
     position = 0
     for start, end, inner in _formulas(text):
         yield from _lines(text[position:start])
@@ -93,7 +93,7 @@ _ENVIRONMENTS = split("align aligned equation gather gathered eqnarray split mul
 
 
 def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and inside of each formula; an opening without its closing opens nothing."""
+    """Start, end and inside of each formula; an opening sign without a closing sign is ignored."""
     missing: set[str] = set()
     position = 0
     while (opening := _OPENING.search(text, position)) is not None:
@@ -105,7 +105,10 @@ def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _closed(text: str, opening: re.Match[str], missing: set[str]) -> tuple[int, int] | None:
-    """Where a formula's inside ends, and the formula itself. What was looked for to the end of the text is `missing`."""
+    """The end of a formula's inside and of the formula.
+
+    Closing signs that were not found up to the end of the text are added to `missing`.
+    """
     sign = opening[0]
     if sign == "$":
         line_end = text.find("\n", opening.end(), opening.end() + _MAX_FORMULA_CHARS)

@@ -1,11 +1,11 @@
-r"""What a text states in formulas, in its order: relations between two sides, and bare values.
+r"""Reads the statements in a text's formulas, in order: relations between two sides, and bare values.
 
     "3x = 14 - 5 = 9, so $x=3$"   ──►   3x = 14-5    14-5 = 9    3x = 9    x = 3
 
-A chain is taken apart into its neighbours and, as far as all its signs are `=`, its first side and each later one. Of
-a plain line the stretches around a relation sign are read that could be a formula; words in them end the formula,
-unless they only name what a number counts ("20 sheep + 160 sheep"). What is denied or supposed ("if x = 3", "x = 3 is
-wrong") is not stated.
+A chain is split into pairs of neighbours and, as far as all its signs are `=`, into pairs of its first side and each
+later side. In a plain line, the text around a relation sign is read if it could be a formula; a word ends the formula,
+unless it only names what a number counts ("20 sheep + 160 sheep"). A formula that is denied or supposed ("if x = 3", "x
+= 3 is wrong") is no statement.
 """
 
 import re
@@ -30,10 +30,10 @@ class Statement:
     """A relation between two sides, or a bare value."""
 
     relation: str
-    """`=`, `!=`, `<`, `<=`, or empty for a value; `>` and `>=` are turned round."""
+    """`=`, `!=`, `<`, `<=`, or empty for a value; `>` and `>=` are reversed."""
     left: str
     right: str
-    """A value, where there is no relation."""
+    """The right side, or the value if there is no relation."""
 
     @property
     def text(self) -> str:
@@ -46,7 +46,7 @@ def statements(text: str) -> list[Statement]:
 
 
 def of_step(text: str) -> list[Statement]:
-    """The statements of a step given by itself: a formula without its signs, or a line with formulas in it."""
+    """The statements of a single step: a formula without delimiters, or a line with formulas in it."""
     if not _IN_A_LINE.search(text):
         return [found for clause in _clauses(Piece(PieceKind.FORMULA, text)) for found in _of_clause(clause)]
     return statements(text) or list(_of_clause(text))
@@ -78,7 +78,7 @@ _OPENERS, _CLOSERS = "([{", ")]}"
 
 
 def _clauses(piece: Piece) -> Iterator[str]:
-    """Rows of a formula, and what they hold beside each other; a row that begins with a sign goes on with the last side."""
+    """The clauses of a formula, from its rows; a row that begins with a relation sign continues the last side."""
     text = piece.text.replace("\n", " ") if piece.kind is PieceKind.ANNOTATION else piece.text
     rows: list[str] = []
     for row in _ROW_END.split(text):
@@ -92,7 +92,7 @@ def _clauses(piece: Piece) -> Iterator[str]:
 
 
 def _linked(match: re.Match[str]) -> str:
-    """A separator for words in a formula that only link what stands beside them."""
+    """A separator in place of words that only connect their neighbours in a formula."""
     said = [word for word in words(match[1]) if word.text not in ",.:;"]
     covered = {place for cue in cues(said) if cue.kind in _LINKING for place in range(cue.first, cue.stop)}
     is_link = all(place in covered or word.text in adverbs() for place, word in enumerate(said))
@@ -100,7 +100,7 @@ def _linked(match: re.Match[str]) -> str:
 
 
 def _split(text: str, separator: "re.Pattern[str]") -> Iterator[str]:
-    """The parts between separators that stand inside no bracket."""
+    """The parts between separators that are inside no bracket."""
     depth, start, position = 0, 0, 0
     for match in separator.finditer(text):
         for char in text[position : match.start()]:
@@ -129,7 +129,7 @@ _SAYS_SOMETHING = re.compile(r"[0-9A-Za-z\u0370-\u03ff\u4e00-\u9fff]")
 
 
 def _of_clause(clause: str) -> Iterator[Statement]:
-    """The statements of one clause: of each pair of neighbours, and of the first side with each later one."""
+    """The statements of one clause: each pair of neighbours, and the first side with each later one."""
     if HIDDEN in clause or len(clause) > MAX_CHARS * 8:
         return
     clause = unwrap(clause)
@@ -151,7 +151,7 @@ def _of_clause(clause: str) -> Iterator[Statement]:
 
 
 def _sides(clause: str) -> tuple[list[str], list[str]]:
-    """What stands between the relation signs that are inside no bracket, and the signs."""
+    """The sides between the relation signs that are inside no bracket, and these signs."""
     sides = list(_split(clause, _RELATION))
     signs: list[str] = []
     rest = clause
@@ -168,7 +168,7 @@ _CURRENCY = re.compile(r"\\?[$€£¥￥]")
 
 
 def _bare(side: str) -> str:
-    """A side without what stands around it, and without signs of currencies."""
+    """A side without wrappers and without currency signs."""
     return unwrap(_CURRENCY.sub("", side).lstrip(" \t,:").rstrip(" \t.,:/"))
 
 
@@ -217,7 +217,7 @@ def _without_unit(match: re.Match[str]) -> str:
 
 
 def _runs(line: str) -> Iterator[tuple[str, str, str]]:
-    """The stretches that may be formulas and hold a relation sign, with what stands before and after each."""
+    """The parts of a line that may be formulas and hold a relation sign, with the text before and after each."""
     start: int | None = None
     has_relation = False
     for token in _TOKEN.finditer(line):
@@ -252,7 +252,7 @@ _LAST_WORD = re.compile(r"([A-Za-z]+)\W*$")
 
 
 def _begun(run: str, before: str) -> str:
-    """The run without a first side that begins earlier, in words: of "half of 12 = 6" there is only `= 6`."""
+    """The run without a first side that begins earlier, in words: "half of 12 = 6" gives only `= 6`."""
     word = _LAST_WORD.search(before)
     if word is None or word[1].lower() not in _GOES_ON or run.lstrip()[:1].isalpha():
         return run
@@ -265,10 +265,10 @@ def _begun(run: str, before: str) -> str:
 
 
 def _is_withheld(before: str, after: str) -> bool:
-    """Whether what stands between is denied or only supposed."""
+    """Whether the text between `before` and `after` is denied or only supposed."""
     return between(before, after) in (Stance.DENIED, Stance.SUPPOSED)
 
 
 def lines(text: str) -> Sequence[str]:
-    """The lines and sentences of a text, for steps that are words."""
+    """The lines and sentences of a text, for steps in words."""
     return [part for part in re.split(r"[\n。；;]|\.(?=\s|$)", text) if part.strip()][:MAX_STATEMENTS]

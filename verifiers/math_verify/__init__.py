@@ -1,15 +1,16 @@
-r"""What Hugging Face's Math-Verify says: `verify(parse(reference), parse(response))` of the installed release, its
-parameters with their own default values, and nothing of ours added.
+r"""Judges as Hugging Face's Math-Verify does: `verify(parse(reference), parse(response))` of the installed release.
 
-For numbers that must be those of a paper or a trainer that uses it; `math` is right more often (README, "How right").
-It runs in workers that can be killed, and says what the original is silent about:
+Its parameters have their own default values, and nothing of ours is added.
 
-    there []     of the reference            ► invalid   `unparseable_reference`: else everybody earns 0
+Use it for results that must match a paper or a trainer with Math-Verify; `math` is right more often (README, "How
+right"). It runs in workers that can be killed, and reports cases that the original does not distinguish:
+
+    there []     of the reference            ► invalid   `unparseable_reference`: else every response earns 0
     there []     of the response             ► 0         `no_answer`
     there False  because it was too much     ► 0         `too_complex`, or invalid `reference_too_complex`
-    there False  because `verify` raised     ► 0         `not_comparable`; invalid where it raises on any answer
+    there False  because `verify` raised     ► 0         `not_comparable`; invalid if it raises on any answer
 
-Where the original hangs for good (an alarm is not heard in a thread, nor in one long operation of big integers) the item
+If the original hangs for good (an alarm has no effect in a thread, nor in one long operation of big integers), the item
 ends after `timeout_seconds` of CPU time.
 """
 
@@ -26,9 +27,9 @@ from verifiers.math_verify.params import MathVerifyParams, Terms, is_marked
 __all__ = ["EXAMPLES", "MathVerify", "MathVerifyParams", "create"]
 
 GRADE = Task("verifiers.math_verify.grading", "grade", time_limit_s=5.0)
-"""Each item's own `timeout_seconds` is its limit."""
+"""Each item has its own limit, `timeout_seconds`."""
 _REFERENCE_S = 0.5
-"""A reference that takes this part of the limit by itself is at fault for a broken one."""
+"""A reference that alone takes this part of the limit is at fault for a broken limit."""
 _LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT, Exit.CRASHED)
 _INVALID = ("unparseable_reference", "reference_too_complex")
 _TERMS = set(Terms.model_fields)
@@ -74,7 +75,7 @@ class MathVerify(Verifier[MathVerifyParams]):
         part: float,
         take: Callable[[int, Outcome], None],
     ) -> None:
-        """Have these items judged, or with a `part` of less than the whole limit their references alone."""
+        """Judge these items; with a `part` of less than the whole limit, judge their references alone."""
         by_limit: dict[float, list[int]] = {}
         for index in indices:
             by_limit.setdefault(items[index].params.timeout_seconds, []).append(index)

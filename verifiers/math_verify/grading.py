@@ -1,8 +1,8 @@
-"""Math-Verify, asked in a worker: where it hangs the worker is killed, and what it raises is told.
+"""Runs Math-Verify in a worker: the worker is killed if it hangs, and its errors are reported.
 
-The original's `parse` and `verify` answer `[]` and `False` for what they could not do; here they are made to raise
-(`raise_on_error`). Their alarms (`signal.alarm`, whole seconds, for each of up to four comparisons, deaf in long C calls)
-are off: the worker has one limit of CPU time for all of it.
+The original's `parse` and `verify` return `[]` and `False` if they fail; here they raise errors instead
+(`raise_on_error`). Their alarms (`signal.alarm`, whole seconds, for each of up to four comparisons, without effect in
+long C calls) are off: the worker has one limit of CPU time for everything.
 """
 
 import logging
@@ -29,7 +29,7 @@ _ANY_ANSWER = "1"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a text cannot be compared."""
+    """The reason why a text cannot be compared."""
 
     outcome: str
     message: str
@@ -39,14 +39,14 @@ class Fault:
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
     """Judge one response: `(references, response, Terms as JSON)`.
 
-    A response of None asks for the references alone: whether they can be read, and compared with another answer.
+    If the response is None, only the references are checked: whether they can be read and compared with another answer.
 
     The result's `outcome` is one of
         unparseable_reference, reference_too_complex   with `message`: the item's author must mend it
         equal, different                               what `verify` says
         no_answer, unparseable, not_comparable, too_complex
             nothing was found in the response; `parse` raised on it, or `verify` did and nothing matched, with `message`
-    and `answer` is the text that was compared, where there is one.
+    and `answer` is the text that was compared, if there is one.
     """
     references, response, packed = payload
     terms = _terms(packed)
@@ -73,7 +73,7 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
 
 
 def compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool | Fault:
-    """What `verify` says of any pair; texts first, so that no hard comparison keeps equal ones from being seen."""
+    """The result of `verify` for any pair; texts come first, so that a hard comparison does not hide equal texts."""
     fault: Fault | None = None
     for gold, answer in sorted(product(golds, answers), key=lambda pair: not isinstance(pair[0], str)):
         try:
@@ -89,7 +89,7 @@ def compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool 
             )
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever computer algebra may raise; it is told
+        except Exception as error:  # noqa: BLE001 - computer algebra may raise any error; it is reported
             fault = fault or _fault(error, "not_comparable")
         else:
             if matches:
@@ -98,7 +98,7 @@ def compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool 
 
 
 def read(text: str, parsing: Parsing) -> list[Any] | Fault:
-    """What `parse` finds: expressions and, by its fallback, a text."""
+    """The result of `parse`: expressions and, by its fallback, a text."""
     try:
         found: list[Any] = parse(
             text,
@@ -110,14 +110,14 @@ def read(text: str, parsing: Parsing) -> list[Any] | Fault:
         )
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - its parser raises what it likes; it is told
+    except Exception as error:  # noqa: BLE001 - its parser may raise any error; it is reported
         return _fault(error, "unparseable")
     return found
 
 
 @lru_cache(maxsize=256)
 def _gold(reference: str, packed: str) -> list[Any] | Fault:
-    """The samples of one prompt share their reference."""
+    """Read a reference; cached, because the samples of one prompt share it."""
     gold = read(reference, _terms(packed).parse_reference)
     shown = f"reference {reference[:200]!r}"
     if isinstance(gold, Fault):

@@ -1,4 +1,4 @@
-"""What a caller says of an item, in the words of Math-Verify's own parameters and with its own default values."""
+"""The parameters of `math_verify`, with the names and the default values of Math-Verify's own parameters."""
 
 from typing import Annotated, Literal
 
@@ -15,7 +15,7 @@ class _Part(BaseModel):
 
 
 class Normalization(_Part):
-    """latex2sympy's `NormalizationConfig`: what is put right in LaTeX before it is read."""
+    """latex2sympy's `NormalizationConfig`: what is repaired in LaTeX before it is read."""
 
     basic_latex: bool = True
     units: bool = True
@@ -30,7 +30,7 @@ class LatexTarget(_Part):
 
     kind: Literal["latex"] = "latex"
     try_extract_without_anchor: bool = True
-    """Whether LaTeX counts that no box and no "answer" stands before."""
+    """Whether LaTeX counts if neither a box nor the word "answer" stands before it."""
     boxed_match_priority: Annotated[int, Field(ge=-1, le=1000)] = 50
     """0: boxes before everything; 50: beside "final answer is"; -1: boxes are not looked for."""
     normalization: Normalization = Normalization()
@@ -58,14 +58,14 @@ Target = Annotated[LatexTarget | ExprTarget | StringTarget, Field(discriminator=
 
 
 class Parsing(_Part):
-    """How one side is parsed, as the arguments of its `parse` say."""
+    """How one side is parsed, by the arguments of Math-Verify's `parse`."""
 
     targets: Annotated[tuple[Target, ...], Field(min_length=1, max_length=3)] = (LatexTarget(), ExprTarget(kind="expr"))
-    """What is looked for: its `extraction_config`."""
+    """The kinds of text that are searched: the `extraction_config` of `parse`."""
     fallback_mode: Literal["no_fallback", "first_match"] = "first_match"
-    """first_match: the first text found counts, too, as text."""
+    """first_match: the first text that was found counts as text, too."""
     extraction_mode: Literal["first_match", "any_match"] = "any_match"
-    """any_match: where what was found first cannot be read, what else was found is tried."""
+    """any_match: if the first text that was found cannot be read, the other texts are tried."""
 
 
 class Terms(Params):
@@ -74,29 +74,29 @@ class Terms(Params):
     parse_reference: Parsing = Parsing()
     parse_response: Parsing = Parsing()
     float_rounding: Annotated[int, Field(ge=0, le=100)] = 6
-    """Decimals that are compared where a number is a decimal."""
+    """A decimal number is compared to this many decimals."""
     numeric_precision: Annotated[int, Field(ge=1, le=1000)] = 15
-    """Digits that are computed."""
+    """Values are computed to this many digits."""
     strict: bool = True
-    """Whether names of variables count, and sets are no tuples."""
+    """Whether names of variables count, and sets differ from tuples."""
     allow_set_relation_comp: bool = False
-    """Whether an inequality may be right where the reference is an interval."""
+    """Whether an inequality may be right if the reference is an interval."""
 
 
 class MathVerifyParams(Terms):
     """The reference, and how its verdict is come by."""
 
     reference: Answers | FinalAnswer
-    """The right answer, or several of which each is right; of an object its `final_answer` alone."""
+    """The right answer, or several answers of which each is right; of an object only its `final_answer` is used."""
     reference_is: Literal["text", "math", "boxed"] = "text"
-    r"""How the reference is handed to `parse`. text: as it stands; math: between dollars, unless it has some, or a box,
-    itself; boxed: in `\boxed{}`, as verl does."""
+    r"""How the reference is given to `parse`. text: unchanged; math: between dollars, unless it has dollars or a
+    box; boxed: in `\boxed{}`, as in verl."""
     timeout_seconds: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = 5.0
     """CPU seconds for one item: reading both sides and all comparisons. The original's alarms are off."""
 
     @property
     def references(self) -> list[str]:
-        """Each as it is handed to `parse`."""
+        """Each reference in the form for `parse`."""
         answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
         given = answers if isinstance(answers, list) else [answers]
         return [_written(str(reference), self.reference_is) for reference in given]
@@ -109,5 +109,5 @@ def _written(reference: str, written_as: str) -> str:
 
 
 def is_marked(text: str) -> bool:
-    """Whether a text says itself where its mathematics is."""
+    """Whether a text itself marks its mathematics."""
     return "$" in text.replace(r"\$", "") or text.lstrip().startswith((r"\(", r"\[")) or r"\boxed" in text

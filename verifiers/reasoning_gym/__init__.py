@@ -1,18 +1,18 @@
-"""Answers to the tasks of reasoning-gym, judged by that package's own scorers, in a box.
+"""Judges answers to the tasks of reasoning-gym with that package's own scorers, in a box.
 
     reference, task ──entries.py──► entry ──┐                     (which tasks, and why: tasks.py)
     response ──answers──► answer ───────────┤
     the package's text ──excerpts.py──► scorer ──► box (scoring.py) ──► raw score ──floor, threshold──► score
 
-Several scorers of the package execute what they are given, and several pay for nonsense: only the tasks of an allow-list
-are judged, others are `invalid` and named with the verifier that judges them. The answer goes into the box as data, and
-what comes out is taken for a number or for nothing.
+Several scorers of the package execute their input, and several pay for nonsense. So only the tasks of an allow-list are
+judged; other tasks are `invalid`, and the message names the verifier for them. The answer goes into the box as data,
+and the result must be a number or counts as none.
 
 Before an entry is relied on, its scorer must give the entry's own answer full marks, and less to no answer and to
-nonsense; otherwise the item is `invalid`, for its score would say nothing about any response.
+nonsense; otherwise the item is `invalid`, because its score would say nothing about any response.
 
-By default nothing but full marks counts. With `threshold` null the score is the scorer's own, except that what it pays for
-nonsense, a blind guess, a copy of the question or the right answer among others counts nothing (`Task.floor`).
+By default only full marks count. With `threshold` null the score is the scorer's own, except that a score which it also
+gives to nonsense, a blind guess, a copy of the question or the right answer among others counts as 0 (`Task.floor`).
 """
 
 import asyncio
@@ -40,12 +40,12 @@ class ReasoningGymParams(ExtractionParams):
     """The entry, and what its scorer's score is worth. `extract` auto: the last answer tag, else box, else all of the text."""
 
     reference: dict[str, Any] | str
-    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}` as an object or its JSON text; or a row
-    that holds it beside other fields, or as `entry` or `extra_info`. `metadata` may be JSON text too."""
+    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}` as an object or its JSON text; or a
+    row that holds it among other fields, or as `entry` or `extra_info`. `metadata` may be JSON text, too."""
     task: str | None = Field(default=None, max_length=100)
-    """The data set's name, such as `chain_sum`; None or `composite`: what the entry names as its `source_dataset`."""
+    """The data set's name, such as `chain_sum`; None or `composite`: the name in the entry's `source_dataset`."""
     threshold: float | None = Field(default=1.0, gt=0, le=1)
-    """From this score of the scorer's on the score is 1, below it 0. None: the scorer's own score, where it counts."""
+    """A score of the scorer from this value on makes 1, a lower one 0. None: the scorer's own score, if it counts."""
 
 
 EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_s=10.0)
@@ -57,7 +57,7 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
     params = ReasoningGymParams
     summary = "An answer to a task of reasoning-gym, by that library's own scorer in a box; from a list of safe tasks"
     chunk_items: ClassVar[int] = 16
-    """Some 50 ms of work for one box, if they are of one task."""
+    """About 50 ms of work for one box, if all are of one task."""
     bounds_itself: ClassVar[bool] = True
 
     def __init__(self, resources: Resources) -> None:
@@ -116,7 +116,7 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
 
 
 _Found = tuple[str, dict[str, Any]]
-"""An answer, and what a verdict says about where it was found."""
+"""An answer, and the part of a verdict's detail that says where it was found."""
 _Asked = tuple[int, ReasoningGymParams, Entry, str, dict[str, Any]]
 _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
@@ -128,7 +128,7 @@ def create(resources: Resources) -> ReasoningGym:
 
 @worker_function
 def extract_in_worker(payload: list[Any]) -> list[Any]:
-    """The answer of a response, or None and why there is none; for long responses, runs in a worker."""
+    """The answer of a response, or None and the reason. Runs in a worker for long responses."""
     response, fields, explain = payload
     extraction = commitment.extract(response, ExtractionParams.model_validate(fields), _AUTO)
     return [extraction.answer, extraction.reason, extraction.detail(explain)]
@@ -153,7 +153,7 @@ def _verdict(
 
 
 def _counted(outcome: Scored, entry: Entry, answer: str) -> float:
-    """A scorer's score without what it pays for no solution."""
+    """A scorer's score, or 0 if it pays that much for no solution."""
     if entry.task.same_size and entry.answer is not None and _size(answer) > _size(entry.answer):
         return 0.0
     return outcome.score if outcome.score == 1.0 or outcome.score > entry.task.floor else 0.0

@@ -1,4 +1,4 @@
-"""A data set's entry, in the forms in which rows hold it."""
+"""Reads a data set's entry, in the forms that rows use."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from verifiers.reasoning_gym import tasks
 from verifiers.reasoning_gym.tasks import Task
 
 _MAX_CHARS: Final = 1_000_000
-"""Of an entry as JSON text; those the package makes have up to 30,000."""
+"""The limit for an entry as JSON text; entries that the package makes have up to 30,000 characters."""
 _MAX_DEPTH: Final = 64
 _COMPOSITE: Final = "composite"
 _HOLDERS: Final = ("entry", "extra_info")
@@ -19,11 +19,11 @@ _HOLDERS: Final = ("entry", "extra_info")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a scorer is given beside the answer."""
+    """The data of an entry that a scorer gets beside the answer."""
 
     task: Task
     answer: str | None
-    """None where the task has none, and any solution is checked."""
+    """None if the task has no single answer, and any solution is checked."""
     text: str
     """The entry as JSON, without its question, which no scorer reads."""
 
@@ -36,7 +36,7 @@ def parse(reference: object, task: str | None) -> Entry:
     """The entry that a reference holds.
 
     Raises:
-        InvalidItem: it holds none, or one of a task that is not on the list.
+        InvalidItem: it holds no entry, or an entry of a task that is not on the list.
     """
     row = _object(reference, "the reference")
     row = next((_object(row[name], name) for name in _HOLDERS if "metadata" not in row and row.get(name)), row)
@@ -67,7 +67,7 @@ def _task(name: object) -> Task:
 
 
 def _object(value: object, what: str) -> dict[str, Any]:
-    """A JSON object, or the text of one."""
+    """A JSON object, given as such or as text."""
     if isinstance(value, str):
         if len(value) > _MAX_CHARS:
             raise InvalidItem("reference_too_large", f"{what} has {len(value)} characters; {_MAX_CHARS} are allowed")

@@ -1,11 +1,11 @@
-"""The scorers of the package reasoning-gym as programs for boxes: their text, without all that only makes puzzles.
+"""Turns the scorers of the package reasoning-gym into programs for boxes, without the code that makes puzzles.
 
     package's text ──parse──► definitions ──what `score_answer` reaches──► excerpt ─┐
                                                      frame, set-up and files of ours ┴──► Program
 
-The package is never imported here: its files are read and taken apart as syntax. What is cut out of it runs in a box,
-where the package and what it depends on need not be; an excerpt takes milliseconds to load, the package five seconds. And
-since an excerpt holds all that a scorer reaches, a test can tell what it never calls.
+The package is never imported here: its files are parsed and split. The excerpt runs in a box, which needs neither the
+package nor its dependencies; an excerpt takes milliseconds to load, the package five seconds. An excerpt holds all that
+a scorer reaches, so a test can tell what a scorer never calls.
 """
 
 import ast
@@ -20,16 +20,17 @@ from verifiers.reasoning_gym.tasks import Task
 
 PACKAGE: Final = "reasoning_gym"
 VERSION: Final = "0.1.25"
-"""The one release whose scorers were read."""
+"""The only release whose scorers were read."""
 FUNCTION: Final = "scores"
-"""Of the program: `scores(entry, answers)` gives for each answer its score, or the name of the error that it raised."""
+"""The entry point of the program: `scores(entry, answers)` gives for each answer its score, or the name of its
+error."""
 HOW_TO_INSTALL: Final = f"pip install --no-deps reasoning-gym=={VERSION} magiccube==0.3.0"
 
 _SCORE: Final = "score_answer"
 _MOVED: Final = {("factory", "ProceduralDataset"): "dataset"}
-"""Names that one module has from another."""
+"""Names that one module takes from another."""
 _NOT_CUT: Final = "data"
-"""What a scorer uses of it finds a file; its set-up has its own."""
+"""A module that is not cut out: a scorer uses it only to find a file, and its set-up has its own way to do that."""
 
 _FRAME: Final = """
 import copy as _copy
@@ -52,15 +53,11 @@ def scores(entry, answers):
 
 
 class NotInstalled(Exception):
-    """The package's text, in the release that was read, is not there; the message says how to get it."""
+    """The package's text in the release that was read is missing; the message says how to install it."""
 
 
 def program(task: Task) -> Program:
-    """The program that scores answers to a task's entries. Takes up to a tenth of a second.
-
-    Raises:
-        NotInstalled: the package or one that the scorer uses is missing.
-    """
+    """The program that scores answers to a task's entries. It takes up to a tenth of a second."""
     package = _distribution(PACKAGE.replace("_", "-"), VERSION)
     module = _Module.read(package, task.module)
     scorer, config = module.registered()
@@ -94,7 +91,10 @@ def _text(package: Distribution, path: str) -> str:
 
 
 def _files(task: Task) -> Mapping[str, bytes]:
-    """Those beside the program, and what makes a package of each folder of modules, as nothing is to be run there."""
+    """The files beside the program.
+
+    They make a package of each folder of modules, because nothing may run there.
+    """
     files: dict[str, bytes] = {}
     for name, paths in task.files.items():
         package = _distribution(name)
@@ -111,10 +111,10 @@ def _files(task: Task) -> Mapping[str, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class _Module:
-    """A module of the package, by what it defines."""
+    """A module of the package with its definitions."""
 
     name: str
-    """Below the package, with dots."""
+    """The name below the package, with dots."""
     definitions: Mapping[str, ast.stmt]
     body: list[ast.stmt]
 
@@ -125,7 +125,7 @@ class _Module:
         return cls(name, {defined: node for node in body for defined in _defined(node)}, body)
 
     def registered(self) -> tuple[str, str | None]:
-        """The names of its data set's class and of that one's configuration."""
+        """The names of its data set's class and of the configuration class."""
         for node in self.body:
             match node:
                 case ast.Expr(
@@ -135,7 +135,7 @@ class _Module:
         return "ProceduralDataset", None
 
     def absolute(self, node: ast.ImportFrom) -> str | None:
-        """What of the package it imports from, below the package; None: it is another package."""
+        """The module of the package that an import names, below the package; None for another package."""
         if node.level:
             parents = self.name.split(".")[: -node.level]
             return ".".join([*parents, *([node.module] if node.module else [])])
@@ -157,7 +157,7 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Excerpt:
-    """What was cut out so far, each statement behind those it needs."""
+    """The definitions that were cut out so far, each behind those it needs."""
 
     package: Distribution
     statements: list[ast.stmt] = field(default_factory=list)
@@ -171,7 +171,7 @@ class _Excerpt:
     def take_class(
         self, module: _Module, name: str, wanted: Sequence[str], replaced: Sequence[str] = ()
     ) -> ast.ClassDef:
-        """A class without its bases, and of its methods those wanted and those they reach."""
+        """Take a class without its bases, with the wanted methods and those they call."""
         whole = module.definitions[name]
         assert isinstance(whole, ast.ClassDef)
         methods = {node.name: node for node in whole.body if isinstance(node, ast.FunctionDef)}
@@ -188,7 +188,7 @@ class _Excerpt:
         return kept
 
     def take(self, module: _Module, name: str) -> None:
-        """A definition, and before it all that it needs; a name that the module does not define is a builtin."""
+        """Take a definition, and before it all that it needs; a name that the module does not define is a builtin."""
         node = module.definitions.get(name)
         if node is None or (module.name, name) in self.taken:
             return
@@ -205,7 +205,7 @@ class _Excerpt:
             self.statements.append(node)
 
     def _take_from(self, origin: str, name: str) -> None:
-        """A name that one module of the package has from another: a module itself, or a definition in it."""
+        """Take a name that a module imports from another one: a module, or a definition in it."""
         origin = _MOVED.get((origin, name), origin)
         if origin == _NOT_CUT:
             return

@@ -1,7 +1,7 @@
-"""What a task's scorer says, asked in a box.
+"""Runs a task's scorer in a box.
 
-One program for each task, and for each answer a run of it: a process that is forked for it and ends with it, so that no
-answer can touch the scoring of another. Before the first answer to an entry, a run of its own asks about the entry.
+Each task has one program, and each answer a run of it: a process that is forked for this answer and ends with it, so
+that no answer can affect the scoring of another. Before the first answer to an entry, a separate run checks the entry.
 """
 
 import asyncio
@@ -22,38 +22,38 @@ from verifiers.reasoning_gym.excerpts import NotInstalled
 from verifiers.reasoning_gym.tasks import DATASET, Task
 
 FULL_MARKS: Final = 1 - 1e-9
-"""Scores are sums of fractions."""
+"""The tolerance for scores that are sums of fractions."""
 
 _LIMITS: Final = Limits(cpu_s=2.0, wall_s=10.0, memory_mb=512)
-"""The slowest scorer takes a tenth of a second, nearly all of it for importing numpy's parts."""
+"""The slowest scorer takes a tenth of a second, mostly to import parts of numpy."""
 _JUNK: Final = ("", "?!")
-"""What no sound entry's scorer gives full marks."""
+"""Answers to which no sound entry's scorer gives full marks."""
 _MAX_KNOWN: Final = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What became of one answer."""
+    """The result for one answer."""
 
     score: float
-    """As the scorer gave it, made finite and at most 1; 0 when it gave none."""
+    """The score of the scorer, made finite and at most 1; 0 if it gave none."""
     trouble: str = ""
-    """A short word when it gave none: `scorer_time_limit`, `unreadable_answer`, ..."""
+    """A short word if there is no score: `scorer_time_limit`, `unreadable_answer`, ..."""
 
 
 Outcome = Scored | InvalidItem | Unavailable
-"""InvalidItem: the entry is not sound; Unavailable: nothing was found out."""
+"""InvalidItem: the entry is not sound; Unavailable: this could not be found out."""
 
 
 class Scorers:
-    """The scorers of all tasks, and what is known of entries seen lately."""
+    """The scorers of all tasks, and the results of checks of recent entries."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._entries: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
-        """By key: None when the entry is sound."""
+        """The check of each entry by key: None if the entry is sound."""
         self._making = asyncio.Lock()
-        """Held while a program is made, so that in one turn of the event loop there is one at most."""
+        """Held while a program is made, so that at most one is made in one turn of the event loop."""
 
     async def score(
         self, task: Task, asked: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]
@@ -65,7 +65,7 @@ class Scorers:
             key = entry.key
             entries[key] = entry
             positions.setdefault((key, answer), []).append(position)
-        # The inherited scorer compares texts, so it cannot but accept the entry's own.
+        # The inherited scorer compares texts, so it always accepts the entry's own answer.
         faults = {key: self._entries.get(key) for key in entries if task is DATASET or key in self._entries}
         unknown = [key for key in entries if key not in faults]
         troubles: dict[bytes, Unavailable] = {}
@@ -105,7 +105,7 @@ class Scorers:
                 deliver(position, trouble)
 
     async def _run(self, task: Task, runs: Sequence[Call], hear: Callable[[int, RunResult], bool]) -> Unavailable:
-        """Do the runs; what is to be said of those that were not done."""
+        """Do the runs; the error for runs that were not done."""
         try:
             program = await self._made(task)
             built = await self._sandbox.run(program, runs, hear)
@@ -116,7 +116,10 @@ class Scorers:
         return Unavailable("scorer_broken", f"the scorer cannot be loaded: {built.message}")
 
     async def _made(self, task: Task) -> Program:
-        """The program of a task. That of one task takes milliseconds, those of a batch would hold up the event loop."""
+        """The program of a task.
+
+        One program takes milliseconds, but those of a batch would hold up the event loop.
+        """
         async with self._making:
             await asyncio.sleep(0)
             return _program(task)
@@ -129,7 +132,10 @@ class Scorers:
 
 @cache
 def _program(task: Task) -> Program:
-    """Made where we are, once for each task: before CPython 3.13, `ast.parse` in one thread can fail for what another does."""
+    """Make the program of a task, once and in this thread.
+
+    Before CPython 3.13, `ast.parse` in one thread can fail because of another thread.
+    """
     return excerpts.program(task)
 
 
@@ -138,14 +144,14 @@ def _call(entry: Entry, answers: Sequence[str]) -> Call:
 
 
 def _controls(entry: Entry) -> Sequence[str]:
-    """What is asked about an entry: first what must be paid for, then what must not."""
+    """Answers that check an entry: first those that must be paid, then those that must not."""
     good = entry.answer if entry.task.probe is None else entry.task.probe
     assert good is not None
     return [good, *_JUNK]
 
 
 def _fault(entry: Entry, result: RunResult) -> InvalidItem | None:
-    """What is wrong with an entry, going by what its scorer said of the controls.
+    """The fault of an entry, by its scorer's results for the controls; None if there is none.
 
     Raises:
         Unavailable: the scorer could not be run.
@@ -178,10 +184,10 @@ def _scored(result: RunResult) -> Scored:
 
 
 def _values(result: RunResult, count: int) -> list[float | str]:
-    """The scores that a run returned, or names of errors.
+    """The scores of a run, or the names of its errors.
 
     Raises:
-        Unavailable: it returned none, so the scorer itself cannot be run; an answer's own trouble would be returned.
+        Unavailable: it returned nothing, so the scorer itself cannot be run; an error with an answer would be returned.
     """
     if result.value is None:
         words = result.stderr.decode(errors="replace").strip().splitlines()

@@ -1,8 +1,8 @@
-"""Which tasks of reasoning-gym 0.1.25 may be scored by the package's own scorers, and why the others may not.
+"""Lists the tasks of reasoning-gym 0.1.25 that the package's own scorers may score, and why others are left out.
 
-Every scorer was read. Left out are those that execute the model's text (`eval`, sympy's parser), those that pay in full
-for an answer that is no solution, and the one that holds no scorer of its own. Of those that are here, some pay a little
-for anything, some pay for the answer hidden among others; `Task.floor` takes that away.
+Every scorer was read. The list leaves out scorers that execute the model's text (`eval`, sympy's parser), scorers that
+give full marks to an answer that is no solution, and the one task without a scorer of its own. Some of the listed
+scorers pay a little for anything, and some pay for the answer hidden among others; `Task.floor` removes that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,37 +12,37 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """How answers to a task's entries are scored; one and the same object where tasks share a scorer."""
+    """How answers to a task's entries are scored; tasks with the same scorer share one object."""
 
     module: str
-    """Below the package, with dots."""
+    """The module below the package, with dots."""
     floor: float = 0.0
-    """Up to this the scorer pays for what solves nothing: any text, a copy of the question, a blind guess, an answer
-    listed among others. Such scores count nothing; 1: nothing but full marks counts."""
+    """Up to this score the scorer pays for no solution: any text, a copy of the question, a blind guess, an answer
+    listed among others. Such scores count as 0; 1: only full marks count."""
     same_size: bool = False
-    """The scorer looks no further than the right answer goes, or passes over what else there is; an answer with more
-    letters and digits than the right one is wrong."""
+    """Whether the scorer reads no further than the right answer goes, or ignores other text; then an answer with
+    more letters and digits than the right one is wrong."""
     probe: str | None = None
-    """For entries without an answer: one that gets more than nothing whenever the entry is sound."""
+    """For entries without an answer: an answer that gets more than 0 if the entry is sound."""
     setup: str = ""
-    """Statements for the program, which give `scorer` what its constructor would have given it, or replace a method."""
+    """Statements for the program that set what the constructor of `scorer` would set, or replace a method."""
     prepare: str = ""
-    """A statement that gives the entry `own` back what JSON took from it."""
+    """A statement that restores in the entry `own` what JSON has changed."""
     files: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What the program needs beside it: by distribution, paths as installed."""
+    """Files that the program needs: paths as installed, by distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a task's own scorer is not used."""
+    """The reason why a task's own scorer is not used."""
 
     why: str
     instead: str | None
-    """The verifier of ours that judges such answers."""
+    """Our verifier for such answers."""
 
 
 DATASET: Final = Task("dataset", floor=1.0)
-"""The scorer that most tasks inherit: full marks for the very text, a share for a text that contains it."""
+"""The scorer that most tasks inherit: full marks for the exact text, a share for a text that contains it."""
 _INHERITED: Final = [
     "acre",
     "aiw",
@@ -100,7 +100,7 @@ ALLOWED: Final[Mapping[str, Task]] = {
     "calendar_arithmetic": Task("arithmetic.calendar_arithmetic", floor=0.1),
     "chain_sum": Task("arithmetic.chain_sum", floor=1.0),
     "circuit_logic": Task("logic.circuit_logic", floor=1.0),
-    # Its share for JSON that resembles the answer would not count, and needs a package.
+    # Its share for JSON that is similar to the answer would not count, and would need a package.
     "codeio": Task("code.codeio", floor=1.0, setup="scorer._compute_json_similarity = lambda *_: 0.0"),
     "color_cube_rotation": Task("cognition.color_cube_rotation", floor=0.01),
     "cryptarithm": Task("algorithmic.cryptarithm", floor=0.01),

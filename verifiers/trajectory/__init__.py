@@ -1,6 +1,6 @@
-"""What an agent did over a whole conversation: its calls, its steps, the state it left, and what it answered in the end.
+"""Judges an agent over a whole conversation: its calls, its steps, the state that it left, and its last answer.
 
-Each parameter that is given makes one part, from 0 to 1, which the verdict's detail names:
+Each given parameter adds one part, from 0 to 1, which the verdict's detail names:
 
     required        these calls were made, in any form that `tool_call` takes as its reference; `ordered`: in this order
     others          refused: no further call was made, save of functions in `reads`, which change nothing (as in tau-bench)
@@ -9,13 +9,13 @@ Each parameter that is given makes one part, from 0 to 1, which the verdict's de
     max_calls       at most so many calls
     max_repeats     no call, with the very same arguments, was made more often
     recovered       after each result that is an error, the same function was called again without one
-    state           what the environment reports in the end is this
-    answer          another verifier's score of what the assistant said last
+    state           the environment reports this state in the end
+    answer          another verifier's score of the assistant's last text
 
-A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or their mean by `weights` (mean); the reason is that of the first part that is not
-met. An environment reports its state as the last message of the role `environment`, or of the tool that `state_from` names:
-a JSON text. Where none does, there is nothing to judge by, and the item is invalid; so is a response with parts that are
-neither text nor call.
+A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or their mean
+by `weights` (mean); the reason is that of the first part that is not met. An environment reports its state as JSON
+text, in the last message of the role `environment` or of the tool that `state_from` names. Without such a message the
+state cannot be judged, and the item is invalid; a response with parts that are neither text nor call is invalid, too.
 """
 
 import asyncio
@@ -43,21 +43,21 @@ PARTS = ("required", "others", "forbidden", "max_steps", "max_calls", "max_repea
 
 
 class Answer(BaseModel):
-    """Who judges what the assistant said last."""
+    """The verifier of the assistant's last text, and its parameters."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     verifier: str
     params: dict[str, Any] = {}
     reference: Any = None
-    """By default, the item's own."""
+    """The reference for that verifier; by default that of the item."""
 
 
 class TrajectoryParams(Params):
     """What is asked of a trajectory; one part at least."""
 
     reference: Any = None
-    """Of the answer; where nothing is asked but calls, those that are required. Other parts do not look at it."""
+    """The reference for the answer; or the required calls if only calls are requested. Other parts ignore it."""
     turn: Turn = "all"
     required: Any = None
     ordered: bool = False
@@ -71,8 +71,8 @@ class TrajectoryParams(Params):
     max_repeats: int | None = Field(default=None, ge=1)
     recovered: bool = False
     error_pattern: str | None = Field(default=None, max_length=4096)
-    """A result in which this is found is an error, too; RE2's syntax. Always one is what its message says is an error, and a
-    JSON object with an `error`."""
+    """A result in which this pattern (RE2's syntax) is found is an error, too. A result is always an error if its
+    message says so, or if it is a JSON object with an `error`."""
     state: Any = None
     state_match: Literal["exact", "subset"] = "exact"
     """subset: objects may have further keys."""
@@ -80,7 +80,7 @@ class TrajectoryParams(Params):
     answer: Answer | None = None
     credit: Literal["all", "mean"] = "all"
     weights: Mapping[str, float] = {}
-    """Of parts by name, for the mean; 1 unless said otherwise."""
+    """The weights of parts by name, for the mean; the default is 1."""
     think: Think = "auto"
 
     _inner: Any = PrivateAttr(None)
@@ -105,7 +105,7 @@ class TrajectoryParams(Params):
 
     @cached_property
     def named(self) -> list[str]:
-        """The parts that are asked for, in the order of `PARTS`."""
+        """The requested parts, in the order of `PARTS`."""
         asked = {
             "required": self.wants_calls,
             "others": self.others == "refused",
@@ -128,7 +128,7 @@ class TrajectoryParams(Params):
         """The required calls.
 
         Raises:
-            Malformed: they are none.
+            Malformed: the parameter holds no calls.
         """
         if not self.wants_calls:
             return []
@@ -142,7 +142,7 @@ class TrajectoryParams(Params):
         """The forbidden calls; a name forbids all calls of a function.
 
         Raises:
-            Malformed: they are none.
+            Malformed: the parameter holds no calls.
         """
         return [
             one if isinstance(one, str) else call
@@ -197,10 +197,10 @@ class Trajectory(Verifier[TrajectoryParams]):
         return Item(_last_text(item), self._inner(item.params)[1], item.prompt, item.explain, item.deadline, item.cache)
 
     def _inner(self, params: TrajectoryParams) -> tuple[Verifier[Any], Params]:
-        """Who judges the answer, and by what.
+        """The verifier of the answer, and its parameters.
 
         Raises:
-            InvalidItem: there is no such verifier, it judges no text, or these are no parameters of it.
+            InvalidItem: there is no such verifier, it judges no text, or the parameters are not valid for it.
         """
         if params._inner is None:
             params._inner = self._found(params)
@@ -237,14 +237,14 @@ def _stopped(exit_: Exit) -> Verdict:
 
 
 def _last_text(item: Item[TrajectoryParams]) -> str:
-    """What the assistant said last; empty where its last message calls something instead."""
+    """The assistant's last text; empty if its last message makes calls instead."""
     said = item.said
     last = said.judged("last")
     return "" if last and last[0].calls else said.text("last")
 
 
 def judge(item: Item[TrajectoryParams]) -> Verdict:
-    """Of all parts but the answer."""
+    """The verdict of all parts but the answer."""
     try:
         found = parts.of(item)
         if found is None:
@@ -257,7 +257,7 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
 
 
 def _whole(params: TrajectoryParams, verdict: Verdict, answer: Verdict | None) -> Verdict:
-    """With the part that another verifier judged."""
+    """The verdict with the part that another verifier judged."""
     if verdict.status is not Status.OK or params.answer is None or "parts" not in verdict.detail:
         return verdict
     if answer is None:

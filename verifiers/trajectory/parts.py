@@ -1,4 +1,4 @@
-"""The parts of a trajectory's verdict, but for the answer."""
+"""Judges the parts of a trajectory, except the answer."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,28 +19,28 @@ class Part(NamedTuple):
     name: str
     score: float
     reason: str
-    """Why it is not 1."""
+    """The reason if the score is not 1."""
 
 
 class Seen(NamedTuple):
-    """What is looked at."""
+    """The data of a trajectory that the parts are judged by."""
 
     params: "TrajectoryParams"
     calls: Sequence[Call]
     steps: Sequence[Step]
-    """Those of the judged turns."""
+    """The steps of the judged turns."""
     reports: Sequence[Step]
-    """All that tools said."""
+    """All results of tools."""
     is_malformed: bool
-    """A call could not be read: whatever else there is, nothing that is asked of calls holds."""
+    """Whether a call could not be read: then no requirement on calls is met, whatever else there is."""
 
 
 def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
-    """The parts that the parameters ask for, but for the answer; None where nothing was said or called.
+    """The requested parts, except the answer; None if the response has no text and no call.
 
     Raises:
-        InvalidItem: the response has what nobody judges, or the environment reports no state.
-        Malformed: the parameters hold what is no call.
+        InvalidItem: the response has parts that are not judged, or the environment reports no state.
+        Malformed: the parameters hold a value that is no call.
     """
     params, conversation = item.params, item.said
     steps = [step for turn in conversation.chosen(params.turn) for step in turn]
@@ -70,7 +70,7 @@ _ABOUT_CALLS = ("required", "others", "forbidden", "max_calls", "max_repeats")
 
 
 def _required(seen: Seen) -> tuple[float, str]:
-    """Graded by how many are made, where they are made in any order."""
+    """The share of required calls that were made; all or nothing with `credit` all or a fixed order."""
     params = seen.params
     fault = expected.fault_of(seen.calls, params.wanted, params.policy, ordered=params.ordered)
     if fault is None:
@@ -82,7 +82,7 @@ def _required(seen: Seen) -> tuple[float, str]:
 
 
 def _others(seen: Seen) -> tuple[float, str]:
-    """Whether all calls that change something can be told to be required ones, once each."""
+    """Whether each call that changes something is recognised as a required one, and none is repeated."""
     params = seen.params
     writes = [call for call in seen.calls if call.name not in params.reads]
     wanted = [one for one in params.wanted if one.name not in params.reads]
@@ -138,10 +138,10 @@ def _recovered(seen: Seen) -> tuple[float, str]:
 
 
 def error_test(pattern: str | None) -> Callable[[Step], bool]:
-    """Whether a result is an error.
+    """A test whether a result is an error.
 
     Raises:
-        Malformed: the pattern is none.
+        Malformed: the pattern is not valid.
     """
     found = None if pattern is None else compiled(pattern)
 
@@ -168,7 +168,7 @@ def _state(seen: Seen) -> tuple[float, str]:
 
 
 def _includes(found: Any, wanted: Any, strings: Any) -> bool:
-    """Whether all that is wanted is there: of an object its keys, of a list its elements in their places."""
+    """Whether all that is wanted is there: the keys of an object, the elements of a list in their places."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         return all(key in found and _includes(found[key], value, strings) for key, value in wanted.items())
     if isinstance(found, list) and isinstance(wanted, list):

@@ -1,8 +1,9 @@
-"""Which endpoint a call goes to, and the queue of calls for which there is none yet.
+"""Chooses the endpoint for each call, and queues the calls for which no endpoint is free.
 
-Weighted least outstanding: (calls under way + 1) ÷ what it bears × how long it takes. What it bears is its weight, or
-the learned limits once all have one. A free endpoint that is much slower than one that is full may be worse than
-waiting: it gets the call when the queue has become so long that it is not (the threshold rule of Lin and Kumar, 1984).
+The policy is weighted least outstanding: (calls under way + 1) ÷ capacity × latency is smallest. The capacity is the
+weight of the endpoint, or its learned limit once all endpoints have one. A free endpoint that is much slower than a
+full one may be worse than waiting: it gets a call only if the queue is so long that waiting would take longer (the
+threshold rule of Lin and Kumar, 1984).
 """
 
 import asyncio
@@ -28,19 +29,19 @@ class NoEndpoint(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a call needs of an endpoint."""
+    """The requirements of a call for an endpoint."""
 
     names: frozenset[str]
     shunned: frozenset[str]
-    """Of `names`, those to be asked only if no other can be: they have been asked before."""
+    """Those of `names` that were asked before; they are asked again only if no other endpoint can be."""
     tokens: float
     affinity: bytes | None = None
     spending: Spending | None = None
-    """The pool's limits."""
+    """The spending limits of the pool."""
     fail_open: bool = True
-    """Where all are ejected, ask the one whose time is over first."""
+    """If all endpoints are ejected, ask the one whose ejection ends first."""
     even_held: bool = False
-    """Ask also one that is held."""
+    """Whether a held endpoint may be asked, too."""
 
     @property
     def group(self) -> "_Group":
@@ -57,7 +58,10 @@ class _Waiting:
 
 
 class Dispatcher:
-    """All endpoints of a process, and the calls that wait for one: in order of arrival among those that want the same."""
+    """Holds all endpoints of a process, and the calls that wait for one.
+
+    Calls that want the same are served in order of arrival.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.endpoints: dict[str, Endpoint] = {}
@@ -68,10 +72,10 @@ class Dispatcher:
         self.waiting = 0
 
     async def acquire(self, wanted: Wanted, deadline: float, max_waiting: int) -> Lease:
-        """A lease of an endpoint, as soon as one can be had.
+        """Wait for a lease of an endpoint.
 
         Raises:
-            NoEndpoint: none will be before `deadline`, as far as is known now, or none was.
+            NoEndpoint: no endpoint was free before `deadline`, or none will be as far as is known.
         """
         now = self._clock()
         if wanted.group not in self._groups:
@@ -115,7 +119,7 @@ class Dispatcher:
                 del self._groups[wanted.group]
 
     def dispatch(self) -> None:
-        """Give what is free to those who wait, the oldest first."""
+        """Give free endpoints to waiting calls, the oldest call first."""
         if not self._groups:
             return
         now = self._clock()
@@ -151,7 +155,7 @@ class Dispatcher:
         self._timer = loop.call_at(when, self._look_again)
 
     def _look_again(self) -> None:
-        # Before its time, perhaps: timers may be rounded to milliseconds, and then another one is wanted.
+        # The timer may fire early, because timers may be rounded to milliseconds; then another timer is needed.
         self._timer = None
         self.dispatch()
 
@@ -161,7 +165,7 @@ class Dispatcher:
             self._timer = None
 
     def _choose(self, wanted: Wanted, waiting: int, now: float) -> Endpoint | float | None:
-        """An endpoint; or the time at which to look again, None: when something changes.
+        """An endpoint; or the time of the next attempt, or None to wait for a change.
 
         Raises:
             NoEndpoint: there is nothing to wait for.
@@ -256,7 +260,10 @@ def _best(endpoints: Sequence[Endpoint], affinity: bytes | None, waiting: int, n
 
 
 def _affinity(affinity: bytes, name: str) -> bytes:
-    """Rendezvous hashing (Thaler and Ravishankar, 1998): an endpoint that goes moves only its own."""
+    """The rank of an endpoint for a group, by rendezvous hashing.
+
+    If an endpoint disappears, only its own groups move (Thaler and Ravishankar, 1998).
+    """
     return hashlib.blake2b(
         name.encode(), key=hashlib.blake2b(affinity, digest_size=32).digest(), digest_size=8
     ).digest()

@@ -1,12 +1,12 @@
-"""Budgets per minute: what a call will take is debited before it, and settled when its real usage is known."""
+"""Budgets per minute: the expected usage of a call is debited before it, and corrected when the real usage is known."""
 
 BURST_S = 10.0
-"""A bucket holds what flows in during so long: a minute's worth would let two minutes' worth pass in the first, a
-second's worth would make any burst a queue."""
+"""A bucket holds the inflow of this time. A minute's inflow would let two minutes' worth pass in the first minute; a
+second's inflow would queue every burst."""
 
 
 class Bucket:
-    """Fills evenly; may be in debt, when a call took more than was thought."""
+    """A budget that fills evenly; it may be in debt after a call that took more than expected."""
 
     def __init__(self, per_minute: float, now: float) -> None:
         self._per_s = per_minute / 60.0
@@ -15,10 +15,10 @@ class Bucket:
         self._at = now
 
     def wait_s(self, amount: float, now: float) -> float:
-        """How long until `amount` can be taken, 0 if at once. What is more than the bucket holds needs it full."""
+        """Seconds until `amount` can be taken, 0 if at once. An amount above the capacity needs a full bucket."""
         self._fill(now)
         lacking = min(amount, self._capacity) - self._level
-        # Less than a millionth of what is asked for is the rounding of the clock.
+        # A lack of less than a millionth of the amount is a rounding error of the clock.
         return lacking / self._per_s if lacking > amount * 1e-6 else 0.0
 
     def take(self, amount: float, now: float) -> None:
@@ -26,7 +26,7 @@ class Bucket:
         self._level -= amount
 
     def settle(self, taken: float, used: float) -> None:
-        """`used` was what a call came to for which `taken` had been debited; 0 if it never happened."""
+        """Replace the debit `taken` of a call by its real usage `used`, which is 0 if the call was never made."""
         self._level = min(self._level + taken - used, self._capacity)
 
     def _fill(self, now: float) -> None:

@@ -1,4 +1,4 @@
-"""A judge's question to one endpoint: built for it, sent, read."""
+"""Builds, sends and reads one question of a judge to one endpoint."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Chat:
-    """The errand of one `ChatRequest`."""
+    """Sends one `ChatRequest` to an endpoint."""
 
     def __init__(self, request: ChatRequest, clock: Callable[[], float], wall: Callable[[], float]) -> None:
         self._request = request
@@ -78,10 +78,10 @@ class Chat:
         )
 
     async def exchange(self, endpoint: Endpoint, within_s: float) -> tuple[Mapping[str, Any], list[str]]:
-        """The body that answers, and the flags of the request; without the parameters that the endpoint refuses.
+        """Send the request without parameters that the endpoint refuses; the body of its answer, and the flags.
 
         Raises:
-            Fault, Filtered: there is none.
+            Fault, Filtered: there is no answer.
         """
         until = self._clock() + within_s
         can = endpoint.capabilities
@@ -99,7 +99,7 @@ class Chat:
                 if not can.drop(parameter) or self._clock() >= until:
                     raise
                 continue
-            # Only now: a server may say so because of what the prompt says.
+            # Checked only now, because a server may refuse a parameter because of the prompt's content.
             endpoint.capabilities.refused |= left_out
             return content, flags
 
@@ -110,10 +110,10 @@ class Chat:
 
 
 async def send(endpoint: Endpoint, body: Mapping[str, Any], within_s: float, wall: float) -> dict[str, Any]:
-    """One exchange: the JSON object of a 200.
+    """Do one exchange; the JSON object of a 200.
 
     Raises:
-        Fault, Filtered: anything else.
+        Fault, Filtered: there was any other answer, or none.
     """
     try:
         encoded = _encode(body)

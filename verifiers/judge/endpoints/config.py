@@ -1,5 +1,6 @@
-"""What the file of judge models says about endpoints and pools of them. Keys are never here, only the names of their
-variables.
+"""The configuration of endpoints and pools in the file of judge models.
+
+Keys are never here, only the names of their environment variables.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -19,7 +20,7 @@ class _Part(BaseModel):
 
 
 class ConcurrencyConfig(_Part):
-    """Calls under way at once: learned between `min` and `max`, beginning with `start`."""
+    """Limits on calls under way at once: learned between `min` and `max`, beginning with `start`."""
 
     start: Count = 8
     min: Count = 1
@@ -35,30 +36,30 @@ class ConcurrencyConfig(_Part):
 class TimeoutConfig(_Part):
     connect_s: Positive = 3.0
     total_s: Positive = 60.0
-    """Of one attempt, its waiting not included."""
+    """The limit for one attempt, without its time in the queue."""
     idle_s: Positive = 30.0
-    """Between two pieces of a stream."""
+    """The limit between two pieces of a stream."""
     probe_s: Positive = 120.0
-    """Of a probe: the first call of a kind may have a server compile for most of a minute."""
+    """The limit for a probe: at the first call of a kind a server may compile for most of a minute."""
 
 
 class PriceConfig(_Part):
-    """Per million tokens."""
+    """Prices per million tokens."""
 
     input: Annotated[float, Field(ge=0)]
     cached_input: Annotated[float, Field(ge=0)] | None = None
-    """None: as `input`."""
+    """None: the same as `input`."""
     output: Annotated[float, Field(ge=0)]
     currency: str = "USD"
 
 
 class SpendConfig(_Part):
-    """No call begins that could bring what was spent in the last `window_s` above a limit."""
+    """Limits on spending. No call begins that could exceed a limit within the last `window_s` seconds."""
 
     window_s: Positive = 3600.0
     max_tokens: Count | None = None
     max_cost: Positive | None = None
-    """In the currency of the prices."""
+    """The currency is that of the prices."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -68,37 +69,38 @@ class SpendConfig(_Part):
 
 
 class HealthConfig(_Part):
-    """When an endpoint gets no more calls, and for how long."""
+    """When an endpoint is ejected, and for how long it gets no calls."""
 
     failures: Count = 3
-    """So many in a row."""
+    """Ejected after this many failures in a row."""
     window: Count = 20
-    """Or, of so many calls, a share of `failure_rate`."""
+    """Or ejected after a share `failure_rate` of failures among this many calls."""
     failure_rate: Annotated[float, Field(gt=0, le=1)] = 0.5
     eject_s: Positive = 10.0
-    """Doubled at each ejection that follows a failed probe, up to `eject_cap_s`."""
+    """Doubled at each ejection after a failed probe, up to `eject_cap_s`."""
     eject_cap_s: Positive = 120.0
     probe: bool = True
-    """Ask a few tokens at the start and after ejections, to learn what the endpoint can do. Without it, the first call
-    after an ejection is the probe."""
+    """Whether a few tokens are asked for at the start and after ejections, to learn what the endpoint can do. If
+    false, the first call after an ejection is the probe."""
 
 
 class EndpointConfig(_Part):
-    """One OpenAI-compatible server, and one model on it."""
+    """One OpenAI-compatible server with one model on it."""
 
     base_url: str
-    """Without `/chat/completions`; as callers can't change it, addresses inside the network are allowed."""
+    """The URL without `/chat/completions`. Addresses inside the network are allowed, because callers cannot change
+    it."""
     model: Name
     protocol: Literal["chat", "decisions"] = "chat"
     model_revision: str | None = None
-    """Part of cache keys: to be changed when other weights are served under the same name."""
+    """Part of cache keys; change it when other weights are served under the same name."""
     api_key_env: Name | None = None
     api_version: str | None = None
-    """Azure style: goes into the query, and the key into the header `api-key`."""
+    """For Azure: the version goes into the query, and the key into the header `api-key`."""
     headers_env: dict[str, Name] = {}
-    """Further headers, and the variables that hold their values."""
+    """Further headers, with the names of the variables that hold their values."""
     weight: Positive = 1.0
-    """What it can bear, compared with others of its pool, until that has been learned."""
+    """The capacity relative to other endpoints of its pool, until the capacity has been learned."""
     concurrency: ConcurrencyConfig = ConcurrencyConfig()
     rpm: Positive | None = None
     """Requests per minute."""
@@ -107,24 +109,24 @@ class EndpointConfig(_Part):
     timeout: TimeoutConfig = TimeoutConfig()
     max_response_bytes: Count = 2_000_000
     structured: Literal["auto", "response_format", "structured_outputs", "none"] = "auto"
-    """How a reply of a given JSON schema is asked for. auto: by `response_format`, unless the probe saw it ignored or
-    refused."""
+    """How a reply with a given JSON schema is requested. auto: by `response_format`, unless the probe saw it ignored
+    or refused."""
     logprobs: bool | None = None
-    """Whether it gives log-probabilities; None: the probe finds out."""
+    """Whether the endpoint gives log-probabilities; None: the probe finds out."""
     context_tokens: Count | None = None
-    """Longer prompts are not sent; None: the server says."""
+    """Longer prompts are not sent; None: the server checks."""
     price: PriceConfig | None = None
-    """None: unknown, which is not free."""
+    """None: the price is unknown, which does not mean free."""
     spend: SpendConfig | None = None
     health: HealthConfig = HealthConfig()
     health_path: str | None = None
-    """Asked before each probe, relative to the server's root: `/health`."""
+    """A path that is requested before each probe, relative to the server's root: `/health`."""
     retry_404: bool = False
-    """404 means that a model is being loaded, not that there is none."""
+    """Whether a 404 means that a model is being loaded, and not that it does not exist."""
     extra_body: dict[str, Any] = {}
-    """Put into each request."""
+    """Fields that are added to each request."""
     extra_control_tokens: list[Name] = []
-    """Of its chat template, to be made harmless in data beside those that are known."""
+    """Control tokens of its chat template, which are made harmless in data like the tokens known here."""
 
     @field_validator("base_url")
     @classmethod
@@ -133,7 +135,7 @@ class EndpointConfig(_Part):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("expected http://HOST/... or https://HOST/...")
         if parts.username or parts.password:
-            raise ValueError("expected no user or password: keys belong into the environment, see api_key_env")
+            raise ValueError("expected no user or password: put keys into the environment, see api_key_env")
         if parts.query or parts.fragment:
             raise ValueError("expected no query and no fragment")
         return url.rstrip("/")
@@ -161,41 +163,41 @@ class EndpointConfig(_Part):
 
     @property
     def env_names(self) -> list[str]:
-        """Variables whose values are sent to it."""
+        """Environment variables whose values are sent to the endpoint."""
         return [*([self.api_key_env] if self.api_key_env else []), *self.headers_env.values()]
 
 
 class RetryConfig(_Part):
     attempts: Count = 3
-    """In all, the first included."""
+    """All attempts, including the first."""
     base_s: Annotated[float, Field(ge=0)] = 0.5
     cap_s: Positive = 8.0
     """Waits are drawn between 0 and `base_s` × 2^n, at most `cap_s`."""
     budget: Annotated[float, Field(ge=0, le=1)] = 0.2
-    """Repeated calls of the last `budget_window_s`, as a share of first ones; those beyond wait."""
+    """Repeated calls of the last `budget_window_s`, as a share of first calls; further repeated calls wait."""
     budget_window_s: Positive = 10.0
     budget_floor_per_s: Annotated[float, Field(gt=0)] = 1.0
     min_attempt_s: Annotated[float, Field(ge=0)] = 0.2
     """No attempt begins with less time left."""
     retry_after_cap_s: Positive = 120.0
-    """At most so long an endpoint is left alone because it asked for it."""
+    """The longest pause that an endpoint gets because it asked for one."""
 
 
 class PoolConfig(_Part):
-    """Endpoints that answer for one another."""
+    """A pool of endpoints that can replace each other."""
 
     members: Annotated[list[Name], Field(min_length=1)]
     policy: Literal["wlo"] = "wlo"
-    """Weighted least outstanding."""
+    """wlo: weighted least outstanding."""
     affinity: Literal["none", "prompt_group"] = "none"
-    """prompt_group: what belongs together goes to the same endpoint, whose cache of prefixes then helps."""
+    """prompt_group: calls of one group go to the same endpoint, whose prefix cache then helps."""
     fallback: Name | None = None
-    """Another pool, asked when no endpoint of this one can be."""
+    """Another pool, which is asked if no endpoint of this one can be."""
     retry: RetryConfig = RetryConfig()
     max_waiting: Annotated[int, Field(ge=0)] = 10_000
-    """Calls that wait for a free endpoint; more are refused."""
+    """The number of calls that may wait for a free endpoint; further calls are refused."""
     deadline_s: Positive = 300.0
-    """Of calls that bring none."""
+    """The deadline of calls without their own."""
     spend: SpendConfig | None = None
 
     @field_validator("members")

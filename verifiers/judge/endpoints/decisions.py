@@ -1,4 +1,4 @@
-"""The protocol of typed decisions: a state and questions go out, a probability for each option comes back, no text."""
+"""The protocol of typed decisions: it sends a state and questions, and gets the probability of each option, no text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ def build(config: EndpointConfig, request: ChatRequest) -> dict[str, Any]:
     """The body of a decision.
 
     Raises:
-        Fault: `bad_upstream_request`: the request says none.
+        Fault: `bad_upstream_request`: the request holds no decision.
     """
     if request.decision is None:
         raise Fault(
@@ -24,10 +24,10 @@ def build(config: EndpointConfig, request: ChatRequest) -> dict[str, Any]:
 
 
 def as_choice(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole answer as the content of a message, in which the parser finds it.
+    """The whole answer as the content of a message, where the parser expects it.
 
     Raises:
-        Fault: there is none.
+        Fault: there is no answer.
     """
     if isinstance(content.get("answers"), dict | list):
         text = msgspec.json.encode(content).decode()

@@ -1,7 +1,7 @@
-"""One endpoint: how it stands, and the leases under which calls go to it.
+"""One endpoint: its state, and the leases for calls to it.
 
-A lease is what a call holds from when it may begin until it is over: a place among the calls under way, tokens of the
-budgets per minute, a reservation in the limits of spending. However a call ends, its lease ends with it, once.
+A call holds a lease from its start to its end. The lease is a place among the calls under way, tokens of the budgets
+per minute, and a reservation in the limits on spending. It ends exactly once with its call, however that ends.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,45 +20,48 @@ from verifiers.judge.endpoints.spending import Spending, cost_of
 from verifiers.judge.endpoints.wire import Wire
 
 Observe = Callable[[str, str, float], None]
-"""Told of each call that is over: endpoint, `ok` or the class of its failure, seconds."""
+"""Called after each call with the endpoint, `ok` or the class of the failure, and seconds."""
 
 
 class Standing(Enum):
-    """Whether a call may go to an endpoint."""
+    """Whether a call may go to an endpoint, and if not, why."""
 
     FREE = "free"
     FULL = "full"
-    """Until one of its calls is over."""
+    """No, until one of its calls is over."""
     LATER = "later"
-    """At a time that is known: it asked for a pause, or a budget per minute is used up."""
+    """No, until a known time: it asked for a pause, or a budget per minute is used up."""
     EJECTED = "ejected"
     PROBING = "probing"
     SPENT = "spent"
     DISABLED = "disabled"
     HELD = "held"
-    """Until it is released."""
+    """No, until it is released."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """Since the start, for metrics."""
+    """Counts since the start, for metrics."""
 
     requests: int = 0
     successes: int = 0
     failures: dict[str, int] = field(default_factory=dict)
-    """By class."""
+    """Failures by class."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
-    """Of calls whose cost is known."""
+    """The cost of all calls whose cost is known."""
     uncosted: int = 0
     """Successes whose cost is not known."""
     probes: int = 0
 
 
 class Endpoint:
-    """State of one endpoint; one event loop, so no locks. `changed` is called when waiting calls may go on."""
+    """The state of one endpoint. It belongs to one event loop, so it has no locks.
+
+    `changed` is called when waiting calls may go on.
+    """
 
     def __init__(
         self,
@@ -77,13 +80,13 @@ class Endpoint:
         self.capabilities = Capabilities()
         self.health = Health(config.health)
         self.held: str | None = None
-        """Why it is not asked, however healthy it is: it answers, but not as it should."""
+        """Why the endpoint is not asked although it is healthy: its answers are not as they should be."""
         self.limiter = Limiter(config.concurrency)
         self.latency = Latency()
         self.counters = Counters()
         self.probed_in_background = False
         self.suspected: Fault | None = None
-        """A call was refused as if key or model were wrong; no other goes out until a probe has told."""
+        """A failure that suggests a wrong key or model; until a probe has decided, no other call goes out."""
         self.call_prober: Callable[[], None] = lambda: None
         self.observe: Observe = observe or (lambda endpoint, kind, seconds: None)
         self._clock = clock
@@ -96,8 +99,10 @@ class Endpoint:
         self._spending = Spending(config.spend) if config.spend else None
 
     def standing(self, tokens: float, now: float, *, even_held: bool = False) -> tuple[Standing, float]:
-        """How it stands for a call of about so many tokens; of LATER, EJECTED: when that ends; of SPENT: in how many
-        seconds. `even_held`: for a call that finds out whether it is still to be held.
+        """Whether a call of about this many tokens may go to the endpoint.
+
+        For LATER and EJECTED the number is the time at which that ends, for SPENT the seconds until then. `even_held`:
+        the call finds out whether the endpoint must still be held.
         """
         state = self.health.tick(now)
         if state is State.DISABLED:
@@ -128,7 +133,7 @@ class Endpoint:
         return tokens * max(price.input, price.output) / 1e6 if price else 0.0
 
     def lease(self, tokens: float, pool: Spending | None = None) -> "Lease":
-        """Begin a call, which `standing` allowed; `pool`: further limits on spending that it falls under."""
+        """Begin a call that `standing` allowed; `pool`: further limits on spending that apply to it."""
         now = self._clock()
         self.latency.began(self.limiter.in_flight, now)
         self.limiter.begin()
@@ -143,7 +148,7 @@ class Endpoint:
         return Lease(self, tokens, now, spendings)
 
     def note_failure(self, fault: Fault, began_at: float, now: float) -> None:
-        """What a failed call says of the endpoint."""
+        """Update the state of the endpoint after a failed call."""
         self.counters.failures[fault.kind] = self.counters.failures.get(fault.kind, 0) + 1
         if fault.refused:
             self.limiter.refused(began_at, now)
@@ -156,7 +161,7 @@ class Endpoint:
         elif fault.ill:
             self.health.failed(fault.kind, now)
         elif self.health.state is State.TRIAL and fault.status is not None:
-            # It answers, and the trouble is the call's own.
+            # The endpoint answers, and the call itself is at fault.
             self.health.succeeded()
         if self.health.state is State.EJECTED:
             self.call_prober()
@@ -166,17 +171,17 @@ class Endpoint:
             self.suspected = fault
             self.call_prober()
         elif self.health.state is not State.HEALTHY or self.counters.successes == 0:
-            # Nobody checks, and no call was ever answered.
+            # No prober checks it, and no call was ever answered.
             self.health.disable(fault.kind)
         else:
             self.health.failed(fault.kind, now)
 
     def probe_ended(self) -> None:
-        """Calls that waited for a probe may go on."""
+        """Let calls go on that waited for a probe."""
         self._changed()
 
     def settle(self, lease: "Lease", usage: Usage | None) -> float | None:
-        """Book what a call came to (None: nothing); its cost, if that is known."""
+        """Book the usage of a call (None: no usage); its cost, if that is known."""
         now = self._clock()
         self.limiter.end()
         used, cost = 0.0, 0.0
@@ -197,7 +202,7 @@ class Endpoint:
 
 @dataclass(slots=True)
 class Lease:
-    """The right of one call."""
+    """The right of one call to an endpoint."""
 
     endpoint: Endpoint
     tokens: float
@@ -206,7 +211,7 @@ class Lease:
     over: bool = False
 
     def succeeded(self, usage: Usage) -> float | None:
-        """The call was answered; its cost, None if unknown."""
+        """End after an answered call; its cost, None if unknown."""
         if self.over:
             return None
         self.over = True
@@ -238,11 +243,11 @@ class Lease:
             endpoint.latency.gave_up(now - self.began_at)
         endpoint.note_failure(fault, self.began_at, now)
         endpoint.observe(endpoint.name, fault.kind, now - self.began_at)
-        # What a call that was broken off has used nobody says: it is counted as it was estimated.
+        # The usage of an aborted call is not known, so its estimate is counted.
         endpoint.settle(self, Usage() if fault.kind in ("timeout", "deadline") else None)
 
     def abandoned(self, *, sent: bool = True) -> None:
-        """Nobody wants the answer any more; says nothing about the endpoint."""
+        """End because the answer is no longer wanted; this says nothing about the endpoint."""
         if not self.over:
             self.over = True
             self.endpoint.settle(self, Usage() if sent else None)

@@ -1,8 +1,8 @@
-"""What went wrong with one attempt, and what follows from it: for the call, for the endpoint, for its load.
+"""Describes what went wrong with one attempt, and the consequences for the call, the endpoint and its load.
 
 Servers say the same thing in many ways: `{"error": {"message", "type", "code", "param"}}`, `{"error": "text"}`,
-`{"detail": [{"loc", "msg"}]}`, `{"object": "error", "message"}`, plain text, HTML. What they say is quoted clipped, with
-control characters escaped and without our keys.
+`{"detail": [{"loc", "msg"}]}`, `{"object": "error", "message"}`, plain text, HTML. Their messages are quoted clipped,
+with escaped control characters and without our keys.
 """
 
 import email.utils
@@ -16,11 +16,11 @@ import msgspec
 
 _MAX_QUOTED_CHARS = 200
 _READ_CHARS = 20_000
-"""So much of an error's text is looked at."""
+"""This much of an error's text is read."""
 
 
 class Retry(Enum):
-    """Who may be asked again."""
+    """Which endpoints may be asked again."""
 
     ANYWHERE = "anywhere"
     ELSEWHERE = "elsewhere"
@@ -28,7 +28,7 @@ class Retry(Enum):
 
 
 class Fault(Exception):
-    """One attempt failed."""
+    """The failure of one attempt."""
 
     def __init__(
         self,
@@ -51,24 +51,24 @@ class Fault(Exception):
         self.status = status
         self.retry_after_s = retry_after_s
         self.refused = refused
-        """The endpoint has too much to do: its limit shrinks."""
+        """Whether the endpoint is overloaded, so that its limit shrinks."""
         self.ill = ill
-        """Counts against the endpoint's health."""
+        """Whether the failure counts against the endpoint's health."""
         self.reached = reached
-        """The endpoint may have worked on it: asking again adds to its load."""
+        """Whether the endpoint may have worked on the call, so that another attempt adds to its load."""
         self.suspect = suspect
-        """Key or model may be wrong, for all calls: to be checked with one of our own."""
+        """Whether key or model may be wrong for all calls, which is checked with a call of our own."""
         self.parameter = parameter
-        """The endpoint refuses this parameter; without it the call may go well."""
+        """A parameter that the endpoint refuses; without it the call may succeed."""
 
 
 class Filtered(Exception):
-    """The endpoint's own filter refused the prompt: an answer, though not a verdict."""
+    """The endpoint's own filter refused the prompt: this is an answer, but no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """The parts of an error body, whatever its dialect."""
+    """The parts of an error body in any dialect."""
 
     message: str
     code: str = ""
@@ -77,12 +77,12 @@ class ErrorBody:
 
     @property
     def words(self) -> frozenset[str]:
-        """Code and type: stable words of the server."""
+        """The code and the type, which are stable words of the server."""
         return frozenset(word for word in (self.code.casefold(), self.type.casefold()) if word)
 
 
 def read_error(body: bytes) -> ErrorBody:
-    """The error in a body of any kind; never raises."""
+    """The error in a body of any kind; it never raises."""
     text = body[: 4 * _READ_CHARS].decode("utf-8", "replace")
     try:
         content = msgspec.json.decode(body)
@@ -92,7 +92,7 @@ def read_error(body: bytes) -> ErrorBody:
 
 
 def _from_json(content: Any) -> ErrorBody | None:
-    if isinstance(content, list) and len(content) == 1:  # as Gemini's compatible door answers
+    if isinstance(content, list) and len(content) == 1:  # Gemini's compatible API answers like this
         content = content[0]
     if not isinstance(content, dict):
         return None
@@ -134,7 +134,7 @@ def _text(value: Any) -> str:
 
 
 def quoted(text: str, secrets: Sequence[str] = ()) -> str:
-    """A server's words as they may be shown: in one line, clipped, printable, without our secrets."""
+    """A server's message for display: in one line, clipped, printable, without our secrets."""
     text = text[:_READ_CHARS]
     for secret in secrets:
         text = text.replace(secret, "[key]")
@@ -144,7 +144,10 @@ def quoted(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
-    """The seconds a server asks us to wait (RFC 9110, 10.2.3: seconds or a date; `retry-after-ms` is more exact)."""
+    """The pause that a server asks for, in seconds.
+
+    It is a number of seconds or a date (RFC 9110, 10.2.3); `retry-after-ms` is more exact.
+    """
     ms = _number(headers.get("retry-after-ms"))
     if ms is not None:
         return ms / 1000

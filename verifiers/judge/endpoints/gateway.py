@@ -1,6 +1,6 @@
-"""All judge models of a service behind one door: which pools there are, and what becomes of a call to one.
+"""Gives access to all judge models of a service: its pools, and calls to them.
 
-Gateway ── Pool: retries, budgets, failover ── Dispatcher: who is asked, who waits
+Gateway ── Pool: retries, budgets, failover ── Dispatcher: which endpoint is asked, which calls wait
                                                    └── Endpoint: limits, health, capabilities ── Wire: HTTP
 """
 
@@ -26,20 +26,20 @@ from verifiers.judge.errors import Attempt, EndpointFailure
 T = TypeVar("T")
 
 _NO_FAILOVER = NOT_OURS | {"deadline", "budget_exhausted"}
-"""Another pool would not help, or (a limit of spending) is not to be used to get around it."""
+"""Failures for which another pool would not help, or must not be used to get around a limit on spending."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointState:
-    """One endpoint now, for readiness, metrics and the curious."""
+    """The current state of one endpoint, for readiness and metrics."""
 
     name: str
     model: str
     health: str
     why: str | None
-    """The class of the failure for which it is not asked."""
+    """The class of the failure because of which it is not asked."""
     held: str | None
-    """Why it is not asked although it answers."""
+    """The reason why it is not asked although it answers."""
     limit: int
     in_flight: int
     ejections: int
@@ -57,7 +57,7 @@ class PoolState:
 
 
 class Gateway:
-    """The endpoints and pools of a configuration. Usable when made; `start` begins the probes."""
+    """The endpoints and pools of a configuration. It is usable at once; `start` begins the probes."""
 
     def __init__(
         self,
@@ -70,9 +70,10 @@ class Gateway:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`keys`: values of the environment's variables, by name. `observe`: told of each
-        call that is over, as metrics need it: endpoint, `ok` or the class of its failure, seconds. `clock` must be the
-        event loop's.
+        """Create the endpoints and pools.
+
+        `keys`: values of environment variables, by name. `observe`: called after each call, for metrics, with the
+        endpoint, `ok` or the class of the failure, and seconds. `clock` must be the event loop's.
 
         Raises:
             BadKey: a key is missing, or no header can hold it.
@@ -94,13 +95,13 @@ class Gateway:
                 ),
                 observe=observe,
             )
-        chance = chance or random.Random()  # noqa: S311 -- spreads retries, hides nothing
+        chance = chance or random.Random()  # noqa: S311 -- spreads retries; no secret depends on it
         self._pools = {
             name: Pool(name, config, self._dispatcher, clock=clock, chance=chance) for name, config in pools.items()
         }
 
     async def start(self) -> None:
-        """Begin to probe in the background; endpoints that are down do not hold this up."""
+        """Begin to probe in the background, without waiting for endpoints that are down."""
         for endpoint in self._dispatcher.endpoints.values():
             if endpoint.config.health.probe:
                 prober = Prober(endpoint, self._clock, self._wall)
@@ -125,37 +126,40 @@ class Gateway:
         avoid: Collection[str] = frozenset(),
         only: str | None = None,
     ) -> ChatReply:
-        """The reply of one endpoint of a pool, or of its fallback.
+        """Ask a pool, or its fallback; the reply of one endpoint.
 
-        `deadline`: by the clock of the event loop; None: the pool's. `avoid`: asked only if no other can be. `only`:
-        this one or none.
+        `deadline`: by the clock of the event loop; None: the pool's. `avoid`: endpoints that are asked only if no other
+        can be. `only`: the one endpoint that may be asked.
 
         Raises:
-            EndpointFailure: no endpoint answered; says nothing about what was to be judged.
+            EndpointFailure: no endpoint answered; this says nothing about the judged response.
         """
         return await self._send(pool, Chat(request, self._clock, self._wall), self._until(pool, deadline), avoid, only)
 
     async def relay(self, pool: str, body: Mapping[str, Any], *, deadline: float | None = None) -> Relayed:
-        """The answer to a caller's own request, as it came.
+        """Pass on a caller's own request; the answer as the endpoint gave it.
 
         Raises:
-            EndpointFailure: as `ask`; but what the request itself is to blame for is an answer.
+            EndpointFailure: as `ask`; but if the request itself is at fault, the refusal is an answer.
         """
         return await self._send(pool, Relay(body, self._clock, self._wall), self._until(pool, deadline))
 
     async def relay_stream(self, pool: str, body: Mapping[str, Any], *, deadline: float | None = None) -> RelayedStream:
-        """As `relay`, as soon as the first piece is there. The caller must read to the end, or `aclose` the pieces."""
+        """Pass on a request as `relay` does, until the first piece is there.
+
+        The caller must read to the end, or `aclose` the pieces.
+        """
         until = self._until(pool, deadline)
         return await self._send(pool, StreamRelay(body, until, self._clock, self._wall), until)
 
     def only(self, name: str) -> Self:
-        """A door to one endpoint alone, to find out how it does: held or not, but not while it is ejected."""
+        """A gateway to one endpoint alone, to find out how it answers: held or not, but not while it is ejected."""
         door = copy.copy(self)
         door._only = name
         return door
 
     def hold(self, name: str, why: str) -> None:
-        """Let no call to an endpoint, of whatever pool, until `release`; those under way go on."""
+        """Send no calls to an endpoint, from any pool, until `release`; calls under way go on."""
         self._dispatcher.endpoints[name].held = why
         self._dispatcher.dispatch()
 
@@ -164,7 +168,7 @@ class Gateway:
         self._dispatcher.dispatch()
 
     def states(self) -> list[EndpointState]:
-        """Every endpoint, as it is now."""
+        """The current state of every endpoint."""
         return [_state(endpoint) for endpoint in self._dispatcher.endpoints.values()]
 
     def pool_states(self) -> list[PoolState]:
@@ -172,7 +176,7 @@ class Gateway:
 
     @property
     def waiting(self) -> int:
-        """Calls that wait for an endpoint."""
+        """The number of calls that wait for an endpoint."""
         return self._dispatcher.waiting
 
     def _until(self, pool: str, deadline: float | None) -> float:

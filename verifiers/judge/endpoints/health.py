@@ -1,11 +1,11 @@
-"""Whether an endpoint is asked at all.
+"""Decides whether an endpoint is asked at all.
 
     unprobed ──probe──► healthy ──failures──► ejected ──time over──► trial ──success──► healthy
                            ▲                     ▲                     │
                            └──────probe──────────┴───────failure───────┘            disabled: until the next start
 
-429 says that there is too much for it, not that it is ill. 401, 403 and 404 of one call may be about what that call
-said (a filter between us and the model): a probe decides, and only its word disables.
+A 429 means that an endpoint is overloaded, not that it is broken. A 401, 403 or 404 may be caused by the content of one
+call (a filter between us and the model): a probe decides, and only a probe disables an endpoint.
 """
 
 from collections import deque
@@ -16,17 +16,17 @@ from verifiers.judge.endpoints.config import HealthConfig
 
 class State(StrEnum):
     UNPROBED = "unprobed"
-    """Never asked yet; its first probe is under way."""
+    """The endpoint was never asked; its first probe is under way."""
     HEALTHY = "healthy"
     EJECTED = "ejected"
     TRIAL = "trial"
-    """Its time is over: one call or probe decides."""
+    """The ejection is over: the next call or probe decides."""
     DISABLED = "disabled"
-    """Key or model are wrong."""
+    """The key or the model is wrong."""
 
 
 class Health:
-    """State and recent history of one endpoint."""
+    """The state and the recent history of one endpoint."""
 
     def __init__(self, config: HealthConfig) -> None:
         self._config = config
@@ -35,7 +35,7 @@ class Health:
         self._eject_s = config.eject_s
         self.state = State.HEALTHY
         self.why: str | None = None
-        """The class of the failure that took it out."""
+        """The class of the failure that led to the ejection."""
         self.ejected_until = 0.0
         self._ejected_at = 0.0
         self.ejections = 0
@@ -44,7 +44,7 @@ class Health:
         self.state = State.UNPROBED
 
     def succeeded(self, began_at: float = float("inf")) -> None:
-        """Count a success of a call or probe. One that began before the ejection does not end it."""
+        """Count a success of a call or probe. A call that began before the ejection does not end it."""
         self._in_a_row = 0
         self._recent.append(True)
         if self.state is State.DISABLED or (self.state is State.EJECTED and began_at < self._ejected_at):
@@ -55,7 +55,7 @@ class Health:
             self._eject_s = self._config.eject_s
 
     def failed(self, why: str, now: float) -> bool:
-        """Count a failure; whether the endpoint was taken out by it."""
+        """Count a failure; whether it led to an ejection."""
         self._in_a_row += 1
         self._recent.append(False)
         if self.state is State.TRIAL or self.state is State.UNPROBED:
@@ -65,13 +65,13 @@ class Health:
         return False
 
     def tick(self, now: float) -> State:
-        """The state now: an ejection may be over."""
+        """The state now; an ejection may have ended."""
         if self.state is State.EJECTED and now >= self.ejected_until:
             self.state = State.TRIAL
         return self.state
 
     def eject(self, why: str, now: float) -> None:
-        """Take it out at once, whatever came before."""
+        """Eject the endpoint at once, whatever happened before."""
         if self.state is not State.DISABLED:
             self._eject(why, now)
 

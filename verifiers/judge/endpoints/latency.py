@@ -1,8 +1,8 @@
-"""How long an endpoint takes, as far as can be known now.
+"""Estimates how long an endpoint takes to answer.
 
-A moving average of its successes. What it does not tell: an endpoint that has calls and answers none of them is at least
-as slow as its silence is long; and one that is not asked may have got better, so what is known of it loses half its
-weight in every `_HALF_LIFE_S`, until it is asked again.
+The estimate is a moving average of its successes, with two corrections. An endpoint that has calls and answers none of
+them is at least as slow as its silence is long. An endpoint that is not asked may have become faster, so its average
+loses half its weight in every `_HALF_LIFE_S`, until it is asked again.
 """
 
 _WEIGHT = 0.2
@@ -13,12 +13,12 @@ class Latency:
     def __init__(self) -> None:
         self._average_s: float | None = None
         self._heard_at = 0.0
-        """When it last answered, or, if later, got a call while it had none."""
+        """The time of its last answer, or a later time at which it got a call while it had none."""
         self.total_s = 0.0
         self.count = 0
 
     def began(self, in_flight: int, now: float) -> None:
-        """A call begins beside `in_flight` others."""
+        """Note that a call begins beside `in_flight` others."""
         if in_flight == 0:
             if self._average_s is not None:
                 self._average_s = self._faded(now)
@@ -31,12 +31,12 @@ class Latency:
         self._learn(seconds)
 
     def gave_up(self, seconds: float) -> None:
-        """No answer within so long: it is not known how much longer it would have been."""
+        """Note that no answer came within `seconds`; how much longer it would have taken is not known."""
         if self._average_s is None or seconds > self._average_s:
             self._learn(seconds)
 
     def estimate_s(self, in_flight: int, now: float) -> float | None:
-        """None: nothing is known yet."""
+        """The estimate in seconds; None if nothing is known yet."""
         if not in_flight:
             return self._faded(now)
         silence = now - self._heard_at

@@ -1,26 +1,26 @@
-"""How many calls an endpoint bears at once: additive increase, multiplicative decrease (Chiu and Jain, 1989).
+"""Learns how many calls an endpoint can take at once: additive increase, multiplicative decrease (Chiu and Jain, 1989).
 
-Until the endpoint refuses for the first time the limit grows by one with each success, so doubles per round trip (the
-slow start of RFC 5681, 3.1); after that by one per round trip. A refusal takes a tenth of it, at most once per round
-trip: the refusals of calls that began before the last decrease speak of the limit before it.
+Until the first refusal the limit grows by one with each success, so it doubles per round trip (the slow start of RFC
+5681, 3.1); after that it grows by one per round trip. A refusal lowers it by a tenth, at most once per round trip:
+refusals of calls that began before the last decrease concern the limit before it.
 """
 
 from verifiers.judge.endpoints.config import ConcurrencyConfig
 
 _DECREASE = 0.9
 _FIRST_DECREASE = 0.5
-"""Doubling goes beyond what can be borne by up to two."""
+"""The decrease after the slow start: doubling exceeds the capacity by up to a factor of two."""
 
 
 class Limiter:
-    """The limit, and what is under way."""
+    """The limit, and the number of calls under way."""
 
     def __init__(self, config: ConcurrencyConfig) -> None:
         self._config = config
         self._limit = float(config.start)
         self._decreased_at = float("-inf")
         self.learned = False
-        """A refusal has shown where the limit lies."""
+        """Whether a refusal has shown where the limit is."""
         self.in_flight = 0
 
     @property
@@ -35,16 +35,16 @@ class Limiter:
         self.in_flight += 1
 
     def end(self) -> None:
-        """One call less is under way; says nothing about how it went."""
+        """Note the end of a call, whatever its result."""
         self.in_flight -= 1
 
     def succeeded(self) -> None:
-        """Called before `end`: the limit grows only if it was in use."""
+        """Note a success. Call it before `end`: the limit grows only if it was in use."""
         if self.in_flight >= int(self._limit):
             self._limit = min(self._limit + (1.0 / self._limit if self.learned else 1.0), float(self._config.max))
 
     def refused(self, began_at: float, now: float) -> None:
-        """429, 503 or a timeout of a call that began at `began_at`."""
+        """Note a 429, a 503 or a timeout of a call that began at `began_at`."""
         if began_at < self._decreased_at:
             return
         overshot = not self.learned and self._limit > self._config.start

@@ -1,4 +1,4 @@
-"""What is asked of an endpoint, and what comes back."""
+"""The requests to endpoints, and their replies."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,28 +7,28 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One call, as yet for no endpoint in particular."""
+    """One call, before an endpoint is chosen."""
 
     messages: Sequence[Mapping[str, Any]]
     temperature: float | None = 0.0
     top_p: float | None = None
     max_tokens: int = 512
     max_tokens_cap: int | None = None
-    """Above it `max_tokens` never goes; None: no such bound."""
+    """The upper bound of `max_tokens`; None: no such bound."""
     seed: int | None = None
     schema: Mapping[str, Any] | None = None
-    """The JSON schema of the reply: asked for where an endpoint can, never to be relied upon."""
+    """The JSON schema of the reply. Endpoints that can are asked to keep it, but no reply is trusted to do so."""
     schema_name: str = "verdict"
     top_logprobs: int | None = None
     affinity: bytes | None = None
-    """Calls with equal ones share the beginning of their prompts."""
+    """Calls with an equal value share the beginning of their prompts."""
     decision: Mapping[str, Any] | None = None
     """`state` and `questions`, for endpoints with protocol `decisions`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens; None where the endpoint did not say."""
+    """Numbers of tokens; None if the endpoint did not report them."""
 
     prompt: int | None = None
     cached: int | None = None
@@ -37,28 +37,28 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What an endpoint said; whether it is a verdict is for the parser to find out."""
+    """An endpoint's answer; the parser decides whether it is a verdict."""
 
     message: Mapping[str, Any]
     finish_reason: str | None
     logprobs: Any
     model: str | None
-    """As the endpoint calls it."""
+    """The model's name as the endpoint reports it."""
     usage: Usage
     cost: float | None
     """None: the price or the usage is unknown."""
     endpoint: str
     latency_s: float
-    """Of the attempt that succeeded."""
+    """The duration of the attempt that succeeded."""
     attempts: int
     flags: tuple[str, ...] = ()
     """`dropped:PARAMETER`: the endpoint refuses it; `no_schema`: the schema was not sent; `no_logprobs`;
-    `model_mismatch`; `filtered`: refused by the endpoint's own filter."""
+    `model_mismatch`; `filtered`: the endpoint's own filter refused the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """An upstream's answer as it came, for a caller who brought the whole request."""
+    """An upstream's unchanged answer, for a caller that supplied the whole request."""
 
     status: int
     headers: Mapping[str, str]
@@ -71,19 +71,23 @@ class Relayed:
 
 
 class Pieces(Protocol):
-    """What a body comes in."""
+    """The pieces of a body."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Raises EndpointFailure if the upstream breaks off: what was passed on is then not the whole."""
+        """Iterate over the pieces.
+
+        Raises:
+            EndpointFailure: the upstream broke off, so that the pieces are not the whole body.
+        """
 
     async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class RelayedStream:
-    """As `Relayed`, but the body comes in pieces, the first of which is there already.
+    """An answer like `Relayed` whose body comes in pieces, the first of which is there already.
 
-    Whoever got it reads it to its end or its failure, or calls `aclose`; else its place among the calls stays taken.
+    The receiver reads it to its end or its failure, or calls `aclose`; otherwise its place among the calls stays taken.
     """
 
     status: int
@@ -93,5 +97,5 @@ class RelayedStream:
     pieces: Pieces = field(repr=False)
 
     async def aclose(self) -> None:
-        """Nobody listens any more; without effect when all was read."""
+        """Stop reading; without effect if all was read."""
         await self.pieces.aclose()

@@ -1,7 +1,7 @@
-"""One call to a pool: an endpoint is chosen, asked, and if that fails perhaps another one, until an answer or the deadline.
+"""Makes one call to a pool: asks one endpoint, and after a failure perhaps another, until an answer or the deadline.
 
-The only loop of retries there is; nothing below it tries twice (but for leaving out a parameter that an endpoint does
-not know).
+This is the only loop of retries; nothing below it tries twice, except without a parameter that an endpoint does not
+know.
 """
 
 import asyncio
@@ -23,24 +23,24 @@ T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 NOT_OURS = frozenset({"bad_upstream_request", "context_overflow"})
-"""What the request itself is to blame for."""
+"""Failures that the request itself causes."""
 _FINAL = NOT_OURS | {"budget_exhausted", "auth", "model_not_found", "quota"}
 _MAX_TIMEOUTS = 2
-"""A prompt that makes two endpoints think for too long would do so with a third."""
+"""A prompt that makes two endpoints think for too long would do so with a third one."""
 
 
 class Errand(Protocol[T_co]):
-    """What is to be done at whichever endpoint."""
+    """A task for any endpoint."""
 
     @property
     def tokens(self) -> float:
-        """What it may come to."""
+        """The estimated number of tokens."""
 
     @property
     def affinity(self) -> bytes | None: ...
 
     async def run(self, lease: Lease, within_s: float, attempt: int) -> T_co:
-        """Do it; a success ends the lease, or passes it on.
+        """Do the task; a success ends the lease, or passes it on.
 
         Raises:
             Fault: it failed; the lease is still held.
@@ -51,14 +51,14 @@ class Errand(Protocol[T_co]):
 class PoolCounters:
     requests: int = 0
     retries: dict[str, int] = field(default_factory=dict)
-    """By the class of failure that they follow."""
+    """Repeated calls, by the class of failure before them."""
     failures: dict[str, int] = field(default_factory=dict)
     """Calls that failed for good, by class."""
     failovers: int = 0
 
 
 class Pool:
-    """Members, limits and counts of one pool."""
+    """The members, limits and counts of one pool."""
 
     def __init__(
         self,
@@ -93,10 +93,10 @@ class Pool:
         attempts: list[Attempt],
         even_held: bool = False,
     ) -> T:
-        """What the errand brings; failed attempts are appended to `attempts`.
+        """Run the errand; its result. Failed attempts are appended to `attempts`.
 
         Raises:
-            EndpointFailure: nothing; with all attempts so far.
+            EndpointFailure: there is no result; with all attempts so far.
         """
         names = frozenset(self.config.members) if only is None else frozenset({only})
         shunned = frozenset(avoid) & names
@@ -151,7 +151,7 @@ class Pool:
             return _Done(await errand.run(lease, within_s, len(attempts) + 1))
         except Fault as fault:
             if fault.kind == "timeout" and fault.status is None and within_s < total_s:
-                # It was not given the time that it may take: no fault of the endpoint's.
+                # The endpoint did not get its full time, so the failure is not its fault.
                 fault = Fault("deadline", f"cut off by the deadline: {fault.message}", Retry.NEVER)
             lease.failed(fault)
             spans.fail(fault.kind)
@@ -170,10 +170,10 @@ class Pool:
         deadline: float,
         attempts: list[Attempt],
     ) -> None:
-        """Wait as long as is due before the next attempt.
+        """Wait before the next attempt.
 
         Raises:
-            EndpointFailure: there is to be none.
+            EndpointFailure: there must be no further attempt.
         """
         retry = self.config.retry
         timeouts = sum(attempt.kind == "timeout" for attempt in here)
@@ -193,7 +193,7 @@ class Pool:
                     fault.kind, f"{fault.message}; no time for another attempt", attempts, fault.retry_after_s
                 )
             await asyncio.sleep(wait_s)
-            # A call that never arrived adds nothing to anybody's load.
+            # A call that never arrived adds to no endpoint's load.
             if not fault.reached or self._budget.take(self._clock()):
                 break
             wait_s = self._budget.wait_s

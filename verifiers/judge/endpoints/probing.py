@@ -1,8 +1,8 @@
-"""What an endpoint can do is asked of it, at the start and whenever it comes back, and before its key is called wrong.
+"""Probes what an endpoint can do: at the start, whenever it comes back, and before its key is called wrong.
 
-One small call with everything at once: a schema that no model would keep to by itself, log-probabilities, two choices,
-temperature and seed. It warms up what a server compiles at first use, and tells which parameters are refused. A 200 alone
-says nothing: servers ignore what they don't know.
+A probe is one small call with everything at once: a schema that no model would follow by itself, log-probabilities, two
+choices, temperature and seed. It warms up what a server compiles at first use, and shows which parameters are refused.
+A 200 alone shows nothing, because servers ignore parameters that they do not know.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _MAX_TOKENS = 48
 
 
 class Prober:
-    """Looks after one endpoint for as long as `run` runs."""
+    """Probes one endpoint as long as `run` runs."""
 
     def __init__(self, endpoint: Endpoint, clock: Callable[[], float], wall: Callable[[], float]) -> None:
         self._endpoint = endpoint
@@ -64,7 +64,7 @@ class Prober:
                 pass
 
     async def probe(self) -> None:
-        """Ask once, and let the endpoint's state say what came of it."""
+        """Probe once, and update the endpoint's state with the result."""
         endpoint = self._endpoint
         before = endpoint.health.state
         endpoint.counters.probes += 1
@@ -75,7 +75,7 @@ class Prober:
             endpoint.health.succeeded()
         except Fault as fault:
             self._conclude(fault)
-        except Exception:  # whatever a server's words do to us, it must not stay unprobed for ever
+        except Exception:  # an unexpected reply must not end the probes of this endpoint
             log.exception("the probe of judge endpoint %s", endpoint.name)
             self._conclude(Fault("bad_upstream_body", "the probe could not be read", ill=True))
         else:
@@ -102,7 +102,7 @@ class Prober:
             else:
                 health.eject(fault.kind, self._clock())
         else:
-            # It is there: too busy for a probe, or not pleased with this one.
+            # The endpoint is up, but too busy for a probe, or it refuses this one.
             health.succeeded()
 
     async def _check_health(self) -> None:
@@ -162,7 +162,7 @@ def _read(content: Mapping[str, Any], body: Mapping[str, Any], can: Capabilities
 
 
 def _keeps(text: Any, finish_reason: Any) -> bool | None:
-    """Whether the reply keeps to the schema; None: it was cut off before that could be seen."""
+    """Whether the reply follows the schema; None if it was cut off too early to tell."""
     said = text.strip() if isinstance(text, str) else ""
     try:
         if msgspec.json.decode(said) == {"code": PROBE_WORD}:

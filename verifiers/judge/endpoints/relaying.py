@@ -1,7 +1,8 @@
-"""A caller's own request, passed to one endpoint as it is, but for the model's name and the keys, which are ours.
+"""Passes a caller's own request to one endpoint, unchanged except for the model's name and the keys, which are ours.
 
-What the request itself is to blame for (400, 413, 422) goes back as the endpoint said it; what is about us (our key, an
-outage) does not, and is tried elsewhere, until the first byte of a stream has gone out.
+If the request itself is at fault (400, 413, 422), the endpoint's answer goes back unchanged. If the fault is on our
+side (our key, an outage), the answer does not go back, and the request is tried elsewhere, until the first byte of a
+stream has gone out.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -22,9 +23,9 @@ from verifiers.judge.errors import EndpointFailure
 
 _HEADERS = ("Content-Type", "Retry-After", "retry-after-ms", "x-request-id")
 _DEFAULT_MAX_TOKENS = 1024
-"""What a request without `max_tokens` may come to, for budgets."""
+"""The estimated tokens of a request without `max_tokens`, for budgets."""
 _TAIL_BYTES = 16_384
-"""Of a stream's end, where its usage stands if it has one."""
+"""Bytes at the end of a stream that are kept, because its usage is there if it has one."""
 
 
 class Relay:
@@ -55,7 +56,7 @@ class Relay:
 
 
 class StreamRelay:
-    """The errand of a whole request whose answer is to come piece by piece; done when the first piece is there."""
+    """The errand of a request with a streamed answer; it is done when the first piece is there."""
 
     def __init__(
         self, body: Mapping[str, Any], deadline: float, clock: Callable[[], float], wall: Callable[[], float]
@@ -93,7 +94,7 @@ class StreamRelay:
 
 
 class Whole(AsyncIterator[bytes]):
-    """A body that came in one."""
+    """A body that came as one piece."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -109,7 +110,7 @@ class Whole(AsyncIterator[bytes]):
 
 
 class Events(AsyncIterator[bytes]):
-    """A stream under way. Ends its lease and its connection when it ends, or when `aclose` is called."""
+    """A stream under way. It ends its lease and its connection when it ends, or when `aclose` is called."""
 
     def __init__(
         self,
@@ -156,7 +157,7 @@ class Events(AsyncIterator[bytes]):
             raise
 
     async def aclose(self) -> None:
-        """Nobody listens any more: the endpoint is told by closing the connection."""
+        """Stop reading; the closed connection tells the endpoint."""
         self._lease.abandoned()
         self._close()
 
@@ -165,7 +166,7 @@ class Events(AsyncIterator[bytes]):
 
 
 def encoded(body: Mapping[str, Any], lease: Lease, *, stream: bool) -> bytes:
-    """The request as this endpoint gets it."""
+    """The request in the form for this endpoint."""
     config = lease.endpoint.config
     whole = {**config.extra_body, **body, "model": config.model}
     if stream or "stream" in whole:
@@ -181,10 +182,10 @@ def encoded(body: Mapping[str, Any], lease: Lease, *, stream: bool) -> bytes:
 
 
 def blame(answer: Answer, lease: Lease, wall: float) -> None:
-    """Whether an answer other than 200 is about the request; then the lease is over.
+    """Check that an answer other than 200 is the fault of the request, and end the lease.
 
     Raises:
-        Fault: it is about us, or the endpoint.
+        Fault: we or the endpoint are at fault.
     """
     endpoint = lease.endpoint
     try:
@@ -206,12 +207,12 @@ def blame(answer: Answer, lease: Lease, wall: float) -> None:
 
 
 def headers_of(answer: Answer) -> dict[str, str]:
-    """Those that matter to a caller; none that could be about us."""
+    """The headers that matter to a caller, without any that could reveal something about us."""
     return {name: answer.headers[name] for name in _HEADERS if name in answer.headers}
 
 
 def redacted(body: bytes, wire: Wire) -> bytes:
-    """An answer that may quote the key it was asked with, without it."""
+    """An answer without the key, which it may quote."""
     for secret in wire.secrets:
         if secret.encode() in body:
             body = body.replace(secret.encode(), b"[key]")

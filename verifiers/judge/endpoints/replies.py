@@ -1,4 +1,4 @@
-"""What an endpoint's 200 holds: a message, or trouble after all. Nothing in it is taken on trust but its JSON syntax."""
+"""Reads the message, or an error, from an endpoint's 200. It trusts nothing in the body but its JSON syntax."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ def decode(body: bytes) -> dict[str, Any]:
     """The JSON object of a body.
 
     Raises:
-        Fault: `bad_upstream_body`, or what an `error` within a 200 stands for.
-        Filtered: that error is of the endpoint's filter.
+        Fault: `bad_upstream_body`, or the fault of an `error` within a 200.
+        Filtered: that error comes from the endpoint's filter.
     """
     try:
         content = msgspec.json.decode(body)
@@ -39,7 +39,10 @@ def _error_within(error: Any, body: bytes) -> Fault:
 
 
 def _lenient(body: bytes, error: Exception) -> Any:
-    """Escaped halves of surrogate pairs are JSON to servers in Python: each becomes U+FFFD. All else stays an error."""
+    """Accept escaped halves of surrogate pairs, which servers in Python write: each becomes U+FFFD.
+
+    Any other error is raised.
+    """
     if b"\\ud" not in body and b"\\uD" not in body:
         raise _bad(f"not JSON: {quoted(str(error))}") from error
     try:
@@ -63,10 +66,10 @@ def _mended(value: Any) -> Any:
 
 
 def choice_of(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The choice that was asked for: the one with index 0, or without any.
+    """The requested choice: the choice with index 0, or without any index.
 
     Raises:
-        Fault: there is none, or two that differ.
+        Fault: there is no such choice, or there are two different ones.
     """
     choices = content.get("choices")
     if not isinstance(choices, list) or not choices:
@@ -89,7 +92,7 @@ def _all_equal(choices: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The message; a content in parts that are all texts becomes one text."""
+    """The message; a content list of texts becomes one text."""
     message: Mapping[str, Any] = choice["message"]
     parts = message.get("content")
     if isinstance(parts, list) and all(
@@ -101,7 +104,7 @@ def message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage:
-    """What the endpoint counted; None for what it did not, or not as whole numbers from 0."""
+    """The token counts of the endpoint; None for counts that are missing, or no whole numbers from 0."""
     usage = content.get("usage")
     if not isinstance(usage, dict):
         return _NOTHING_SAID
@@ -114,12 +117,12 @@ def usage_of(content: Mapping[str, Any]) -> Usage:
 
 
 def _count(value: Any) -> int | None:
-    # Beyond any model's context there is no count, only a mistake that would burst every budget.
+    # A number beyond any model's context is a mistake that would exceed every budget.
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
 
 
 def says_other_model(asked: str, answered: str | None) -> bool:
-    """Whether another model answered: more than a date or a folder apart."""
+    """Whether another model answered: its name differs by more than a date or a folder."""
     if not answered:
         return False
     one, two = asked.casefold().rsplit("/", 1)[-1], answered.casefold().rsplit("/", 1)[-1]
@@ -135,7 +138,7 @@ def _bad(message: str) -> Fault:
 
 
 FILTERED_MESSAGE: Mapping[str, Any] = {"role": "assistant", "content": None}
-"""What stands for the reply where the endpoint's filter refused the prompt (`finish_reason`: content_filter)."""
+"""The reply if the endpoint's filter refused the prompt (`finish_reason`: content_filter)."""
 
 __all__ = [
     "FILTERED_MESSAGE",

@@ -1,4 +1,4 @@
-"""The body that asks one endpoint what a `ChatRequest` asks of any: by what it can do, and what it has refused."""
+"""Builds the body of a `ChatRequest` for one endpoint, by what it can do and what it has refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,25 +9,25 @@ from verifiers.judge.endpoints.faults import Fault, Retry
 from verifiers.judge.endpoints.messages import ChatRequest
 
 _MAX_CHARS_PER_TOKEN = 16
-"""No text in any language comes to so many on average."""
+"""An upper bound on the average characters per token of any text."""
 
 
 @dataclass(slots=True)
 class Capabilities:
-    """What is known of an endpoint; None: not known yet."""
+    """What is known about an endpoint; None: not known yet."""
 
     schema: bool | None = None
-    """Its replies keep to `response_format`: seen once, not to be relied upon."""
+    """Whether its replies follow `response_format`; observed once, and not to be relied upon."""
     logprobs: bool | None = None
     several: bool | None = None
-    """It gives as many choices as `n` asks for."""
+    """Whether it gives as many choices as `n` asks for."""
     refused: set[str] = field(default_factory=set)
     """Parameters that it rejects."""
 
     def drop(self, parameter: str) -> bool:
         """Remember that a parameter is refused; whether a request without it makes sense."""
         self.refused.add(parameter)
-        # One of the two names it must take: without any, nothing bounds the reply.
+        # It must accept one of the two names; without both, nothing limits the reply.
         return not {"max_tokens", "max_completion_tokens"} <= self.refused
 
 
@@ -79,7 +79,7 @@ def gives_logprobs(config: EndpointConfig, can: Capabilities) -> bool:
 def ask_for_schema(
     body: dict[str, Any], config: EndpointConfig, can: Capabilities, name: str, schema: Mapping[str, Any]
 ) -> bool:
-    """Put a schema into a body, in the way of the endpoint; whether there is one."""
+    """Add a schema to a body in the endpoint's way; whether it was added."""
     way = config.structured
     if way == "auto":
         way = "none" if can.schema is False else "response_format"
@@ -100,9 +100,9 @@ def _chars(request: ChatRequest) -> int:
 
 
 def estimated_tokens(messages: Any, max_tokens: int) -> float:
-    """What a call may come to, before anybody has counted: four letters a token, one character where not ASCII.
+    """Estimate the tokens of a call: four ASCII characters per token, one other character per token.
 
-    `messages` may be a caller's own, so anything.
+    `messages` may come from a caller, so they may be anything.
     """
     total = 0.0
     for message in messages if isinstance(messages, list | tuple) else ():

@@ -1,7 +1,8 @@
-"""When a failed call is made again: after a random wait, and as part of a budget.
+"""Decides when a failed call is repeated: after a random wait, and within a budget.
 
 Full jitter: waits are drawn evenly from 0 to a bound that doubles ("Exponential Backoff And Jitter", AWS, 2015). The
-budget keeps an outage from multiplying the load: what is above it waits, since a call that is dropped is an item lost.
+budget keeps an outage from multiplying the load. Calls beyond it wait instead of being dropped, because a dropped call
+is a lost item.
 """
 
 import random
@@ -13,12 +14,12 @@ _SLOTS = 10
 
 
 def delay_s(config: RetryConfig, failures: int, chance: random.Random) -> float:
-    """Before the next attempt, after so many failures."""
+    """Seconds before the next attempt, after this many failures."""
     return chance.uniform(0, min(config.cap_s, config.base_s * 2.0 ** min(failures - 1, 30)))
 
 
 class RetryBudget:
-    """Calls and repeated calls of the last window."""
+    """Counts calls and repeated calls within the last window."""
 
     def __init__(self, config: RetryConfig) -> None:
         self._config = config
@@ -44,7 +45,7 @@ class RetryBudget:
 
     @property
     def wait_s(self) -> float:
-        """When to ask again after a refusal."""
+        """Seconds until it is worth asking again after a refusal."""
         return self._slot_s
 
     def _slot(self, now: float) -> list[int]:

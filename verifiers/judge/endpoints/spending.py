@@ -1,7 +1,7 @@
-"""Limits on what is spent within a window that moves along.
+"""Limits the spending within a sliding window.
 
-What calls under way may come to is reserved, so that many at once cannot pass a limit that each alone would have kept.
-What an endpoint does not say is counted as was reserved: unknown is not free.
+The expected usage of calls under way is reserved, so that many calls at once cannot exceed a limit that each alone
+would keep. If an endpoint does not report its usage, the reservation counts: unknown usage is not free.
 """
 
 from collections import deque
@@ -10,11 +10,11 @@ from verifiers.judge.endpoints.config import PriceConfig, SpendConfig
 from verifiers.judge.endpoints.messages import Usage
 
 _SLOTS = 60
-"""The window moves on in so many steps."""
+"""The number of steps in which the window moves."""
 
 
 class Spending:
-    """Tokens and cost of the last window."""
+    """The tokens and the cost within the last window."""
 
     def __init__(self, config: SpendConfig) -> None:
         self._config = config
@@ -36,7 +36,7 @@ class Spending:
         self._reserved_cost += cost
 
     def settle(self, reserved: tuple[float, float], spent: tuple[float, float], now: float) -> None:
-        """Tokens and cost of a call that is over, in place of those reserved for it."""
+        """Replace the reservation of a finished call by its tokens and its cost."""
         self._reserved_tokens -= reserved[0]
         self._reserved_cost -= reserved[1]
         if spent == (0.0, 0.0):
@@ -51,7 +51,7 @@ class Spending:
         self._slots.append((slot, *spent))
 
     def retry_after_s(self, now: float) -> float:
-        """When the oldest of what was spent leaves the window."""
+        """Seconds until the oldest spending leaves the window."""
         if not self._slots:
             return self._slot_s
         return max((self._slots[0][0] + _SLOTS + 1) * self._slot_s - now, self._slot_s)
@@ -65,7 +65,7 @@ class Spending:
 
 
 def _fits(amount: float, limit: float | None) -> bool:
-    # Sums of many prices are off by their rounding.
+    # Sums of many prices have rounding errors.
     return limit is None or amount <= limit * (1 + 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""What each status means: HTTP's numbers, read together with the server's words where servers disagree."""
+"""Maps HTTP statuses to faults, together with the server's words if servers disagree about a status."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from verifiers.judge.endpoints.faults import ErrorBody, Fault, Filtered, Retry, 
 
 SERVER_TROUBLE = frozenset({500, 502, 503, 504, *range(520, 530)})
 PASSING_TROUBLE = frozenset({409, 425})
-"""Another request is in the way, or it came too early."""
+"""The status means a conflict with another request, or that the request came too early."""
 
 DROPPABLE = (
     "response_format",
@@ -20,7 +20,7 @@ DROPPABLE = (
     "seed",
     "n",
 )
-"""Parameters of ours that a server may not know. Longer names come before those that they contain."""
+"""Parameters of ours that a server may not know. A longer name comes before a name that it contains."""
 
 _UNSUPPORTED_WORDS = (
     "unsupported",
@@ -66,8 +66,9 @@ def fault_of(
     wall: float,
     secrets: Sequence[str],
 ) -> Fault:
-    """The fault that a status other than 200 stands for. `sent`: the parameters of the request; `wall`: the time, for
-    headers with dates.
+    """The fault for a status other than 200.
+
+    `sent`: the parameters of the request; `wall`: the time, for headers with dates.
 
     Raises:
         Filtered: the endpoint's filter refused the prompt.
@@ -105,7 +106,7 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
     if status == 404 and retry_404:
         return Fault("upstream_5xx", said, ill=True)
     if status in (401, 403, 404):
-        # Not in the server's words, which may hold a part of the key.
+        # The server's own words are not used, because they may hold a part of the key.
         kind = "model_not_found" if status == 404 else "auth"
         return Fault(kind, said if status == 404 else f"HTTP {status}", Retry.ELSEWHERE, suspect=True)
     if status == 402:
@@ -135,9 +136,9 @@ def _is_filtered(error: ErrorBody) -> bool:
 
 
 def _unsupported(error: ErrorBody, sent: Sequence[str]) -> str | None:
-    """The parameter of ours that the server refuses, if that is what it says.
+    """The parameter of ours that the server refuses; None if the error means something else.
 
-    A message about context lengths may name `max_tokens`, too; it holds none of the words for what is not known.
+    A message about context lengths may name `max_tokens`, too, but has none of the words for an unknown parameter.
     """
     text = error.message.casefold()
     candidates = [name for name in DROPPABLE if name in sent]

@@ -1,7 +1,7 @@
-"""One HTTP exchange with one endpoint: bounded in time and bytes, to the address of the configuration and nowhere else.
+"""Exchanges one HTTP request with one endpoint, within limits of time and bytes, and only at its configured address.
 
-Redirects are not followed (the key would go along), cookies and proxies of the environment not used. Bodies are asked
-for as they are; one that comes compressed all the same is inflated up to the bound and no further.
+Redirects are not followed, because the key would go along; cookies and proxies of the environment are not used. Bodies
+are requested uncompressed; a body that comes compressed all the same is inflated up to the limit and no further.
 """
 
 import asyncio
@@ -25,21 +25,21 @@ _IDENTITY = ("", "identity")
 
 
 class BadKey(Exception):
-    """What a variable holds cannot be sent in a header; the message has its name only."""
+    """A value of an environment variable cannot be sent in a header; the message holds only the variable's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, inflated."""
+    """An answer, inflated."""
 
     status: int
     headers: Mapping[str, str]
-    """Their names in any case."""
+    """The names of headers match in any case."""
     body: bytes
 
 
 class Wire:
-    """The session of one endpoint, opened at its first use."""
+    """The session with one endpoint, which is opened at its first use."""
 
     def __init__(self, config: EndpointConfig, keys: Mapping[str, str]) -> None:
         self._config = config
@@ -49,7 +49,7 @@ class Wire:
         self._url = config.base_url + _PATHS[config.protocol] + version
         root = urlsplit(config.base_url)
         self._health_url = f"{root.scheme}://{root.netloc}{config.health_path or ''}"
-        # `connect` holds for the name's look-up and TLS, too.
+        # `connect` also covers the name's look-up and TLS.
         self._timeout = aiohttp.ClientTimeout(total=None, connect=config.timeout.connect_s)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
@@ -58,22 +58,24 @@ class Wire:
         return f"Wire({self._config.base_url})"
 
     async def close(self) -> None:
-        """For good: calls under way fail, and none begins."""
+        """Close for good: calls under way fail, and no new call begins."""
         self._closed = True
         if self._session is not None:
             await self._session.close()
             self._session = None
 
     async def post(self, body: bytes, within_s: float) -> Answer:
-        """Raises:
-        Fault: `connect`, `timeout`, `bad_upstream_body`.
+        """Send a body; the answer.
+
+        Raises:
+            Fault: `connect`, `timeout`, `bad_upstream_body`.
         """
         with _translated(self._config, within_s):
             async with asyncio.timeout(within_s):
                 return await self._whole(await self._request("POST", self._url, body))
 
     async def ask_health(self, within_s: float) -> int:
-        """The status that its path of health gives.
+        """The status of the endpoint's health path.
 
         Raises:
             Fault: as `post`.
@@ -85,7 +87,7 @@ class Wire:
                 return response.status
 
     async def begin(self, body: bytes, within_s: float) -> aiohttp.ClientResponse:
-        """The head of an answer; `read` or `pieces` take the rest, and `end` must follow.
+        """Begin an exchange; the head of the answer. `read` or `pieces` take the rest, and `end` must follow.
 
         Raises:
             Fault: as `post`.
@@ -95,13 +97,13 @@ class Wire:
                 return await self._request("POST", self._url, body)
 
     async def read(self, response: aiohttp.ClientResponse, within_s: float) -> Answer:
-        """The whole of what `begin` has begun, which is no stream."""
+        """Read the whole body of an answer that `begin` has begun and that is no stream."""
         with _translated(self._config, within_s):
             async with asyncio.timeout(within_s):
                 return await self._whole(response)
 
     async def piece(self, response: aiohttp.ClientResponse, within_s: float) -> bytes:
-        """What comes next of a stream; empty at its end.
+        """The next piece of a stream; empty at its end.
 
         Raises:
             Fault: as `post`.
@@ -112,7 +114,7 @@ class Wire:
                 return piece
 
     def end(self, response: aiohttp.ClientResponse) -> None:
-        """Keep the connection if all was read, else close it, by which a server sees that nobody listens."""
+        """Keep the connection if all was read; otherwise close it, which tells the server to stop."""
         if response.content.is_eof() and response.content.exception() is None:
             response.release()
         else:
@@ -130,7 +132,7 @@ class Wire:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._closed:
-            raise Fault("connect", "we are stopping", Retry.NEVER, reached=False)
+            raise Fault("connect", "the service is stopping", Retry.NEVER, reached=False)
         self._session = aiohttp.ClientSession(
             # Our own limits decide how many connections there are.
             connector=aiohttp.TCPConnector(limit=0, limit_per_host=0),
@@ -160,7 +162,7 @@ class Wire:
 
 @contextmanager
 def _translated(config: EndpointConfig, within_s: float) -> Iterator[None]:
-    """The client library's errors as faults; which hold neither headers nor keys."""
+    """Raise errors of the client library as faults, which hold neither headers nor keys."""
     try:
         yield
     except aiohttp.ConnectionTimeoutError as error:
@@ -215,7 +217,7 @@ def _too_long(max_bytes: int) -> Fault:
 
 
 def _told(error: OSError) -> str:
-    """What went wrong, without the address: callers are told of it."""
+    """What went wrong, without the address, because callers see this text."""
     if isinstance(error, socket.gaierror) or error.errno is None or error.errno < 0:
         return type(error).__name__
     return os.strerror(error.errno)

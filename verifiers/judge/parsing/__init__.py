@@ -1,15 +1,15 @@
-"""Reads a judge's output: a verdict that is there for certain, or no verdict.
+"""Reads a judge's output: either a verdict that is certain, or no verdict.
 
-    channels     what of a message is its answer at all: refusals, thinking, harmony channels       P1 P2
-    objects      the JSON objects that own their lines, and which of them may speak                  P3
+    channels     the part of a message that is its answer: refusals, thinking, harmony channels       P1 P2
+    objects      the JSON objects that own their lines, and which of them may hold a verdict         P3
     decoding     strict JSON, and a fixed list of repairs                                            P4 P5
     labels, numbers, lines                                                                           P6 P8, P7
     criteria     one score for each criterion                                                        P9
     probabilities, decisions                                                                         P10 P11
 
-Judges quote what they judge, so the order of trust is strict: never a word found somewhere in prose, never an object
-quoted inside a sentence, never a second-best line when the last one is off the menu. What cannot be read for certain
-raises `Unparseable` and is asked again: that costs a call, and a misread verdict teaches the policy a falsehood.
+Judges quote the text that they judge, so the reader is strict: it never takes a word from prose, an object quoted
+inside a sentence, or an earlier line if the last one is off the menu. An output that cannot be read for certain raises
+`Unparseable`, and the judge is asked again. That costs a call, but a misread verdict teaches the policy a falsehood.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ from verifiers.judge.parsing import (
 from verifiers.judge.schemas import NO_CONTEXT, Context, Kind, Schema
 
 PARSER_VERSION: Final = "1"
-"""Part of every verdict and of the cache key: bump when any output may be read otherwise."""
+"""Part of every verdict and of the cache key; bump it when any output may be read otherwise."""
 
 _RATIONALES: Final = ("reasoning", "reason", "rationale", "explanation", "analysis")
 _CLIPPED_CHARS: Final = 2_000
@@ -47,17 +47,17 @@ class Reading:
     value: Value
     """The label, the number, or the score of each criterion."""
     score: float
-    """In [0, 1]. Of a rubric: the mean by weight; gates and other means are the caller's."""
+    """A score from 0 to 1. For a rubric: the weighted mean; the caller applies gates and other means."""
     flags: tuple[str, ...] = ()
     """`repaired`, `conflicting_candidates`, `format_fallback` (text where JSON was asked for), `no_logprobs`."""
     rationale: str | None = None
-    """What the judge says of its verdict, clipped."""
+    """The judge's rationale, clipped."""
     probabilities: Mapping[str, float] | None = None
-    """Of each label, where they were asked for and came; sum 1."""
+    """The probability of each label, if it was requested and returned; the sum is 1."""
     mass: float | None = None
-    """The probability that all labels had together, before it was made 1."""
+    """The probability of all labels together, before it was scaled to 1."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """By criterion."""
+    """The reason for each criterion."""
 
 
 def read(
@@ -68,10 +68,10 @@ def read(
     context: Context = NO_CONTEXT,
     logprobs: Any = None,
 ) -> Reading:
-    """The verdict in an assistant's message (`choices[0].message`); of a decision, the body as its `content`.
+    """The verdict in an assistant's message (`choices[0].message`); for a decision, `content` is the body.
 
     Raises:
-        Unparseable: there is none that can be read for certain.
+        Unparseable: there is no verdict that can be read for certain.
     """
     text = channels.answer(message, finish_reason)
     if schema.kind is Kind.DECISION:
@@ -89,7 +89,7 @@ def read(
 class _Found:
     reading: Reading
     begin: int | None = None
-    """Where in the visible text the verdict's value begins, if it stands there as it was read."""
+    """The position of the verdict's value in the visible text, if it stands there as it was read."""
 
 
 def _find(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found:
@@ -103,10 +103,10 @@ def _find(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Foun
 
 
 def _find_object(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found | None:
-    """The verdict of the JSON object that may speak; None where there is none, so that text may.
+    """The verdict of the JSON object that may hold one; None if there is no such object, so that text may.
 
-    A terminal object beats an initial one. One that stands between other words was quoted. A text that begins with an
-    object that is no verdict and goes on is one in which something has broken out of its string.
+    A terminal object beats an initial one. An object between other words is a quotation. If a text begins with an
+    object that is no verdict and goes on, then something has broken out of its string.
     """
     found = [each for each in objects.candidates(text) if _could_be_verdict(schema, each)]
     owners = [each for each in found if each.owns_lines]
@@ -137,7 +137,7 @@ def _after_another(schema: Schema, first: objects.Candidate, chosen: objects.Can
 
 
 def _could_be_verdict(schema: Schema, candidate: objects.Candidate) -> bool:
-    """Whether an object is JSON at all, or a broken one that means to be this verdict: braces of code are neither."""
+    """Whether an object is JSON, or a broken one that is meant as this verdict; braces of program code are neither."""
     if candidate.is_initial or f"{schema.key}" in candidate.source.casefold():
         return True
     try:
@@ -156,7 +156,7 @@ def _reads(schema: Schema, candidate: objects.Candidate, context: Context) -> bo
 
 
 def _says_more(schema: Schema, text: str) -> bool:
-    """Whether what follows a verdict may be another one."""
+    """Whether the text after a verdict may hold another verdict."""
     if lines.mentions_key(schema, text):
         return True
     return labels.mentions(schema, text) if schema.kind is Kind.LABELS else numbers.has_digits(text)
@@ -181,7 +181,10 @@ def _read_object(schema: Schema, candidate: objects.Candidate, context: Context)
 
 
 def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found:
-    """The verdict of a text without JSON. A cut one may have lost the rest of its label, or of its number."""
+    """The verdict of a text without JSON.
+
+    A text that was cut off may lack the rest of its label, or of its number.
+    """
     if schema.kind is Kind.RUBRIC:
         raise _no_verdict("invalid_json", is_cut)
     flags = () if schema.is_text or schema.logprobs else ("format_fallback",)
@@ -199,7 +202,7 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
         if any(_differs(schema, earlier, context, reading) for earlier in set(line.earlier)):
             reading = _flagged(reading, "conflicting_candidates")
         return _Found(reading, line.begin)
-    # One token is all that is asked for where the probabilities of labels are: that is no cut.
+    # If probabilities of labels are requested, only one token is: then the text is not cut off.
     for alone in lines.bare_lines(text) if schema.bare and (not is_cut or schema.logprobs) else ():
         if is_cut and alone.begin > 0:
             break
@@ -218,7 +221,7 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
 
 
 def _differs(schema: Schema, earlier: str, context: Context, reading: Reading, *, unless_none: bool = False) -> bool:
-    """Whether an earlier line is another verdict; `unless_none`: one that is no verdict at all is not."""
+    """Whether an earlier line is another verdict; `unless_none`: a line without a verdict does not count."""
     try:
         return _valued(schema, earlier, context).value != reading.value
     except Unparseable:
@@ -228,7 +231,7 @@ def _differs(schema: Schema, earlier: str, context: Context, reading: Reading, *
 def _valued(
     schema: Schema, given: Any, context: Context, flags: tuple[str, ...] = (), rationale: str | None = None
 ) -> Reading:
-    """A label or a number, with what it is worth."""
+    """A label or a number with its score."""
     if schema.kind is Kind.LABELS:
         label = labels.read_label(schema, given)
         return Reading(label, schema.scores[label], flags, rationale)
@@ -273,6 +276,6 @@ def _flagged(reading: Reading, flag: str) -> Reading:
 
 
 def _clip(text: str) -> str:
-    """What a verdict may carry of it: valid UTF-8, without control characters, and short."""
+    """A text that a verdict may contain: valid UTF-8, short, without control characters."""
     clean = "".join(each if each.isprintable() else " " for each in text[:_CLIPPED_CHARS])
     return clip(" ".join(clean.encode("utf-8", "replace").decode("utf-8").split())) or ""

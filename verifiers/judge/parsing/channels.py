@@ -1,7 +1,7 @@
-"""What of a judge's message is its answer: the visible text, after refusals, tool calls and thinking.
+"""Finds the answer in a judge's message: the visible text, without refusals, tool calls and thinking.
 
-`reasoning_content` and `reasoning` are never looked into for a verdict: what a model considered is not what it decided.
-The same holds for thinking that a server left in the content.
+`reasoning_content` and `reasoning` are never searched for a verdict, because a model's considerations are not its
+decision. The same holds for thinking that a server left in the content.
 """
 
 import re
@@ -13,7 +13,7 @@ from verifiers.judge.errors import Unparseable
 from verifiers.judge.parsing import decoding, objects
 
 MAX_ANSWER_CHARS: Final = 262_144
-"""An answer is some sentences and a verdict; what is longer without its thinking is none."""
+"""An answer is some sentences and a verdict; a longer text without thinking is no answer."""
 
 _CUT: Final = frozenset({"length", "max_tokens", "model_length", "abort", "error"})
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
@@ -31,7 +31,7 @@ def is_cut(finish_reason: str | None) -> bool:
 
 
 def answer(message: Mapping[str, Any], finish_reason: str | None) -> str:
-    """The text in which a verdict may stand, without white space around it; never empty.
+    """The text that may hold a verdict, without white space around it; never empty.
 
     Raises:
         Unparseable: refusal, content_filter, wrong_channel, truncated, empty_output, no_verdict.
@@ -61,7 +61,7 @@ def _content(message: Mapping[str, Any]) -> str:
 
 
 def _part(part: Any) -> str:
-    """The text of a part of a content list; parts of thinking have none to read."""
+    """The text of a part of a content list; empty for a part with thinking."""
     if not isinstance(part, Mapping):
         raise Unparseable("wrong_channel", f"a part of content is {type(part).__name__}")
     kind = part.get("type")
@@ -104,11 +104,11 @@ def _final_channel(text: str, finish_reason: str | None) -> str:
 
 
 def _without_thinking(text: str, finish_reason: str | None) -> str:
-    """What follows the last block of thinking.
+    """The text after the last block of thinking.
 
-    A closing tag without an opening one ends thinking that began in the prompt. A tag inside a JSON object that could be
-    a verdict belongs to its text, and so does one in the prose after a text that begins as an object. What follows an
-    opening tag that begins a line and is never closed is thinking, too.
+    A closing tag without an opening one ends thinking that began in the prompt. A tag inside a JSON object that could
+    be a verdict belongs to its text, and so does one in the prose after a text that begins as an object. The text after
+    an opening tag that begins a line and is never closed is thinking, too.
     """
     if _TAG.search(text) is None:
         return text
@@ -123,7 +123,7 @@ def _without_thinking(text: str, finish_reason: str | None) -> str:
             and tag.end() == len(text)
             and text[: tag.start()].rstrip(" \t").endswith(("}\n", "}\n\n", "```\n"))
         ):
-            # A verdict, and then a stray tag: there was no thinking to end.
+            # A verdict, then a stray tag: there was no thinking before it.
             return text[: tag.start()]
         begin = tag.end()
         is_object = text[begin : begin + 200].lstrip().startswith("{")
@@ -134,7 +134,7 @@ def _without_thinking(text: str, finish_reason: str | None) -> str:
 
 
 def _objects_with_tags(text: str) -> list[tuple[int, int]]:
-    """Begin and end of the objects with tags in them that own their lines and are JSON, from left to right."""
+    """Spans of the JSON objects that own their lines and hold tags, from left to right."""
     return [
         (each.begin, each.end)
         for each in objects.candidates(text)
@@ -156,7 +156,7 @@ def _is_within(position: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _is_at_edge(text: str, tag: re.Match[str]) -> bool:
-    """Whether a tag begins or ends its line, as one does that is none of the prose around it."""
+    """Whether a tag begins or ends its line; a tag inside prose does neither."""
     after = text[tag.end() : tag.end() + 200].lstrip(" \t")
     return _starts_line(text, 0, tag.start()) or not after or after.startswith("\n")
 

@@ -1,7 +1,7 @@
-"""One score for each criterion: all of them, each once, or no verdict. A missing score is not a failed criterion.
+"""Reads one score for each criterion, or no verdict. A missing score is not a failed criterion.
 
-Forms: `{"criteria": [{"id", "reason"?, "score" | "met"}, ...]}`, that list alone, `{"criteria": {id: score | {...}}}`, or
-the ids themselves as keys. Totals of the judge's own are not read.
+Forms: `{"criteria": [{"id", "reason"?, "score" | "met"}, ...]}`, that list alone, `{"criteria": {id: score | {...}}}`,
+or the ids themselves as keys. Totals that the judge adds are not read.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _TOTALS: Final = frozenset(
 
 
 def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[str, float], dict[str, str]]:
-    """Scores in the order of the context, and reasons where there are any.
+    """The scores in the order of the context, and the reasons, if there are any.
 
     Raises:
         Unparseable: missing_criteria, unknown_criteria, duplicate_criteria, schema_mismatch, out_of_range, ambiguous.
@@ -41,7 +41,7 @@ def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[st
 
 
 def mean_by_weight(scores: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """What was earned over what can be; faults (weights below 0) are taken off."""
+    """The earned weight over the weight that can be earned; faults (weights below 0) are subtracted."""
     earnable = sum(weight for weight in weights.values() if weight > 0)
     if earnable <= 0:
         lost = sum(-weights[name] * score for name, score in scores.items())
@@ -64,14 +64,14 @@ def _entries(schema: Schema, value: Any, context: Context) -> Iterable[tuple[str
 
 
 def _is_entry(name: str, entry: Any, context: Context) -> bool:
-    """Beside the ids themselves only remarks and totals may stand."""
+    """Whether a key is an entry: beside the ids themselves only remarks and totals are allowed."""
     if fold(name) in map(fold, context.criteria):
         return True
     return not (isinstance(entry, str) or fold(name).replace(" ", "_") in _TOTALS)
 
 
 def _by_id(found: Mapping[str, Any], context: Context) -> list[tuple[str, Any]]:
-    """Keys are folded, so ids are matched folded, which they must be able to be."""
+    """The entries by id. Keys are compared without case, so ids must differ in more than case."""
     ids = {fold(name): name for name in context.criteria}
     if len(ids) != len(context.criteria):
         raise Unparseable("ambiguous", "ids that differ in case only cannot be keys")

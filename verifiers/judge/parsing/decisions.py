@@ -1,8 +1,8 @@
-"""Answers of decision endpoints: a probability for each option, and no text to parse.
+"""Reads answers of decision endpoints: a probability for each option, and no text.
 
-Two forms of the same: `answers` by name with probabilities by option (`/v1/systemone`), and a list of answers with names
-and lists of values and probabilities (`/v1/decisions`). Options must be exactly those that were asked about, their
-probabilities sum to 1, and a question that was refused has no answer.
+There are two forms: `answers` by name with probabilities by option (`/v1/systemone`), and a list of answers with names
+and lists of values and probabilities (`/v1/decisions`). The options must be exactly those that were asked about, and
+their probabilities must sum to 1. A refused question has no answer.
 """
 
 import math
@@ -53,7 +53,7 @@ def levels(schema: Schema, body: Any, context: Context) -> tuple[float, dict[str
 
 
 def predicates(body: Any, context: Context) -> dict[str, float]:
-    """For each criterion the probability that it holds."""
+    """The probability that each criterion holds."""
     return {name: _predicate(_answer(body, name)) for name in context.criteria}
 
 

@@ -1,11 +1,11 @@
-"""JSON as judges write it: strict first, then a fixed list of repairs that cannot change what was meant.
+"""Decodes JSON as judges write it: strictly first, then with a fixed list of repairs that cannot change its meaning.
 
 Repairs, all in one pass over the text: backslashes that escape nothing (LaTeX), raw control characters in strings,
 trailing commas, typographic quotes as delimiters, Python literals; besides, one pair of doubled outer braces and one
 level of string encoding. Nothing is guessed: no missing quote, comma or brace is put in, no JSON5.
 
-A key that occurs twice (case and spaces around it aside) is an error wherever it stands: that is what a quotation
-that broke out of its string looks like.
+A key that occurs twice (without regard to case and spaces around it) is always an error: a quotation that broke out of
+its string looks like that.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ def fold(key: str) -> str:
 
 
 def member(value: Mapping[str, Any], key: str) -> Any:
-    """What an object has under a key, case and spaces around it aside; `MISSING` for nothing."""
+    """The value under a key of an object, ignoring case and spaces around the key; `MISSING` if there is none."""
     if key in value:
         return value[key]
     folded = fold(key)
@@ -42,7 +42,7 @@ def member(value: Mapping[str, Any], key: str) -> Any:
 
 
 def decode(source: str) -> tuple[Any, bool]:
-    """The value, and whether it had to be repaired.
+    """Decode a text; the value, and whether the text had to be repaired.
 
     Raises:
         Unparseable: invalid_json, duplicate_key, schema_mismatch (NaN, Infinity).
@@ -61,7 +61,7 @@ def decode(source: str) -> tuple[Any, bool]:
 
 
 def strict(text: str) -> Any:
-    """What a machine wrote: no repairs.
+    """Decode JSON that a machine wrote, without repairs.
 
     Raises:
         Unparseable: invalid_json, duplicate_key, schema_mismatch.
@@ -73,7 +73,7 @@ def strict(text: str) -> Any:
 
 
 def begin_of(source: str, key: str) -> int | None:
-    """Where in a strict JSON object the text of a member begins, after its opening quote if it has one."""
+    """The position of a member's text in a strict JSON object, after the opening quote if it has one."""
     decoder = json.JSONDecoder()
     position = 1
     while (quote := source.find('"', position)) >= 0:
@@ -87,7 +87,7 @@ def begin_of(source: str, key: str) -> int | None:
 
 
 def decoded_text(text: str) -> str | None:
-    """The text of which `text` is the JSON string, when that holds an object: one level of string encoding."""
+    """The text whose JSON string is `text`, if it holds an object: this is one level of string encoding."""
     bare = text.strip("` \t\n")
     bare = bare.removeprefix("json").lstrip()
     if not (len(bare) > 1 and bare[0] == bare[-1] == '"'):
@@ -122,12 +122,12 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """Of hundreds of digits only the size matters, and converting them is slow."""
+    """Convert digits; for hundreds of digits only the size matters, because an exact conversion is slow."""
     return int(digits) if len(digits) <= _MAX_NUMBER_CHARS else float("-inf" if digits[0] == "-" else "inf")
 
 
 def _unwrapped(source: str) -> list[str | None]:
-    """Readings of doubled outer braces and of quotes that are all escaped."""
+    """The readings without doubled outer braces, and without escapes if all quotes are escaped."""
     readings: list[str | None] = []
     inner = source[1:-1].strip()
     if source[0] == "{" and inner[:1] == "{" and inner[-1:] == "}":
@@ -139,7 +139,7 @@ def _unwrapped(source: str) -> list[str | None]:
 
 
 def _repaired(source: str) -> str | None:
-    """The text with the repairs of the list made; None when it mixes what no writer mixes."""
+    """The text after the repairs; None if it mixes notations that no writer mixes."""
     out: list[str] = []
     position, is_python = 0, False
     words: set[str] = set()
@@ -165,7 +165,7 @@ def _repaired(source: str) -> str | None:
 
 
 def _string(source: str, begin: int, closers: str) -> tuple[str, int] | None:
-    """The JSON form of a string whose opening quote ends at `begin`, and where it ends."""
+    """A string, whose opening quote ends at `begin`, in JSON form, and its end."""
     out = ['"']
     position = begin
     while position < len(source):

@@ -1,7 +1,7 @@
-"""Labels: a whole value that is one entry of the menu, in one of its spellings.
+"""Reads labels: the whole value must be one entry of the menu, in one of its spellings.
 
-There is no search. A value that names a label among other words ("A or B", "not A", the menu itself) is ambiguous,
-and one that names none is off the menu; "A: CORRECT" is a label twice, "A: INCORRECT" contradicts itself.
+The value is not searched. A value that names a label among other words ("A or B", "not A", the menu itself) is
+ambiguous, and one that names none is off the menu; "A: CORRECT" is a label twice, "A: INCORRECT" contradicts itself.
 """
 
 import re
@@ -16,17 +16,17 @@ from verifiers.judge.schemas import Schema
 _MAX_CHARS: Final = 200
 _WRAPPERS: Final = " \t\r\n*`_'\"[](){}$“”‘’"
 _COMMANDS: Final = re.compile(r"(?:\\|\x08)(?:boxed|oxed|text|textbf|mathrm)(?=\s*\{)")
-"""LaTeX around a label; in JSON a `\\b` that nobody doubled has become a backspace."""
+r"""LaTeX around a label; in JSON an unescaped `\\b` has become a backspace."""
 _SEPARATORS: Final = re.compile(r"[:：;,，()\[\]{}|/\n]|\s[-–—]+\s|\.\s")
 _MENU: Final = re.compile(r"[|/]|\A[,;:，]|[,;，]\Z")
-"""A menu, or a list that goes on somewhere else."""
+"""A menu, or a list that continues."""
 _SPACES: Final = re.compile(r"(?<=\w)[\s_-]+(?=\w)|\s+")
 _SIGNS: Final = re.compile(r" ?([<>=]{1,3}) ?")
 _HIDDEN: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 
 
 def read_label(schema: Schema, value: Any) -> str:
-    """The label that a value is.
+    """The label of a value.
 
     Raises:
         Unparseable: schema_mismatch, ambiguous.
@@ -54,19 +54,19 @@ def read_label(schema: Schema, value: Any) -> str:
 
 
 def mentions(schema: Schema, text: str) -> bool:
-    """Whether any label occurs in a text as a word. Labels of one letter count as capitals only: "a" is an article."""
+    """Whether a label occurs in a text as a word. A one-letter label must be a capital, because "a" is an article."""
     pattern = _mention(tuple(schema.scores), tuple(schema.aliases))
     return pattern.search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def begins_with_label(schema: Schema, text: str) -> bool:
-    """Whether the first word is a label: a verdict was given, and then something else."""
+    """Whether the first word is a label, so that a verdict was given before other text."""
     first = text[:_MAX_CHARS].split(maxsplit=1)[0]
     return _bare(first.rstrip(",;:")) in _names(schema)
 
 
 def _bare(text: str) -> str:
-    """Without wrappers and a final full stop, folded."""
+    """The value without wrappers and a final full stop, in lower case."""
     stripped = text.strip(_WRAPPERS)
     if stripped[-1:] in (".", "。", "!") and stripped[-2:-1] != stripped[-1:]:
         stripped = stripped[:-1].rstrip(_WRAPPERS)

@@ -1,7 +1,8 @@
-"""Verdicts in text: the last line that has the verdict's key, or an output or last line that is the verdict alone.
+"""Finds verdicts in text: the last line with the verdict's key, or an output or last line that is only the verdict.
 
-Lines in block quotes and code fences are quotations. The last key line decides: when it is empty or off the menu there
-is no verdict, whatever an earlier one said, and when a label (or a digit) comes after it, it was not the last word.
+Lines in block quotes and code fences are quotations. The last key line decides. If it is empty or off the menu, there
+is no verdict, whatever an earlier line said. If a label (or a digit) follows it, there is no verdict either, because
+the line was not the last word.
 """
 
 import re
@@ -18,15 +19,15 @@ _BARE_CHARS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A place in a text where a verdict stands, or should."""
+    """A place in a text where a verdict is expected."""
 
     value: str
     begin: int
-    """Where `value` begins in the text."""
+    """The position of `value` in the text."""
     after: str
-    """What follows the line."""
+    """The text after the line."""
     earlier: tuple[str, ...] = ()
-    """The values of key lines before; of a bare line, the lines before that are short enough to be bare ones."""
+    """The values of earlier key lines; for a bare line, the earlier lines that are short enough to be bare lines."""
 
 
 def key_line(schema: Schema, text: str) -> Line | None:
@@ -48,7 +49,7 @@ def key_line(schema: Schema, text: str) -> Line | None:
 
 
 def bare_lines(text: str) -> Iterator[Line]:
-    """The whole text, and its last line where that is no quotation."""
+    """The whole text, and its last line, if that is no quotation."""
     yield Line(text, 0, "")
     end = len(text.rstrip())
     begin = text.rfind("\n", 0, end) + 1
@@ -64,7 +65,7 @@ def mentions_key(schema: Schema, text: str) -> bool:
 
 
 def _open_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines, with where they begin, that stand in no block quote and no code fence."""
+    """The lines outside of block quotes and code fences, with their positions."""
     begin, fence = 0, ""
     for line in text.split("\n"):
         stripped = line.lstrip()
@@ -82,7 +83,7 @@ def _open_lines(text: str) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=256)
 def _pattern(keys: tuple[str, ...]) -> re.Pattern[str] | None:
-    """A key at the start of a line, after at most a bullet or a heading mark, in emphasis or not."""
+    """A pattern for a key at the start of a line, after at most a bullet or a heading mark, in emphasis or not."""
     if not keys:
         return None
     colon: list[str] = []

@@ -1,4 +1,7 @@
-"""Numbers on a known scale: in range or no verdict. Nothing is clamped or rescaled, no word is a number."""
+"""Reads numbers on a known scale: a number in range, or no verdict.
+
+Nothing is clamped or rescaled, and no word is a number.
+"""
 
 import math
 import re
@@ -15,7 +18,7 @@ _NUMBER: Final = re.compile(
 
 
 def read_number(value: Any, low: float, high: float, *, whole: bool = False) -> int | float:
-    """A JSON number, or a text that is one: "7", and where `whole` is not asked for "7/10", "7 out of 10".
+    """Read a JSON number, or a text that is one: "7", and unless `whole` is set "7/10", "7 out of 10".
 
     Raises:
         Unparseable: schema_mismatch, out_of_range, scale_mismatch.

@@ -1,4 +1,4 @@
-"""The JSON objects that stand in a text, in line with the rule that a verdict owns its lines.
+"""Finds the JSON objects in a text that can be a verdict: a verdict must own its lines.
 
 An object that begins a line (after spaces or a code fence) and closes is a candidate; it *owns* its lines when nothing
 but spaces or a fence follows on its last one. Objects inside sentences, lists, block quotes and strings are quotations.
@@ -15,7 +15,7 @@ MAX_OBJECT_CHARS: Final = 65_536
 MAX_DEPTH: Final = 64
 _MAX_OBJECTS: Final = 1_000
 _SCAN_CHARS: Final = 2_000_000
-"""What may be looked at in vain: openings that never close are hostile or garbage, and each costs a look at the rest."""
+"""The limit on openings that never close: they are hostile or garbage, and each costs a scan of the rest."""
 
 _START: Final = re.compile(r"^[ \t]*(?:(?:`{1,3}|~~~)[ \t]*\w{0,12}[ \t]*)?(?=\{|\[\s{0,200}\{)", re.MULTILINE)
 _START_OF_OBJECT: Final = re.compile(r"\{|\[\s{0,200}\{")
@@ -24,7 +24,7 @@ _MARK: Final = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 _STRING_END: Final = re.compile(r'"|\\.', re.DOTALL)
 _LINE_END: Final = re.compile(r"[ \t]*(?:`{1,3}|~~~)?[ \t]*(?:\n|\Z)")
 _AFTERMATH: Final = re.compile(r"[\w\"'{}\[\]()“”‘’«»「」『』]")
-"""Word characters; and what closes a quotation, so that an object before it was quoted."""
+"""Word characters, and characters that close a quotation, so that an object before them was quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Candidate:
     end: int
     source: str
     is_initial: bool
-    """Nothing but a fence stands before it."""
+    """Whether nothing but a fence stands before it."""
     owns_lines: bool
     is_terminal: bool
-    """Nothing that could be a word or the end of a quotation stands after it."""
+    """Whether nothing that could be a word or the end of a quotation follows it."""
 
     @property
     def is_array(self) -> bool:
@@ -65,10 +65,10 @@ def is_in_open_object(text: str, position: int) -> bool:
 
 
 def candidates(text: str) -> list[Candidate]:
-    """From left to right, none inside another.
+    """The candidates of a text from left to right; none is inside another.
 
     Raises:
-        Unparseable: there are too many of them, or of openings that never close.
+        Unparseable: there are too many candidates, or openings that never close.
     """
     last_word = _last_aftermath(text)
     lead = _LEAD.match(text)
@@ -105,7 +105,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _close(text: str, begin: int) -> int | None:
-    """The end of the object that opens at `begin`; None when it does not close, or is too long or deep to be a verdict."""
+    """The end of the object that opens at `begin`; None if it does not close, or is too long or too deep."""
     limit = min(len(text), begin + MAX_OBJECT_CHARS)
     depth, position = 0, begin
     while (mark := _MARK.search(text, position, limit)) is not None:
@@ -129,6 +129,6 @@ def _close(text: str, begin: int) -> int | None:
 
 
 def _last_aftermath(text: str) -> int:
-    """Where the last character stands that keeps what is before it from being terminal; -1 for none."""
+    """The position of the last character that keeps an object before it from being terminal; -1 if there is none."""
     found = _AFTERMATH.search(text[::-1])
     return len(text) - 1 - found.start() if found is not None else -1

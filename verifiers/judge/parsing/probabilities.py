@@ -1,9 +1,9 @@
-r"""A score from the probabilities of the labels, read where the verdict's first token stands.
+r"""Computes a score from the probabilities of the labels at the verdict's first token.
 
-The distribution at that token is taken from the endpoint's `logprobs.content`, the spellings of each label are added up
-(" A", "a", "\"A"), and what the labels have together must be at least half: with less, the model was about to write
-something else. Where there is nothing to read (no log-probabilities, a label of several tokens) the label counts as it
-stands, with the flag `no_logprobs`.
+The distribution at that token comes from the endpoint's `logprobs.content`, and the spellings of each label are added
+up (" A", "a", "\"A"). All labels together must have at least half: with less, the model was about to write something
+else. If the probabilities cannot be read (no log-probabilities, a label of several tokens), the label itself counts,
+with the flag `no_logprobs`.
 """
 
 import math
@@ -18,10 +18,10 @@ from verifiers.judge.schemas import Kind, Schema
 
 _MIN_MASS: Final = 0.5
 _MAX_MASS: Final = 1.02
-"""Of probabilities that were rounded; beyond it they are not of one distribution."""
+"""The tolerance for rounded probabilities; beyond it they do not belong to one distribution."""
 _WRAPPERS: Final = " \t\r\n*`_'\"[](){}$“”‘’.,:;"
 _UNSEEN: Final = 0.01
-"""A digit that may begin a longer number may have so much without the longer number being looked for."""
+"""Up to this probability of a digit that may begin a longer number, the longer number is not looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Distribution:
 def distribution(
     schema: Schema, logprobs: Any, answer: str, begin: int, value: str | int | float
 ) -> Distribution | None:
-    """Of the labels at the token in which the verdict begins; None where that cannot be read.
+    """The distribution of the labels at the token in which the verdict begins; None if it cannot be read.
 
-    `begin` is where the verdict's first character stands in `answer`, the visible text.
+    `begin` is the position of the verdict's first character in `answer`, the visible text.
 
     Raises:
         Unparseable: low_label_mass.
@@ -62,7 +62,7 @@ def distribution(
 
 
 def expected(schema: Schema, probabilities: Mapping[str, float]) -> float:
-    """The mean score."""
+    """The mean score of the labels."""
     if schema.kind is Kind.NUMBER:
         score = sum(schema.worth(float(label)) * each for label, each in probabilities.items())
     else:
@@ -77,7 +77,7 @@ def _menu(schema: Schema) -> list[str]:
 
 
 def _token_at(tokens: list[Any], answer: str, begin: int) -> Mapping[str, Any] | None:
-    """The token that holds the character at `begin`, found by laying the tokens beside the text, in bytes."""
+    """The token that holds the character at `begin`; the tokens are compared with the text byte by byte."""
     pieces = [_bytes(token) for token in tokens]
     if any(piece is None for piece in pieces):
         return None
@@ -105,7 +105,7 @@ def _bytes(token: Any) -> bytes | None:
 
 
 def _alternatives(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Each token that was possible, once; the one that was chosen is among them even where it is not in the list."""
+    """Each possible token once; the chosen one is included even if it is not in the list."""
     listed = entry.get("top_logprobs")
     seen: set[str] = set()
     for each in (*(listed if isinstance(listed, list) else ()), entry):
@@ -119,7 +119,7 @@ def _alternatives(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _label(schema: Schema, token: Any) -> str | None:
-    """The label that a token is by itself, in any spelling."""
+    """The label that a token alone stands for, in any spelling."""
     if not isinstance(token, str):
         return None
     bare = unicodedata.normalize("NFKC", token).strip(_WRAPPERS)
@@ -132,7 +132,7 @@ def _label(schema: Schema, token: Any) -> str | None:
 
 
 def _is_split_number(masses: Mapping[str, float]) -> bool:
-    """Whether a longer number may hide behind its first digit: "10" is two tokens for some models."""
+    """Whether a first digit may belong to a longer number: "10" is two tokens for some models."""
     return any(
         masses[digit] > _UNSEEN and masses[longer] == 0.0
         for longer in masses

@@ -1,13 +1,13 @@
-"""The prompts: text files named `name@version.txt`, read, checked and rendered once when the service starts.
+"""Loads the prompts: text files named `name@version.txt`, which are read, checked and rendered once at the start.
 
     schema: eq_abc          the protocol in which the verdict is asked for
     head: head              a text of this folder that is put before the system message
     === system
     === user                with slots, see `rendering.templates`
 
-A version's text never changes: it is part of what a verdict means. `pins.txt` holds the hash of each, and a text that
-differs from its pin stops the service; `python -m verifiers.judge.prompts` prints the pins of the texts as they are. A
-folder of the user's may add prompts, with or without pins of its own, and cannot replace one that ships.
+A version's text never changes: it is part of what a verdict means. `pins.txt` holds the hash of each text, and a text
+that differs from its pin stops the service; `python -m verifiers.judge.prompts` prints the current pins. A folder of
+the user may add prompts, with or without its own pins, but cannot replace a prompt that ships.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,10 +28,10 @@ _USER: Final = "=== user\n"
 
 
 def load(names: Iterable[str] | None = None, folder: Path | None = None) -> Mapping[str, Prompt]:
-    """The prompts of these names, or all of them.
+    """The prompts with these names, or all prompts.
 
     Raises:
-        BrokenPrompt: one is missing, cannot be used, or differs from its pin.
+        BrokenPrompt: a prompt is missing, cannot be used, or differs from its pin.
     """
     found = _pinned(SHIPPED, read_folder(SHIPPED), every=True)
     if folder is not None:
@@ -55,7 +55,7 @@ def hashes(prompts: Mapping[str, Prompt]) -> dict[str, str]:
 
 
 def read_folder(folder: Path) -> dict[str, Prompt]:
-    """Every prompt of a folder, checked and rendered with data that must show up where it belongs."""
+    """Every prompt of a folder, checked by rendering it with data that must appear in the right place."""
     paths = sorted(path for path in folder.glob("*.txt") if path.name != PINS and path.stem not in _HEADS)
     return {path.stem: _checked(_read(path)) for path in paths}
 
@@ -97,7 +97,7 @@ def _head(path: Path, name: str | None) -> str:
 
 
 def _checked(prompt: Prompt) -> Prompt:
-    """The prompt, after it was rendered: what fills its slots must stand in it exactly once."""
+    """Check a prompt by rendering it: the data of each slot must appear exactly once."""
     kind = SCHEMAS[prompt.schema].kind
     needed = {Kind.RUBRIC: "criteria", Kind.STEPS: "steps"}.get(kind)
     if needed is not None and needed not in prompt.slots:

@@ -1,14 +1,14 @@
-"""What a judge is shown: instructions that are ours, and data that is quoted.
+"""Renders the messages for a judge: our instructions, and quoted data.
 
     <<<RESPONSE 3f09c1a2b7de
     ...
     >>>RESPONSE 3f09c1a2b7de
 
 Every data field is neutralised, clipped and put between fences with a tag that its author cannot know: a keyed hash of
-what it depends on. The tags of question and reference do not depend on the response, so that the prompts of a group of
-responses begin with the same bytes; the tag of the response depends on all of it. Rendering is deterministic.
+the data. The tags of question and reference do not depend on the response, so that the prompts of a group of responses
+begin with the same bytes; the tag of the response depends on all of it. Rendering is deterministic.
 
-This guarantees what the prompt looks like, not what a judge makes of a persuasive sentence.
+This guarantees the form of the prompt, but not how a judge reacts to a persuasive sentence.
 """
 
 import hmac
@@ -28,38 +28,38 @@ __all__ = ["Data", "Encoding", "Limits", "MissingData", "Prompt", "Rendered", "T
 Encoding = Literal["fence", "quote_lines", "json"]
 _TAG_CHARS: Final = 12
 MIN_CHARS: Final = 100
-"""A text is not cut shorter than this."""
+"""No text is cut to fewer characters."""
 _JSON_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 class TooLarge(ValueError):
-    """An item has more criteria or steps than a judge is shown: leaving some out would change the question."""
+    """An item has more criteria or steps than a judge is shown; leaving some out would change the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What an item gives to its prompt; a prompt shows what it has slots for."""
+    """The data of an item for its prompt; a prompt shows the data that it has slots for."""
 
     question: str | None = None
     references: Sequence[str] = ()
-    """Any of which is right."""
+    """References, any of which is right."""
     response: str | None = None
-    """Of a pair: response A."""
+    """Response A of a pair."""
     response_b: str | None = None
     criteria: Mapping[str, str] | None = None
-    """Texts by id."""
+    """The texts of criteria by id."""
     steps: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of the neutralised texts."""
+    """Limits on the neutralised texts."""
 
     question_chars: int = 16_000
     reference_chars: int = 16_000
-    """Of all references together."""
+    """The limit for all references together."""
     response_chars: int = 32_000
-    """Of each response, or of all steps together."""
+    """The limit for each response, or for all steps together."""
     criterion_chars: int = 4_000
     criteria: int = 64
     steps: int = 200
@@ -69,10 +69,10 @@ class Limits:
 class Rendered:
     messages: tuple[Mapping[str, str], ...]
     flags: tuple[str, ...]
-    """`truncated_response`, `truncated_question`, ...: the middle was left out; `neutralised_response`: it held
-    control tokens, hidden characters or fences."""
+    """`truncated_response`, `truncated_question`, ...: the middle was left out; `neutralised_response`: the response
+    held control tokens, hidden characters or fences."""
     sha256: str
-    """Of the messages."""
+    """A hash of the messages."""
 
 
 def render(
@@ -87,7 +87,7 @@ def render(
     """The messages for one item.
 
     Raises:
-        MissingData: the prompt shows what the item does not have.
+        MissingData: the prompt shows data that the item does not have.
         TooLarge: more criteria or steps than the limits allow.
     """
     texts, cut = _texts(data, limits, tuple(control_tokens))
@@ -105,7 +105,7 @@ def render(
 
 
 def _texts(data: Data, limits: Limits, tokens: tuple[str, ...]) -> tuple[dict[str, str], set[str]]:
-    """The text of each section that the item has, and those that were clipped."""
+    """The text of each section of an item, and the sections that were clipped."""
     found: dict[str, tuple[str, bool]] = {}
     if data.question is not None:
         found["question"] = clipped(data.question, limits.question_chars, tokens)
@@ -133,7 +133,7 @@ def _references(references: Sequence[str], limit_chars: int, tokens: tuple[str, 
 
 
 def _together(texts: Sequence[str], limit_chars: int, tokens: tuple[str, ...]) -> list[tuple[str, bool]]:
-    """Several texts within one limit: the long ones are clipped to equal lengths, the short ones are kept."""
+    """Fit several texts into one limit: long texts are clipped to equal lengths, short ones are kept."""
     parts = [clipped(text, _share(list(map(len, texts)), limit_chars), tokens) for text in texts]
     if sum(len(text) for text, _ in parts) > limit_chars:
         share = max(MIN_CHARS, limit_chars // len(texts))
@@ -142,7 +142,7 @@ def _together(texts: Sequence[str], limit_chars: int, tokens: tuple[str, ...]) -
 
 
 def _share(lengths: list[int], limit: int) -> int:
-    """The length to which texts must be cut to fit the limit together."""
+    """The length to which texts must be cut so that all of them fit the limit."""
     for place, length in enumerate(sorted(lengths)):
         share = max(MIN_CHARS, limit // (len(lengths) - place))
         if length > share:
@@ -152,7 +152,7 @@ def _share(lengths: list[int], limit: int) -> int:
 
 
 def _criteria(criteria: Mapping[str, str], limits: Limits, tokens: tuple[str, ...]) -> tuple[str, bool]:
-    """`- id: text`; further lines of a criterion are indented, so that none looks like another criterion."""
+    """Render criteria as `- id: text`; further lines are indented, so that none looks like another criterion."""
     if len(criteria) > limits.criteria:
         raise TooLarge(f"{len(criteria)} criteria; the limit is {limits.criteria}")
     parts = [
@@ -165,7 +165,7 @@ def _criteria(criteria: Mapping[str, str], limits: Limits, tokens: tuple[str, ..
 
 
 def _steps(steps: Sequence[str], limits: Limits, tokens: tuple[str, ...]) -> tuple[str, bool]:
-    """Every line begins with the number of its step: a step cannot claim to be several."""
+    """Render steps; every line begins with the number of its step, so that a step cannot pose as several."""
     if len(steps) > limits.steps:
         raise TooLarge(f"{len(steps)} steps; the limit is {limits.steps}")
     parts = _together(steps, limits.response_chars, tokens)
@@ -191,7 +191,7 @@ def _section(slot: str, text: str, tag: str) -> str:
 
 
 def _tags(data: Data, secret: bytes, texts: Mapping[str, str]) -> dict[str, str]:
-    """A tag for each section; none occurs in any text, which could happen by chance only."""
+    """A tag for each section that occurs in no text; a match is possible by chance only."""
     shared = [data.question, *data.references]
     answers = [data.response, data.response_b, *(data.steps or ())]
     sources = {
@@ -221,7 +221,7 @@ def _tag(secret: bytes, kind: str, number: int, fields: Sequence[str | None]) ->
 
 
 def _tries_something(data: Data, reach: int) -> bool:
-    """Whether a response holds what had to be neutralised, as far as it is shown."""
+    """Whether the shown part of a response holds something that had to be neutralised."""
     answers = (data.response, data.response_b, *(data.steps or ()))
     shown = [part for each in answers if each is not None for part in (each[:reach], each[reach:][-reach:])]
     return any(has_hidden(each) or has_fences(each) or has_control_tokens(each) for each in shown)

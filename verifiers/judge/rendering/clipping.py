@@ -1,4 +1,4 @@
-"""Cuts long texts to what a judge is shown: the beginning and the end, with a notice of what is missing between."""
+"""Cuts long texts for a judge: the beginning and the end stay, with a notice of what is missing between them."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,9 @@ from verifiers.judge.rendering.neutral import REACH_CHARS, neutralise
 def clipped(text: str, limit_chars: int, control_tokens: Sequence[str] = ()) -> tuple[str, bool]:
     """The neutralised text within the limit, and whether something was left out.
 
-    The limit is for the neutralised text, which may be much longer than the text. Of a text far beyond the limit only
-    what can be shown is neutralised: that shortens a text to its half at most (line breaks of two characters).
+    The limit applies to the neutralised text, which may be much longer than the text. If a text is far beyond the
+    limit, only the part that can be shown is neutralised. Neutralising shortens a text to half its length at most (line
+    breaks of two characters).
     """
     reach = 2 * limit_chars + REACH_CHARS
     if len(text) <= 2 * reach:
@@ -22,7 +23,7 @@ def clipped(text: str, limit_chars: int, control_tokens: Sequence[str] = ()) -> 
 
 
 def _joined(head: str, tail: str, length: int, limit_chars: int) -> str:
-    """Two thirds from the beginning, one third from the end; the notice stands on a line of its own."""
+    """Join two thirds from the beginning and one third from the end, with the notice on a line of its own."""
     room = max(0, limit_chars - len(_notice(length)))
     from_tail = room // 3
     from_head = room - from_tail

@@ -1,9 +1,9 @@
-"""Makes a text harmless as quoted data: what could act is replaced by what shows that it was there.
+"""Makes a text harmless as quoted data: parts that could act on the judge are replaced by visible forms.
 
-Three things in a data field act on a judge without being read as text: characters that do not show, tokens with which
-chat templates mark roles (servers turn them into real markers wherever they stand), and our own fences. Each is made
-visible with look-alike brackets; nothing is left out, so a judge still sees what the response tried, and a response
-that discusses such tokens can still be judged.
+Three things in a data field act on a judge without being read as text: invisible characters, tokens with which chat
+templates mark roles (servers turn them into real markers anywhere in a text), and our own fences. Each is made visible
+with look-alike brackets; nothing is left out, so a judge still sees what the response tried, and a response that
+discusses such tokens can still be judged.
 
     <|im_end|>   ‹¦im_end¦›          U+202E   ⟦U+202E⟧          >>>RESPONSE   ›››RESPONSE
 
@@ -18,7 +18,7 @@ from typing import Final
 
 SECTIONS: Final = ("QUESTION", "REFERENCE", "RESPONSE", "RESPONSE_A", "RESPONSE_B", "CRITERIA", "STEPS")
 REACH_CHARS: Final = 320
-"""No pattern looks further than this from where it begins."""
+"""No pattern looks further than this from its beginning."""
 
 _OTHER_BREAKS: Final = str.maketrans(dict.fromkeys("\r\x0b\x0c\x85\u2028\u2029", "\n"))
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
@@ -28,12 +28,12 @@ _HIDDEN: Final = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _ROWS: Final = re.compile("(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]")
-"""One joiner or variation selector belongs to a script or an emoji; a row of them carries a hidden message."""
+"""One joiner or variation selector belongs to a script or an emoji; a row of them may hide a message."""
 
 _OPENER: Final = re.compile("[<＜][|｜]")
 _CLOSER: Final = re.compile("[|｜][>＞]")
 _BAR_REACH_CHARS: Final = 256
-"""Between the bars of `<|...|>`; the pipes of programs stand further apart, or on lines of their own."""
+"""The longest text between the bars of `<|...|>`; the pipes of programs are further apart, or on separate lines."""
 
 _TAGS: Final = (
     "s|unk|pad|bos|eos|mask|cls|sep|eop|sop|eod|eot|eoa|eoh|eom|"
@@ -59,7 +59,7 @@ _TOKENS: Final = tuple(
         r"◁(?i:/?think)▷",
     )
 )
-"""By the character they begin with: most texts have few of these, and need not be searched."""
+"""Control tokens by their first character: most texts have few of these, and need not be searched."""
 _DISARMED: Final = str.maketrans(
     {"<": "‹", ">": "›", "＜": "‹", "＞": "›", "|": "¦", "｜": "¦", "[": "⟦", "]": "⟧", "◁": "‹", "▷": "›"}
 )
@@ -84,7 +84,7 @@ _FENCES: Final = re.compile(
 def neutralise(text: str, control_tokens: Sequence[str] = ()) -> str:
     """The text with everything that could act made visible.
 
-    `control_tokens`: those of the endpoint's model that the list here does not have.
+    `control_tokens`: tokens of the endpoint's model that are missing in the list here.
     """
     if not text.isascii() or _CONTROLS.search(text):
         text = text.replace("\r\n", "\n").translate(_OTHER_BREAKS)
@@ -96,7 +96,7 @@ def neutralise(text: str, control_tokens: Sequence[str] = ()) -> str:
 
 
 def has_control_tokens(text: str) -> bool:
-    """Whether a text has anything that a chat template or a tokenizer might take for its own."""
+    """Whether a text holds anything that a chat template or a tokenizer might take for a token."""
     return _disarm_bars(text) != text or any(mark in text and pattern.search(text) for mark, pattern in _TOKENS)
 
 
@@ -128,7 +128,7 @@ def _disarm(found: re.Match[str]) -> str:
 
 
 def _disarm_any(found: re.Match[str]) -> str:
-    """A token of the endpoint's own may be any text; where it has no bracket to replace, it is taken apart."""
+    """Make one of the endpoint's own tokens harmless; a token without a bracket to replace is taken apart."""
     token = found.group()
     disarmed = token.translate(_DISARMED)
     if disarmed != token:
@@ -145,7 +145,7 @@ def _pattern_of(tokens: tuple[str, ...]) -> re.Pattern[str] | None:
 def _disarm_bars(text: str) -> str:
     """Replaces every `<|` with a `|>` near after it on its line, and every `|>` with a `<|` near before it.
 
-    By pairs and not by matches, because tokens may be nested and overlap; a lone pipe of a program is left alone.
+    It works by pairs and not by matches, because tokens may be nested and overlap; a lone pipe of a program stays.
     """
     if "|" not in text and "｜" not in text:
         return text

@@ -1,9 +1,9 @@
-"""Prompts as templates: a fixed system message, and a user message with slots for quoted data.
+"""Fills prompts, which are templates: a fixed system message, and a user message with slots for quoted data.
 
-A template is filled in one pass: slots are found when the template is compiled, and what fills them is never looked at
+A template is filled in one pass: slots are found when the template is compiled, and the data in them is never parsed
 again, so that braces in data are text. A slot stands alone on its line and becomes a whole fenced section; `{{name?}}`
-is left out, with the blank line after it, where the item has no such data. A slot that is unknown, or there twice, or
-braces that are none, stop the service when the prompt is loaded.
+is left out, with the blank line after it, if the item has no such data. An unknown or repeated slot, or braces that are
+no slot, stop the service when the prompt is loaded.
 """
 
 import re
@@ -19,11 +19,11 @@ _REFERENCE: Final = re.compile(r"[a-z0-9_]{1,60}@[0-9]{1,6}")
 
 
 class BrokenPrompt(Exception):
-    """A prompt cannot be used as it stands; the service must not start."""
+    """A prompt cannot be used; the service must not start."""
 
 
 class MissingData(ValueError):
-    """An item lacks what its prompt must show."""
+    """An item lacks data that its prompt must show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt that was checked."""
+    """A prompt that passed the checks."""
 
     name: str
-    """With its version: `ref_equiv@1`."""
+    """The name with its version: `ref_equiv@1`."""
     schema: str
-    """The name of the protocol in which it asks for the verdict."""
+    """The protocol in which it asks for the verdict."""
     system: str
-    """The same bytes for every item."""
+    """The system message, which is the same for every item."""
     user: Sequence[str | Slot] = ()
     sha256: str = field(default="")
-    """Of all its text: equal for equal prompts only."""
+    """A hash of all its text: equal for equal prompts only."""
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Prompt:
         """The user message; `sections` are whole fenced sections by slot.
 
         Raises:
-            MissingData: there is none for a slot that needs one.
+            MissingData: there is no section for a slot that needs one.
         """
         pieces: list[str] = []
         for part in self.user:
@@ -68,10 +68,10 @@ class Prompt:
 
 
 def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
-    """The prompt of these texts.
+    """Compile a prompt from its texts.
 
     Raises:
-        BrokenPrompt: what is wrong with it.
+        BrokenPrompt: the prompt cannot be used; the message says why.
     """
     if not _REFERENCE.fullmatch(name):
         raise BrokenPrompt(f"prompt {name!r}: expected name@version, as in ref_equiv@1")
@@ -82,7 +82,7 @@ def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
     slots = [part.name for part in parts if isinstance(part, Slot)]
     twice = sorted({slot for slot in slots if slots.count(slot) > 1})
     if twice:
-        raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} stands there twice")
+        raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} occurs twice; use it once")
     if not _ANSWERS & set(slots):
         raise BrokenPrompt(f"prompt {name}: nothing of the response is shown; expected one of {sorted(_ANSWERS)}")
     if ("response_a" in slots) is not ("response_b" in slots):
@@ -92,7 +92,7 @@ def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
 
 
 def _parts(name: str, user: str) -> list[str | Slot]:
-    """Text and slots, in order. Blank lines after a slot are the slot's own."""
+    """The text and the slots of a user message, in order. Blank lines after a slot belong to it."""
     parts: list[str | Slot] = []
     text: list[str] = []
     after_slot = False

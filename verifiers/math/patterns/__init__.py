@@ -1,8 +1,8 @@
-r"""What kind of mistake a wrong answer shows. A diagnosis for people and statistics: it never changes a score.
+r"""Names the kinds of mistake in a wrong answer, as a diagnosis for people and statistics; it never changes a score.
 
-With p the answer and g the reference, p ≠ g. Two numbers are compared exactly where both are rational, otherwise (also
-with variables) at fixed points with many more digits than agreement by chance could explain. No other source: these
-definitions are this project's own.
+With p the answer and g the reference, p ≠ g. Two numbers are compared exactly if both are rational; otherwise (also
+with variables) they are compared at fixed points, with many more digits than agreement by chance could explain. These
+definitions are this project's own and have no other source.
 
     of the value
     SIGN                     p = -g
@@ -30,7 +30,7 @@ definitions are this project's own.
     of the unit
     UNIT_MISMATCH            another unit of the same kind with the same quantity or the same number, or an unknown one
                              with the same number
-    UNIT_MISSING             the right number without the reference's unit, where that made it wrong
+    UNIT_MISSING             the right number without the reference's unit, if that made it wrong
     DIMENSION_MISMATCH       a unit for another kind of quantity
     of the way there
     UNSIMPLIFIED             the right value, asked for in its simplest form and not written so
@@ -45,8 +45,8 @@ definitions are this project's own.
 In tuples, matrices, lists, equations and intervals the rules for values are applied to the
 parts that differ, and `detail` names the part.
 
-*Bounds.* Trees beyond `MAX_WEIGHT` get no diagnosis, one call evaluates at most `BUDGET` nodes, with a fixed
-precision, and values beyond 2^±`MAX_MAGNITUDE` count as unknown. A rule that meets a bound says nothing.
+*Bounds.* Trees beyond `MAX_WEIGHT` get no diagnosis, one call evaluates at most `BUDGET` nodes, with a fixed precision,
+and values beyond 2^±`MAX_MAGNITUDE` count as unknown. A rule that reaches a bound finds nothing.
 
     codes        the names, and what a pattern is              responses    of the response and its writing
     known        values of small trees, on one budget          parts        what differs, and in which place
@@ -73,9 +73,9 @@ from verifiers.math.values import NoValue
 
 
 def find(reference: Node, answer: Node, context: Context) -> list[Pattern]:
-    """Every pattern that an answer shows which the comparison called different, in the order of `Code`.
+    """Every pattern of an answer that the comparison called different, in the order of `Code`.
 
-    Raises nothing: what cannot be decided within the bounds is no pattern.
+    It raises nothing: if something cannot be decided within the bounds, it is no pattern.
     """
     if weight_of(reference) + weight_of(answer) > MAX_WEIGHT:
         return [] if context.right else list(false_equation(context.response))

@@ -1,4 +1,4 @@
-"""One answer beside one reference, and what is known around them."""
+"""An answer and its reference, prepared for the rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from verifiers.math.values import NoValue
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known around an answer, beside the reference."""
+    """The context of an answer beside its reference."""
 
     question: str | None = None
     steps: Sequence[str] = ()
@@ -22,13 +22,13 @@ class Context:
     response: str | None = None
     form: Form = "any"
     ordered: bool = False
-    """Whether the elements of lists and sets must stand in order too."""
+    """Whether the elements of lists and sets must be in order."""
     right: bool = False
-    """The comparison found the value right: only the form in which it is written is looked at."""
+    """Whether the comparison found the value right, so that only the form of the answer is checked."""
 
 
 class Case:
-    """One call of `find`: both sides without what stands around the value, and how they differ."""
+    """One call of `find`: the bare values of both sides, and how they differ."""
 
     def __init__(self, reference: Node, answer: Node, context: Context) -> None:
         self.context = context
@@ -38,9 +38,9 @@ class Case:
         self.reference_unit, self.reference = unit_and_value(left)
         self.answer_unit, self.answer = unit_and_value(right)
         self.converted = self._converted()
-        """The answer in the reference's unit; None when there is no such."""
+        """The answer in the reference's unit; None if it cannot be converted."""
         self.is_same = False
-        """Whether the two differ in their unit or their form at most."""
+        """Whether the two differ at most in their unit or their form."""
         self.differences = OTHERWISE
         try:
             if self.converted is not None:

@@ -1,4 +1,4 @@
-"""The names of the patterns, in their order, and what one found says."""
+"""The names of the patterns in their order, and the description of one that was found."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Pattern:
 
     code: Code
     detail: str
-    """For people; at most 160 characters."""
+    """A text for people; at most 160 characters."""
 
     def __post_init__(self) -> None:
         if len(self.detail) > _MAX_DETAIL_CHARS:

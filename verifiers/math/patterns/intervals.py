@@ -1,4 +1,4 @@
-"""How sets of reals differ: other endpoints, open or closed, or the other direction."""
+"""Finds how sets of reals differ: in an endpoint, in open or closed ends, or in direction."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ _SETS = (*PAIRS, "union", "cap", "setminus", "suchthat", "in", "!=", "<", ">", "
 
 
 def as_reals(reference: Node, answer: Node, known: Known) -> tuple[Reals, Reals] | None:
-    """Both as sets of reals, when they are written as more than two plain pairs, and all their numbers are small."""
+    """Both sides as sets of reals; None for two plain pairs, or if a number is not small."""
     is_written_so = any(part.kind in _SETS for node in (reference, answer) for part in (node, *node.args))
     if not is_written_so or reference.kind == answer.kind == "paren":
         return None
@@ -24,7 +24,7 @@ def as_reals(reference: Node, answer: Node, known: Known) -> tuple[Reals, Reals]
 
 
 def _ends_of(node: Node) -> Iterator[Node]:
-    """What stands between the brackets and signs of a set."""
+    """The endpoints of a set: the parts between its brackets and signs."""
     if node.kind not in (*_SETS, *LISTS):
         yield node
     elif len(node.args) > MAX_ELEMENTS:
@@ -53,7 +53,7 @@ def of_reals(reference: Reals, answer: Reals, known: Known) -> Differences | Non
 
 
 def _ends(left: Sequence[Piece], right: Sequence[Piece], known: Known) -> Differences:
-    """Of as many intervals on both sides."""
+    """The differences between as many intervals on both sides."""
     ends = [
         Part(p, g, "an end of an interval")
         for one, two in zip(left, right, strict=True)
@@ -69,7 +69,7 @@ def _is_same_piece(one: Piece, two: Piece, known: Known) -> bool:
 
 
 def _is_turned(one: Piece, two: Piece, known: Known) -> bool:
-    """Two rays from one point to both sides."""
+    """Whether two rays go from one point in opposite directions."""
     if is_infinite(one.high) and is_infinite(two.low):
         return not is_infinite(one.low) and not is_infinite(two.high) and known.same(two.high, one.low)
     if is_infinite(one.low) and is_infinite(two.high):

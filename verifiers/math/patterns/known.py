@@ -1,4 +1,4 @@
-"""What small trees are worth, exactly or at a few fixed points, within the budget of one call."""
+"""The values of small trees, exact or at a few fixed points, within the budget of one call."""
 
 import zlib
 from collections.abc import Callable
@@ -14,29 +14,29 @@ from verifiers.math.values import Evaluation, NoValue, Number
 MAX_WEIGHT = 800
 """Trees that weigh more get no diagnosis."""
 BUDGET = 2_000
-"""So many nodes one call evaluates."""
+"""One call evaluates at most this many nodes."""
 BITS = 640
 """The precision of all values here."""
 MAX_MAGNITUDE = 128
-"""Values beyond 2^± this count as unknown."""
+"""A value beyond 2^± this counts as unknown."""
 _MAX_EXACT_BITS = 4_096
 POINTS = 8
-"""At so many points expressions with variables are compared."""
+"""Expressions with variables are compared at this many points."""
 _MIN_POINTS = 3
 _WEIGHTS = {"!": 100, "binom": 300, "^": 3, "root": 3, "log": 6, "fn": 6}
 IMAGINARY_UNIT = Node("const", leaf="i")
 """The node of i."""
 Relation = Callable[[Number, Number], tuple[Number, Number]]
-"""Of an answer's value and a reference's: two numbers that have to be the same."""
+"""A relation between the values of an answer and of a reference: the two numbers that have to be the same."""
 
 
 def weight_of(node: Node) -> int:
-    """What it costs to evaluate a tree once."""
+    """The cost of evaluating a tree once."""
     return sum(_WEIGHTS.get(part.kind, 1) for part in node.walk())
 
 
 class Known:
-    """What trees are worth, exactly or at a few fixed points; all of one call draws on one budget."""
+    """The values of trees, exact or at a few fixed points; all values of one call share one budget."""
 
     def __init__(self) -> None:
         self._left = BUDGET
@@ -55,7 +55,7 @@ class Known:
         """Whether two parts of answers are the same.
 
         Raises:
-            NoValue, TooComplex: that cannot be told.
+            NoValue, TooComplex: it cannot be decided.
         """
         if one == two or self._are_percents(one, two):
             return True
@@ -87,7 +87,7 @@ class Known:
         return agreed >= (_MIN_POINTS if values.names(answer) | values.names(reference) else 1)
 
     def at(self, node: Node, index: int) -> Number | None:
-        """The value at one point; None where there is none, or none that is real, or it is too large.
+        """The value at one point; None if it does not exist, is not real, or is too large.
 
         Raises:
             TooComplex: the budget is spent.
@@ -101,7 +101,7 @@ class Known:
         return self._known[key]
 
     def _are_percents(self, one: Node, two: Node) -> bool:
-        """A percent sign on one side only, as a unit: 50 and 50%."""
+        """Whether the two are equal with a percent sign on one side only, read as a unit: 50 and 50%."""
         if (one.kind == "%") == (two.kind == "%"):
             return False
         left, right = (self.exact(node.args[0] if node.kind == "%" else node) for node in (one, two))
@@ -129,7 +129,7 @@ def _value(node: Node, index: int) -> Number | None:
 
 
 def _coordinate(name: str, index: int) -> Fraction:
-    """Where a variable is at a point: positive at the first ones, then of either sign, then natural."""
+    """The value of a variable at a point: positive at the first points, then of either sign, then natural."""
     drawn = zlib.crc32(f"{index} {name}".encode())
     if index >= POINTS - 3:
         return Fraction(1 + drawn % 9)
@@ -145,6 +145,6 @@ def _agree(relation: Relation, answer: Number, reference: Number) -> bool:
 
 
 def is_infinite(node: Node) -> bool:
-    """Whether it is infinity, of either sign."""
+    """Whether a node is infinity, of either sign."""
     inner = node.args[0] if node.kind == "neg" else node
     return inner.kind == "const" and inner.leaf == "infty"

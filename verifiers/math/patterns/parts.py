@@ -1,4 +1,4 @@
-"""Two answers taken apart: without their units and names, and the places where they differ."""
+"""Takes two answers apart: the values without units and names, and the places where they differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from verifiers.math.patterns.codes import Pattern
 from verifiers.math.tree import Node
 
 LISTS = ("list", "or", "brace")
-"""Kinds of elements in any order."""
+"""Kinds of nodes whose elements may be in any order."""
 ROWS = ("paren", "bracket", "co", "oc", "matrix", "matrixv", "matrixB", "matrixV", "ratio")
-"""Kinds of elements in their places."""
+"""Kinds of nodes whose elements have fixed places."""
 EMPTY_SET = Node("sym", leaf="emptyset")
-"""The set without elements."""
+"""The empty set."""
 MAX_ELEMENTS = 24
 """Longer lists get no diagnosis."""
 MAX_PARTS = 8
-"""So many differing parts are looked at."""
+"""At most this many differing parts are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +27,26 @@ class Part:
     answer: Node
     reference: Node
     place: str = ""
-    """Where, when it is not the whole answer."""
+    """The place of the part; empty if it is the whole answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How two answers differ, leaving their units aside."""
+    """The differences between two answers, without their units."""
 
     parts: Sequence[Part] = ()
     missing: Sequence[str] = ()
     extra: Sequence[str] = ()
     patterns: Sequence[Pattern] = ()
-    """What is wrong with the whole rather than with a part."""
+    """Patterns of the whole answer rather than of a part."""
 
 
 OTHERWISE = Differences()
-"""They differ, and there is no more to say about it."""
+"""The two differ, and nothing more is known."""
 
 
 def canonical(node: Node) -> Node:
-    """Without conditions, with ± as a list of two, degrees as a unit, and A(1, 2) as the point (1, 2)."""
+    """A node without conditions, with ± as a list of two, degrees as a unit, and A(1, 2) as the point (1, 2)."""
     if node.kind == "where":
         node = node.args[0]
     if node.kind in LISTS:
@@ -102,5 +102,5 @@ def number_node(value: Fraction) -> Node:
 
 
 def negated(node: Node) -> Node:
-    """With the other sign."""
+    """A node with the opposite sign."""
     return node.args[0] if node.kind == "neg" else Node("neg", (node,))

@@ -1,4 +1,4 @@
-"""Patterns of the response: how it gives its answer, and how it is written."""
+"""Finds the patterns of a response: in how it gives its answer, and in how it is written."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from verifiers.rules import language, repetition
 
 
 def of_extraction(extraction: Extraction, response: str) -> list[Pattern]:
-    """What is wrong with the way in which a response gives its answer."""
+    """The patterns in how a response gives its answer."""
     found = [
         Pattern(code, detail)
         for code, reason, detail in (
@@ -34,14 +34,14 @@ def of_extraction(extraction: Extraction, response: str) -> list[Pattern]:
 
 
 def of_outcome(outcome: str, message: str = "") -> list[Pattern]:
-    """`UNPARSEABLE`, when the answer is nothing that could be read; `outcome` is that of `grading.grade`."""
+    """`UNPARSEABLE` if the answer could not be read; `outcome` is that of `grading.grade`."""
     if outcome not in ("unparseable", "too_complex"):
         return []
     return [Pattern(Code.UNPARSEABLE, message or "the answer could not be read as mathematics or as words")]
 
 
 def of_writing(response: str, prompt: str | None) -> list[Pattern]:
-    """What is wrong with the writing, whatever it says."""
+    """The patterns in the writing of a response, whatever it says."""
     found = []
     looped = 1.0 - (repetition.judge(response, _LOOPS).score or 0.0)
     if looped > _MAX_LOOPED:
@@ -58,7 +58,7 @@ _PROMPTS_SCRIPT = language.LanguageParams()
 
 
 def _malformed_thinking(response: str) -> str | None:
-    """Tags that do not alternate; a missing first opening one is the prompt's, a missing last closing one a cut."""
+    """What is wrong with thinking tags that do not alternate; the prompt may hold the first one, a cut the last one."""
     is_open, is_first = False, True
     for closes in thinking(response):
         if closes and not is_open and not is_first:
@@ -70,9 +70,9 @@ def _malformed_thinking(response: str) -> str | None:
 
 
 def _offered(extraction: Extraction) -> list[str]:
-    """One text for each different value offered; an answer in several parts is one.
+    """One text for each different value that the response offers; an answer in several parts is one value.
 
-    Numbers in running text are no offers, unless the extraction itself says that they conflict.
+    A number in running text is no offer, unless the extraction says that it conflicts with another.
     """
     if extraction.channel is Channel.LAST_NUMBER and extraction.reason == "found":
         return []

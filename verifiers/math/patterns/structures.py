@@ -1,4 +1,4 @@
-"""How lists, tuples, matrices and single values differ."""
+"""Finds how lists, tuples, matrices and single values differ."""
 
 from collections.abc import Sequence
 
@@ -25,10 +25,10 @@ from verifiers.math.values import NoValue
 
 
 def differences_of(reference: Node, answer: Node, ordered: bool, known: Known) -> Differences | None:
-    """How the answer differs; None when it does not.
+    """How the answer differs from the reference; None if it does not.
 
     Raises:
-        NoValue, TooComplex: that cannot be told.
+        NoValue, TooComplex: it cannot be decided.
     """
     if reference == answer:
         return None
@@ -46,7 +46,7 @@ def differences_of(reference: Node, answer: Node, ordered: bool, known: Known) -
 
 
 def _elements(node: Node, other: Node) -> tuple[Node, ...]:
-    """The elements of a list; of anything else beside one, itself."""
+    """The elements of a list; if the other side is a list, any other node is its own only element."""
     if node == EMPTY_SET:
         return ()
     if node.kind in LISTS:
@@ -59,7 +59,11 @@ def _elements(node: Node, other: Node) -> tuple[Node, ...]:
 
 
 def is_same_element(reference: Node, answer: Node, known: Known) -> bool:
-    """Raises NoValue, TooComplex: it cannot be told."""
+    """Whether two elements are the same.
+
+    Raises:
+        NoValue, TooComplex: it cannot be decided.
+    """
     left, right = without_name(canonical(reference), canonical(answer))
     if left == right:
         return True
@@ -76,7 +80,7 @@ def _in_order(left: Sequence[Node], right: Sequence[Node], known: Known) -> bool
 
 
 def _unmatched(left: Sequence[Node], right: Sequence[Node], known: Known) -> tuple[list[Node], list[Node]]:
-    """What is on one side only, each element as often as it is written more often there."""
+    """The elements that are on one side only; a repeated element counts as often as it is repeated more."""
     missing, rest = [], list(right)
     for one in left:
         found = next((at for at, two in enumerate(rest) if is_same_element(one, two, known)), None)
@@ -101,7 +105,7 @@ _OTHER_ORDER = Pattern(Code.ORDER, "the same elements in another order")
 
 
 def _paired(missing: Sequence[Node], extra: Sequence[Node], known: Known) -> list[Part]:
-    """Which wrong element stands for which, where that is plain: there is one, or they are all the opposites."""
+    """Pair missing elements with wrong ones if the pairing is clear: one of each, or all of them opposites."""
     if len(missing) == 1:
         reference, answer = without_name(missing[0], extra[0])
         return [Part(answer, reference, "one element")]

@@ -19,7 +19,7 @@ from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values import NoValue
 
 Rule = Callable[[Part, Known], int]
-"""Whether a part shows the pattern: 0 when it does not; for `POWER10` the exponent."""
+"""Whether a part shows the pattern: 0 if it does not; for `POWER10` the exponent."""
 
 
 def _any(*relations: Relation) -> Rule:
@@ -100,7 +100,7 @@ def _conjugate(part: Part, known: Known) -> int:
 
 
 def _may_differ_in_terms(part: Part, known: Known) -> bool:
-    """Whether the reference is more than a rational number, the variables are the same, and not all signs differ."""
+    """Whether the reference is more than a rational number, the variables agree, and not all signs differ."""
     if known.exact(part.reference) is not None or values.names(part.answer) != values.names(part.reference):
         return False
     return not _is_opposite(part, known)
@@ -118,7 +118,7 @@ def _conjugates(node: Node, known: Known) -> Iterator[Node]:
 
 
 def _replaced(node: Node, opposites: Sequence[Node]) -> Node:
-    """With a minus before each of some parts."""
+    """A node with a minus sign before each of the given parts."""
     if node in opposites:
         return negated(node)
     return Node(node.kind, tuple(_replaced(arg, opposites) for arg in node.args), node.leaf) if node.args else node
@@ -135,7 +135,7 @@ def _term_sign(part: Part, known: Known) -> int:
 
 
 def _flips(node: Node) -> Iterator[Node]:
-    """The same expression with the other sign at one term of one sum."""
+    """All variants of an expression in which one term of one sum has the other sign."""
     if node.kind == "+":
         for at, term in enumerate(node.args):
             yield Node("+", (*node.args[:at], negated(term), *node.args[at + 1 :]))
@@ -145,7 +145,7 @@ def _flips(node: Node) -> Iterator[Node]:
 
 
 def _coefficient(part: Part, known: Known) -> int:
-    """Whether p - g is a multiple of one term of g, which has a variable and other terms."""
+    """Whether p - g is a multiple of one term of g that has a variable and stands beside other terms."""
     terms = part.reference.args if part.reference.kind == "+" and values.names(part.reference) else ()
     if not values.names(part.answer) <= values.names(part.reference) or _is_opposite(part, known):
         return 0
@@ -159,7 +159,7 @@ _CONSTANT = re.compile(r"[CcKk](?:_\{?\w{1,3}\}?)?")
 
 
 def _lacks_constant(part: Part, known: Known) -> int:
-    """Whether p is one of the functions that g = F + C stands for: p - F is the same number everywhere."""
+    """Whether p is one member of the family g = F + C: p - F is the same number everywhere."""
     names = values.names(part.reference) - values.names(part.answer)
     letters = [term for term in part.reference.args if term.kind == "sym" and str(term.leaf) in names]
     if part.reference.kind != "+" or len(names) != 1 or len(letters) != 1:
@@ -176,7 +176,7 @@ def _difference(one: Node, two: Node) -> Node:
 
 
 def _is_multiple(node: Node, unit: Node, known: Known) -> bool:
-    """Whether one expression is another one times a number."""
+    """Whether one expression is a number times another."""
     found = ((known.at(node, index), known.at(unit, index)) for index in range(POINTS))
     first = next(((value, divisor) for value, divisor in found if value is not None and divisor), None)
     return first is not None and known.holds(lambda p, g: (p * first[1], g * first[0]), node, unit)
@@ -217,7 +217,7 @@ _VALUE_RULES: tuple[tuple[Code, Rule, str], ...] = (
 
 
 def of_values(case: Case) -> Iterator[Pattern]:
-    """The rules for two values, over all parts that differ."""
+    """Apply the rules for two values to all parts that differ."""
     explained: set[int] = set()
     for code, rule, text in _VALUE_RULES:
         for at, part in enumerate(case.differences.parts):

@@ -1,4 +1,4 @@
-"""The rules for the whole answer: its structure, its unit, its form, and where its value may be from."""
+"""The rules for the whole answer: its structure, its unit, its form, and the origin of its value."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from verifiers.math.values import NoValue
 
 
 def of_structure(case: Case) -> Iterator[Pattern]:
-    """Elements, order and ends of intervals."""
+    """The patterns of structure: elements, order and ends of intervals."""
     yield from case.differences.patterns
     for code, elements in (
         (Code.MISSING_ELEMENT, case.differences.missing),
@@ -34,7 +34,7 @@ def of_structure(case: Case) -> Iterator[Pattern]:
 
 
 def of_unit(case: Case) -> Iterator[Pattern]:
-    """What is wrong with the unit."""
+    """The patterns of the unit."""
     expected, given = case.reference_unit, case.answer_unit
     if expected is None or given == expected:
         return
@@ -52,7 +52,7 @@ def of_unit(case: Case) -> Iterator[Pattern]:
 
 
 def unsimplified(case: Case) -> Iterator[Pattern]:
-    """The right value in a form that was not asked for."""
+    """Whether the right value has a form that was not asked for."""
     if (
         case.context.form != "simplified"
         or not (case.context.right or case.is_same)
@@ -70,7 +70,7 @@ _MAX_STEP_CHARS = 300
 
 
 def stopped_early(case: Case) -> Iterator[Pattern]:
-    """The value of a step in the place of the last one."""
+    """Whether the answer is the value of a step before the last."""
     if case.is_same:
         return
     for step in case.context.steps[:_MAX_STEPS]:
@@ -82,7 +82,7 @@ def stopped_early(case: Case) -> Iterator[Pattern]:
 
 @lru_cache(maxsize=2048)
 def _step_value(step: str) -> Node | None:
-    """What a step comes to: the last side of an equation, or all of it."""
+    """The value of a step: the last side of an equation, or the whole step."""
     if len(step) > _MAX_STEP_CHARS or limits.refusal(step) is not None:
         return None
     try:
@@ -104,7 +104,7 @@ def _is_step(step: Node, case: Case) -> bool:
 
 
 def copied_input(case: Case) -> Iterator[Pattern]:
-    """A number of the question in the place of the answer."""
+    """Whether the answer is a number of the question."""
     value, right = case.values.exact(case.answer), case.values.exact(case.reference)
     if value is None or value == right or case.is_same or case.context.question is None:
         return
@@ -120,7 +120,7 @@ _MAX_NUMBERS = 400
 
 @lru_cache(maxsize=256)
 def numbers(question: str) -> frozenset[Fraction]:
-    """The numbers a question is written with, each with its sign and without."""
+    """The numbers in a question, each with its sign and without."""
     found: set[Fraction] = set()
     for match in islice(_NUMBER.finditer(question[:_MAX_QUESTION_CHARS]), _MAX_NUMBERS):
         value = number(match[0].replace(r"\$", "").replace(r"\%", "").translate(_NO_SIGNS))
@@ -133,7 +133,7 @@ _MAX_EQUATION_CHARS = 1_500
 
 
 def false_equation(response: str | None) -> Iterator[Pattern]:
-    """The first equation between numbers that does not hold, however its sides are meant."""
+    """The first equation between numbers in the response that holds in no reading of its sides."""
     for found in computations(response or "", _MAX_EQUATION_CHARS):
         if found.holds is False:
             yield Pattern(Code.ARITHMETIC, f"{clipped(found.left)} is not {clipped(found.right)}")

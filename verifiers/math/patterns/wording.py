@@ -1,4 +1,4 @@
-"""Values and trees in words for people."""
+"""Writes values and trees for people."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ _MAX_SHOWN_CHARS = 40
 
 
 def value_text(node: Node) -> str:
-    """A value for people."""
+    """A value as a text for people."""
     try:
         value = values.exact(node)
         if value is None or value.denominator.bit_length() > 64:
@@ -22,7 +22,7 @@ def value_text(node: Node) -> str:
 
 
 def tree_text(node: Node) -> str:
-    """A tree in prefix form for people."""
+    """A tree in prefix form, for people."""
     try:
         return clipped(show(node))
     except ValueError:  # as above
@@ -38,7 +38,7 @@ def _as_decimal(value: Fraction) -> str:
 
 
 def clipped(text: str) -> str:
-    """The beginning of a text that is long."""
+    """The beginning of a long text; a short text unchanged."""
     return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"
 
 

@@ -1,4 +1,4 @@
-r"""Reads an answer, written in LaTeX or plain text, into a small tree. Nothing is evaluated and nothing is executed.
+r"""Reads an answer in LaTeX or plain text into a small tree. Nothing is evaluated and nothing is executed.
 
     "x = \frac{1}{2} \text{ or } 3"  ──tokens──►  ──Reader──►  Node("or", Node("=", x, 1/2), 3)
 
@@ -23,7 +23,7 @@ The kinds of `Node`, by what they stand for (`values` gives the meaning of those
     based                          digits with a base, "4210_7"
     big                            a sum, product, integral or limit, its LaTeX as leaf: only a computer algebra reads it
 
-What cannot be read raises `Unreadable`; the caller decides what that means for a reference and for a response.
+A text that cannot be read raises `Unreadable`; the caller decides what that means for a reference and for a response.
 
     spoken       what is said in words and figures      notation     LaTeX commands and what they mean
     cursor       a place in the tokens                  levels       the grammar as its parts see it
@@ -95,7 +95,7 @@ _REMARK = re.compile(
     r"(.{0,300}[^\s{])(?:\s+|(?=\\text\s?\{\s))(?:\\text\s?\{\s?)?\(\s?(?:\\text\s?\{\s?)?([A-Za-z]{3}[^()]{0,160})\)\s?\}?",
     re.DOTALL,
 )
-"""A value and a remark on it in parentheses, which begins with words."""
+"""A value with a remark in parentheses that begins with words."""
 _REJECTION = re.compile(
     r"\b(?:not|wrong|incorrect|invalid|rejected|extraneous|mod|false|impossible|base)\b", re.IGNORECASE
 )

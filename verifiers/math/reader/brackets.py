@@ -1,4 +1,4 @@
-"""What stands between brackets: tuples, intervals, sets, absolute values, floors."""
+"""Reads the notations with brackets: tuples, intervals, sets, absolute values, floors."""
 
 from verifiers.math.reader.levels import Levels
 from verifiers.math.reader.names import read_operator, read_subscript
@@ -8,11 +8,11 @@ BRACKET_COMMANDS = {
     "lfloor": ("floor", "rfloor"), "lceil": ("ceil", "rceil"), "lvert": ("abs", "rvert"), "lVert": ("abs", "rVert"),
     "langle": ("angle", "rangle"), "lbrace": ("brace", "rbrace"),
 }  # fmt: skip
-"""Commands that open a bracket: its kind, and the command that closes it."""
+"""Commands that open a bracket: the kind of bracket, and the command that closes it."""
 
 
 def read_brackets(reader: Levels, opening: str) -> Node:
-    """Parentheses, brackets, and intervals."""
+    """Read parentheses, brackets and intervals."""
     bars, reader.bars = reader.bars, 0
     arguments, reader.arguments = reader.arguments, 0
     if opening == "(" and reader.is_at(")"):
@@ -37,7 +37,7 @@ def read_brackets(reader: Levels, opening: str) -> Node:
 
 
 def read_set(reader: Levels, closing: str) -> Node:
-    """A set: its elements, or what they have to satisfy."""
+    """Read a set: its elements, or the condition for them."""
     if reader.take(closing):
         return reader.node("sym", leaf="emptyset")
     bars, reader.bars = reader.bars, 1
@@ -59,7 +59,7 @@ def read_set(reader: Levels, closing: str) -> Node:
 
 
 def read_absolute(reader: Levels, closing: str) -> Node:
-    """An absolute value, or a norm."""
+    """Read an absolute value or a norm."""
     reader.bars += 1
     arguments, reader.arguments = reader.arguments, 0
     node = reader.nested(reader.sum)
@@ -75,7 +75,7 @@ def read_absolute(reader: Levels, closing: str) -> Node:
 
 
 def read_indexed(reader: Levels, name: str) -> Node:
-    """A union or intersection over an index, known by its notation only."""
+    """Read a union or intersection over an index, which is known by its notation only."""
     name += read_subscript(reader)
     if reader.take("^"):
         name += "^" + show(reader.nested(reader.argument))
@@ -83,7 +83,7 @@ def read_indexed(reader: Levels, name: str) -> Node:
 
 
 def read_norm(reader: Levels) -> Node:
-    """A norm between double bars."""
+    """Read a norm between double bars."""
     reader.norms += 1
     node = reader.nested(reader.sum)
     reader.norms -= 1
@@ -92,7 +92,7 @@ def read_norm(reader: Levels) -> Node:
 
 
 def read_many(reader: Levels, name: str) -> Node:
-    """A function of several arguments, as gcd."""
+    """Read a function of several arguments, such as gcd."""
     if reader.is_at("_"):
         return read_operator(reader, name)
     opening = reader.next().kind
@@ -106,7 +106,7 @@ def read_many(reader: Levels, name: str) -> Node:
 
 
 def read_bracket_command(reader: Levels, name: str) -> Node:
-    """Brackets that are commands."""
+    """Read brackets that are written as commands."""
     kind, closing = BRACKET_COMMANDS[name]
     if name == "lbrace":
         return read_set(reader, "\\}")

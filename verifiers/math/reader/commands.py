@@ -1,4 +1,4 @@
-"""Commands: fractions, roots, functions, accents, and sums and integrals as text."""
+"""Reads commands: fractions, roots, functions, accents, and sums and integrals as text."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -31,7 +31,7 @@ _UNIT_VECTORS = {
 
 
 def read_command(reader: Levels, name: str, bare: bool) -> Node:
-    """What a LaTeX command begins; `bare` as for a name."""
+    """Read what a LaTeX command begins; `bare` as for a name."""
     name = FUNCTION_SYNONYMS.get(name, name)
     if name in CURRENCIES:
         return _currency(reader, name)
@@ -91,7 +91,7 @@ def _function(reader: Levels, name: str) -> Node:
 
 
 def _cis(reader: Levels, angle: Node) -> Node:
-    """Cos x + i sin x."""
+    """The node of cos x + i sin x."""
     sine = reader.node("*", reader.node("const", leaf="i"), reader.node("fn", angle, leaf="sin"))
     return reader.node("+", reader.node("fn", angle, leaf="cos"), sine)
 
@@ -103,7 +103,7 @@ def _function_power(reader: Levels) -> Node | None:
 
 
 def _function_argument(reader: Levels) -> Node:
-    r"""`\sin(x)`, `\sin{x}`, or `\sin 2x`: factors up to the next sign or function."""
+    r"""Read the argument of `\sin(x)`, `\sin{x}` or `\sin 2x`: factors up to the next sign or function."""
     if reader.is_at("(", "{"):
         return reader.nested(reader.primary)
     node = reader.nested(reader.power)
@@ -132,7 +132,7 @@ def _accented(reader: Levels, name: str) -> Node:
 
 
 def _big(reader: Levels, name: str) -> Node:
-    """All that follows belongs to it; only a computer algebra system reads it."""
+    """Read a sum or integral with everything that follows it; only a computer algebra system reads that text."""
     start = reader.at
     depth = 0
     while (token := reader.peek()) is not None:
@@ -155,7 +155,7 @@ def _latex(token: Token) -> str:
 
 
 def _pair(kind: str) -> Callable[[Levels], Node]:
-    """Reads a command with two arguments."""
+    """A reader for a command with two arguments."""
     return lambda reader: reader.node(kind, reader.nested(reader.argument), reader.nested(reader.argument))
 
 
@@ -169,4 +169,4 @@ _OWN: Mapping[str, Callable[[Levels], Node]] = {
     **dict.fromkeys(("binom", "dbinom", "tbinom"), _pair("binom")),
     "log": _logarithm,
 }
-"""Commands that are read in ways of their own."""
+"""Commands with a reader of their own."""

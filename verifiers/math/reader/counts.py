@@ -1,4 +1,4 @@
-r"""Numbers of combinations and arrangements: `{}_5C_2`, `^5P_2`, and what `C_5^2` may mean."""
+r"""Reads numbers of combinations and arrangements: `{}_5C_2`, `^5P_2`, and what `C_5^2` may mean."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ _MAX_ARGUMENT = 4_000
 
 
 def read_count(reader: Levels) -> Node:
-    """A letter with a number before and behind it, each raised or lowered."""
+    """Read a letter with a raised or lowered number before it and behind it."""
     total = _index(reader)
     letter = reader.next()
     if letter.kind != "id" or letter.value not in ("C", "P", "A"):
@@ -30,7 +30,7 @@ def _index(reader: Levels) -> Node:
 
 
 def count(letter: str, total: Node, chosen: Node) -> Node | None:
-    """How many ways there are to choose (C), or to choose and arrange (A, P); None unless both are small numbers."""
+    """The number of ways to choose (C), or to choose and arrange (A, P); None unless both are small numbers."""
     n, k = total.leaf, chosen.leaf
     if not (isinstance(n, Fraction) and isinstance(k, Fraction)) or n.denominator != 1 or k.denominator != 1:
         return None

@@ -1,4 +1,4 @@
-"""A place in the tokens, and the bounds on what is read from there."""
+"""A position in the tokens, and the limits on what is read from there."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,11 +7,11 @@ from verifiers.math.tokens import Token
 from verifiers.math.tree import Leaf, Node, TooComplex, Unreadable
 
 _MAX_LEVELS = 80
-"""Nested calls; a bracket costs two or three of them, and each about eight Python frames."""
+"""The limit on nested calls; a bracket takes two or three of them, and each takes about eight Python frames."""
 
 
 class Cursor:
-    """A place in the tokens, and how many nodes and levels there may still be."""
+    """A position in the tokens, and the number of nodes and levels that may still be read."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens

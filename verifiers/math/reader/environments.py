@@ -1,4 +1,4 @@
-"""Environments: matrices, functions by cases, lines under each other."""
+"""Reads environments: matrices, functions by cases, lines under each other."""
 
 from verifiers.commitment.latex import split
 from verifiers.math.reader.levels import Levels
@@ -22,7 +22,7 @@ _CONDITIONS = split("if for when where otherwise else")
 
 
 def read_environment(reader: Levels, name: str) -> Node:
-    """A matrix, a function by cases, or lines under each other."""
+    """Read a matrix, a function by cases, or lines under each other."""
     name = name.rstrip("*")
     if name in _ALIGNED:
         return _aligned(reader)
@@ -53,7 +53,7 @@ def read_environment(reader: Levels, name: str) -> Node:
 
 
 def _aligned(reader: Levels) -> Node:
-    """Lines under each other are elements of a list; one that begins with a relation goes on with the one before."""
+    """Read lines as elements of a list; a line that begins with a relation continues the line before."""
     end = next((i for i in range(reader.at, len(reader.tokens)) if reader.tokens[i].kind == "end"), None)
     if end is None:
         raise Unreadable("an environment without an end")
@@ -73,7 +73,7 @@ def _aligned(reader: Levels) -> Node:
 
 
 def _cases(reader: Levels) -> Node:
-    """A function by cases: each a value, and the condition under which it holds; without conditions, a system."""
+    """Read a function by cases, each a value with the condition for it; without conditions it is a system."""
     rows: list[Node] = []
     conditional = False
     while not reader.take("end"):

@@ -1,4 +1,4 @@
-"""What stands beside a factor: products without a sign, mixed numbers, products that are not of numbers."""
+"""Combines neighbouring factors: products without a sign, mixed numbers, products that are not of numbers."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS
 
 
 def crossed(reader: Levels, left: Node, right: Node) -> Node:
-    r"""`\times` between vectors, sets or capitals does not commute and is no product of numbers."""
+    r"""Read `\times`; between vectors, sets or capitals it does not commute and is no product of numbers."""
     factors = left.args if left.kind == "*" else (left,)
     if not (_is_crossed(factors[-1]) and _is_crossed(right)):
         return times(reader, left, right)
@@ -20,12 +20,12 @@ def crossed(reader: Levels, left: Node, right: Node) -> Node:
 
 
 def times(reader: Levels, left: Node, right: Node) -> Node:
-    """A product, flat."""
+    """A product without nested products."""
     return reader.node("*", *(left.args if left.kind == "*" else (left,)), right)
 
 
 def juxtaposed(reader: Levels, left: Node, right: Node, before: Token, token: Token) -> Node:
-    """What two factors without a sign between them mean; digits before a fraction are a mixed number."""
+    """Combine two factors without a sign between them; digits before a fraction are a mixed number."""
     if "text" in (left.kind, right.kind):
         raise Unreadable("words beside a formula")
     if before.kind == "num" and left.kind == "num" and isinstance(left.leaf, Fraction):
@@ -63,7 +63,7 @@ def _mixed(reader: Levels, whole: Node, fraction: Node) -> Node | None:
 
 
 def starts_factor(reader: Levels, token: Token) -> bool:
-    """Whether a token behind a factor begins another one."""
+    """Whether a token behind a factor begins another factor."""
     if token.kind in ("num", "id", "op", "(", "{", "begin", r"\{"):
         return True
     if token.kind == "[":
@@ -105,7 +105,7 @@ def _is_operand(name: str) -> bool:
 
 
 def _is_crossed(node: Node) -> bool:
-    r"""Whether `\times` beside this is a cross product or a Cartesian one: a vector, \nabla, a set, one capital letter."""
+    r"""Whether `\times` beside a node is a cross or Cartesian product: a vector, \nabla, a set, one capital letter."""
     if node.kind == "apply":
         return node.leaf in ("vec", "overrightarrow", "times")
     if node.kind in ("brace", "setminus", "union", "cap"):

@@ -23,7 +23,7 @@ _CLOCK = re.compile(r"\d{1,2}:[0-5]\d")
 
 
 class Reader(Levels):
-    """Recursive descent over the tokens, from lists down to primaries; each bracket costs two or three levels."""
+    """A recursive-descent parser from lists down to primaries; each bracket costs two or three levels."""
 
     def read(self) -> Node:
         node = self.sequence("list")
@@ -35,7 +35,7 @@ class Reader(Levels):
         return node
 
     def sequence(self, kind: str, *closing: str) -> Node:
-        """Elements between separators; one element is itself unless `kind` says it is inside brackets."""
+        """Read elements between separators; one element is itself unless `kind` says that it is inside brackets."""
         items = [self._element()]
         separators: list[str] = []
         while (separator := self._separator()) is not None:
@@ -51,7 +51,7 @@ class Reader(Levels):
         return self._joined(kind, items, separators)
 
     def _joined(self, kind: str, items: Sequence[Node], separators: Sequence[str]) -> Node:
-        """`a, b or c` is an `or`, `a, b and c` a list marked `and`; with both words, `and` binds closer."""
+        """Join elements: `a, b or c` is an `or`, `a, b and c` a list marked `and`; with both, `and` binds closer."""
         said = set(separators[: len(items) - 1])
         if "or" not in said:
             return self.node(kind, *items, leaf="and" if "and" in said and kind == "list" else None)
@@ -183,7 +183,7 @@ class Reader(Levels):
         return self._term()
 
     def _negative(self, node: Node) -> Node:
-        """Of a quantity, the value is negative."""
+        """The negative of a node; for a quantity, its value becomes negative."""
         if node.kind == "quantity":
             return self.node("quantity", self.node("neg", *node.args), leaf=node.leaf)
         return self.node("neg", node)
@@ -232,7 +232,7 @@ class Reader(Levels):
         return read_postfixes(self, self.primary())
 
     def exponent(self) -> Node:
-        """A braced group, one token, or (in plain text) a signed power, right-associative."""
+        """Read an exponent: a braced group, one token, or (in plain text) a signed power, right-associative."""
         if self.is_at("-", "+"):
             sign = self.next().kind
             node = self.nested(self.exponent)
@@ -244,7 +244,7 @@ class Reader(Levels):
         return node
 
     def argument(self) -> Node:
-        r"""What a command takes: `{group}`, or the one next digit, letter or command."""
+        r"""Read the argument of a command: `{group}`, or the one next digit, letter or command."""
         if self.is_at("{"):
             return self._group()
         token = self.peek()
@@ -253,7 +253,7 @@ class Reader(Levels):
         return self.primary(bare=True)
 
     def _command_before(self) -> bool:
-        r"""In LaTeX, `\frac12` and `\sqrt12` take one digit; `2^10` in plain text means the whole number."""
+        r"""Whether one digit is read here, as in LaTeX's `\frac12` and `\sqrt12`, and not all digits, as in `2^10`."""
         before = self.tokens[self.at - 1]
         return before.kind == "cmd" or (before.kind in ("num", "}") and not self.tokens[self.at].spaced)
 
@@ -312,7 +312,7 @@ class Reader(Levels):
         raise Unreadable(f"unexpected {token.value[:20]!r}")
 
     def _braced(self, bare: bool) -> Node:
-        """A group; a letter alone with an index behind it, and an empty one with an index, are read with that."""
+        """Read a group; a single letter, or an empty group, is read together with an index behind it."""
         kinds = [token.kind if (token := self.peek(at)) else "" for at in range(3)]
         if kinds[0] == "}" and kinds[1] in ("_", "^"):
             self.at += 1

@@ -1,4 +1,4 @@
-"""Names: symbols with subscripts, functions with arguments, operators."""
+"""Reads names: symbols with subscripts, functions with arguments, operators."""
 
 from verifiers.commitment.latex import split
 from verifiers.math.reader.factors import starts_factor
@@ -12,7 +12,7 @@ _FUNCTION_LETTERS = frozenset("fghuvφψ")
 
 
 def read_symbol(reader: Levels, name: str, bare: bool) -> Node:
-    """A name with its subscript, applied to what stands behind it where it is a function; `bare`: the name alone."""
+    """Read a name with its subscript, applied to arguments if it is a function; `bare`: the name alone."""
     if not bare:
         name += read_subscript(reader)
     if name == "e":
@@ -35,7 +35,7 @@ def read_symbol(reader: Levels, name: str, bare: bool) -> Node:
 
 
 def _is_left_side(reader: Levels) -> bool:
-    """Whether `y(…)` before this point is all of the left side of an equation: then it is a function's value."""
+    """Whether `y(…)` before this point is the whole left side of an equation, so that it is a function's value."""
     start, depth = reader.at - 1, 0
     if start > 0 and reader.tokens[start - 1].kind not in (",", ";", "newline", "word"):
         return False
@@ -47,7 +47,7 @@ def _is_left_side(reader: Levels) -> bool:
 
 
 def _power_of_function(reader: Levels) -> bool:
-    """`f^{-1}(x)`, `f^2(x)`: a braced or one-token power followed at once by a parenthesis."""
+    """Whether a power belongs to a function: `f^{-1}(x)`, `f^2(x)`, braced or one token, then a parenthesis."""
     index = reader.at + 1
     if index < len(reader.tokens) and reader.tokens[index].kind == "{":
         while index < len(reader.tokens) and reader.tokens[index].kind != "}":
@@ -60,7 +60,7 @@ def _power_of_function(reader: Levels) -> bool:
 
 
 def read_subscript(reader: Levels) -> str:
-    """A subscript as part of a name."""
+    """Read a subscript as part of a name."""
     if not reader.take("_"):
         return ""
     if not reader.is_at("{"):
@@ -82,7 +82,7 @@ def read_subscript(reader: Levels) -> str:
 
 
 def read_applied(reader: Levels, name: str) -> Node:
-    """A name applied to arguments in parentheses."""
+    """Read a name applied to arguments in parentheses."""
     reader.expect("(")
     reader.arguments += 1
     bars, reader.bars = reader.bars, 0
@@ -101,7 +101,7 @@ def read_applied(reader: Levels, name: str) -> Node:
 
 
 def read_operator(reader: Levels, name: str) -> Node:
-    """An operator, applied to what follows."""
+    """Read an operator applied to what follows."""
     name += read_subscript(reader)
     if reader.is_at("("):
         return read_applied(reader, name)

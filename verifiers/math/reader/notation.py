@@ -1,4 +1,4 @@
-"""The commands of LaTeX as tables: relations, operations on sets, symbols, operators, accents, currencies."""
+"""Tables of LaTeX commands: relations, operations on sets, symbols, operators, accents, currencies."""
 
 from verifiers.commitment.latex import split
 from verifiers.math.tokens import Token
@@ -11,7 +11,7 @@ RELATIONS = {
     "propto": "propto", "ll": "ll", "gg": "gg", "notin": "notin", "Rightarrow": "implies", "supseteq": "supseteq",
     "supset": "supset", "hookrightarrow": "to", "longrightarrow": "to", "coloneqq": "=",
 }  # fmt: skip
-"""Signs and commands of relations, by what they mean."""
+"""The meaning of each sign and command of a relation."""
 SET_OPERATIONS = {
     "cup": "union",
     "bigcup": "union",
@@ -38,7 +38,7 @@ SYMBOL_SYNONYMS = {
     "cdots": "ldots",
     "mathellipsis": "ldots",
 }
-"""Two commands for one name."""
+"""Commands with the same meaning as another."""
 OPERATORS = split(
     "ker dim deg det hom Hom rank tr Tr span Var Cov Pr im sup inf limsup liminf angle measuredangle triangle div grad curl neg lnot"
 )
@@ -46,13 +46,13 @@ OPERATORS = split(
 ACCENTS = split(
     "overline bar hat vec tilde widehat widetilde dot ddot overrightarrow underline mathring overleftrightarrow"
 )
-"""Commands above or below what they take."""
+"""Commands of accents above or below their argument."""
 PRODUCTS = split("oplus otimes circ ltimes rtimes odot wr bullet")
 """Products that are not of numbers."""
 BIG = split("sum prod int iint iiint oint lim")
-"""Commands to which all that follows belongs."""
+"""Commands that take everything behind them as their argument."""
 CURRENCIES = {"dollar": "$", "textdollar": "$", "euro": "euro", "pounds": "pound sterling", "yen": "¥"}
-"""Commands of currencies, by their unit."""
+"""Commands of currencies, with their units."""
 LETTERS_LIKE = SYMBOLS - split("emptyset varnothing ldots dots cdots")
 """Commands that stand for letters."""
 

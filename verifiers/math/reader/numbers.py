@@ -1,4 +1,4 @@
-"""Figures: decimals with a period, endless ones, digits in another base."""
+"""Reads figures: decimals, repeating decimals, digits in another base."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from verifiers.math.tokens import Token
 from verifiers.math.tree import Node, TooComplex, Unreadable
 
 _MAX_PERIOD = 100
-"""Digits that repeat without end."""
+"""Notations of digits that repeat without end."""
 _BASES = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "twelve": "12", "sixteen": "16",
@@ -16,7 +16,7 @@ _BASES = {
 
 
 def split_digit(cursor: Cursor) -> Node:
-    """The first digit of a number, as a command takes it; the others stay."""
+    """Split off the first digit of a number, as a command takes it; the other digits stay."""
     token = cursor.tokens[cursor.at]
     if not token.value.isdigit():
         raise Unreadable("a decimal where one digit is read")
@@ -31,7 +31,7 @@ def split_digit(cursor: Cursor) -> Node:
 
 
 def read_number(cursor: Cursor, token: Token) -> Node:
-    """Figures, with a period or a base if they have one."""
+    """Read figures, with a repeating part or a base if they have one."""
     if len(token.value) > MAX_DIGITS:
         raise TooComplex("too many digits")
     if cursor.is_at("_"):
@@ -52,7 +52,7 @@ def _ends(cursor: Cursor) -> bool:
 
 
 def _repeating(cursor: Cursor, before: str) -> Fraction:
-    r"""What `\overline{3}`, `\dot{1}2\dot{3}` or `(3)` after a decimal's digits adds to its value."""
+    r"""The value that `\overline{3}`, `\dot{1}2\dot{3}` or `(3)` after a decimal's digits adds to it."""
     if cursor.is_at_command("overline", "bar"):
         cursor.at += 1
         digits = _digits(cursor)
@@ -70,7 +70,7 @@ def _repeating(cursor: Cursor, before: str) -> Fraction:
 
 
 def _dotted(cursor: Cursor) -> str:
-    r"""The period of `\dot{1}2\dot{3}`: from the first dotted digit to the last."""
+    r"""The repeating digits of `\dot{1}2\dot{3}`: from the first dotted digit to the last."""
     cursor.at += 1
     digits = _digits(cursor)
     start = cursor.at
@@ -88,7 +88,7 @@ def _closes_parenthesis(cursor: Cursor, ahead: int) -> bool:
 
 
 def _endless(cursor: Cursor, digits: str) -> Node:
-    """`0.1212…` goes on as it began, when its last digits repeat; what does not is a number we do not know."""
+    """Read `0.1212…`, which goes on if its last digits repeat; any other such number is unknown."""
     decimals = digits.partition(".")[2]
     for length in range(1, len(decimals) // 2 + 1):
         times = 3 if length == 1 else 2
@@ -111,7 +111,7 @@ def _digits(cursor: Cursor) -> str:
 
 
 def _split_digit_value(cursor: Cursor) -> str:
-    """One digit of a number that follows a command without braces."""
+    """Split off one digit of a number that follows a command without braces."""
     token = cursor.next()
     if len(token.value) > 1:
         cursor.tokens = [*cursor.tokens[: cursor.at], Token("num", token.value[1:], False), *cursor.tokens[cursor.at :]]
@@ -119,7 +119,7 @@ def _split_digit_value(cursor: Cursor) -> str:
 
 
 def read_based(cursor: Cursor, digits: str) -> Node:
-    """Digits with a base."""
+    """Read digits with a base."""
     cursor.expect("_")
     braced = cursor.take("{")
     sign = -1 if cursor.take("-") else 1
@@ -150,5 +150,5 @@ def _in_base(digits: str, base: int) -> Fraction:
 
 
 def fraction_of(node: Node) -> Fraction:
-    """The value of a number's node; 0 for anything else."""
+    """The value of a number's node; 0 for any other node."""
     return node.leaf if isinstance(node.leaf, Fraction) else Fraction(0)

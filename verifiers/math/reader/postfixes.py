@@ -1,4 +1,4 @@
-"""What stands behind a base: powers, degrees, factorials, primes, indices."""
+"""Reads what stands behind a base: powers, degrees, factorials, primes, indices."""
 
 import math
 from fractions import Fraction
@@ -12,7 +12,7 @@ _MAX_DOUBLE_FACTORIAL = 300
 
 
 def read_postfixes(reader: Levels, node: Node) -> Node:
-    """Powers, factorials, percent signs, indices and primes behind a base."""
+    """Read powers, factorials, percent signs, indices and primes behind a base."""
     while True:
         if reader.is_at("^"):
             reader.at += 1
@@ -49,7 +49,7 @@ _PERCENT = frozenset(["percent", "pct", "per cent", "percentage", "percentage po
 
 
 def _double_factorial(reader: Levels, node: Node) -> Node:
-    """6!! = 6 · 4 · 2; of anything but a small number, a notation."""
+    """Read a double factorial: 6!! = 6 · 4 · 2; except for a small number it is a notation only."""
     value = fraction_of(node)
     if node.kind != "num" or value.denominator != 1 or not 0 <= value <= _MAX_DOUBLE_FACTORIAL:
         return reader.node("apply", node, leaf="!!")
@@ -58,7 +58,7 @@ def _double_factorial(reader: Levels, node: Node) -> Node:
 
 
 def _primed(reader: Levels, node: Node) -> Node:
-    """A derivative: `y'`, or of a function with its arguments, `f'(2x)`."""
+    """Read a derivative: `y'`, or `f'(2x)` for a function with its arguments."""
     leaf = "'"
     while reader.take("'"):
         leaf += "'"
@@ -90,7 +90,7 @@ def _raised(reader: Levels, base: Node) -> Node:
 
 
 def _sign_alone(reader: Levels) -> str:
-    r"""The `+` or `-` of `\mathbb{R}^+` and `\mathbb{R}^{+}`: the positive or the negative ones."""
+    r"""The `+` or `-` of `\mathbb{R}^+` and `\mathbb{R}^{+}`, which selects the positive or negative numbers."""
     ahead = int(reader.is_at("{"))
     token, after = reader.peek(ahead), reader.peek(ahead + 1)
     if token is None or token.kind not in ("+", "-") or (ahead and (after is None or after.kind != "}")):
@@ -100,7 +100,7 @@ def _sign_alone(reader: Levels) -> str:
 
 
 def _degrees(reader: Levels, base: Node) -> Node:
-    """An angle, with its minutes and seconds, or a temperature."""
+    """Read an angle, with its minutes and seconds, or a temperature."""
     token = reader.peek()
     if token is not None and token.kind in ("id", "text", "unit") and token.value in ("C", "F"):
         reader.at += 1

@@ -1,4 +1,4 @@
-"""What is read as a whole, without the grammar: clock times, dates, numbers in words, quantities in plain writing."""
+"""Reads texts as a whole, without the grammar: clock times, dates, numbers in words, plain quantities."""
 
 import re
 from fractions import Fraction
@@ -14,7 +14,7 @@ _RATIO_IN_WORDS = re.compile(r"(\d{1,9})\s+to\s+(\d{1,9})")
 
 
 def read_spoken(text: str) -> Node | None:
-    """Clock times, dates, and numbers in words with or without a unit."""
+    """Read a clock time, a date, or a number in words with or without a unit."""
     if len(text) > MAX_CHARS:
         return None
     clock = moments.time_of_day(text)
@@ -41,13 +41,13 @@ def read_spoken(text: str) -> Node | None:
 
 _PLAIN_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?) ?([^\d\s].*)")
 _UNIT_LETTERS = frozenset("msgNJWVLKh")
-"""Letters that are a unit when they alone stand behind a number; the others are as often variables."""
+"""Letters that are a unit if they stand alone behind a number; the others are as often variables."""
 _COMPOUND = re.compile(r"(?:\d+(?:\.\d+)?\s*[^\W\d_]{1,12}\s*){2,4}")
 _COMPOUND_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([^\W\d_]{1,12})")
 
 
 def _compound(text: str) -> Node | None:
-    """`2h 30m`, `3 kg 500 g`: quantities of falling units. After hours, m is a minute."""
+    """Read quantities of falling units: `2h 30m`, `3 kg 500 g`. After hours, m is a minute."""
     if not _COMPOUND.fullmatch(text):
         return None
     parts: list[Node] = []

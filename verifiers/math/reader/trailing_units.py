@@ -1,4 +1,4 @@
-"""The unit behind a value."""
+"""Reads the unit behind a value."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ _COMMAND_UNITS = {
 
 
 def unit_ahead(reader: Levels, ahead: int) -> bool:
-    """Whether a unit may begin so many tokens ahead."""
+    """Whether a unit may begin `ahead` tokens further on."""
     token = reader.peek(ahead)
     if token is not None and token.kind == "cmd":
         return token.value in CURRENCIES or (token.value in UNIT_COMMANDS and _is_unit_command(reader, ahead))
@@ -33,7 +33,7 @@ def unit_ahead(reader: Levels, ahead: int) -> bool:
 
 
 def _is_unit_command(reader: Levels, ahead: int) -> bool:
-    r"""`\Omega` at the end, or `\mu` before a unit: behind a number these are ohms and micro."""
+    r"""Whether `\Omega` at the end, or `\mu` before a unit, is ohms or micro, behind a number."""
     after = reader.peek(ahead + 1)
     if after is None or after.kind in ("text", "unit"):
         return True
@@ -41,7 +41,7 @@ def _is_unit_command(reader: Levels, ahead: int) -> bool:
 
 
 def unit_after(reader: Levels, node: Node) -> Node:
-    r"""A unit ends its element: `5 \text{ cm}^2`, `12 km/h`, `5 ft 3 in`; words that qualify the number are none."""
+    r"""Read a unit at the end of an element: `5 \text{ cm}^2`, `12 km/h`, `5 ft 3 in`; qualifying words are no unit."""
     if not unit_ahead(reader, 0):
         return node
     node = _with_unit(reader, node)
@@ -82,7 +82,7 @@ def _with_unit(reader: Levels, node: Node) -> Node:
 
 
 def _belongs_to_unit(reader: Levels, token: Token, written: Sequence[str]) -> bool:
-    """Words and unit signs; after the first, powers, quotients and products of them too."""
+    """Whether a token belongs to a unit: words and unit signs; after the first, also powers, quotients and products."""
     if token.kind in ("text", "unit") or (token.kind == "word" and token.value not in ("or", "and")):
         return True
     if token.kind == "cmd" and (token.value in CURRENCIES or token.value in UNIT_COMMANDS):

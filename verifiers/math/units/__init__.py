@@ -5,10 +5,10 @@ r"""Units: one spelling for each, what they measure, and exact factors between t
 A key is a product of atoms, each a known unit ("km") or a counting noun ("apple"). A unit word with several senses
 (cents, degrees, 分, ') takes the one that fits what it is compared with.
 
-After a number only a plain noun phrase is a unit, for what else may stand there changes the number: `5 squared`,
-`5 million`, `5 or more`. In English a counted noun is in the plural, and adverbs, adjectives and participles have none;
-so a word nobody listed as a noun has to be a plural, and third persons (`5 fails`), number words and relations are
-listed as what they are not.
+After a number only a plain noun phrase is a unit, because other words there change the number: `5 squared`, `5
+million`, `5 or more`. In English a counted noun is in the plural, and adverbs, adjectives and participles have no
+plural. So a word that is not listed as a noun has to be a plural, and verbs in the third person (`5 fails`), number
+words and relations are listed as no nouns.
 
 Sources: SI brochure, 9th edition (BIPM 2019), tables 2 to 8; the international yard and pound agreement (1959) for inch
 to mile, ounce to ton; NIST Handbook 44, appendix C, for gallon to teaspoon and acre (those of the US); NIST SP 811,
@@ -17,10 +17,11 @@ unit, 2015 resolution B2 for the parsec, and its symbols of the sun's mass, lumi
 nothing as they are measured; so is the dalton. kB, MB and so on convert into nothing, as some count them in
 1000s and some in 1024s.
 
-No units library: pint 0.25 counting in fractions takes 0.4 s of CPU and 19 MB in each process and 150 us for a conversion, has
-50 digits for pi where angles and the parsec here are exact, a month of 30.4 days, and no Chinese name; its definitions would
-replace some 110 lines. What this module is mostly about it leaves open, which words are no unit: there `units` are micronits,
-`Rs` ronnaseconds, `as` attoseconds, `C` is never a degree, and what it does not know raises.
+No units library: pint 0.25 counting in fractions takes 0.4 s of CPU and 19 MB in each process and 150 us for a
+conversion, has 50 digits for pi where angles and the parsec here are exact, a month of 30.4 days, and no Chinese name;
+its definitions would replace some 110 lines. Most of this module decides which words are no unit, and pint does not
+help with that: it reads `units` as micronits, `Rs` as ronnaseconds and `as` as attoseconds, never reads `C` as a
+degree, and raises an error for any unknown word.
 
     definitions  units and what one of each is   names    their names, in English, Chinese and as symbols
     nouns        what else is counted            notation text as tokens, and atoms as text

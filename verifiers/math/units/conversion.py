@@ -1,4 +1,4 @@
-"""What units measure, and exact factors between them."""
+"""The dimensions of units, and exact factors between units."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -10,7 +10,7 @@ from verifiers.math.units.reading import atoms_of
 
 
 def is_known(unit: str) -> bool:
-    """Whether a key is made of units with a definition only."""
+    """Whether a key consists only of units with a definition."""
     return unit in SENSES or _known(unit)
 
 
@@ -26,7 +26,7 @@ def is_count(unit: str) -> bool:
 def dimension(unit: str) -> Mapping[str, int] | None:
     """Base units and their exponents: SI's, and apart from these rad, sr, bit, month and each currency.
 
-    Of a word with several senses, the first one's.
+    For a word with several senses, the first sense counts.
     """
     unit = _senses(unit)[0]
     scale = _scale(unit) if _known(unit) else None
@@ -34,32 +34,32 @@ def dimension(unit: str) -> Mapping[str, int] | None:
 
 
 def in_base_units(unit: str) -> tuple[Fraction, int, Mapping[str, int]] | None:
-    """(r, n, exponents) when one of the unit is r * pi ** n of these base units, of which counting nouns are some.
+    """(r, n, exponents) if one of the unit is r * pi ** n of these base units; counting nouns are base units, too.
 
-    Of a word with several senses, the first one's; for °C and °F, what a difference of one is.
+    For a word with several senses, the first sense counts; for °C and °F, a difference of one degree.
     """
     scale = _scale(_senses(unit)[0])
     return None if scale is None else (scale.rational, scale.pi, scale.dimension)
 
 
 def has_zero_point(unit: str) -> bool:
-    """Whether nothing is not zero of it (°C, °F), so that it cannot be added or multiplied."""
+    """Whether the scale of a unit does not begin at nothing (°C, °F), so that values cannot be added or multiplied."""
     return unit in ZEROS
 
 
 def compatible(one: str, other: str) -> bool:
-    """Whether both are known and measure the same, in some sense of theirs."""
+    """Whether both units are known and measure the same, in some sense of each."""
     return any(_same_dimension(left, right) for left, right in _sense_pairs(one, other))
 
 
 def factor(source: str, target: str) -> Fraction | None:
-    """How many of the target one of the source is; None when none, irrational, or a matter of zero points (°C, °F)."""
+    """How many of the target one of the source is; None if irrational, incompatible, or of scales such as °C and °F."""
     found = pi_factor(source, target)
     return found[0] if found is not None and found[1] == 0 else None
 
 
 def pi_factor(source: str, target: str) -> tuple[Fraction, int] | None:
-    """(r, n) when one of the source is r * pi ** n of the target: a degree is (1/180, 1) radians."""
+    """(r, n) if one of the source is r * pi ** n of the target: a degree is (1/180, 1) radians."""
     if source == target:
         return Fraction(1), 0
     for left, right in _sense_pairs(source, target):
@@ -73,7 +73,7 @@ def pi_factor(source: str, target: str) -> tuple[Fraction, int] | None:
 
 
 def convert(value: Fraction, source: str, target: str) -> Fraction | None:
-    """The value in the target unit, exact; None when there is none or it is irrational."""
+    """The exact value in the target unit; None if there is none or it is irrational."""
     by = factor(source, target)
     if by is not None:
         return value * by
@@ -86,7 +86,7 @@ def convert(value: Fraction, source: str, target: str) -> Fraction | None:
 def compound(parts: Sequence[tuple[Fraction, str]]) -> tuple[Fraction, str] | None:
     """The sum of `5 ft 3 in` or `30° 15' 20''` in its last unit; None unless each unit is smaller than the one before.
 
-    Parts are not negative: a sign before the first one is of the whole, and its owner's to put back.
+    Parts are not negative: a sign before the first part belongs to the whole, and the caller puts it back.
     """
     if not parts or any(value < 0 for value, _ in parts):
         return None
@@ -106,7 +106,7 @@ def _sum_from(first: str, parts: Sequence[tuple[Fraction, str]]) -> tuple[Fracti
 
 
 def _part_senses(written: str, first: str) -> Sequence[str]:
-    """After degrees, minutes and seconds are those of arc."""
+    """The senses of a part: after degrees, minutes and seconds are those of arc."""
     if first == "degree" and written in ("min", "s"):
         return ("arcmin",) if written == "min" else ("arcsec",)
     return _senses(written)
@@ -122,7 +122,7 @@ def _senses(unit: str) -> Sequence[str]:
 
 
 def _sense_pairs(one: str, other: str) -> Iterator[tuple[str, str]]:
-    """What the two may mean together. Degrees without a scale are of the other's scale, whichever that is."""
+    """The senses that two units can have together. Degrees without a scale are on the scale of the other one."""
     for left, right in pairs_of(_senses(one), _senses(other)):
         if not ({one, other} & {"degree"} and left != right and {left, right} & ZEROS.keys()):
             yield left, right
@@ -142,7 +142,7 @@ def _known(unit: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _scale(unit: str) -> Scale | None:
-    """Counting nouns are dimensions of their own, so that cents per apple convert into dollars per apple."""
+    """The scale of a unit. Counting nouns are dimensions, so that cents per apple convert into dollars per apple."""
     atoms = atoms_of(unit)
     return None if atoms is None or CLOCK_SIGNS & atoms.keys() else _product(atoms)
 

@@ -1,4 +1,4 @@
-"""The units as data: what one of each is in base units, exactly, and which words have several senses."""
+"""The definitions of units: the exact size of each in base units, and the words with several senses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from verifiers.commitment.latex import split
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What one of a unit is: `rational` * pi ** `pi` base units of `dimension`."""
+    """The size of a unit: `rational` * pi ** `pi` base units of `dimension`."""
 
     rational: Fraction
     pi: int
@@ -21,7 +21,7 @@ PREFIXES = {
     "m": ("milli", -3), "μ": ("micro", -6), "n": ("nano", -9), "p": ("pico", -12), "f": ("femto", -15),
     "T": ("tera", 12),
 }  # fmt: skip
-"""Their names, and the power of ten."""
+"""The names of prefixes, and their powers of ten."""
 _POUND_KG = Fraction("0.45359237")
 _INCH_M = Fraction("0.0254")
 _GALLON_M3 = 231 * _INCH_M**3
@@ -167,9 +167,9 @@ UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
     ("rupee", Fraction(1), {"INR": 1}, "rupees, rs, inr, 卢比"),
     ("paisa", Fraction(1, 100), {"INR": 1}, "paise"),
 )  # fmt: skip
-"""Units that take none."""
+"""Units that take no prefixes."""
 _PARSEC_M = 648_000 * Fraction(149_597_870_700)
-"""Over pi: an astronomical unit is seen under an angle of one second."""
+"""The parsec over pi: at this distance an astronomical unit is seen under an angle of one second."""
 # key, one of it, the power of pi in it, spellings
 ANGLES: Sequence[tuple[str, Fraction, int, str]] = (
     ("degree", Fraction(1, 180), 1, "degrees, deg, degs, 度"),
@@ -184,11 +184,11 @@ SENSES: Mapping[str, Sequence[str]] = {
     "cent": ("US cent", "euro cent"), "penny": ("GB penny", "US cent"), "分": ("fen", "min", "arcmin"),
     "degree": ("degree", "°C", "°F"), "¥": ("yuan", "yen"), "'": ("ft", "arcmin"), "''": ("in", "arcsec"),
 }  # fmt: skip
-"""What words with several senses may mean."""
+"""The possible meanings of words with several senses."""
 ZEROS = {"°C": Fraction("273.15"), "°F": Fraction("459.67") * Fraction(5, 9)}
-"""What zero on a scale is in kelvin."""
+"""The zero of each scale in kelvin."""
 CLOCK_SIGNS = split("a.m. p.m.")
-"""Halves of the day: said behind a time, and no unit of anything."""
+"""Halves of the day, which stand behind a time and are no unit."""
 
 
 def _atom_table() -> dict[str, Scale]:
@@ -204,4 +204,4 @@ def _atom_table() -> dict[str, Scale]:
 
 
 ATOMS = _atom_table()
-"""What one of each unit is, with every prefix in use."""
+"""The size of each unit, with every prefix in use."""

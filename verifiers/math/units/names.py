@@ -1,4 +1,4 @@
-"""What units are called: symbols, English names with their plurals and prefixes, Chinese and Japanese names."""
+"""The names of units: symbols, English names with plurals and prefixes, Chinese and Japanese names."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
 
 def _name_table() -> dict[str, Mapping[str, int]]:
-    """Names, which have no case."""
+    """The names of units, in which case does not count."""
     table: dict[str, Mapping[str, int]] = {"unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
     for symbol, _, _, names, prefixes in PREFIXED:
         for name in names.split():
@@ -43,7 +43,7 @@ def _raised_atoms(atoms: Mapping[str, int], exponent: int) -> dict[str, int]:
 
 
 def _folded_symbols() -> dict[str, Mapping[str, int]]:
-    """Symbols in any case, where no two differ in case alone."""
+    """Symbols in any case, except those that differ from another one in case alone."""
     table: dict[str, Mapping[str, int]] = {}
     for symbol in SYMBOLS:
         folded = symbol.casefold()

@@ -1,4 +1,4 @@
-"""How a unit is written: text without its layout, as tokens; and atoms with their exponents as text."""
+"""Reads and writes the notation of units: text as tokens, and atoms with their exponents as text."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _HYPHEN = re.compile(r"(?<=[A-Za-zΩ]) ?- ?(?=[A-Za-zμΩ])")
 _DOT = re.compile(r"(?<=[A-Za-z])\.")
 _BRACES_OF_FRACTIONS = str.maketrans("{}", "()")
 _BRACES_OF_LAYOUT = str.maketrans("{}", "  ")
-"""Text in braces is no factor of its own: the square in `\\text{m/s}^2` is of the second."""
+r"""Text in braces is no factor of its own: the square in `\\text{m/s}^2` belongs to the second."""
 _MATH_EXPONENT = re.compile(r"\$ ?(\^[^$]{1,8})\$")
 BLANKS = re.compile(r"\s+")
 """Blanks in a row."""
@@ -39,7 +39,7 @@ _OTHER_SCRIPT = re.compile(rf"(?<=[{_HAN_OR_KANA}])[A-Za-z]|(?<=[A-Za-z])[{_HAN_
 
 
 def plain(text: str) -> str:
-    """The text without layout, one sign for each idea."""
+    """The text without layout, with one sign for each idea."""
     text = _SUPERSCRIPT.sub(lambda run: "^{" + run[0] + "}", text)
     text = unicodedata.normalize("NFKC", text.replace("″", '"').replace("´", "'")).translate(_SIGNS)
     text = _MATH_EXPONENT.sub(r"\1", text)
@@ -58,7 +58,7 @@ def _scale_sign(sign: re.Match[str]) -> str:
 
 
 def tokenized(text: str) -> list[tuple[str, str]] | None:
-    """Kind and text of each token; None when a character has no place in a unit."""
+    """Kind and text of each token; None if a character cannot occur in a unit."""
     tokens: list[tuple[str, str]] = []
     position = 0
     while position < len(text):
@@ -72,7 +72,7 @@ def tokenized(text: str) -> list[tuple[str, str]] | None:
 
 
 def written(atoms: Mapping[str, int]) -> str:
-    """`kg·m/s^2`, `J/(K·kg)`, `1/s`, `square unit`."""
+    """Write a unit: `kg·m/s^2`, `J/(K·kg)`, `1/s`, `square unit`."""
     if len(atoms) == 1 and atoms.get("unit") in (2, 3):
         return "square unit" if atoms["unit"] == 2 else "cubic unit"
     above = "·".join(_power(atom, atoms[atom]) for atom in sorted(atoms) if atoms[atom] > 0)

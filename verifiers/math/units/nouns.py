@@ -1,4 +1,4 @@
-"""Counting nouns: which words may stand behind a number as what is counted, and which may not."""
+"""Decides which words may stand behind a number as counting nouns, and which may not."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _MAX_WORDS = 4
 
 
 def noun(words: Sequence[str], *, is_certain: bool = False) -> str | None:
-    """The counting noun of a phrase, its head in the singular when it is listed; None when it is no plain noun phrase.
+    """The counting noun of a phrase, with a listed head in the singular; None if it is no plain noun phrase.
 
     `is_certain`: only a noun can stand here, as after "per", so that it may be an unlisted one in the singular.
     """
@@ -39,14 +39,14 @@ def noun(words: Sequence[str], *, is_certain: bool = False) -> str | None:
 
 
 def _without_extent(words: list[str]) -> list[str]:
-    """`5 apples left`, `5 apples in total`: said of the counting, not of the number."""
+    """Remove words about the counting, not the number: `5 apples left`, `5 apples in total`."""
     if len(words) > 2 and words[-2:] in (["in", "total"], ["in", "all"]):
         return words[:-2]
     return words[:-1] if len(words) > 1 and words[-1] in ("left", "remaining", "altogether", "total") else words
 
 
 def is_plain(words: Sequence[str]) -> bool:
-    """One to four words that are no number, relation, judgement, verb or adverb."""
+    """Whether a phrase has one to four words, none of them a number, relation, judgement, verb or adverb."""
     if not 1 <= len(words) <= _MAX_WORDS:
         return False
     return all(_is_ordinary(part) or ("-" in word and len(part) == 1) for word in words for part in word.split("-"))
@@ -114,10 +114,10 @@ _IRREGULAR = {
     "tomato": "tomatoes", "bus": "buses", "rhombus": "rhombuses rhombi",
 }  # fmt: skip
 _NEVER_SINGULAR = split("sweet prime square light present win roll match post order call set turn move part root cube")
-"""Listed nouns that are also adjectives, verbs or operations: they need their plural."""
+"""Listed nouns that are also adjectives, verbs or operations: only their plural is a counting noun."""
 _COUNTED_BY = split("different distinct possible")
 _DESCRIBING = split("positive negative even odd right equal real total infinite correct incorrect wrong")
-"""What would change a number, and between a number and a listed noun in the plural tells which ones are counted."""
+"""Words that change a number; between a number and a listed plural noun, they tell which ones are counted."""
 _NOT_NOUNS = split(
     """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen

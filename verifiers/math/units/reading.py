@@ -14,12 +14,12 @@ _MAX_EXPONENT = 9
 
 
 def key(text: str) -> str | None:
-    """A unit's one spelling, itself a spelling of it; None when the text is no unit or over 100 characters."""
+    """The one spelling of a unit, which is itself read as that unit; None for no unit, or over 100 characters."""
     return _key(text) if len(text) <= MAX_CHARS else None
 
 
 def unlisted(text: str) -> str | None:
-    """A word behind a number that no table has, where it can be nothing but what is counted or measured."""
+    """A word behind a number that no table lists, if it can only be what is counted or measured."""
     word = text.strip()
     return noun([word], is_certain=True) if len(word) <= _MAX_UNLISTED_CHARS else None
 
@@ -72,7 +72,10 @@ class _Reading:
         return self._at == len(self._tokens)
 
     def product(self) -> dict[str, int]:
-        """After a division only another one follows: whether `J/kg K` divides by K is open (SI brochure, 5.2)."""
+        """Read products and quotients; after a division only another division may follow.
+
+        The SI brochure (5.2) leaves open whether `J/kg K` divides by K.
+        """
         total: dict[str, int] = {}
         divides = False
         if self._peek() == ("operator", "1") and self._peek(1) == ("operator", "/"):
@@ -146,7 +149,7 @@ class _Reading:
         return None
 
     def _phrase(self, after_per: bool) -> dict[str, int]:
-        """Words in a row, and an exponent, which is of the last one."""
+        """Read words in a row and an exponent, which belongs to the last word."""
         words: list[str] = []
         while self._peek()[0] == "word" and not self._divides():
             words.append(self._peek()[1])
@@ -208,20 +211,20 @@ def _units(words: Sequence[str]) -> list[dict[str, int]] | None:
 
 
 def _named(name: str) -> dict[str, int] | None:
-    """The unit of a name. Case is part of a symbol where another symbol differs in nothing else, as in mW and MW."""
+    """The unit with a name. Case counts for a symbol if another one differs in case only, as in mW and MW."""
     atoms = SYMBOLS.get(name) or _NAMES.get(name.casefold()) or _folded(name)
     return None if atoms is None else dict(atoms)
 
 
 def _folded(name: str) -> Mapping[str, int] | None:
-    """The unit of a symbol in the wrong case; but Mm is not mm, which is a thousandth of a millionth of it."""
+    """The unit of a symbol in the wrong case; but Mm is not mm, which is 10^-9 of it."""
     if len(name) < 2 or (name[0] in "mM" and name[0].swapcase() + name[1:] in SYMBOLS):
         return None
     return FOLDED.get(name.casefold())
 
 
 def _chinese_rate(word: str) -> dict[str, int]:
-    """`米每秒`, `每秒`."""
+    """The unit of a Chinese rate: `米每秒`, `每秒`."""
     above, *below = word.split("每")
     total: dict[str, int] = {}
     for part, sign in ((above, 1), *((part, -1) for part in below)):
@@ -258,7 +261,7 @@ _EXTENTS = split("long wide tall high deep thick old")
 _MERGED: Mapping[str, Mapping[str, int]] = {
     "W·h": {"Wh": 1}, "h·kW": {"kWh": 1}, "MW·h": {"MWh": 1}, "ft·lb": {"ft": 1, "lbf": 1},
 }  # fmt: skip
-"""Products with a name of their own; a foot-pound is one of force."""
+"""Products with a name of their own; the pound in a foot-pound is one of force."""
 
 
 def _spellings_of_products() -> dict[str, Mapping[str, int]]:

@@ -1,4 +1,4 @@
-"""Whether two expressions are the same, in order, proportional, or apart by a constant."""
+"""Decides whether two expressions are the same, in order, proportional, or apart by a constant."""
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
@@ -16,7 +16,7 @@ def same(reference: Node, answer: Node) -> bool:
     """Whether two expressions have the same value wherever the reference has one.
 
     Raises:
-        NoValue: the reference has none that we can compute.
+        NoValue: the reference has no value that can be computed.
         TooComplex: a value beyond the limits.
     """
     left, right = exact(reference), exact_or_none(answer)
@@ -34,7 +34,7 @@ def check(node: Node) -> None:
     """Compute one value of an expression, as a comparison with any answer would.
 
     Raises:
-        NoValue: it has none that we can compute.
+        NoValue: it has no value that can be computed.
         TooComplex: all values that were tried are beyond the limits.
     """
     if exact(node) is None and same_product(node, node) is None:
@@ -42,7 +42,7 @@ def check(node: Node) -> None:
 
 
 def order(left: Node, right: Node) -> int:
-    """-1, 0 or 1: how two real constants, or infinities, lie on the line.
+    """The order of two real constants or infinities: -1, 0 or 1.
 
     Raises:
         NoValue: one is no real constant.
@@ -90,7 +90,7 @@ def _infinite(node: Node) -> int:
 
 
 def proportional(reference: Node, answer: Node, positive: bool) -> bool:
-    """Whether the two are the same up to a constant factor that is not zero (`positive`: that is positive).
+    """Whether the two are the same up to a constant factor other than zero; `positive`: the factor must be positive.
 
     Raises:
         NoValue: the reference has no values to compare.

@@ -1,4 +1,4 @@
-"""Values of expressions without variables: steady once more digits change nothing."""
+"""Computes values of expressions without variables, which are final once more digits change nothing."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -34,7 +34,7 @@ def _steady(node: Node, is_real: bool) -> Number:
     """The value of a constant, once more digits do not change it.
 
     Raises:
-        NoValue: they always do, as those of 1 divided by what should be 0.
+        NoValue: more digits always change it, as for 1 divided by an expression that should be 0.
     """
     known: Number | None = None
     for bits in _STEADY_BITS:

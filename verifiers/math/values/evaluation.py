@@ -1,4 +1,4 @@
-"""One expression at one point, and how large the values on the way are."""
+"""Evaluates one expression at one point, and records how large the values on the way are."""
 
 import hashlib
 from collections.abc import Mapping
@@ -30,16 +30,16 @@ from verifiers.math.values.rational import exact, exact_or_none
 from verifiers.math.values.traits import BARE_LOG
 
 _MAX_TERMS = 3_000
-"""In all sums and products at one point together."""
+"""The limit on terms in all sums and products at one point together."""
 _ROUNDED_BITS = 128
 
 
 class Evaluation:
-    """Evaluates nodes at one precision and one point; remembers the largest magnitude it met.
+    """Evaluates nodes at one precision and one point, and keeps the largest magnitude on the way.
 
-    `is_real` says that nothing complex is meant: odd roots of negative numbers are real, and where there are letters,
-    what is not real is outside the domain. `settles` says that the working precision was chosen by a first pass: then what
-    rounding leaves of an integer is that integer, and what is beyond all that pass met is infinite.
+    `is_real` excludes complex values: odd roots of negative numbers are real, and with letters a value that is not real
+    is outside the domain. `settles` means that a first pass chose the working precision: then a value within rounding
+    of an integer is that integer, and a value beyond all values of that pass is infinite.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Evaluation:
         """The value at the current working precision.
 
         Raises:
-            NoValue: there is none.
+            NoValue: it has none.
             TooComplex: it, or something inside it, is beyond `MAX_VALUE_BITS`.
         """
         if node.kind == "num" or node.kind == "based":
@@ -103,7 +103,7 @@ class Evaluation:
         return safe_power(foot, height)
 
     def _terms(self, node: Node) -> Number:
-        """A sum or product of finitely many terms, each computed."""
+        """A sum or product of finitely many terms, each of which is computed."""
         index, low, high, term = node.args
         first, last = self._bound(low), self._bound(high)
         if last < first - 1:
@@ -116,7 +116,7 @@ class Evaluation:
         return self._seen(product_of(mpmath.mpf(1), *values))
 
     def _term(self, term: Node, index: str, number: Coordinate) -> Number:
-        """What stands inside a sum, product or integral, where its bound name has this value."""
+        """The value inside a sum, product or integral for one value of its bound name."""
         outer = self._point
         self._terms_left -= 1
         if self._terms_left < 0:
@@ -162,8 +162,9 @@ class Evaluation:
         return has_i(node) or any(isinstance(self._point.get(name), tuple) for name in names(node))
 
     def _unknown(self, node: Node) -> Number:
-        """Something known by name only: a number, of either sign, that depends on the name and on the values of its
-        arguments.
+        """The value of something known by name only.
+
+        It is a number of either sign that depends on the name and on the values of its arguments.
         """
         written = [str(node.leaf)]
         for arg in node.args:
@@ -214,7 +215,7 @@ def _is_constant(node: Node) -> bool:
 
 @lru_cache(maxsize=1024)
 def _constant(node: Node, bits: int, log_base: int | None, is_real: bool, settles: bool) -> tuple[Number, int]:
-    """The value of a function of constants, which is the same at every point, and the largest magnitude met."""
+    """The value of a function of constants, which is the same at every point, and the largest magnitude on the way."""
     evaluation = Evaluation({}, log_base, is_real, settles)
     return evaluation.value(node), evaluation.magnitude
 
@@ -226,13 +227,13 @@ def _coordinate(value: Coordinate) -> Number:
 
 
 def _rounded(value: Number) -> str:
-    """To 30 digits. Of a number with a long mantissa `nstr` would write down thousands."""
+    """A number to 30 digits; for a number with a long mantissa `nstr` would write thousands."""
     with mpmath.workprec(_ROUNDED_BITS):
         return str(mpmath.nstr(+value, 30))
 
 
 def _radians(node: Node) -> Node:
-    """Degrees, where they are the argument of a function, are an angle."""
+    """Degrees as an angle, if they are the argument of a function."""
     if node.kind == "deg":
         return Node("/", (Node("*", (node.args[0], Node("const", leaf="pi"))), Node("num", leaf=Fraction(180))))
     if node.kind in ("+", "neg", "*", "/"):

@@ -1,4 +1,4 @@
-"""What a value is, and the two ways of there being none."""
+"""The types of values, and the two errors for a missing value."""
 
 from fractions import Fraction
 from typing import Any
@@ -8,9 +8,9 @@ import mpmath  # type: ignore[import-untyped] # it ships no types
 from verifiers.math.tree import Node
 
 Number = Any
-"""mpmath's real or complex number; it has no types."""
+"""A real or complex number of mpmath, which has no types."""
 MAX_FACTORIAL = 5_000
-"""Beyond it a factorial or a binomial is refused, exact or not."""
+"""A factorial or a binomial of a larger number is refused, exact or not."""
 ZERO = Node("num", leaf=Fraction(0))
 """The node of 0."""
 ONE = Node("num", leaf=Fraction(1))
@@ -18,11 +18,11 @@ ONE = Node("num", leaf=Fraction(1))
 
 
 class NoValue(Exception):
-    """This stands for no number: a set, a word, a division by zero, a sum only computer algebra can do."""
+    """The node stands for no number: a set, a word, a division by zero, a sum for computer algebra only."""
 
 
 class OutsideDomain(NoValue):
-    """There is no value for these values of the letters; for others there may be one."""
+    """There is no value for these values of the letters; other values of them may have one."""
 
 
 def as_number(value: Fraction) -> Number:

@@ -1,4 +1,4 @@
-"""What the operations and functions do to numbers at the working precision, each within the limits and its domain."""
+"""Applies operations and functions to numbers at the working precision, each within the limits and its domain."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,13 +13,14 @@ from verifiers.math.values.numbers import MAX_FACTORIAL, NoValue, Number, Outsid
 from verifiers.math.values.rational import exact_binomial
 
 _MAX_GAMMA_BITS = 1_800
-"""The factorial of what is no integer takes a series, slow with many digits."""
+"""The factorial of a number that is no integer takes a series, which is slow with many digits."""
 SETTLED_BITS = 80
-"""With 192 + 4M bits, rounding is below 2^(3M + 64 - bits), which is 2^-(bits/4 + 80); what was met is above 2^-M."""
+"""With 192 + 4M bits, rounding is below 2^(3M + 64 - bits), which is 2^-(bits/4 + 80); values on the way are above
+2^-M."""
 
 
 def rounded_off(value: Number, bits: int) -> Number:
-    """The integer (for a complex number, of each part) that a value is next to, within 2^-bits; else the value.
+    """The integer within 2^-bits of a value (for a complex number, of each part); otherwise the value itself.
 
     Raises:
         OutsideDomain: it is beyond 2^bits.
@@ -77,7 +78,7 @@ def _safe_factorial(value: Number) -> Number:
 
 
 def double_factorial(value: Number) -> Number:
-    """6!! = 6 · 4 · 2, of a natural number."""
+    """The double factorial of a natural number: 6!! = 6 · 4 · 2."""
     if not mpmath.isint(value) or value < -1:
         raise OutsideDomain("a double factorial of no natural number")
     if value > MAX_FACTORIAL:
@@ -112,7 +113,7 @@ def logarithm(base: Number, value: Number) -> Number:
 
 
 def _whole(value: Number, up: bool) -> Number:
-    """Floor or ceiling; none where rounding, not the value, would decide."""
+    """Floor or ceiling; an error if rounding, not the value, would decide it."""
     if mpmath.im(value) != 0:
         raise OutsideDomain("floor of a complex number")
     nearest = mpmath.nint(value)
@@ -135,7 +136,7 @@ def sum_of(*values: Number) -> Number:
 
 
 def product_of(*values: Number) -> Number:
-    """The product of numbers, refused on the way once it is too large."""
+    """The product of numbers, refused as soon as it is too large."""
     result = values[0]
     for value in values[1:]:
         result = result * value
@@ -168,7 +169,7 @@ NUMERIC: Mapping[str, Callable[..., Number]] = {
     "binom": _safe_binomial,
     "log": logarithm,
 }
-"""What a kind of node does to the values of its parts."""
+"""The operation of each kind of node on the values of its parts."""
 SPECIAL: Mapping[str, Callable[[Number], Number]] = {
     r"\Gamma": mpmath.gamma,
     r"\zeta": mpmath.zeta,
@@ -181,7 +182,7 @@ SPECIAL: Mapping[str, Callable[[Number], Number]] = {
     "li": mpmath.li,
     "Li_2": lambda value: mpmath.polylog(2, value),
 }
-"""Functions that are read as names applied to something."""
+"""Functions that are written as names applied to arguments."""
 
 
 def _exp(value: Number) -> Number:
@@ -210,7 +211,7 @@ def _lcm(*values: Number) -> Number:
 
 
 def _guarded(function: Callable[[Number], Number]) -> Callable[[Number], Number]:
-    """For sinh and its like, which grow as exp does."""
+    """Guard sinh and the like, which grow as exp does, against large arguments."""
 
     def call(value: Number) -> Number:
         if abs(value) > MAX_VALUE_BITS:
@@ -230,7 +231,7 @@ def _real_only(function: Callable[..., Number]) -> Callable[..., Number]:
 
 
 GROWING = frozenset(["sinh", "cosh", "tanh", "coth", "exp"])
-"""Where e^x is met on the way: tanh(30) is near 1, but the difference is e^-60."""
+"""Functions with e^x in them: tanh(30) is near 1, but the difference is e^-60."""
 FUNCTIONS: Mapping[str, Callable[..., Number]] = {
     "sin": mpmath.sin,
     "cos": mpmath.cos,
@@ -263,4 +264,4 @@ FUNCTIONS: Mapping[str, Callable[..., Number]] = {
     "max": _real_only(max),
     "min": _real_only(min),
 }
-"""What the functions with a name do."""
+"""The function of each name."""

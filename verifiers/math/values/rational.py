@@ -1,4 +1,4 @@
-"""Exact values: rational arithmetic on fractions, each operation refused before its result would be too large."""
+"""Computes exact values by arithmetic on fractions; each operation is refused before its result would be too large."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from verifiers.math.values.numbers import MAX_FACTORIAL, NoValue
 
 @lru_cache(maxsize=4096)
 def exact(node: Node) -> Fraction | None:
-    """The value of rational arithmetic; None for anything else.
+    """The value of rational arithmetic; None for any other node.
 
     Raises:
         TooComplex: the value would have more than `MAX_EXACT_BITS` bits.
@@ -77,7 +77,7 @@ def _small(base: Fraction, exponent: Fraction) -> bool:
 
 
 def _root(values: list[Fraction]) -> Fraction | None:
-    """The root, when it is rational; of a negative number only with an odd degree."""
+    """The root if it is rational; for a negative number only with an odd degree."""
     base, degree = values
     if degree.denominator != 1 or not 1 <= degree <= 1000:
         return None
@@ -139,7 +139,7 @@ _EXACT: Mapping[str, Callable[[list[Fraction]], Fraction | None]] = {
 
 
 def exact_or_none(node: Node) -> Fraction | None:
-    """The exact value; None also where there is none at all."""
+    """The exact value; None also if there is no value at all."""
     try:
         return exact(node)
     except NoValue:

@@ -1,4 +1,4 @@
-"""The values of two expressions at the points where both have one, with as many digits as telling them apart takes."""
+"""Evaluates two expressions where both have values, with enough digits to tell these apart."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from verifiers.math.values.numbers import NoValue, Number, OutsideDomain
 from verifiers.math.values.traits import absolute_values, is_complex, is_rational
 
 FIRST_BITS = 64
-"""The precision that shows how large values are."""
+"""The precision of the first pass, which shows how large values are."""
 _SECOND_BITS = 1_024
 _SPARE_BITS = 192
 MIN_POINTS = 3
-"""Expressions with variables have to agree at so many."""
+"""Expressions with variables have to agree at this many points."""
 _RATIONAL_POINTS = 4
 
 
@@ -30,12 +30,12 @@ def near(left: Number, right: Number, bits: int, magnitude: int) -> bool:
 
 
 def rounding_noise(bits: int, magnitude: int) -> Number:
-    """More than rounding at this precision can add to a value on whose way this magnitude was met."""
+    """A bound on the rounding error of a value at this precision, given the largest magnitude on the way to it."""
     return mpmath.ldexp(1, 3 * magnitude + 64 - bits)
 
 
 def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
-    """Whether the gap goes on shrinking with the precision, at the first point where both have values."""
+    """Whether the gap keeps shrinking as the precision grows, at the first point where both have values."""
     sampling = _Sampling(reference, answer, log_base)
     for point in sampling.points()[:3]:
         try:
@@ -49,16 +49,16 @@ def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
 
 
 Pair = tuple[Number, Number | None, int, int]
-"""Both values at one point, their precision in bits, and the largest magnitude met on the way to them."""
+"""Both values at one point, their precision in bits, and the largest magnitude on the way to them."""
 
 
 def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]:
-    """Both values wherever they can be compared; the answer's is None where the two differ without it.
+    """Both values at each point where they can be compared; the answer's is None if its absence is a difference.
 
     Points where a value would be too large are left out, unless nothing else remains.
 
     Raises:
-        NoValue, TooComplex: there is no variable, and the reference has no value, or one is too large.
+        NoValue, TooComplex: there is no variable, and the reference has no value, or a value is too large.
     """
     sampling = _Sampling(reference, answer, log_base)
     first = sampling.points()
@@ -81,7 +81,7 @@ def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]
 
 
 def _most_bits(*nodes: Node, is_constant: bool) -> int:
-    """How large values may be: what takes a series is slow with many digits, so there may only be few of them then."""
+    """The largest size of a value in bits: a series is slow with many digits, so its values must be smaller."""
     series = sum(part.kind in _SERIES for node in nodes for part in node.walk())
     if is_constant and not series:
         return MAX_VALUE_BITS
@@ -93,7 +93,7 @@ def _most_bits(*nodes: Node, is_constant: bool) -> int:
 _SERIES = frozenset(["fn", "log", "const", "apply"])
 _FEW_SERIES = 6
 _SERIES_BITS = 60_000
-"""Of all series together: hundreds of them with thousands of bits take minutes."""
+"""The limit for all series together: hundreds of them with thousands of bits take minutes."""
 _LEAST_BITS = 256
 
 
@@ -117,7 +117,7 @@ class _Sampling:
         return found
 
     def all_points(self) -> Iterator[Point]:
-        """The same points, and more for expressions that have few values at those, unless they are very long."""
+        """The same points, and more if expressions have few values at those, unless they are very long."""
         yield from points(self._letters)
         if points(self._letters)[0] is not ORIGIN and not self._are_long():
             yield from more_points(self._letters)
@@ -126,7 +126,7 @@ class _Sampling:
         return sum(1 for node in (self._reference, self._answer) for _ in node.walk()) > _LONG_NODES
 
     def pair(self, point: Point, cap: int, again: bool = False) -> Pair | None:
-        """Both values at a point, `again` with more precision; None where the point says nothing."""
+        """Both values at a point, `again` with more precision; None if the point decides nothing."""
         left, right = self._first(self._reference, point), self._first(self._answer, point)
         bits, magnitude = FIRST_BITS, 0
         for _ in range(_MAX_PASSES):
@@ -146,18 +146,18 @@ class _Sampling:
         return left.value, right.value, bits, magnitude
 
     def _differs(self, left: "_Found", right: "_Found", point: Point) -> bool:
-        """Whether a value on one side only is a difference: the other has none at all, or lacks an absolute value."""
+        """Whether a value on one side only is a difference: the other has none anywhere, or lacks an absolute value."""
         if left.fails:
             return left.is_outside and not right.fails and self._bars < 0
         return point is ORIGIN or not right.is_outside or self._bars > 0
 
     def _first(self, node: Node, point: Point) -> "_Found":
-        """At low precision; where a constant has no value there, it may have one at a higher."""
+        """The value at low precision; a constant without a value there may have one at a higher precision."""
         found = self._found(node, point, FIRST_BITS)
         return self._found(node, point, _SECOND_BITS) if found.fails and point is ORIGIN else found
 
     def _settled(self, node: Node, point: Point, bits: int) -> "_Found":
-        """With the bits that the first pass asks for; with twice as many where there is no value with those."""
+        """The value with the bits that the first pass asks for; with twice as many if it has none with those."""
         found = self._found(node, point, bits, settles=True)
         return self._found(node, point, 2 * bits + _AGAIN_BITS, settles=True) if found.fails else found
 
@@ -166,12 +166,12 @@ class _Sampling:
 
 
 _LONG_NODES = 1_000
-"""Of both sides together; to find no value of so long a one at 74 points takes longer than an answer may."""
+"""The limit for both sides together; finding no value of a longer one at 74 points takes longer than an answer may."""
 _AGAIN_BITS = 640
 _MAX_PASSES = 4
-"""The first pass does not see all that is small; so often the magnitude may turn out to be larger."""
+"""How often the magnitude may turn out larger, because the first pass does not see everything that is small."""
 _BITS_STEP = 128
-"""Precisions are rounded up, so that values can be found again."""
+"""Precisions are rounded up to a multiple of this, so that cached values can be used again."""
 
 
 def _bits_for(magnitude: int, again: bool) -> int:
@@ -184,13 +184,13 @@ _DIFFERENT: Pair = (0, None, FIRST_BITS, 1)
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A value and the largest magnitude met on the way to it, or why there is none."""
+    """A value and the largest magnitude on the way to it, or the reason why there is none."""
 
     value: Number
     magnitude: int
     fails: str = ""
     is_outside: bool = False
-    """There may be a value at other points."""
+    """Whether there may be a value at other points."""
 
 
 @lru_cache(maxsize=2048)

@@ -1,4 +1,4 @@
-"""What is written in an expression and decides how it is evaluated: i, a bare log, absolute values, arithmetic alone."""
+"""Finds what decides how an expression is evaluated: i, a bare log, absolute values, arithmetic alone."""
 
 from functools import lru_cache
 
@@ -7,17 +7,17 @@ from verifiers.math.tree import Node
 from verifiers.math.values.rational import exact_or_none
 
 BARE_LOG = Node("const", leaf="log")
-"""The base of a logarithm that is written without one."""
+"""The base of a logarithm that is written without a base."""
 
 
 def has_bare_log(node: Node) -> bool:
-    """Whether a logarithm without a base is written in it."""
+    """Whether an expression contains a logarithm without a base."""
     return any(part == BARE_LOG for part in node.walk())
 
 
 @lru_cache(maxsize=4096)
 def is_complex(node: Node) -> bool:
-    """Whether i is written in it, or the square root of a negative number, which is its other name."""
+    """Whether an expression contains i, or the square root of a negative number, which means the same."""
     if node.kind == "root" and exact_or_none(node.args[1]) == 2:
         inside = exact_or_none(node.args[0])
         if inside is not None and inside < 0:
@@ -27,7 +27,7 @@ def is_complex(node: Node) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_rational(node: Node) -> bool:
-    """Whether it is made of numbers and letters by arithmetic alone, with integer powers."""
+    """Whether an expression is made of numbers and letters by arithmetic alone, with integer powers."""
     if node.kind == "^":
         exponent = exact_or_none(node.args[1])
         return exponent is not None and exponent.denominator == 1 and is_rational(node.args[0])
@@ -38,5 +38,5 @@ _RATIONAL = frozenset(["num", "sym", "+", "*", "/", "neg", "bracket"])
 
 
 def absolute_values(node: Node) -> int:
-    """How many absolute values are written in it."""
+    """The number of absolute values in an expression."""
     return sum(part.kind == "abs" for part in node.walk())
