@@ -36,6 +36,7 @@ _GROUP = re.compile(r"(?<![^\s$])\$?(?P<group>[\[(]{1,2}[-−+\w\s,;./^√π∞\
 _NAMES = re.compile(r"(?<!\\)[^\W\d_]{2,}")
 _OPEN = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.FIND, Kind.OR, Kind.WRONG])
 _IS = frozenset([Kind.IS])
+_LEAD = frozenset([Kind.SO, Kind.IS])
 _VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
 
 
@@ -131,8 +132,17 @@ def _relation(sentence: Sentence, end: int) -> Span | None:
             name = (verb.first if verb else place) - 1
             name -= name > 0 and sentence.words[name].text == "$"
             name -= name > 0 and sentence.words[name - 1].text == "$"
-            return _told_to_end(sentence, max(name, 0), end)
+            return _told_to_end(sentence, name, end) if name >= 0 and _begins_clause(sentence, name) else None
     return None
+
+
+def _begins_clause(sentence: Sentence, place: int) -> bool:
+    """Whether a name is what a clause is about, and no part of something: not the x of "the square of x", "-x"."""
+    before = sentence.words[place - 1].text if place else ","
+    return before in _CLAUSES or before in listed("relatives") or sentence.ends_in(_LEAD, place) is not None
+
+
+_CLAUSES = frozenset(",:，：")
 
 
 def _no_solution(sentence: Sentence, end: int) -> Span | None:
@@ -140,7 +150,8 @@ def _no_solution(sentence: Sentence, end: int) -> Span | None:
     for place, word in enumerate(sentence.words):
         if finds_none(sentence.words, place):
             is_open = any(cue.kind in _OPEN and cue.first < place for cue in sentence.cues)
-            return None if is_open else (word.start, end)
+            is_case = any(each.text[0].isdigit() for each in sentence.words)
+            return None if is_open or is_case else (word.start, end)
     return None
 
 
@@ -159,6 +170,7 @@ def _condition(sentence: Sentence, start: int, end: int) -> Span | None:
     ]
     lead = max((place for place in places if place < len(sentence.words)), default=0)
     is_open = any(cue.kind in _OPEN - {Kind.IF} for cue in sentence.cues) or len(found) > 1
+    is_open = is_open or any(word.text in listed("lacking") for word in sentence.words)
     if not lead or is_open or not any(cue.kind in _HOLDS and cue.stop < lead for cue in sentence.cues):
         return None
     first = sentence.words[lead].start
