@@ -17,7 +17,7 @@ from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.roles import is_bound_to_words, is_label
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
-from verifiers.commitment.wording import begins_with
+from verifiers.commitment.wording import begins_with, ends_with, single
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
 """What a number begins with is looked at first: letters are passed over in two thirds of the time."""
@@ -63,6 +63,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         return Offers(offers, "conflicting_answers")
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         offers.pop()
+    if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
+        offers = offers[-1:]
     last = offers[-1]
     if not is_time and _is_part(text, start, end, last):
         return NO_OFFERS
@@ -83,6 +85,14 @@ def _is_range(text: str, start: int, end: int) -> bool:
         return True
     said = words(text, start, end) if end - start < _MAX_RANGE_CHARS else []
     return len(said) == 1 and (said[0].text in listed("ranges") or said[0].text in _RANGE_SIGNS)
+
+
+def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer) -> bool:
+    """Whether a number is told behind the ends of a range: "Between 12 and 15, 12 is right"."""
+    between, behind = words(text, low.end, high.start), words(text, high.end, last.start)
+    if [word.text for word in behind] != [","] or len(between) != 1 or between[0].text not in single(Kind.JOINS):
+        return False
+    return ends_with(text[max(start, low.start - _MAX_BEHIND_CHARS) : low.start].rstrip(" $*("), Kind.BOUND)
 
 
 def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:

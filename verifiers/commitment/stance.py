@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
@@ -54,6 +55,8 @@ _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
 _ONLY = frozenset([Kind.ONLY])
 _SO = frozenset([Kind.SO])
+_VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
+_CLAIMS = frozenset([Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.FITS, Kind.CALLED, Kind.TRUE])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _OPEN = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
 _MAX_SENTENCE_CHARS = 600
@@ -245,7 +248,7 @@ class Sentence:
             return Kind.IF
         if "%" in [word.text for word in self.words[place : place + 3]]:
             return Kind.MAYBE
-        if (verdict := self._verdict(place) or self._entry_verdict(stop)) is not None:
+        if (verdict := self._verdict(place) or self._entry_verdict(stop, others)) is not None:
             return verdict
         if place < len(self.words) and self.words[place].text == ",":
             place = self._past_aside(place)
@@ -395,10 +398,21 @@ class Sentence:
         found = [cue for cue in found if not any(other.first <= cue.first < other.stop for other in joint)]
         return [cue for cue in found if self.words[cue.stop - 1].text not in listed("compared") or self.ends(cue.stop)]
 
-    def _entry_verdict(self, stop: int) -> Kind | None:
-        """What the end of a line says of what it begins with: "A) London: wrong"."""
-        if stop > _MAX_ENTRY_WORDS or any(cue.kind in _BREAKS and cue.first >= stop for cue in self.cues):
+    def _entry_verdict(self, stop: int, others: Sequence[Span]) -> Kind | None:
+        """What the end of a line says of what it begins with: "A) London: wrong"; of "C, because it is large ✗" only a no."""
+        breaks = {cue.kind for cue in self.cues if cue.kind in _BREAKS and cue.first >= stop}
+        if stop > _MAX_ENTRY_WORDS or (breaks and not self._only_explains(stop, breaks, others)):
             return None
+        verdict = self._last_verdict(stop)
+        return None if breaks and verdict is Kind.FITS else verdict
+
+    def _only_explains(self, stop: int, breaks: AbstractSet[Kind], others: Sequence[Span]) -> bool:
+        """Whether what goes on behind a mention is a reason for it that speaks of nothing else."""
+        if Kind.BECAUSE not in breaks or not breaks <= _REASONS or self.has(Kind.OTHER, stop, len(self.words)):
+            return False
+        return all(end <= stop for _, end in others)
+
+    def _last_verdict(self, stop: int) -> Kind | None:
         line = self.text.find("\n", self.end, self.end + MAX_VERDICT_CHARS)
         line = len(self.text) if line < 0 else line
         is_near = stop > 0 and self.stop and line - self.end <= MAX_VERDICT_CHARS
@@ -451,9 +465,22 @@ class Sentence:
                 other.kind in ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
             ):
                 continue
+            if cue.kind is Kind.MAYBE and self._is_relative(cue, first):
+                continue
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_relative(self, cue: Cue, first: int) -> bool:
+        """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
+        modal, pronoun = self.words[cue.first].text, self.words[cue.first - 1].text if cue.first else ""
+        if modal not in listed("modals") or pronoun not in listed("relatives") or not self.begins(_IS, cue.first + 1):
+            return False
+        subject = [other.kind for other in self.cues if cue.first - _MAX_SUBJECT_WORDS <= other.first < cue.first - 1]
+        if subject[:1] != [Kind.THE] or not _VERBS.isdisjoint(subject):
+            return False
+        inner = [other.kind for other in self.cues if cue.stop <= other.first and other.stop <= first]
+        return inner.count(Kind.IS) == 1 and _CLAIMS.isdisjoint(inner)
 
     def _reaches(self, cue: Cue, first: int, others: Sequence[Span]) -> bool:
         """Whether the scope of a cue includes the words at a place."""
@@ -659,6 +686,7 @@ _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")
 _SAYS_BEHIND = frozenset(
     [Kind.WRONG, Kind.FITS, Kind.IS, Kind.NOT, Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.JOINS]
 )
+_REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
@@ -670,6 +698,7 @@ _MAX_ENTRY_WORDS = 4
 MAX_VERDICT_CHARS = 40
 """Of what stands behind a sentence on its line, if it is a verdict of it."""
 _MAX_ASIDE_WORDS = 8
+_MAX_SUBJECT_WORDS = 8
 _MAX_ABOUT_WORDS = 16
 
 

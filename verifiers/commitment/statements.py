@@ -12,6 +12,7 @@ from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Kind, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.sayings import finds_none, in_signs, relates
 from verifiers.commitment.spans import strip, trim, unwrap
 from verifiers.commitment.stance import Sentence, Span, Stance, sentences
 
@@ -34,6 +35,8 @@ _CASE = re.compile(
 _GROUP = re.compile(r"(?<![^\s$])\$?(?P<group>[\[(]{1,2}[-−+\w\s,;./^√π∞\\()\[\]{}]{1,120}[\])]{1,2})\$?$")
 _NAMES = re.compile(r"(?<!\\)[^\W\d_]{2,}")
 _OPEN = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.FIND, Kind.OR, Kind.WRONG])
+_IS = frozenset([Kind.IS])
+_LEAD = frozenset([Kind.SO, Kind.IS])
 _VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
 
 
@@ -81,8 +84,9 @@ def _stated(sentence: Sentence) -> Span | None:
     shown = text[start:end]
     if solutions := _SOLUTIONS.search(shown):
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
-    if cases := _cases(sentence, start, end):
-        return cases
+    told = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
+    if told or (told := _no_solution(sentence, end)):
+        return told
     if _is_open(sentence, start):
         return None
     for option in _OPTION.finditer(text, start, end):
@@ -116,6 +120,69 @@ def _cases(sentence: Sentence, start: int, end: int) -> Span | None:
 
 
 _JOINTS = frozenset([Kind.OR, Kind.JOINS])
+
+
+def _relation(sentence: Sentence, end: int) -> Span | None:
+    """What is told of a name in words that end a sentence without other figures: "so x must be at least 5"."""
+    for place in range(1, len(sentence.words)):
+        if relates(sentence.words, place):
+            if any(cue.kind in _OPEN and cue.first < place for cue in sentence.cues):
+                return None
+            verb = sentence.ends_in(_IS, place)
+            name = (verb.first if verb else place) - 1
+            name -= name > 0 and sentence.words[name].text == "$"
+            name -= name > 0 and sentence.words[name - 1].text == "$"
+            return _told_to_end(sentence, name, end) if name >= 0 and _begins_clause(sentence, name) else None
+    return None
+
+
+def _begins_clause(sentence: Sentence, place: int) -> bool:
+    """Whether a name is what a clause is about, and no part of something: not the x of "the square of x", "-x"."""
+    before = sentence.words[place - 1].text if place else ","
+    return before in _CLAUSES or before in listed("relatives") or sentence.ends_in(_LEAD, place) is not None
+
+
+_CLAUSES = frozenset(",:，：")
+
+
+def _no_solution(sentence: Sentence, end: int) -> Span | None:
+    """The words that end a sentence and say that there is no solution: "方程无解"."""
+    for place, word in enumerate(sentence.words):
+        if finds_none(sentence.words, place):
+            is_open = any(cue.kind in _OPEN and cue.first < place for cue in sentence.cues)
+            is_case = any(each.text[0].isdigit() for each in sentence.words)
+            return None if is_open or is_case else (word.start, end)
+    return None
+
+
+def _told_to_end(sentence: Sentence, place: int, end: int) -> Span | None:
+    """From a word to the end of its sentence, if that is a formula in words, and no figures stand before it."""
+    first = sentence.words[place].start
+    is_apart = not any(map(str.isdigit, sentence.text[sentence.start : first]))
+    return (first, end) if is_apart and in_signs(sentence.text[first:end]) is not None else None
+
+
+def _condition(sentence: Sentence, start: int, end: int) -> Span | None:
+    """A relation that ends a sentence as what something holds for: "f is increasing for x > 2", "exactly when x is at most 3"."""
+    found = [cue for cue in sentence.cues if cue.kind is Kind.IF]
+    places = [cue.stop for cue in found] + [
+        place + 1 for place, word in enumerate(sentence.words) if word.text in listed("qualifiers")
+    ]
+    lead = max((place for place in places if place < len(sentence.words)), default=0)
+    is_open = any(cue.kind in _OPEN - {Kind.IF} for cue in sentence.cues) or len(found) > 1
+    is_open = is_open or any(word.text in listed("lacking") for word in sentence.words)
+    if not lead or is_open or not any(cue.kind in _HOLDS and cue.stop < lead for cue in sentence.cues):
+        return None
+    first = sentence.words[lead].start
+    relation = _CASE.fullmatch(sentence.text, first, end)
+    if relation and "=" not in _EQUATION.findall(relation[0]) and not any(map(str.isdigit, sentence.text[start:first])):
+        return first, end
+    is_related = any(relates(sentence.words, place) for place in range(lead, len(sentence.words)))
+    return _told_to_end(sentence, lead, end) if is_related else None
+
+
+_HOLDS = frozenset([Kind.IS, Kind.FITS])
+_EQUATION = re.compile(r"[<>≤≥]?=")
 
 
 def _group(sentence: Sentence, start: int, end: int) -> Span | None:
@@ -155,6 +222,8 @@ def _spelled(sentence: Sentence) -> Span | None:
     for cue in sentence.cues:
         if cue.kind not in (Kind.IS, Kind.HAS) or cue.stop >= len(sentence.words):
             continue
+        if (said := _told_to_end(sentence, cue.stop, sentence.end)) is not None:
+            return said
         for stop in range(min(cue.stop + _MOST_WORDS, len(sentence.words)), cue.stop + 1, -1):
             span = sentence.words[cue.stop].start, sentence.words[stop - 1].end
             is_apart = places <= set(range(cue.stop, stop)) and not sentence.text[span[0]].isdigit()
@@ -243,6 +312,8 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if len(plain) < _MIN_WORDS or _is_open(sentence, start):
         return start, end
     verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < len(sentence.words)]
+    if _has_operand(sentence):
+        return (_told_to_end(sentence, max(verbs), end) if verbs else None) or (start, end)
     if verbs:
         first = _past_emphasis(text, start, sentence.words[max(verbs)].start)
         inner = trim(text, first, end)
@@ -252,6 +323,12 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if len(numbers) == 1 and not _SIGNS.search(text, start, end):
         return strip(text, *numbers[0].span())
     return start, end
+
+
+def _has_operand(sentence: Sentence) -> bool:
+    """Whether a number is only a part of what is said: "the square root of 2"."""
+    places = [cue.stop for cue in sentence.cues if cue.kind is Kind.PART and cue.stop < len(sentence.words)]
+    return any(sentence.words[place].text[0].isdigit() for place in places)
 
 
 _MIN_WORDS = 3

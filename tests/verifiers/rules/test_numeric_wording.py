@@ -676,3 +676,23 @@ def test_a_number_that_is_supposed_is_not_stated(response: str) -> None:
 )
 def test_what_follows_from_a_supposition_is_stated(response: str) -> None:
     assert score(response, 12) == 1.0
+
+
+@table(
+    "response",
+    [
+        "Between 10 and 15, 12 is right.",
+        "The number that may be needed is 12.",
+        "The number of coins which could be missing is 12.",
+    ],
+)
+def test_a_range_or_a_clause_that_says_which_number_is_meant_leaves_it_stated(response: str) -> None:
+    assert score(response, 12) == 1.0
+
+
+@table(
+    "response",
+    ["It is between 10 and 12.", "The value that might be right is 12.", "I think that might mean it is 12."],
+)
+def test_the_end_of_a_range_and_a_doubt_are_not_stated(response: str) -> None:
+    assert score(response, 12) == 0.0

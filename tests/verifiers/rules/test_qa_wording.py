@@ -373,3 +373,10 @@ def test_what_actually_adds_something_takes_nothing_back() -> None:
     params = QaParams.model_validate({"reference": "Paris", "metric": "contains"})
     assert judge("Paris. Actually, it is also the largest city.", params).score == 1.0
     assert judge("It's Paris. Sorry for the delay.", params).score == 1.0
+
+
+@table(("reference", "score"), [("Paris", 1.0), ("Lyon", 0.0)])
+@table("response", ["It is not Lyon but Paris.", "So it is not Lyon but Paris, I think."])
+def test_what_is_put_in_the_place_of_what_it_is_not_is_the_answer(response: str, reference: str, score: float) -> None:
+    params = QaParams.model_validate({"reference": reference, "metric": "exact", "in_sentences": True})
+    assert judge(response, params).score == score

@@ -33,7 +33,12 @@ A text that cannot be read raises `Unreadable`; the caller decides what that mea
 """
 
 import re
+from functools import cache
 
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.latex import any_of
+from verifiers.commitment.sayings import NO_SOLUTION, in_signs
+from verifiers.commitment.wording import single
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
 from verifiers.math.prose import committed, read_prose
@@ -58,6 +63,7 @@ def read(text: str) -> Node:
 
 
 def _read(text: str) -> Node:
+    text = _with_or(text)
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")
@@ -77,11 +83,13 @@ def _read_prepared(prepared: str, text: str) -> Node:
         return Node("text", leaf=head)
     words = as_words(prepared)
     if words is not None:
-        return words
+        return _said(prepared) or words
     try:
         return Reader(tokenize(prepared)).read()
     except Unreadable as error:
         unread = error
+    if (said := _said(prepared)) is not None:
+        return said
     if (remark := _REMARK.fullmatch(prepared)) is not None and not _REJECTION.search(remark[2]):
         return _read_prepared(remark[1], remark[1])
     text = text.replace("**", " ")
@@ -99,6 +107,24 @@ _REMARK = re.compile(
 _REJECTION = re.compile(
     r"\b(?:not|wrong|incorrect|invalid|rejected|extraneous|mod|false|impossible|base)\b", re.IGNORECASE
 )
+
+
+def _said(prepared: str) -> Node | None:
+    """A formula in words: "the square root of 2"."""
+    written = in_signs(prepared)
+    if written == NO_SOLUTION:
+        return as_words(written)
+    return None if written is None else Reader(tokenize(written)).read()
+
+
+def _with_or(text: str) -> str:
+    """Formulas with an English "or" between them: for `$x<1$ o $x>4$`, whose "o" would be a letter."""
+    return _or_between().sub("$ or $", text) if "$" in text else text
+
+
+@cache
+def _or_between() -> re.Pattern[str]:
+    return re.compile(rf"\$\s?{any_of(single(Kind.OR))}\s?\$", re.IGNORECASE)
 
 
 def _read_formula_or_words(text: str) -> Node:

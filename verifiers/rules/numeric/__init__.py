@@ -67,7 +67,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "20"
+    version = "21"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 

@@ -172,8 +172,8 @@ def _leads(said: Sentence, place: int, asks_truth: bool) -> Iterator[int]:
         is_truth = asks_truth and (shown in YES or shown in NO)
         if cue.kind in _GREETS and not is_truth and said.past(cue.stop, _SIGNS) > cue.stop:
             yield cue.stop
-        if cue.kind in _VERBS and cue.stop not in denied:
-            yield cue.stop
+        if cue.kind in _VERBS:
+            yield from _past_denied(said, cue.stop) if cue.stop in denied else (cue.stop,)
         if cue.kind in _PREPOSITIONS and place not in bounds and _names(said, cue.stop):
             yield cue.stop
         if cue.kind is Kind.ABOUT and _counts(said, cue.stop):
@@ -241,6 +241,17 @@ def _behind_contrast(said: Sentence, cue: Cue) -> int | None:
         if turns or said.words[at].text in _SIGNS:
             return max(turns, default=at + 1) if _is_name(said, cue.stop, at) else None
     return None
+
+
+def _past_denied(said: Sentence, place: int) -> Iterator[int]:
+    """Behind the "not Lyon but" of "it is not Lyon but Paris"."""
+    for cue in said.at(place):
+        stop = _behind_contrast(said, cue) if cue.kind is Kind.NOT else None
+        if stop is not None and said.ends_in(_BUT, stop):
+            yield stop
+
+
+_BUT = frozenset([Kind.BUT])
 
 
 def _is_name(said: Sentence, first: int, stop: int) -> bool:
