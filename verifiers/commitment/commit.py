@@ -250,9 +250,9 @@ class _Reader:
         )
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
-        """The mentions, where a formula, or all text behind a verb or colon, names a value as a whole.
+        """The mentions, with those of formulas read as a whole.
 
-        Its parts then do not.
+        A formula, or all the text behind a verb or a colon, may name a value. Its parts then name nothing.
         """
         sign = _SIGN_OF_FORMULA if mentions else _MAY_BE_FORMULA
         if not sign.search(sentence.text, sentence.start, sentence.end):
@@ -291,10 +291,7 @@ class _Reader:
         return rest[:1].isupper() and Sentence(rest, 0, len(rest), "").begins(_BEGINS, 0)
 
     def begin(self) -> int:
-        """The sentence of the last offer, if it is an announcement and no two other offers can stand before it.
-
-        Else 0.
-        """
+        """The sentence of the last offer, if it is an announcement with at most one other offer before it; else 0."""
         for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _MAX_FOLLOWING), -1):
             if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
                 is_last = offer.strength > 3 and offer.names

@@ -16,7 +16,7 @@ _BEHIND = frozenset([Kind.CALLED, Kind.FITS, Kind.TRUE])
 _BEFORE = frozenset([Kind.CHOOSE, Kind.SO])
 _ALL = _ANYWHERE | _BEHIND | _BEFORE
 _BETWEEN = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.IS])
-"""Signs that may stand between a mention and the words that lead to it."""
+"""The kinds of words that may stand between a mention and the words that lead to it."""
 _LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _LEADING = _LETTERS | {code: chr(code) for code in b"0123456789"} | dict.fromkeys(b",:;", " , ")
 _MAX_LEAD_CHARS = 100

@@ -671,7 +671,7 @@ _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
 MAX_VERDICT_CHARS = 40
-"""The longest text behind a sentence, on its line, that may be a verdict on it."""
+"""The length of the longest text behind a sentence, on its line, that may be a verdict on it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_ABOUT_WORDS = 16
 
