@@ -17,7 +17,7 @@ class Raw:
 
     @cached_property
     def readings(self) -> tuple[Any, ...]:
-        """The possible values: the text itself, and the value of its JSON (or Python notation), unless that is a string."""
+        """The possible values: the text itself, and the value of its JSON (or Python) form, unless that is a string."""
         stripped = self.text.strip()
         if stripped in _PYTHON_WORDS:
             return (self.text, _PYTHON_WORDS[stripped])
@@ -32,7 +32,7 @@ _PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
 
 def _in_python(text: str) -> tuple[Any, ...]:
-    """The value of a list or an object in Python notation, as Qwen3-Coder writes and its own parser reads: `{'a': True}`."""
+    """The value of a list or an object in Python notation: `{'a': True}`. Qwen3-Coder's own parser reads that, too."""
     try:
         return (pythonic.literal(text),)
     except Malformed:
