@@ -145,7 +145,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
 
 
 def _outermost(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
-    """The offers, without single rows of a board, and without second readings of a place with the same queens."""
+    """The offers, without single rows of a board and without a second reading of a place that gives the same queens."""
     found: list[Offer[Queens]] = []
     for offer in offers:
         before = found[-1] if found else None
