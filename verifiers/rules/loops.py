@@ -3,7 +3,7 @@
 A loop is a stretch of at most `_MAX_PERIOD` characters that repeats at least `_MIN_ROUNDS` times in a row, with a total
 length of at least `_MIN_LOOP_CHARS`. The search has two steps:
 
-    suspects    A few places are tested, so close together that every loop covers one. Eight characters of each place are
+    suspects    A few places are tested, so close together that every loop covers one. Eight characters of each are
                 searched again within the longest period. A long period makes a long loop, so a longer period needs
                 fewer places. If the characters come again at some distance, a few more that would repeat in a loop are
                 tested at that distance. If none repeat, there is no loop; most texts end here. numpy tests all places

@@ -127,7 +127,7 @@ class Text:
 
     @cached_property
     def seen_words(self) -> list[str]:
-        """The words in small letters, as they look: look-alike Greek and Cyrillic letters of mixed words become Latin."""
+        """The words in small letters, as they look: look-alike Greek or Cyrillic letters of mixed words are Latin."""
         if self.raw.isascii():
             return self.small_words
         return [
