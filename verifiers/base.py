@@ -1,12 +1,12 @@
-"""What a verifier is: it takes items, and gives one verdict for each.
+"""The contract of a verifier: it takes items, and gives one verdict for each.
 
-The first rule of this project is written into `Verdict`: a score exists exactly when something was judged.
+`Verdict` enforces the first rule of this project: a score exists exactly when something was judged.
 
     ok        judged; `score` is in [0, 1]. A wrong, missing or truncated answer is judged: 0, with its reason.
-    invalid   the caller must mend the item (its reference, its parameters); no score.
-    failed    we could not judge (a worker, a box, a judge model, the deadline); no score, never cached.
+    invalid   the caller must correct the item (its reference, its parameters); no score.
+    failed    the service could not judge (a worker, a box, a judge model, the deadline); no score, never cached.
 
-What the judged text does (hangs a parser, blows up a number) is never `failed`: it is `ok` with score 0.
+An effect of the judged text (it hangs a parser, or makes a number huge) is never `failed`: it is `ok` with score 0.
 """
 
 from abc import ABC, abstractmethod
@@ -34,22 +34,25 @@ class Status(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What was decided about one item."""
+    """The decision about one item."""
 
     status: Status
     score: float | None
     """In [0, 1] when `status` is ok, else None."""
     reason: str
-    """A short stable word (`correct`, `wrong_answer`, `no_answer`): countable, so never made from the response."""
+    """A short stable word (`correct`, `wrong_answer`, `no_answer`).
+
+    It is counted, so it never contains response text.
+    """
     extracted: str | None = None
-    """The answer that was judged, as it stood in the response, cut to `MAX_DETAIL_TEXT_CHARS`."""
+    """The judged answer as it stood in the response, cut to `MAX_DETAIL_TEXT_CHARS`."""
     detail: Mapping[str, Any] = {}
-    """Small JSON; for invalid and failed verdicts it holds `message`: what was expected, what was found."""
+    """Small JSON. For invalid and failed verdicts it holds `message`: what was expected, and what was found."""
 
     def __post_init__(self) -> None:
         score = self.score
         if (self.status is Status.OK) is (score is None):
-            raise ValueError(f"status {self.status} with score {score}: a score exists exactly when judged")
+            raise ValueError(f"status {self.status} with score {score}: only status ok has a score")
         if score is not None and not 0.0 <= score <= 1.0:
             raise ValueError(f"score {score} is not in [0, 1]")
 
@@ -71,7 +74,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def clip(text: str | None) -> str | None:
-    """Cut a text that may be the response's own to what a verdict may carry."""
+    """Cut a text, such as one from the response, to the length that a verdict may carry."""
     if text is None or len(text) <= MAX_DETAIL_TEXT_CHARS:
         return text
     return text[: MAX_DETAIL_TEXT_CHARS - 1] + "…"
@@ -83,11 +86,15 @@ class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     turn: Turn = "last"
-    """Of a response that is messages: which turn is judged, the last one, all or one by its number from 1. Of a turn, what
-    the assistant said last; of all, whatever it said."""
+    """The turn that is judged, of a response that is messages: the last one, all, or one by its number from 1.
+
+    Of a turn, the last message of the assistant is judged; of all turns, all its messages.
+    """
     unfinished: Literal["refuse", "wrong"] = "refuse"
-    """What verifiers of text make of a turn that ends in a call where an answer should be: they refuse it, or judge that
-    there is no answer. A trainer whose rollouts have a limit of steps wants the latter."""
+    """How text verifiers treat a turn that ends in a call instead of an answer: they refuse it, or judge "no answer".
+
+    A trainer whose rollouts have a limit of steps wants the latter.
+    """
 
 
 P = TypeVar("P", bound=Params)
@@ -101,22 +108,22 @@ class Item(msgspec.Struct, Generic[P], frozen=True):
     params: P
     prompt: str | None = None
     explain: bool = False
-    """The caller asked why: put candidates seen and forms compared into `detail`."""
+    """Whether the caller wants an explanation: the candidates and the compared forms are then put into `detail`."""
     deadline: float | None = None
-    """When nobody waits for the verdict any more, in seconds of the event loop's clock; no part of what is judged."""
+    """The time when nobody waits for the verdict any more, in seconds of the event loop's clock. It is not judged."""
     cache: Literal["use", "refresh", "off"] = "use"
-    """For verifiers that keep what they were told: whether it may be used, is to be replaced, or neither."""
+    """For verifiers that store answers: whether a stored answer may be used, is to be replaced, or neither."""
     conversation: Conversation | None = None
-    """The whole response, where it is more than text and the verifier `judges_calls`."""
+    """The whole response, if it is more than text and the verifier `judges_calls`."""
 
     @property
     def said(self) -> Conversation:
-        """The whole response; one that is text is a conversation of one step."""
+        """The whole response. A response of text is a conversation of one step."""
         return of_text(self.response) if self.conversation is None else self.conversation
 
 
 class InvalidItem(Exception):
-    """The item cannot be judged until its author mends it; becomes status `invalid`."""
+    """The item cannot be judged until its author corrects it. The status becomes `invalid`."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -124,7 +131,10 @@ class InvalidItem(Exception):
 
 
 class Unavailable(Exception):
-    """What judges this item is not there now; becomes status `failed`. Says nothing about the response."""
+    """A part needed to judge this item is unavailable.
+
+    The status becomes `failed`; this says nothing about the response.
+    """
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -136,8 +146,8 @@ class Verifier(ABC, Generic[P]):
 
     name: ClassVar[str]
     version: str
-    """Part of the cache key: changes whenever any verdict may change. A verifier whose verdicts depend on what it was
-    created with, such as models, has that in it."""
+    """Part of the cache key. It changes whenever any verdict may change. If verdicts depend on the resources of a
+    verifier, such as models, the version contains them."""
     params: ClassVar[type[Params]]
     """The typed parameters, from which the API's JSON schema is made."""
     summary: ClassVar[str]
@@ -147,63 +157,74 @@ class Verifier(ABC, Generic[P]):
     uses_prompt: ClassVar[bool] = False
     """Whether the prompt is part of what is judged, and so of the cache key."""
     judges_calls: ClassVar[bool] = False
-    """Whether it takes responses as conversations. Others judge text, and refuse what they would pass over."""
+    """Whether the verifier takes conversations as responses.
+
+    Others judge text, and refuse calls that they would ignore.
+    """
     chunk_items: ClassVar[int] = 64
-    """At most so many items per call of `score`: about 2 ms of work when it runs inline."""
+    """The largest number of items per call of `score`: about 2 ms of work if it runs inline."""
     concurrency: int | None = 1
-    """Calls of `score` under way at once. 1 for work done inline on the event loop; None: as many as there are
-    worker processes, and one waiting for each. Read once, when the verifier was created."""
+    """The number of calls of `score` that run at once. 1 is for work done inline on the event loop.
+
+    None means one call for each worker process, and one waiting for each. The value is read once, when the verifier was
+    created.
+    """
     bounds_itself: ClassVar[bool] = False
-    """What it does ends by limits of its own, such as those of programs in boxes: the setting `item_deadline_s`, which
-    would call a program that uses up its time limits `failed`, does not hold for it. A request's deadline does.
-    Nor does a slow call make room for another, which could only wait for the same boxes."""
+    """Whether the verifier's work ends by its own limits, such as those of programs in boxes.
+
+    The setting `item_deadline_s` then does not apply, because it would make a program that uses up its time limits
+    `failed`. A request's deadline still applies. A slow call does not make room for another call, which could only wait
+    for the same boxes.
+    """
 
     @abstractmethod
     async def score(self, items: Sequence[Item[P]]) -> Sequence[Verdict]:
         """One verdict per item, in order.
 
         Raises:
-            InvalidItem, Unavailable: each item of the call is then asked alone, and keeps its own trouble.
+            InvalidItem, Unavailable: each item of the call is then scored alone, and keeps its own error.
         """
 
     async def score_each(self, items: Sequence[Item[P]], deliver: Callable[[int, Verdict], None]) -> None:
-        """As `score`, but each verdict is delivered with its item's position as soon as it exists.
+        """Score the items as `score` does, but deliver each verdict, with its item's position, as soon as it exists.
 
-        For verifiers whose items may differ much in time; verdicts delivered before trouble or a deadline count.
+        This is for verifiers whose items may differ much in time. Verdicts delivered before an error or a deadline
+        count.
         """
         for position, verdict in enumerate(await self.score(items)):
             deliver(position, verdict)
 
     def meet(self, others: Mapping[str, "Verifier[Any]"]) -> None:  # most judge alone
-        """Told once, before any item, of all the verifiers there are, by name: for one that has others judge a part."""
+        """Receive all verifiers by name, once before any item. Verifiers that let others judge a part keep them."""
 
     def judged_with(self, params: P) -> Sequence["Verifier[Any]"]:
-        """Those whose verdicts go into its own by these parameters, and with them what holds for theirs: version, prompt,
-        whether they may be shared.
+        """The verifiers whose verdicts become part of this verifier's verdict for these parameters.
+
+        Their properties then hold for this verdict, too: version, use of the prompt, whether it may be shared.
 
         Raises:
-            InvalidItem: the parameters name one that there is not.
+            InvalidItem: the parameters name a verifier that does not exist.
         """
         return ()
 
     def own_answer(self, params: P) -> str | None:
-        """A response that is right by these parameters if any is, for audits of data sets.
+        """A response that is right for these parameters if any response is. Audits of data sets use it.
 
-        None: to write one is to solve the task, or takes more than the parameters hold.
+        None: writing it would mean solving the task, or needs more than the parameters hold.
         """
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What verifiers may hold; built once in `service.__main__`."""
+    """The resources that verifiers may hold; built once in `service.__main__`."""
 
     workers: Workers
     sandbox: Sandbox = field(default_factory=NoSandbox)
-    """Where programs run that somebody else wrote."""
+    """The sandbox, where programs of others run."""
     judges: object | None = None
-    """Judge models, a `verifiers.judge.panel.Panel`; None where none are configured. Not typed as one: the contract knows no
-    verifier."""
+    """Judge models, a `verifiers.judge.panel.Panel`; None if none are configured. The type is not named here, because the
+    contract imports no verifier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +235,9 @@ class Example:
     params: Mapping[str, Any]
     """As on the wire: `reference` and the verifier's own parameters."""
     score: float | None
-    """Expected; None when the status is not ok."""
+    """The expected score; None if the status is not ok."""
     reason: str
     note: str
-    """What the reader should see in it."""
+    """The point that the reader should notice."""
     status: Status = Status.OK
     prompt: str | None = None

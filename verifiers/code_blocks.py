@@ -1,4 +1,4 @@
-"""Which part of a response is its program: the one place of code extraction.
+"""Code extraction: finds the part of a response that is its program. No other module does this.
 
     response ──commitment.final_segment──► the text after thinking ──fences──► blocks ──language, select──► one program
 
@@ -7,21 +7,21 @@ sign, at least as long, and not four columns deeper (a fence inside a docstring 
 inside a block opens a block in the block, so that code shown inside a Markdown block is found. Lines lose the
 indentation of the fence above them, and CRLF becomes LF; nothing else is changed or deleted.
 
-*Language.* The first word of the info string, whole (`pythonic` is not `python`), by the names and aliases of
-`sandbox.languages`, with or without a version behind it. Blocks of the wanted language go before those without an info
-string; others are never taken. Where no language is wanted, that of the last tagged block is.
+*Language.* The first word of the info string names the language, as a whole word (`pythonic` is not `python`). It is a
+name or alias of `sandbox.languages`, with or without a version behind it. Blocks of the wanted language go before
+blocks without an info string; others are never taken. If no language is wanted, that of the last tagged block is used.
 
-*Truncation.* When the last block that could be the program was never closed, the response was cut off: `truncated`,
-and no earlier block is taken in its stead.
+*Truncation.* If the last block that could be the program was never closed, the response was cut off. The reason is
+`truncated`, and no earlier block is taken instead.
 
-*No fence.* Then all of the text is the program. Python has to parse; what other languages make of prose is for their
-compilers to say.
+*No fence.* Without a fence the whole text is the program. Python has to parse. For other languages the compiler
+decides.
 
-*Size.* Up to `MAX_PROGRAM_BYTES` a program is judged, beyond that it is `too_large`. Text beyond `MAX_PARSED_CHARS` is not
-parsed here: without a fence it is the program, and is never a completion.
+*Size.* A program of up to `MAX_PROGRAM_BYTES` is judged; a larger one is `too_large`. Text beyond `MAX_PARSED_CHARS` is
+not parsed here: without a fence it is the program, and is never a completion.
 
-*Completions.* Where the task's prompt is the head of a function, the response may go on from there: what does not
-define the function is tried as its body.
+*Completions.* If the task's prompt is the head of a function, the response may continue it. Code that does not define
+the function is then tried as its body.
 """
 
 import ast
@@ -38,9 +38,9 @@ Select = Literal["last", "first_def", "longest"]
 Reason = Literal["found", "no_code", "truncated", "too_large"]
 DEFAULT_LANGUAGE = "python"
 MAX_PROGRAM_BYTES = 16_000_000
-"""In UTF-8: four million characters, as many as a response has by default, however they are written."""
+"""Bytes of UTF-8. Four million characters, the default limit of a response, always fit."""
 MAX_PARSED_CHARS = 300_000
-"""The densest programs of this length take a second and 250 MB to parse."""
+"""Characters. The densest programs of this length take a second and 250 MB to parse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Block:
     """One fenced block of a text."""
 
     tag: str
-    """The first word of the info string, lower case; empty when there is none."""
+    """The first word of the info string in lower case; empty if there is none."""
     start: int
-    """Where its content stands in the text."""
+    """The span of its content in the text."""
     end: int
     indent: int
     is_closed: bool
@@ -63,7 +63,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a response offers as its program."""
+    """The program that a response offers."""
 
     code: str | None
     reason: Reason
@@ -72,9 +72,9 @@ class Found:
 
 
 def find(response: str, language: str | None, think: Think = "auto", select: Select = "last") -> Found:
-    """The program of a response, before anything was parsed. Linear in the response's length.
+    """Find the program of a response without parsing it. Linear in the response's length.
 
-    `language` is a name of `sandbox.languages`; None: the response says.
+    `language` is a name of `sandbox.languages`; None: the response decides.
     """
     segment = final_segment(response, think)
     if segment.reason != "found":
@@ -103,7 +103,7 @@ def needs_parsing(found: Found, prompt: str, entry_point: str) -> bool:
 
 
 def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
-    """The program: completed by the prompt where it is only the rest of a function, refused where it is no program."""
+    """Complete the found text by the prompt if it is the rest of a function; refuse it if it is no program."""
     if not needs_parsing(found, prompt, entry_point):
         return found
     assert found.code is not None
@@ -119,7 +119,7 @@ def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
 
 @worker_function
 def find_in_worker(payload: list[Any]) -> list[Any]:
-    """Runs in a worker: `find` and `settle`; None for the code says why in the reason."""
+    """Run `find` and `settle` in a worker. If the code is None, the reason says why."""
     response, language, think, select, prompt, entry_point = payload
     found = settle(find(response, language, think, select), prompt, entry_point)
     if found.code is not None and len(found.code.encode(errors="surrogatepass")) > MAX_PROGRAM_BYTES:
@@ -138,14 +138,14 @@ def defines(code: str, name: str) -> bool:
 
 
 def parses(code: str) -> bool:
-    """Whether it is Python, as `parsed` has it."""
+    """Whether a text is Python that `parsed` can read."""
     return parsed(code) is not None and bool(code.strip())
 
 
 def parsed(code: str) -> ast.Module | None:
-    """Its statements; None if it is no Python.
+    """The statements of a Python program; None if the text is not Python.
 
-    May take seconds for megabytes, and deep nesting may crash: only to be asked in a worker.
+    Call it only in a worker: megabytes may take seconds, and deep nesting may crash the process.
     """
     try:
         return ast.parse(code)
@@ -170,14 +170,14 @@ def blocks(text: str) -> Sequence[Block]:
         elif not opened or opened[-1].may_hold(fence):
             opened.append(fence)
             del opened[:-_MAX_DEPTH]
-    # What was opened before a later block was closed is the paper that block stands on, not a cut-off program.
+    # A block that was opened before a later block was closed only surrounds that block; it is not a cut-off program.
     last_end = found[-1].end if found else -1
     found += [_block(fence, len(text), is_closed=False) for fence in opened if fence.content > last_end]
     return [block for block in found if block.is_closed or block.tag or text[block.start : block.end].strip()]
 
 
 def _fences(text: str) -> Iterator[re.Match[str]]:
-    """The lines that are fences; only those with the signs of one are asked."""
+    """The lines that are fences. Only lines with the signs of a fence are tested."""
     backticks, tildes = text.find("```"), text.find("~~~")
     while backticks >= 0 or tildes >= 0:
         place = max(backticks, tildes) if backticks < 0 or tildes < 0 else min(backticks, tildes)
@@ -214,7 +214,7 @@ class _Fence:
         return not other.info and other.sign == self.sign and other.length >= self.length and not self._is_text(other)
 
     def may_hold(self, other: "_Fence") -> bool:
-        """Whether the other, standing in this one's block, opens a block of its own."""
+        """Whether the other fence, inside this fence's block, opens a block of its own."""
         return bool(other.info) and _TAG.match(other.info) is not None and not self._is_text(other)
 
     def _is_text(self, other: "_Fence") -> bool:

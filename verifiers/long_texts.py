@@ -1,7 +1,7 @@
-"""Long responses are read in workers, so that no response holds up the event loop.
+"""Judges long responses in workers, so that no response blocks the event loop.
 
-Reading a text takes time linear in its length, but hostile ones take some hundred nanoseconds per character. Up to
-`INLINE_CHARS` that is done where we are, which for ordinary responses takes microseconds; what is longer goes to a
+Reading a text takes time linear in its length, but hostile texts take some hundred nanoseconds per character. A text of
+up to `INLINE_CHARS` is read on the event loop, which takes microseconds for ordinary responses. A longer text goes to a
 worker, which can also be killed.
 """
 
@@ -15,13 +15,13 @@ from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, wo
 from verifiers.base import Item, Params, Status, Unavailable, Verdict
 
 INLINE_CHARS = 32_000
-"""About 60 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
+"""Characters: about 60 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
 TURN_CHARS = 65_536
-"""After so many, judged where we are, others on the event loop have their turn."""
+"""After this many characters judged inline, other tasks of the event loop get their turn."""
 TOGETHER_CHARS = 2 * TURN_CHARS
-"""The same where most of the time is calls that texts judged together share."""
+"""The same limit for rules that judge texts together and spend most of their time in shared calls."""
 TIME_LIMIT_S = 10.0
-"""Several times what the longest response allowed by default takes."""
+"""CPU seconds: several times the need of the longest response allowed by default."""
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
 
 P = TypeVar("P", bound=Params)
@@ -37,9 +37,9 @@ async def judge_all(
     items: Sequence[Item[P]],
     is_inline: Callable[[Item[P]], bool] = is_short,
 ) -> list[Verdict]:
-    """`judge(response, params, explain)` for each item, in order; `judge` is a module's own pure function.
+    """Call `judge(response, params, explain)` for each item, in order; `judge` is a module's own pure function.
 
-    `is_inline` tells what is judged here; a rule that costs more per character than reading does has its own.
+    `is_inline` tells which items are judged inline. A rule that costs more per character than reading has its own.
     """
     verdicts: list[Verdict | None] = []
     chars = 0
@@ -59,9 +59,9 @@ async def judge_turns(
     items: Sequence[Item[P]],
     is_inline: Callable[[Item[P]], bool] = is_short,
 ) -> list[Verdict]:
-    """`judge_all` for a rule to which several items at once are less work than one after another.
+    """Judge all items for a rule that needs less work for several items at once than one after another.
 
-    `judge_together` gives what `judge` gives for each, in order; what it is asked at once is judged without a break.
+    `judge_together` returns the verdicts of `judge` for each item, in order. It judges its items without a pause.
     """
     verdicts: list[Verdict | None] = [None] * len(items)
     turn: list[int] = []
@@ -90,7 +90,7 @@ def _take_turn(
 async def _with_long(
     workers: Workers, judge: Callable[[str, P, bool], Verdict], items: Sequence[Item[P]], verdicts: list[Verdict | None]
 ) -> list[Verdict]:
-    """The verdicts, and those that were left to workers."""
+    """The inline verdicts together with those that were left to workers, in order."""
     long = [position for position, verdict in enumerate(verdicts) if verdict is None]
     if not long:
         return [verdict for verdict in verdicts if verdict is not None]
@@ -101,10 +101,10 @@ async def _with_long(
 
 
 def trouble(outcome: Outcome) -> Verdict:
-    """The verdict on an item whose worker came to no result.
+    """The verdict on an item whose worker had no result.
 
-    Reading is linear and its limits are several times what the most hostile response takes, so a limit that breaks
-    says that we, or the parameters that travelled with it, are at fault: never that the answer is wrong.
+    Reading is linear, and its limits are several times the need of the most hostile response. A broken limit therefore
+    means a fault of the service or of the parameters. It never means that the answer is wrong.
     """
     if outcome.exit is Exit.RAISED:
         return Verdict.failed("verifier_bug", outcome.message.partition("\n")[0])
@@ -125,7 +125,7 @@ def _judge_payload(judge: Callable[..., Verdict], item: Item[Any]) -> list[Any]:
 
 
 def sendable(text: str) -> str:
-    """A text that can travel to a worker: with U+FFFD for lone surrogates, which no encoding has."""
+    """A text that can be sent to a worker, with U+FFFD for lone surrogates, which no encoding has."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -135,7 +135,7 @@ def sendable(text: str) -> str:
 
 @worker_function
 def judge_in_worker(payload: list[Any]) -> list[Any]:
-    """Runs in a worker: the module's own `judge`, on parameters made anew from their JSON."""
+    """Run the module's own `judge` in a worker, on parameters rebuilt from their JSON."""
     names, response, params, explain = payload
     judge, kind = _named(names[0], names[1]), _named(names[2], names[3])
     verdict: Verdict = judge(response, kind.model_validate_json(params), explain)
@@ -143,7 +143,7 @@ def judge_in_worker(payload: list[Any]) -> list[Any]:
 
 
 def fields_of(verdict: Verdict) -> list[Any]:
-    """A verdict as plain data, as it travels from a worker."""
+    """A verdict as plain data, for the way back from a worker."""
     return [verdict.status.value, verdict.score, verdict.reason, verdict.extracted, dict(verdict.detail)]
 
 

@@ -1,4 +1,4 @@
-"""A reference written as a response: where these parameters look for an answer, and behind thinking if they want any."""
+"""Writes a reference as a response: in the channel that the parameters read, behind thinking if they require it."""
 
 from verifiers.commitment import Channel, ExtractionParams
 
@@ -12,9 +12,9 @@ _MARKS = ("\\boxed", "<answer>", "#### ")
 
 
 def written(answer: str, params: ExtractionParams, usual: Channel = Channel.BOXED) -> str:
-    """The answer in the first channel the parameters name; `usual` is for those that name none.
+    """The answer, written in the first channel that the parameters name; in `usual` if they name none.
 
-    A reference that is written as a response already stays as it is.
+    A reference that is already written as a response stays as it is.
     """
     if params.extract == "auto":
         channel = usual

@@ -1,9 +1,9 @@
 """Finds verifiers: the modules of this package, then the entry points `rewardline.verifiers`.
 
-Nothing is listed by hand. A module of this package (or of one of its family folders) that has a `create` function is
-a verifier; so is a folder whose `__init__` has one. An entry point names a module of the same form, or its `create`.
-A module that fails to load, lacks examples, or takes a name that is taken stops the service: a verifier that is
-silently absent would turn into `unknown_verifier` in the middle of a training run.
+There is no list to edit. A module of this package (or of one of its family folders) that has a `create` function is a
+verifier; so is a folder whose `__init__` has one. An entry point names a module of the same form, or its `create`. The
+service does not start if a module fails to load, lacks examples, or uses a name twice: a verifier that is silently
+absent would cause `unknown_verifier` in the middle of a training run.
 """
 
 import difflib
@@ -27,7 +27,7 @@ class BrokenVerifier(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A verifier that was found, with what its module says of it."""
+    """A verifier that was found, with the information of its module."""
 
     verifier: Verifier[Any]
     examples: Sequence[Example]
@@ -53,7 +53,7 @@ class Registry(Mapping[str, Entry]):
         """The entry of this name.
 
         Raises:
-            InvalidItem: there is none; the message has the nearest names.
+            InvalidItem: there is none. The message names the nearest ones.
         """
         entry = self._entries.get(name)
         if entry is None:
@@ -67,7 +67,7 @@ def load(resources: Resources) -> Registry:
     """Find and create every verifier.
 
     Raises:
-        BrokenVerifier: one does not load; its cause is chained.
+        BrokenVerifier: a verifier does not load; the cause is chained.
     """
     entries: dict[str, Entry] = {}
     for origin, module in _modules():
@@ -89,7 +89,7 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
 
 
 def _package_modules(package: str, path: Sequence[str]) -> Iterator[tuple[str, ModuleType]]:
-    """Modules with a `create`; a folder without one is a family, and is looked into once."""
+    """The modules with a `create`. A folder without one is a family; its modules are searched, but no deeper."""
     for info in pkgutil.iter_modules(path):
         name = f"{package}.{info.name}"
         if name == __name__:

@@ -1,5 +1,6 @@
-"""Passing quickly over what is not ASCII, and finding expressions by RE2, which sees a shadow of a text: one byte for each
-character, `?` for those that are not ASCII.
+"""Searches texts quickly with RE2, and finds their characters beyond ASCII.
+
+RE2 reads a shadow of a text: one byte for each character, and `?` for each character that is not ASCII.
 """
 
 from collections.abc import Iterator
@@ -9,21 +10,23 @@ import msgspec
 import re2
 
 ASCII_SPACE = r"[\t-\r\x1c-\x20]"
-r"""What `\s` is among ASCII characters; RE2's own knows fewer."""
+r"""The ASCII characters of Python's `\s`; that of RE2 has fewer."""
 SPACE = r"[\x00-\x20\x7F?]"
-"""At least what may be space in the text, as its shadow shows it."""
+"""The bytes of a shadow that may be space in the text, and perhaps others."""
 _LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
-"""The bytes, in UTF-8, of Latin, Greek and what has no letters: punctuation, arrows, mathematical signs."""
+"""The UTF-8 bytes of Latin, Greek, and signs without letters: punctuation, arrows, mathematical signs."""
 
 _ASCII = bytes(range(0x80))
 _FIRST_BYTES, _OTHER_BYTES = _ASCII + b"?" * 0x80, bytes(range(0x80, 0xC0))
-"""Of the bytes of a character in UTF-8 the first as a shadow shows it, and those to leave out."""
+"""A table for the UTF-8 bytes of a character: the first as a shadow shows it, and the bytes to leave out."""
 
 
 def beyond_ascii(text: str, encoded: bytes | None = None) -> str:
-    """The characters that are not ASCII, in order: in most texts few, and ten times faster to get than to look past.
+    """The characters that are not ASCII, in order.
 
-    `encoded`: the text in UTF-8 (surrogatepass), where it is at hand.
+    Most texts have few of them. Getting them is ten times faster than skipping ASCII in a search.
+
+    `encoded` is the text in UTF-8 (surrogatepass), if the caller has it.
     """
     if text.isascii():
         return ""
@@ -32,12 +35,12 @@ def beyond_ascii(text: str, encoded: bytes | None = None) -> str:
 
 
 def has_other_alphabets(text: str) -> bool:
-    """Whether there is a letter that is neither Latin nor Greek, or something else beyond U+0400 that is no sign."""
+    """Whether a text has a letter that is neither Latin nor Greek, or another character beyond U+0400 but no sign."""
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
 
 
 def spans(pattern: Any, text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Where an expression of RE2, made of bytes, matches whole characters."""
+    """The spans where an RE2 expression of bytes matches whole characters."""
     part = text[start:end].encode("utf-8", "surrogatepass")
     if len(part) == len(text[start:end]):
         for match in pattern.finditer(part):
@@ -51,7 +54,7 @@ def spans(pattern: Any, text: str, start: int = 0, end: int | None = None) -> It
 
 
 class Scan:
-    """An expression of RE2, for which text is looked through in one pass."""
+    """An RE2 expression that searches a text in one pass."""
 
     __slots__ = ("_pattern",)
 
@@ -59,7 +62,7 @@ class Scan:
         self._pattern = re2.compile(pattern.encode())
 
     def find(self, text: bytes, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
-        """Where the first match is, of those that do not begin before `start` and end by `end`."""
+        """The span of the first match between `start` and `end`; None if there is none."""
         match = self._pattern.search(text, start, len(text) if end is None else end)
         return None if match is None else match.span()
 
@@ -67,13 +70,16 @@ class Scan:
         return self._pattern.search(text) is not None
 
     def begins(self, text: bytes, start: int = 0) -> int | None:
-        """The end of a match that begins there."""
+        """The end of a match that begins at `start`; None if there is none."""
         match = self._pattern.match(text, start)
         return None if match is None else int(match.end())
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """A text and its shadow; None where it has letters that are ASCII ones when case does not count: İ, ı, ſ and K."""
+    """A text and its shadow.
+
+    The shadow is None if the text has letters that equal ASCII ones without case: İ, ı, ſ, K.
+    """
 
     text: str
     shadow: bytes | None

@@ -1,16 +1,17 @@
-r"""The one place of answer extraction: which part of a response is its answer.
+r"""Answer extraction: finds the part of a response that is its answer. No other module does this.
 
     response ──segment──► the text after thinking ──readers, channels in order──► offers ──commitment──► one answer
 
-*Final segment* (segment). Text after the last closing think tag, without the chat tokens a tokenizer leaves at the end.
-Thinking that was opened and never closed is a truncated response: nothing in it is an answer.
+*Final segment* (segment). The final segment is the text after the last closing think tag, without the chat tokens that
+a tokenizer leaves at the end. A response whose thinking was opened and never closed is truncated: nothing in it is an
+answer.
 
-*HTML* (markup). Those who judge what words mean look at a text without the tags that are mere emphasis, and without what
-is struck out.
+*HTML* (markup). Verifiers that judge the meaning of words remove the tags that only add emphasis, and all text that is
+struck out.
 
-*Channels* (channels; parameters: what a caller may ask for; readers: which module finds the offers of which channel).
-The first channel that is used at all decides. An explicit channel that is used badly (an empty or unclosed last box, an
-answer tag never closed) gives no answer; it never makes an earlier number one.
+*Channels* (channels; `parameters` holds what a caller may ask for; `readers` maps each channel to its reader). The
+first channel that the response uses decides. If an explicit channel is used badly (an empty or unclosed last box, an
+answer tag that is never closed), there is no answer. An earlier number does not become the answer in its place.
 
     tags, json_fields    <answer>…</answer>, {"answer": …}       statements    what the last sentence states
     boxes, neighbours    \boxed{…}, and what stands beside it    last_number   the last number that stands alone
@@ -18,21 +19,23 @@ answer tag never closed) gives no answer; it never makes an earlier number one.
     lines, triggers      "The final answer is …"                   ├ roles       labels and bounds are none
     bare                 nothing but an answer                     └ doubt       nor is what is denied or asked
 
-*Context.* What stands beside an offer can unmake it. A box with a factor, sign, bound or function, or one that is asked
-about or taken back, is no answer (`2\boxed{21}`, "\boxed{42} is wrong"); a unit directly behind it belongs to it. An
-answer line that denies or doubts, with no number after it, ends the search. A last number counts where a sentence
-states it: not where it is denied, asked, supposed, a label, a bound or a part of an expression.
+*Context.* The text beside an offer can make it invalid. A box with a factor, sign, bound or function is no answer
+(`2\boxed{21}`), nor is a box that the text asks about or takes back ("\boxed{42} is wrong"). A unit directly behind a
+box belongs to it. An answer line that denies or doubts, with no number after it, ends the search. A last number counts
+if a sentence states it. It does not count if it is denied, asked, supposed, a label, a bound or a part of an
+expression.
 
-*Commitment* (commitment, links). Several different offers in one channel: a later one corrects an earlier one. Offers
-made in one breath do not commit to any ("\boxed{1} or \boxed{2}", boxes side by side, three in a short run):
-`conflicting_answers`, whatever the policy; nor do offers made for one case each, or with "maybe". Boxes linked by "and"
-or a comma are parts of one answer, given as "a, b", or as "x=a, y=b" if each has a name. `on_conflict="reject"` accepts
-no two different offers at all. What directly follows an answer may correct it in no channel's form (corrections: "Wait, it's
-13."); those who judge what words mean take neither. How sure a response says it is ("12 (confidence: 95%)") is no part of its answer
-for those who ask (confidence).
+*Commitment* (commitment, links). If one channel holds several different offers, a later one corrects an earlier one.
+Offers that follow each other directly do not commit to any of them ("\boxed{1} or \boxed{2}", boxes side by side, three
+in a short run). The result is `conflicting_answers`, whatever the policy. Offers for one case each, or with "maybe", do
+not commit either. Boxes linked by "and" or a comma are parts of one answer. It is written as "a, b", or as "x=a, y=b"
+if each box has a name. `on_conflict="reject"` never accepts two different offers. The text directly behind an answer
+may correct it without the form of any channel ("Wait, it's 13."). Verifiers that judge the meaning of words then take
+neither value. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
+this (confidence).
 
-Every step is linear in the length of the response, whatever is in it, and looks at the last `MAX_OFFERS` offers of a
-channel. The regular expressions here hold no nested or unbounded-then-unbounded repetition.
+Every step is linear in the length of any response, and looks at the last `MAX_OFFERS` offers of a channel. The regular
+expressions here hold no nested repetition, and no unbounded repetition directly behind another.
 """
 
 from collections.abc import Sequence
@@ -90,7 +93,10 @@ __all__ = [
 
 
 def load() -> None:
-    """Read the lexicons and build what finds their phrases, which takes a third of a second that no response should wait for."""
+    """Read the lexicons and build the phrase finder.
+
+    This takes a third of a second, so it is done before any response.
+    """
     extract(r"Then the answer is 5. So it is \boxed{5}, not 6.", ExtractionParams(), MATH_CHANNELS)
 
 
@@ -100,8 +106,9 @@ def extract(
     auto: Sequence[Channel] = DEFAULT_CHANNELS,
     segment: Segment | None = None,
 ) -> Extraction:
-    """Find the answer. Never raises; `auto` is the order of channels for `extract="auto"`; `segment`: the final one of
-    the response, for callers who have looked for it.
+    """Find the answer of a response. Never raises.
+
+    `auto` is the order of channels for `extract="auto"`. `segment` is the final segment, if the caller has it already.
     """
     segment = segment or final_segment(response, params.think)
     if segment.reason != "found":
@@ -125,9 +132,9 @@ def extract(
 
 
 def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_conflict: OnConflict) -> Extraction | None:
-    """What the last mark holds, whatever its form; None where there is no mark.
+    """The content of the last mark of any form; None if there is no mark.
 
-    A mark within another one is a part of it. What an announcement says behind a mark counts where it holds another value.
+    A mark inside another mark is a part of it. An announcement behind a mark counts if it holds another value.
     """
     used: list[tuple[int, Channel, Offers]] = []
     begin = segment.start
@@ -148,7 +155,7 @@ def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_con
 
 
 def _is_another(response: str, one: Offers, other: Offers, channel: Channel) -> bool:
-    """Whether a later mark holds something else than an earlier one, and a value."""
+    """Whether a later mark holds a value, and a different one than an earlier mark."""
     if not other.items or other.reason is not None:
         return False
     later = other.items[-1]
@@ -162,11 +169,11 @@ def _is_another(response: str, one: Offers, other: Offers, channel: Channel) -> 
 
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
 _SAID_LAST = frozenset([Channel.BARE, Channel.FINAL_STATEMENT, Channel.LAST_NUMBER, Channel.LAST_LINE])
-"""Channels that look at the last thing a response says, or at whether it says anything else."""
+"""Channels that read the end of a response, or check that the response says nothing else."""
 
 
 def stated(response: str, start: int, end: int) -> tuple[int, int]:
-    """Where the value is that a tag or an announcement holds, for those who look for a formula or a number."""
+    """The span of the formula or number that a tag or an announcement holds."""
     if end - start > _MAX_STATED_CHARS or "\n" in response[start:end]:
         return start, end
     end = max(start, clause_end(Sentence(response, start, end, "")))
@@ -177,9 +184,9 @@ _MAX_STATED_CHARS = 400
 
 
 def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "last") -> Extraction:
-    """The same, but for what stands directly behind the answer: one that is put in its place, or none where it is taken back.
+    """The extraction, changed by a correction directly behind the answer: another answer, or none if it is taken back.
 
-    A correction counts that calls the answer wrong and states another ("Wait, no, it's 12."); "Or 12." leaves both standing.
+    A correction must call the answer wrong and state another one ("Wait, no, it's 12."). "Or 12." leaves both standing.
     """
     for _ in range(_MAX_CORRECTIONS):
         if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:

@@ -1,4 +1,7 @@
-"""Announcements: "The final answer is …", "Answer: …", "**Answer**" above a line, 答案是…, in all languages of the lexicon."""
+"""Announcements of answers, in all languages of the lexicon: "The final answer is …", "Answer: …", 答案是….
+
+A heading such as "**Answer**" above a line is one, too.
+"""
 
 from typing import NamedTuple
 
@@ -8,18 +11,18 @@ from verifiers.commitment.wording import places
 
 
 class Announcement(NamedTuple):
-    """Where a response says that its answer is said."""
+    """A place where a response announces its answer."""
 
     start: int
-    """Where the words begin that announce it."""
+    """The start of the announcing words."""
     span: Span
-    """What they announce, up to where its sentence or line ends; empty where nothing follows."""
+    """The announced text, up to the end of its sentence or line; empty if nothing follows."""
     has_verb: bool
     stance: Stance
 
 
 _MAX = 64
-"""Earlier ones are not looked at."""
+"""The number of announcements that are read, counted from the end; earlier ones are ignored."""
 
 
 def announcements(text: str, start: int, end: int) -> list[Announcement]:
@@ -73,7 +76,7 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
 
 
 def _restated(sentence: Sentence, denied: int) -> list[int]:
-    """Where a clause behind a denial says what it is instead: "is not 15, it's 12"."""
+    """The places where a clause behind a denial states the answer instead: "is not 15, it's 12"."""
     said = sentence.words
     return [
         cue.stop
@@ -90,7 +93,7 @@ _CLAUSES = frozenset(",;—–，；、")
 
 
 def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
-    """Behind which word an announcement is over, and whether it has a verb; None where it announces nothing."""
+    """The word behind which an announcement ends, and whether it has a verb; None if it announces nothing."""
     said, place = sentence.words, noun.stop
     if any(
         cue.kind in (Kind.IS, Kind.CHOOSE) and noun.first <= cue.first and cue.stop == place for cue in sentence.cues
@@ -146,7 +149,7 @@ _CLOSING = frozenset("\"'”’)]】»」")
 
 
 def _aside(sentence: Sentence, place: int) -> int | None:
-    """Where what an answer is to, or an aside, is over: "to the question", ", in this case,", "(in cm)"."""
+    """The end of a complement or an aside: "to the question", ", in this case,", "(in cm)"; None if there is none."""
     said = sentence.words
     word = said[place].text
     if sentence.past_cue(place, Kind.COMPLEMENT) > place:

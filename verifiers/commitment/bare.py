@@ -1,4 +1,4 @@
-"""The channel `bare`: a response that is nothing but an answer: one formula, one quantity, a few words."""
+"""The channel `bare`: the whole response is an answer (one formula, one quantity, a few words)."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _CALCULATION = re.compile(r"\d\s?[-+*/×÷]\s?\d[^=,;]{0,80}=[^,;]{0,80}[,;]")
 
 
 def read_bare(text: str, start: int, end: int) -> Offers:
-    """The whole segment, when it is short and no sentence."""
+    """The whole segment as the answer, if it is short and not a sentence."""
     if end - start > _BARE_CHARS:
         return NO_OFFERS
     segment = text[start:end]
@@ -50,7 +50,7 @@ _UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Ki
 
 
 def _is_sentence(segment: str) -> bool:
-    """Whether it says something, denies, doubts or supposes, or only says what is to be done."""
+    """Whether a segment states, denies, doubts or supposes something, or only says what is to be done."""
     said = Sentence(segment, 0, len(segment), "")
     if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
         return True
@@ -59,12 +59,12 @@ def _is_sentence(segment: str) -> bool:
 
 
 def _is_word(run: str) -> bool:
-    """Two letters that are no word are factors."""
+    """Whether a run of letters is a word. Two letters that form no word are factors."""
     return run not in _NAMES_OF_FUNCTIONS and (len(run) > 2 or not run.isascii() or run.lower() in listed("short"))
 
 
 def _is_phrase(segment: str, words: Sequence[str]) -> bool:
-    """Whether the words are a unit, a noun phrase, or the few that go with a formula."""
+    """Whether the words are a unit, a noun phrase, or some of the few words that go with a formula."""
     if len(words) > _BARE_WORDS or _is_sentence(segment):
         return False
     numbers = ANY_DIGIT.findall(segment)

@@ -1,4 +1,4 @@
-"""What stands behind an answer and unmakes it: a denial, a question, a sentence that takes it back, another answer instead."""
+"""Text behind an answer that cancels it: a denial, a question, a sentence that takes it back, or another answer."""
 
 import re
 from itertools import islice
@@ -33,7 +33,7 @@ def is_denied(text: str, start: int, span: tuple[int, int], end: int) -> bool:
 
 
 def is_doubted(text: str, start: int, span: tuple[int, int], end: int) -> bool:
-    """Whether the sentence of a number does not state it, or what follows takes it back."""
+    """Whether the sentence of a number does not state it, or the text behind takes it back."""
     sentence = sentence_at(text, span[0], start, end)
     if sentence.asks and not is_affirmed(text, sentence.end, end):
         return True
@@ -56,23 +56,23 @@ def is_affirmed(text: str, place: int, end: int) -> bool:
 
 
 def is_taken_back(text: str, end: int) -> bool:
-    """Whether what follows an answer directly says that it is none."""
+    """Whether the text directly behind an answer says that it is not the answer."""
     begin = _behind(text, end)
     sentence = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
     return sentence is not None and sentence.opens_with(Kind.BACK)
 
 
 class Replacement(NamedTuple):
-    """The other answer that is given directly behind one."""
+    """Another answer, given directly behind one."""
 
     value: str
     span: Span
     corrects: bool
-    """Whether a sentence calls the one before wrong and states this one: "Wait, no, it's 12". Otherwise both may stand: "Or 12"."""
+    """Whether the sentence calls the answer before it wrong: "Wait, no, it's 12". Otherwise both may stand: "Or 12"."""
 
 
 def replacement(text: str, end: int, answer: str) -> Replacement | None:
-    """The other answer that is given directly behind one, with words that turn from that."""
+    """Another answer directly behind one, introduced by words that turn from the first; None if there is none."""
     limit = min(len(text), _behind(text, end) + _MAX_CHARS)
     told = sentences(text, _behind(text, end), limit)
     sentence = next(told, None)

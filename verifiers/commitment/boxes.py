@@ -1,6 +1,6 @@
-r"""The channel `boxed`: what stands in `\boxed{…}` and its like, with braces matched and boxes inside boxes.
+r"""The channel `boxed`: the content of `\boxed{…}` and similar commands, with matched braces and boxes inside boxes.
 
-Whether a box is the answer depends on what stands beside it, too: neighbours.py.
+The text beside a box also decides whether it is the answer: neighbours.py.
 """
 
 import re
@@ -21,7 +21,7 @@ _BRACES = re.compile(r"(?P<box>\\{1,2}(?:boxed|fbox|framebox)(?![A-Za-z]))|\\[^A
 
 
 def with_boxes(text: str, offers: Sequence[Offer]) -> Offers:
-    """The same offers, each narrowed to the boxes inside it; the last one decides whether there is an answer."""
+    """The same offers, each narrowed to the boxes inside it. The last one decides whether there is an answer."""
     items: list[Offer] = []
     reason: Reason | None = None
     for offer in offers:
@@ -45,7 +45,7 @@ class _OpenBox:
 
 
 def read_boxes(text: str, start: int, end: int) -> Offers:
-    """Closed boxes that are in no other closed box; a box that holds just another box is that one."""
+    """The closed boxes outside any other closed box. A box that holds only another box is replaced by that box."""
     closed, opened = _closed_and_open(text, start, end)
     if opened and (not closed or opened[-1].outer_start > closed[-1].outer_start):
         return Offers(closed, "truncated")
@@ -65,7 +65,7 @@ def read_boxes(text: str, start: int, end: int) -> Offers:
 
 
 def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list[_OpenBox]]:
-    """The boxes that end, in no other that does, and those that do not."""
+    """The closed boxes outside any other closed box, and the boxes that are never closed."""
     places = _box_commands(text, start, end)
     if not places:
         return [], []
@@ -98,7 +98,7 @@ def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list
         if not opened:
             if len(places) == 1:
                 break
-            # What stands between two boxes belongs to neither, nor do the braces in it.
+            # The text between two boxes, with its braces, belongs to neither box.
             depth, following = 0, next((command for command in commands if command >= position), None)
             if following is None:
                 break
@@ -107,7 +107,7 @@ def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list
 
 
 def _usable(text: str, start: int, end: int, boxes: Sequence[Offer]) -> list[Offer]:
-    """Of several boxes those that hold something and, of the last, are not said to be none; with their names."""
+    """The boxes that hold something, with their names. The last one must not be called wrong."""
     filled = [box for box in boxes if box.start < box.end]
     denied = [box for box in filled[-_MAX_JUDGED:] if is_denied(text, start, (box.outer_start, box.outer_end), end)]
     if denied and denied[-1] is filled[-1] and not _is_contrast(filled):
@@ -116,7 +116,7 @@ def _usable(text: str, start: int, end: int, boxes: Sequence[Offer]) -> list[Off
 
 
 def _is_contrast(boxes: Sequence[Offer]) -> bool:
-    """Whether the last box is only what the answer in the one before it is not: "12, not 15"."""
+    """Whether the last box only holds what the answer is not: "12, not 15"."""
     return len(boxes) > 1 and boxes[-1].outer_start - boxes[-2].outer_end <= _MAX_CONTRAST_CHARS
 
 
@@ -125,7 +125,7 @@ _MAX_JUDGED = 8
 
 
 def _box_commands(text: str, start: int, end: int) -> list[int]:
-    """Where the last boxes may begin: the last backslash before each `box`."""
+    """The places where the last boxes may begin: the last backslash before each `box`."""
     if text.find("\\", start, end) < 0:
         return []
     places: list[int] = []
@@ -146,7 +146,10 @@ def _box_commands(text: str, start: int, end: int) -> list[int]:
 
 
 def _command_start(text: str, start: int, last_backslash: int) -> int:
-    """Where a command begins: backslashes in a row are pairs, and the last pair of them, or the odd one, is its own."""
+    """The start of a command.
+
+    Backslashes in a row are read as pairs; the last pair, or the odd one, is the command's.
+    """
     first = last_backslash
     while first > start and text[first - 1] == "\\":
         first -= 1
@@ -154,7 +157,7 @@ def _command_start(text: str, start: int, last_backslash: int) -> int:
 
 
 def _has_text_after(text: str, position: int, end: int) -> bool:
-    r"""Whether there is anything at all after a bare `\boxed`: then it is a word about boxes, else a cut one."""
+    r"""Whether any text follows a bare `\boxed`. If so, the text speaks about boxes; if not, the box was cut off."""
     return strip(text, position, end)[0] < end
 
 

@@ -1,4 +1,4 @@
-"""The ways in which a response may give its answer, and the orders in which they are looked at."""
+"""The ways in which a response may give its answer, and the orders in which they are tried."""
 
 from enum import StrEnum
 
@@ -15,9 +15,9 @@ class Channel(StrEnum):
     ANSWER_LINE = "answer_line"
     """`The final answer is …`, `Answer: …`, `答案是…` and their like, up to the end of the sentence or line."""
     BARE = "bare"
-    """All of a response that is nothing but an answer: one formula, one quantity, a few words."""
+    """The whole response, if it is only an answer: one formula, one quantity, a few words."""
     FINAL_STATEMENT = "final_statement"
-    """What the last sentence states: an option, yes or no, true or false, no solution, a bold phrase, a formula."""
+    """The value of the last sentence: an option, yes or no, true or false, no solution, a bold phrase, a formula."""
     LAST_NUMBER = "last_number"
     """The last number of the text, if it stands alone: not part of an expression, a range or a time."""
     LAST_LINE = "last_line"
@@ -27,6 +27,6 @@ class Channel(StrEnum):
 
 
 DEFAULT_CHANNELS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.LAST_NUMBER)
-"""What `auto` means, unless a verifier says otherwise."""
+"""The channels of `auto`, unless a verifier has its own."""
 MATH_CHANNELS = (*DEFAULT_CHANNELS[:-1], Channel.BARE, Channel.FINAL_STATEMENT, Channel.LAST_NUMBER)
-"""What `auto` means where an answer may be a formula, an option or a word: its last sentence goes before a number."""
+"""The channels of `auto` where an answer may be a formula, an option or a word: the last sentence precedes a number."""

@@ -1,4 +1,4 @@
-"""Marks of sources behind what was found in them: "Paris [1]", "12 km [2][3].", 【1†source】."""
+"""Citation marks behind a statement: "Paris [1]", "12 km [2][3].", 【1†source】."""
 
 import re
 
@@ -8,7 +8,7 @@ from verifiers.commitment.spans import behind_thinking
 _MARK = r"(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【\d{1,3}(?::\d{1,3})?†[^】\n]{0,80}】)"
 _MARKS = re.compile(rf"{_MARK}(?:[\s,]?{_MARK}){{0,8}}(?=[\s.,;!?*_)<\"”。，]|\Z)")
 _BRACKET = re.compile(r"\[\^?\d")
-"""With which most marks begin; of LaTeX's brackets few do."""
+"""The beginning of most marks; few brackets of LaTeX begin so."""
 _BEFORE_CHARS = 48
 _GOES_ON = re.compile(r"\s?[-+*/×·=^\[(]\s?[\w(\[]")
 _MARKS_AT_END = re.compile(rf"(?:[\s,]?{_MARK}){{1,9}}(?P<stop>[.!。]?)\Z")
@@ -16,7 +16,7 @@ _AT_END_CHARS = 200
 
 
 def without_citations(text: str) -> str:
-    """A text of the same length with space in place of the marks behind an amount, which are numbers of another kind."""
+    """A text of the same length, with spaces for the citation marks behind an amount: their numbers are no amounts."""
     start = behind_thinking(text)
     if _BRACKET.search(text, start) is None and text.find("†", start) < 0:
         return text
@@ -30,7 +30,7 @@ def _space(marks: re.Match[str]) -> str:
 
 
 def _is_behind_amount(text: str, start: int, end: int) -> bool:
-    """Whether a part of a text ends in a number and what it counts: "12 km", "3 apples left"."""
+    """Whether a part of a text ends in a number with its noun: "12 km", "3 apples left"."""
     said = words(text, start, end)
     place = len(said) - (said[-1:] != [] and said[-1].text in ".,")
     others = {cue.stop - 1 for cue in cues(said) if cue.kind in _NO_UNITS}
@@ -46,7 +46,7 @@ _MAX_UNIT_WORDS = 3
 
 
 def without_citations_at_end(text: str) -> str:
-    """A short text without the marks at its end; one that is nothing else keeps them."""
+    """A short text without the marks at its end. A text of nothing but marks keeps them."""
     if "]" not in text and "】" not in text:
         return text
     marks = _MARKS_AT_END.search(text, max(0, len(text) - _AT_END_CHARS))

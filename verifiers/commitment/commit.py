@@ -1,4 +1,4 @@
-"""Which value a response commits to, if it commits to one.
+"""Finds the value that a response commits to, if it commits to one.
 
 marks (tags, boxes, ####, fields) ──┐
 sentences that say which is right ──┴─► offers in the order of the text ──► the last, if nothing behind unmakes it
@@ -23,12 +23,12 @@ from verifiers.commitment.wording import ends_with
 from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
-"""What a text names: one value, several where several are wanted; none where it contradicts itself."""
+"""The values that a text names: one, or several if several are wanted; none if the text contradicts itself."""
 CONFLICT: Names = frozenset()
 
 
 class Mention(NamedTuple):
-    """What a text names, and where."""
+    """A value that a text names, and its place."""
 
     value: Names
     start: int
@@ -40,34 +40,34 @@ class Mention(NamedTuple):
 
 
 class Values(Protocol):
-    """What the values of a verifier look like."""
+    """Describes the values of a verifier: how a text names them, and when two are the same."""
 
     multi: bool
-    """Several values may be meant together."""
+    """Whether several values may be meant together."""
     may_ask: bool
-    """A value may be a question itself."""
+    """Whether a value may itself be a question."""
 
     has_formulas: bool
-    """A value may be written in other ways than its own."""
+    """Whether a value may be written in other ways than its own."""
 
     def places(self, text: str) -> Sequence[Span]:
-        """Where values may be named, or how such names begin, in order: a quick look at a whole text."""
+        """The spans where values may be named, or where such names begin, in order. A quick look at a whole text."""
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
-        """The values that a text names between two others, in order; `places`: where to look."""
+        """The values that a text names between two places, in order; `places` says where to look."""
 
     def named(self, text: str) -> Names | None:
-        """What a short text is the name of, if it says nothing else."""
+        """The values that a short text names, if it says nothing else."""
 
     def measured(self, text: str) -> Any | None:
-        """The value that a number with a unit is, where values are bare numbers."""
+        """The value of a number with a unit, if values are bare numbers."""
 
     def one(self, text: str) -> Any | None:
-        """The value that a text is written as, also as a formula."""
+        """The value that a text stands for; the text may be a formula."""
 
 
 class Commitment(NamedTuple):
-    """What a response commits to, or why it commits to nothing."""
+    """The values that a response commits to, or the reason why it commits to nothing."""
 
     value: Names | None
     reason: str
@@ -80,7 +80,7 @@ _MANY = 3
 _MAX_SENTENCES = 400
 _FORMULA_SENTENCES = 6
 _MAX_MENTIONS = 32
-"""Of one sentence; earlier ones are not looked at."""
+"""The mentions of one sentence that are read, counted from the end; earlier ones are ignored."""
 _MAX_FOLLOWING = 8
 _MAX_SHORT_CHARS = 600
 _SHORT_CHARS = 16
@@ -103,7 +103,7 @@ class Read(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A place that says by its form that it holds the answer; `names` None: it holds none."""
+    """A place whose form says that it holds the answer; `names` is None if it holds no value."""
 
     channel: str
     names: Names | None
@@ -113,9 +113,10 @@ class Mark(NamedTuple):
 
 
 def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -> Commitment:
-    """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all.
+    """The values that the final segment of a response commits to.
 
-    `explain`: all that was offered is wanted as `seen`; otherwise what cannot matter is not looked for.
+    With `on_conflict` "reject" the response may not name two different values at all. With `explain` all offers are
+    returned as `seen`; otherwise the search skips what cannot matter.
     """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
@@ -137,7 +138,7 @@ _WIDE |= {0x24B6 + n: ord("A") + n for n in range(26)}
 
 
 def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
-    """The marks, in order; one within another is a part of it."""
+    """The marks, in order. A mark inside another one is a part of it."""
     found: list[Mark] = []
     for channel, reader in (("answer_tag", read_tags), ("boxed", read_boxes), ("hash4", read_hashes)):
         offers = reader(text, 0, len(text))
@@ -168,7 +169,7 @@ _KEY = re.compile(r"\"\w{1,20}\"\s?:")
 
 _TAGGED = re.compile(r"\s*<(?P<name>\w{1,20})>(?P<inner>[^<>]{1,200})</(?P=name)>\s*")
 _NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d_]{1,12})\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)")
-"""Before an answer to the one question that has a number: "1. C"."""
+"""The number of the only question, before its answer: "1. C"."""
 _ENTRY = re.compile(r".?[)\].:]\s")
 _MAY_BE_FORMULA, _SIGN_OF_FORMULA = re.compile(r"[\\$\d]"), re.compile(r"[\\$]")
 _FORMULA = re.compile(r"\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)")
@@ -181,7 +182,7 @@ def _unwrapped(text: str) -> str:
 
 
 def content(text: str, values: Values, on_conflict: str) -> Names | None:
-    """What a mark holds: the name of an option, or a sentence that commits to one."""
+    """The content of a mark: the name of an option, or a sentence that commits to one."""
     if (named := values.named(text)) is not None:
         return named
     if (measured := values.measured(text)) is not None:
@@ -195,7 +196,7 @@ def content(text: str, values: Values, on_conflict: str) -> Names | None:
 
 
 class _Reader:
-    """A text with its sentences, and what options each mentions."""
+    """A text with its sentences, and the options that each sentence mentions."""
 
     def __init__(self, text: str, values: Values, marks: Sequence[Mark]) -> None:
         self._text, self._values, self._marks = text, values, marks
@@ -205,7 +206,7 @@ class _Reader:
         self._known: dict[int, Sequence[Stance]] = {}
 
     def _read(self, place: int) -> Read:
-        """A sentence with what it mentions."""
+        """A sentence with its mentions."""
         if (known := self._mentioned.get(place)) is None:
             known = self._mentioned[place] = self._mentions(place)
         return Read(self._told[place], known)
@@ -236,7 +237,10 @@ class _Reader:
         return self._values.has_formulas and place >= len(self._told) - _FORMULA_SENTENCES
 
     def _may_commit(self, place: int) -> bool:
-        """Whether a sentence may commit to what it mentions, by a quick look; most mention nothing, or only mention it."""
+        """Whether a sentence may commit to a mention, by a quick look.
+
+        Most sentences mention nothing, or do not commit.
+        """
         sentence = self._told[place]
         if any(sentence.start <= mark.start < sentence.end for mark in self._marks):
             return True
@@ -246,7 +250,10 @@ class _Reader:
         )
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
-        """What a formula, or all behind a verb or a colon, names otherwise than it is written; its parts name nothing then."""
+        """The mentions, with those of formulas read as a whole.
+
+        A formula, or all the text behind a verb or a colon, may name a value. Its parts then name nothing.
+        """
         sign = _SIGN_OF_FORMULA if mentions else _MAY_BE_FORMULA
         if not sign.search(sentence.text, sentence.start, sentence.end):
             return mentions
@@ -265,7 +272,7 @@ class _Reader:
         return [*(each for each in mentions if each not in parts), whole]
 
     def _sentences(self) -> Iterator[Sentence]:
-        """The sentences; a tag is one of its own."""
+        """The sentences of the text. A tag is a sentence of its own."""
         start = 0
         for mark in self._marks:
             if mark.channel == "answer_tag" and mark.start < mark.end:
@@ -278,13 +285,13 @@ class _Reader:
         yield from sentences(self._text, start, len(self._text))
 
     def _begins_sentence(self, place: int) -> bool:
-        """Whether a capital begins a sentence behind a place without a stop: "The …", "So …"."""
+        """Whether a capital letter begins a sentence behind a place without a full stop: "The …", "So …"."""
         begin = self._text.find(" ", place, place + 2)
         rest = self._text[begin : begin + _SHORT_CHARS].lstrip() if begin >= 0 else ""
         return rest[:1].isupper() and Sentence(rest, 0, len(rest), "").begins(_BEGINS, 0)
 
     def begin(self) -> int:
-        """The sentence of the last offer where it is an announcement, and two others cannot stand before it; or 0."""
+        """The sentence of the last offer, if it is an announcement with at most one other offer before it; else 0."""
         for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _MAX_FOLLOWING), -1):
             if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
                 is_last = offer.strength > 3 and offer.names
@@ -292,7 +299,10 @@ class _Reader:
         return 0
 
     def _stands_alone(self, offer: Offer, place: int) -> bool:
-        """Whether one thing else at most is named before a sentence; a sentence that names it twice may contradict itself."""
+        """Whether at most one other value is named before a sentence.
+
+        A sentence that names it twice may contradict itself.
+        """
         start = self._told[place].start
         if self._marks and self._marks[0].start < start:
             return False
@@ -303,7 +313,7 @@ class _Reader:
         return all(len(self._places_in(sentence)) < 2 for sentence in self._told[:place])
 
     def offers(self, begin: int = 0) -> list[Offer]:
-        """What the sentences from one on commit to."""
+        """The offers of the sentences from `begin` on."""
         found: list[Offer] = []
         for place in range(begin, len(self._told)):
             is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
@@ -316,7 +326,7 @@ class _Reader:
         return found
 
     def _entry(self, place: int) -> Names | None:
-        """The options that a line is, and nothing else."""
+        """The options that make up a whole line; None if the line says anything else."""
         sentence = self._told[place]
         if "\n" not in self._told[place - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
             return None
@@ -328,7 +338,7 @@ class _Reader:
         return mentions[0].value if is_entry and not any(cue.kind is Kind.IS for cue in sentence.cues) else None
 
     def _offer(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Offer | None:
-        """What a sentence commits to."""
+        """The offer that a sentence commits to; None if it commits to nothing."""
         stances = self._stances(sentence, mentions, place)
         strong = [(stance, each) for stance, each in zip(stances, mentions, strict=True) if stance in _STRONG]
         marked = [
@@ -418,7 +428,7 @@ class _Reader:
         return any(cue.kind is Kind.BECAUSE and first <= cue.first < stop for cue in sentence.cues)
 
     def _is_in_reason(self, sentence: Sentence, mention: Mention) -> bool:
-        """Whether a mention is part of the reason for what stands before it."""
+        """Whether a mention belongs to the reason for the statement before it."""
         first = sentence.place(mention.span)[0]
         parts = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
         return bool(parts) and parts[-1].kind is Kind.BECAUSE
@@ -434,7 +444,7 @@ class _Reader:
         return any(cue.kind in (Kind.BUT, Kind.SO) and first <= cue.first < stop for cue in sentence.cues)
 
     def _is_apart(self, sentence: Sentence, one: Mention, other: Mention, mentions: Sequence[Mention]) -> bool:
-        """Whether another mention is in a clause of its own, which says nothing for it."""
+        """Whether another mention stands in its own clause, and that clause does not support it."""
         left, right = sorted((one, other), key=lambda each: each.start)
         first, stop = sentence.place((left.end, right.start))
         if sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)):
@@ -470,7 +480,7 @@ class _Reader:
         return sentence.has(Kind.OR, first, stop)
 
     def _is_headed(self, place: int, mention: Mention) -> bool:
-        """Whether a line above announces what the sentence begins with."""
+        """Whether the line above announces the mention that begins the sentence."""
         above, sentence = self._told[place - 1], self._told[place]
         if "\n" not in above.stop or not above.words or sentence.skipped(sentence.place(mention.span)[0]) != 0:
             return False
@@ -481,7 +491,7 @@ class _Reader:
             return bool(kinds)
         return any(cue.stop == len(above.words) for cue in kinds) and len(above.words) <= 5
 
-    # --- what follows
+    # --- the text behind an offer
 
     def shown(self, offers: Sequence[Offer]) -> tuple[str, ...]:
         """The texts of the last offers."""
@@ -515,7 +525,7 @@ class _Reader:
         return Commitment(last.names, "found", last.channel, last.span, seen)
 
     def _corrected(self, last: Offer) -> Offer:
-        """What is put in the place of an offer directly behind it, with words that it is wrong."""
+        """The offer, or the one that replaces it: the text directly behind may call it wrong and state another."""
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         names = self._values.named(other.value) if other and other.corrects else None
         if not other or not names:
@@ -523,7 +533,7 @@ class _Reader:
         return Offer(names, other.span, self._sentence_at(other.span[0]), last.strength, last.channel)
 
     def _is_unmade(self, last: Offer) -> bool:
-        """Whether what follows takes an offer back, or lets another one stand."""
+        """Whether the text behind an offer takes it back, or lets another one stand."""
         count = len(self._told)
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if other is not None and self._values.named(other.value) != last.names:
@@ -568,7 +578,7 @@ class _Reader:
         return False
 
     def _is_against_another(self, last: Offer, offers: Sequence[Offer]) -> bool:
-        """Whether something else was announced before a conclusion, and no sentence since begins with a turn."""
+        """Whether another value was announced before a conclusion, and no sentence since then begins with a turn."""
         others = [each.sentence for each in offers if each.strength > 3 and each.names != last.names]
         if not others:
             return False
@@ -578,7 +588,7 @@ class _Reader:
         return not any(cue.kind is Kind.BUT and cue.first == 0 for sentence in since for cue in sentence.cues)
 
     def _are_alternatives(self, last: Offer) -> bool:
-        """Whether a mark stands beside one that holds something else, with nothing said between them."""
+        """Whether a mark stands beside another mark with another value, with no words between them."""
         before = [mark for mark in self._marks if mark.end <= last.span[0] and mark.names is not None]
         if (
             last.strength < _MARK
@@ -601,19 +611,19 @@ class _Reader:
         }
 
     def _is_among_denied(self, place: int, word: int) -> bool:
-        """Whether an "or" stands before something that is denied."""
+        """Whether an "or" stands before a mention that is denied."""
         sentence, mentions = self._read(place)
         stances = zip(mentions, self._stances(sentence, mentions, place), strict=True)
         return any(stance is Stance.DENIED and sentence.place(each.span)[0] > word for each, stance in stances)
 
     def _is_bracketed(self, sentence: Sentence, mention: Mention) -> bool:
-        """Whether a mention is a label in brackets that ends a sentence, or all of it in one with its text."""
+        """Whether a mention is a label in brackets that ends a sentence, or is the whole sentence with its text."""
         shown = sentence.text[mention.start : mention.end]
         rest = sentence.text[mention.end : sentence.end].strip(" *_$.")
         return ("(" in shown[:1] or sentence.text[mention.start - 1 : mention.start] == "(") and not rest.strip(")")
 
     def _is_subject(self, sentence: Sentence, mention: Mention) -> bool:
-        """Whether a sentence only says what an option, by its text, is."""
+        """Whether a sentence only describes an option, named by its text."""
         first, stop = sentence.place(mention.span)
         shown = sentence.text[mention.start : mention.end].strip("*_ ")
         is_text = len(shown) > 2 and first == 0
@@ -631,16 +641,19 @@ class _Reader:
         return sentence.place(mention.span)[0] == 0 and len(shown) > 3 and shown.strip("(*")[1:2] in ").:"
 
     def _is_led(self, sentence: Sentence, mentions: Sequence[Mention]) -> bool:
-        """Whether a text begins with a label and its text, so that what it says of other texts explains it."""
+        """Whether a text begins with a label and its text.
+
+        Statements about other texts then only explain that choice.
+        """
         return bool(mentions) and self._is_entry(sentence, mentions[0])
 
     def _is_short(self, mention: Mention) -> bool:
-        """Whether a mention is by a label, or begins with one."""
+        """Whether a mention is a label, or begins with one."""
         shown = self._text[mention.start : mention.end].strip("*_([ ")
         return len(shown) < 3 or shown[1:2] in ").:"
 
     def _goes_on_plainly(self, sentence: Sentence, stop: int) -> bool:
-        """Whether what follows a comma is no other thing of the same kind."""
+        """Whether the text behind a comma does not name another value of the same kind."""
         stop = sentence.past(stop, _CLOSING)
         if stop + 1 >= len(sentence.words) or sentence.words[stop].text not in ",;":
             return True
@@ -680,7 +693,7 @@ class _Reader:
         first, stop = sentence.place(mention.span)
         return first <= 6 and sentence.ends(stop)
 
-    # --- where no sentence says which
+    # --- texts in which no sentence makes a choice
 
     def lines(self) -> Commitment:
         text, values = self._text, self._values
@@ -725,7 +738,7 @@ class _Reader:
         return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
 
     def _are_unmade(self, start: int, end: int) -> bool:
-        """Whether what a line mentions is asked or denied there."""
+        """Whether a line asks or denies what it mentions."""
         for place, sentence in enumerate(self._told):
             if start <= sentence.start < end:
                 if sentence.asks and not self._values.may_ask:
@@ -743,7 +756,7 @@ class _Reader:
         return Commitment(names, "found", channel, span)
 
     def _stated(self, end: int) -> Commitment:
-        """The one option that the last or the first sentence of a short response states."""
+        """The single option that the last or the first sentence of a short response states."""
         none: Commitment = Commitment(None, "no_answer")
         if end > _MAX_SHORT_CHARS or not self._told or self._told[0].start >= end:
             return none

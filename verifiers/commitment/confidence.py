@@ -1,4 +1,4 @@
-"""How sure a response says it is of its answer, which is none of it: "12 (confidence: 95%)", "Paris, with 90% confidence"."""
+"""Statements of confidence, which are not part of an answer: "12 (confidence: 95%)", "Paris, with 90% confidence"."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _MAX_PLACES, _MAX_WORDS, _MAX_CHARS = 16, 6, 60
 
 
 def without_confidence(text: str, start: int, end: int) -> str:
-    """A text of the same length without how sure the response is, between two places, of its answer: `12 (confidence: 95%)`."""
+    """A text of the same length, with spaces for statements of confidence in a span: `12 (confidence: 95%)`."""
     if not _may_tell(text, start, end):
         return text
     for place in sorted(place for kind in _NOUNS for place in places(kind, text, start, end))[-_MAX_PLACES:]:
@@ -25,7 +25,7 @@ def without_confidence(text: str, start: int, end: int) -> str:
 
 
 def is_confidence(text: str, start: int, end: int) -> bool:
-    """Whether a line says nothing but how sure a response is."""
+    """Whether a line only states the confidence of a response."""
     if end - start > 2 * _MAX_CHARS or not _may_tell(text, start, end):
         return False
     said = [word for word in words(text, start, end) if word.text not in "#>.。"]
@@ -39,7 +39,7 @@ def _may_tell(text: str, start: int, end: int) -> bool:
 
 
 def _aside(text: str, start: int, end: int, place: int) -> tuple[int, int] | None:
-    """Where it is told around a place, with what parts it from the answer before."""
+    """The span of a statement of confidence around a place, with the signs that part it from the answer before."""
     said = words(text, start, end)
     found = cues(said)
     for cue in found:
@@ -66,7 +66,7 @@ def _is_with(found: Sequence[Cue], place: int) -> bool:
 
 
 def _told(said: Sequence[Word], found: Sequence[Cue], cue: Cue) -> tuple[int, int] | None:
-    """The words of an amount, or a degree, and of what a cue calls it."""
+    """The words of a statement of confidence: the amount or degree, and the cue that names it."""
     if cue.kind not in _NOUNS:
         return None
     amounts = {each.first for each in found if each.kind is Kind.DEGREE}

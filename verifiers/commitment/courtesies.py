@@ -1,4 +1,4 @@
-"""What a chat model says when it has said all: hope this helps, let me know if you have any questions, confidence: 90%."""
+"""Closing phrases of chat models: hope this helps, let me know if you have any questions, confidence: 90%."""
 
 import re
 
@@ -10,7 +10,7 @@ from verifiers.commitment.wording import openings
 _PLAIN = re.compile(
     r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]+[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️]*",
 )
-"""A sentence with nothing that an answer could be written in, but for letters."""
+"""A sentence of letters only: no digit or sign in which an answer could be written."""
 _SAYS_MORE = frozenset(
     [
         Kind.YES,
@@ -26,14 +26,14 @@ _SAYS_MORE = frozenset(
         Kind.SURE,
     ]
 )
-"""A doubt or a correction: then it is no mere courtesy."""
+"""Cues of doubt or correction. A sentence with one is more than a courtesy."""
 _STOPS = (". ", "! ", "? ", "\n", "。", "！", "？", "😊 ", "* ")
 _MAX_SENTENCES = 3
 _MAX_CHARS = 200
 
 
 def without_courtesy(text: str, begin: int, end: int) -> int:
-    """Where what a part of a text says ends, before the courtesies behind it; a part that is nothing else keeps them."""
+    """The end of a part of a text without the courtesies at its end. A part of nothing but courtesies keeps them."""
     for _ in range(_MAX_SENTENCES):
         start = _last_courtesy(text, max(begin, end - _MAX_CHARS), end)
         if start is None:
@@ -43,7 +43,7 @@ def without_courtesy(text: str, begin: int, end: int) -> int:
 
 
 def _last_courtesy(text: str, first: int, end: int) -> int | None:
-    """Where the last sentence, or line, begins if it is one and something stands before it."""
+    """The start of the last sentence or line, if it is a courtesy and has text before it."""
     line = text.rfind("\n", first, end - 1) + 1
     if line and is_confidence(text, line, end):
         return line

@@ -1,7 +1,8 @@
-"""What words say about an answer beside them: the cues of all languages, found in one pass over the words of a text.
+"""Cues: words that say something about an answer beside them. One pass over a text finds the cues of all languages.
 
-A lexicon (`lexicon/*.yaml`) lists phrases by kind; `(a|b|)` in a phrase stands for a, b or nothing. Phrases are sequences of
-words, so that space, emphasis and case between them do not count. In scripts without spaces each character is a word.
+A lexicon (`lexicon/*.yaml`) lists phrases by kind; `(a|b|)` in a phrase stands for a, b or nothing. Phrases are
+sequences of words, so that space, emphasis and case between them do not count. In scripts without spaces each character
+is a word.
 """
 
 import re
@@ -18,124 +19,124 @@ LEXICON = Path(__file__).parent / "lexicon"
 
 
 class Kind(StrEnum):
-    """What a cue says, and of what: of what is behind it, before it, or on both sides of it."""
+    """The meaning of a cue, and the side it acts on: the text behind it, before it, or on both sides."""
 
     ANSWER = "answer"
-    """A noun that announces an answer where a verb or a colon is behind it."""
+    """A noun that announces an answer if a verb or a colon follows: "the answer is"."""
     RESULT = "result"
-    """One that announces what may be only a step on the way."""
+    """A noun that announces an answer or only a step towards it."""
     FIND = "find"
-    """Before an answer's noun: it is spoken of, not given."""
+    """Words before an answer's noun: the answer is spoken of, not given."""
     REMARK = "remark"
-    """What is said of an answer behind its verb without giving it."""
+    """A remark about an answer, behind its verb, that does not give the answer."""
     NOUN = "noun"
-    """One that may stand before an option's label."""
+    """A noun that may stand before an option's label."""
     BAD = "bad"
-    """An adjective that makes of an answer's noun what is none."""
+    """An adjective before an answer's noun that says it is not the answer."""
     GREETS = "greets"
-    """What is said before an answer and says nothing: "great question!"."""
+    """Words before an answer that say nothing about it: "great question!"."""
     IT = "it"
-    """A pronoun for what a question asks for: "it is"."""
+    """A pronoun for the thing that a question asks for: "it is"."""
     ASKED = "asked"
-    """A noun for it: "Year: 1969"."""
+    """A noun for the thing that a question asks for: "Year: 1969"."""
     SOURCE = "source"
-    """From where an answer is taken: "according to the passage"."""
+    """The source of an answer: "according to the passage"."""
     AT = "at"
-    """What may stand before a name or a figure and is no part of it: "in 1969"."""
+    """A word before a name or a figure that is not part of it: "in 1969"."""
     ABOUT = "about"
-    """Before a figure that is not exact."""
+    """A word before a figure that is not exact."""
     BY = "by"
-    """Before whom something is by."""
+    """A word before the name of an author or maker."""
     EXPLAINS = "explains"
-    """The heading of what explains an answer."""
+    """The heading of an explanation."""
     NEGATIVE = "negative"
     """The number behind it is below zero."""
     NOWHERE = "nowhere"
-    """That what was asked for is not told, whether or not it exists (`NONE`): "the question cannot be answered"."""
+    """The thing asked for is not told, whether or not it exists (compare `NONE`): "the question cannot be answered"."""
     JOINS = "joins"
-    """A word with which an option may go on."""
+    """A word that may continue an option."""
     OTHER = "other"
-    """A sentence with it tells of something else than the answer."""
+    """The sentence is about something other than the answer."""
     RIGHT = "right"
-    """An adjective or adverb that may stand at these, and changes nothing."""
+    """An adjective or adverb that may stand beside these words and changes nothing."""
     THE = "the"
     IS = "is"
     SO = "so"
-    """What is behind it is concluded."""
+    """The text behind it is a conclusion."""
     CHOOSE = "choose"
-    """What is behind it is chosen."""
+    """The text behind it is the choice."""
     FITS = "fits"
-    """What is before it is the one."""
+    """The text before it is the one that fits."""
     CALLED = "called"
-    """What is before it is called the answer."""
+    """The text before it is called the answer."""
     ONLY = "only"
     NOT = "not"
-    """What is behind it is denied, up to the verb of another clause."""
+    """The text behind it is denied, up to the verb of another clause."""
     EXCEPT = "except"
-    """What is behind it is left out of what is said of the rest."""
+    """The text behind it is an exception: what is said of the rest does not hold for it."""
     DOUBT = "doubt"
-    """All that the clause behind it says is denied or doubted."""
+    """The whole clause behind it is denied or doubted."""
     MAYBE = "maybe"
     IF = "if"
     SAID = "said"
-    """What is behind it is others' opinion, or an earlier one."""
+    """The text behind it is the opinion of others, or an earlier opinion."""
     WRONG = "wrong"
-    """What is before it is no answer."""
+    """The text before it is not the answer."""
     TRUE = "true"
-    """What is before it is called true, which is asked for or not."""
+    """The text before it is called true, whether or not the question asks for truth."""
     FALSE = "false"
     ENDS = "ends"
-    """With what a sentence goes on behind an answer whose verb comes last."""
+    """Words that continue a sentence behind an answer, in languages whose verb comes last."""
     NEUTRAL = "neutral"
-    """What its words say alone does not count: "no doubt"."""
+    """Its words do not count as cues of their own: "no doubt"."""
     OR = "or"
     YES = "yes"
     """A verdict: a word or sign that stands alone beside what it judges."""
     NO = "no"
     BUT = "but"
-    """Something else follows, or a correction."""
+    """Another statement or a correction follows."""
     BACK = "back"
-    """A sentence that takes back the one before it."""
+    """The sentence takes back the one before it."""
     ALSO = "also"
-    """What it stands beside is right, too."""
+    """The text beside it is right, too."""
     BECAUSE = "because"
-    """What is behind it is about the answer, no part of it."""
+    """The text behind it is about the answer, but not part of it."""
     ASIDE = "aside"
-    """What is behind it goes with the answer: "2 left after subtracting 5"."""
+    """The text behind it goes with the answer: "2 left after subtracting 5"."""
     GUESS = "guess"
-    """How sure it is: before or behind a plain statement it changes nothing."""
+    """A degree of certainty. Before or behind a plain statement it changes nothing."""
     BOUND = "bound"
     """The number behind it is a limit."""
     LIMIT = "limit"
-    """The number before it is one."""
+    """The number before it is a limit."""
     STAGE = "stage"
-    """What is behind it is on the way to the answer, or a part of the task that is told again."""
+    """The text behind it is a step towards the answer, or repeats a part of the task."""
     NONE = "none"
-    """What was asked for is said not to exist."""
+    """The thing asked for does not exist, says the response."""
     COMPLEMENT = "complement"
-    """What is called the answer is so with it: "the answer to this question"."""
+    """A complement of "the answer" that leaves its meaning as it is: "the answer to this question"."""
     PART = "part"
     """The number behind it is a part of an expression."""
     LABEL = "label"
-    """The number behind it says which, not how much."""
+    """The number behind it says which one, not how much."""
     HAS = "has"
-    """A verb behind which stands how much of something there is."""
+    """A verb before an amount."""
     MADE = "made"
-    """The number before it is a part of what it makes: "12 squared"."""
+    """The number before it is a part of a larger expression: "12 squared"."""
     CASE = "case"
-    """What follows is so in one case of several."""
+    """The text behind it holds in one of several cases."""
     COURTESY = "courtesy"
-    """A sentence that begins with it says nothing of the answer: "let me know", "hope this helps"."""
+    """A sentence that begins with it says nothing about the answer: "let me know", "hope this helps"."""
     CERTAINTY = "certainty"
-    """How sure the answer is, beside an amount or a degree: "confidence: 95%"."""
+    """A word for certainty, beside an amount or a degree: "confidence: 95%"."""
     SURE = "sure"
-    """The same behind an amount alone ("95% sure"): "Sure: 95" is an answer."""
+    """A word for certainty that counts only behind an amount ("95% sure"): "Sure: 95" is an answer."""
     DEGREE = "degree"
-    """How much without a number: "high"."""
+    """An amount without a number: "high"."""
 
 
 class Cue(NamedTuple):
-    """A phrase of the lexicon, by the places of its words."""
+    """A phrase of the lexicon found in a text, with the places of its words."""
 
     kind: Kind
     first: int
@@ -156,7 +157,7 @@ _LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
 _PLAIN = rf"[^\W\d_{_ALONE}{_MARKS}]++(?!['\u2019{_MARKS}])"
-"""Most words: letters behind which nothing can belong to them."""
+"""Most words: letters, with nothing behind them that could belong to them."""
 _COMMAND = r"\\(?:text[a-z]{0,8}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{?"
 _CLITIC = rf"n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])"
 _WORD = re.compile(
@@ -167,7 +168,7 @@ _CHOICE = re.compile(r"\(([^()]*)\)")
 
 
 def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
-    """The words between two places; emphasis is none, nor are commands for words within mathematics."""
+    """The words between two places. Emphasis is not a word, nor are commands for words within mathematics."""
     found = _WORD.finditer(text, start, len(text) if end is None else end)
     return [
         _new(Word, (each[0].lower().replace("\u2019", "'"), *each.span())) for each in found if each.lastindex is None
@@ -175,7 +176,7 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
 
 
 def first_word(text: str, start: int, end: int) -> str:
-    """The text of the first word between two places; none where there is no word."""
+    """The text of the first word between two places; empty if there is no word."""
     for each in _WORD.finditer(text, start, end):
         if each.lastindex is None:
             return each[0].lower().replace("\u2019", "'")
@@ -183,27 +184,27 @@ def first_word(text: str, start: int, end: int) -> str:
 
 
 _new = tuple.__new__
-"""Makes what is made for each word in half the time."""
+"""Makes the tuple of each word in half the time."""
 
 
 class _Node:
-    """Where phrases that begin alike go on, and what those say that end here."""
+    """A node of the tree of phrases: the next words of phrases that begin alike, and the kinds of those ending here."""
 
     __slots__ = ("following", "kinds", "plain")
 
     def __init__(self) -> None:
         self.following: dict[str, _Node] = {}
         self.kinds: dict[Kind, int] = {}
-        """With the languages in which a phrase is of that kind, a bit each."""
+        """The kinds of the phrase, each with its languages, one bit per language."""
         self.plain = 0
-        """The languages of which it tells that they are spoken."""
+        """The languages that the phrase identifies, one bit per language."""
 
 
 def cues(said: Sequence[Word]) -> list[Cue]:
-    """The longest phrase of each kind that begins at each word, in order; less those within a neutral one.
+    """The longest phrase of each kind that begins at each word, in order, without those inside a neutral phrase.
 
-    A word that means something else in English counts where a longer or plainer one tells of its language, or where nothing is
-    English and a letter is none of ASCII's.
+    A word that means something else in English counts if a longer or clearer phrase identifies its language, or if the
+    text holds no English and a letter outside ASCII.
     """
     trie, skipped = _trie(), adverbs()
     texts = [word.text for word in said]
@@ -240,20 +241,20 @@ def _is_foreign(said: Sequence[Word]) -> bool:
 
 
 def _is_covered(said: Sequence[Word], found: Sequence[tuple[Cue, int]]) -> bool:
-    """Whether all words are those of a lexicon: "10 o 20"."""
+    """Whether all words belong to one lexicon: "10 o 20"."""
     covered = {place for cue, _ in found for place in range(cue.first, cue.stop)}
     return all(place in covered for place, word in enumerate(said) if word.text.isalpha())
 
 
 def phrases(text: str) -> Iterator[str]:
-    """A phrase of the lexicon with its choices made, in all ways."""
+    """All forms of a phrase of the lexicon, one for each combination of its choices."""
     parts = _CHOICE.split(text)
     for chosen in product(*(part.split("|") if place % 2 else (part,) for place, part in enumerate(parts))):
         yield " ".join("".join(chosen).split())
 
 
 def _phrases(text: str) -> Iterator[tuple[str, ...]]:
-    """The words of the same phrases."""
+    """The words of each form of a phrase."""
     if _GLUED.search(text):
         yield from (tuple(word.text for word in words(phrase)) for phrase in phrases(text))
         return
@@ -265,7 +266,7 @@ _GLUED = re.compile(r"[^\s(|]\(|\)[^\s)|]")
 
 
 def _parts(text: str) -> Sequence[Sequence[tuple[str, ...]]]:
-    """The parts of a phrase, each with its choices, by their words."""
+    """The parts of a phrase, each with its choices as words."""
     parts = [part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(text))]
     return [[tuple(word.text for word in words(choice)) for choice in part] for part in parts]
 
@@ -284,7 +285,7 @@ def languages() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """A lexicon, all of whose words are texts: yes and no are no truths here."""
+    """Read a lexicon. All its words are texts: `yes` and `no` are not booleans here."""
     lexicon: Mapping[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506  # makes texts alone
     return lexicon
 
@@ -294,7 +295,7 @@ _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 @cache
 def listed(name: str) -> frozenset[str]:
-    """The words of a list of the lexicons that are no cues: "adverbs", "pronouns"."""
+    """The words of a lexicon list that holds no cues: "adverbs", "pronouns"."""
     return frozenset(word for lexicon in languages().values() for word in lexicon.get(name, ()))
 
 
@@ -337,7 +338,7 @@ _ENGLISH = 1
 
 
 def all_phrases() -> Iterator[tuple[Sequence[str], Iterable[Kind]]]:
-    """The words of each phrase of all languages, and of what kinds it is."""
+    """The words and the kinds of each phrase of all languages."""
     waiting: list[tuple[Sequence[str], _Node]] = [((word,), node) for word, node in _trie().items()]
     while waiting:
         said, node = waiting.pop()

@@ -1,4 +1,4 @@
-"""What a caller is told: the answer of a response with its place, or why there is none."""
+"""The result for the caller: the answer of a response with its place, or the reason why there is none."""
 
 from typing import Any, Literal
 
@@ -26,14 +26,14 @@ class Extraction(msgspec.Struct, frozen=True):
     channel: Channel | None
     """Which channel decided; None when no channel was used."""
     span: tuple[int, int] | None
-    """Where the answer stands in the original response; of an answer in several parts, from first to last."""
+    """The place of the answer in the original response; an answer in several parts spans from the first to the last."""
     reason: Reason
     """`found` exactly when there is an answer."""
     candidates: tuple[Candidate, ...] = ()
-    """What was offered in the deciding channel, in order; the last `MAX_CANDIDATES` of them."""
+    """The offers of the deciding channel, in order; at most the last `MAX_CANDIDATES`."""
 
     def detail(self, explain: bool = False) -> dict[str, Any]:
-        """What a verdict says about it: `channel` and `span`; with `explain`, the candidates too."""
+        """The part of a verdict's detail about extraction: `channel` and `span`; with `explain`, the candidates too."""
         detail: dict[str, Any] = {}
         if self.channel is not None:
             detail["channel"] = str(self.channel)
@@ -45,4 +45,4 @@ class Extraction(msgspec.Struct, frozen=True):
 
 
 MAX_CANDIDATES = 16
-"""Of the deciding channel; earlier ones are left out of an `Extraction`."""
+"""The candidates of the deciding channel that an `Extraction` holds; earlier ones are left out."""

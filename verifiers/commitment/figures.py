@@ -1,4 +1,4 @@
-"""How a number is written in text, and where the last digits are."""
+"""The notation of numbers in text, and the place of the last digits."""
 
 import re
 
@@ -13,14 +13,14 @@ _SIGN = r"[-+−－＋]?\s?(?:[$€£¥￥₹]|\\\$)?\s?[-−]?"
 _FRACTION = rf"(?:\d+\s?)?{_LATEX_FRACTION}|\d+[ \u00a0]\d+\s?[/⁄]\s?\d+|\d*\s?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
 _QUOTIENT = rf"(?:{_DIGITS}){_POWER}(?:\s?[/⁄]\s?(?:{_DIGITS}))?"
 NUMBER = rf"{_SIGN}(?:{_FRACTION}|{_QUOTIENT})(?:\s?(?:\\?%|％))?"
-"""A number as it stands in text: sign, currency, thousands separators, decimals, powers of ten, fractions, percent."""
+"""A number in text: sign, currency, thousands separators, decimals, powers of ten, fractions, percent."""
 ANY_DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]+")
-"""A run of digits, or of fractions that are one character."""
+"""A run of digits, or of single characters that are fractions."""
 _FIRST_CHUNK, _MAX_CHUNK = 1 << 7, 1 << 16
 
 
 def last_digit_end(text: str, start: int, end: int) -> int | None:
-    """End of the last run of digits, looked for from the end in ever longer pieces."""
+    """The end of the last run of digits. The search takes ever longer pieces from the end."""
     stop, size = end, _FIRST_CHUNK
     while stop > start:
         chunk = max(start, stop - size)

@@ -1,10 +1,10 @@
-"""Characters that look or mean the same made the same."""
+"""Makes characters equal that look or mean the same."""
 
 import unicodedata
 
 
 def fold(text: str) -> str:
-    """NFKC, without invisible format characters: for comparing answers, never for locating them."""
+    """A text in NFKC, without invisible format characters. Use it to compare answers, never to locate them."""
     if text.isascii():
         return text
     normal = unicodedata.normalize("NFKC", text)

@@ -1,6 +1,7 @@
-"""A quick look at a sentence before it is read by its words: most that mention something cannot commit to it.
+"""A quick look at a sentence before its words are read: most sentences that mention a value cannot commit to it.
 
-It goes by letters between spaces alone, and only through what is ASCII: what it does not rule out may still be nothing.
+It compares only letters between spaces, and only ASCII. A sentence that it does not rule out may still commit to
+nothing.
 """
 
 from collections import Counter
@@ -15,7 +16,7 @@ _BEHIND = frozenset([Kind.CALLED, Kind.FITS, Kind.TRUE])
 _BEFORE = frozenset([Kind.CHOOSE, Kind.SO])
 _ALL = _ANYWHERE | _BEHIND | _BEFORE
 _BETWEEN = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.IS])
-"""What may stand between what leads to a mention and that."""
+"""The kinds of words that may stand between a mention and the words that lead to it."""
 _LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _LEADING = _LETTERS | {code: chr(code) for code in b"0123456789"} | dict.fromkeys(b",:;", " , ")
 _MAX_LEAD_CHARS = 100
@@ -24,8 +25,9 @@ _MAX_HEADING_WORDS = 8
 
 
 def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None) -> bool:
-    """Whether a sentence may call what it mentions at some places, or anywhere, the answer, or conclude it; `above`: the
-    one before it.
+    """Whether a sentence may call a mention the answer, or conclude it.
+
+    `places` holds the places of the mentions; empty means anywhere. `above` is the sentence before.
     """
     text, start = sentence.text, sentence.heard_from
     shown = text[start : sentence.end + MAX_VERDICT_CHARS]
@@ -44,7 +46,7 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
 
 
 def _may_head(above: Sentence) -> bool:
-    """Whether a line may announce what the next one begins with."""
+    """Whether a line may announce the beginning of the next line."""
     if "\n" not in above.stop:
         return False
     shown = above.text[above.heard_from : above.end]
@@ -53,18 +55,18 @@ def _may_head(above: Sentence) -> bool:
 
 
 def _letters(text: str) -> frozenset[str]:
-    """The words of a text as far as they are letters."""
+    """The words of a text that consist of letters."""
     return frozenset(text.lower().replace("n't", " ").translate(_LETTERS).split())
 
 
 def _says(kinds: frozenset[Kind], said: frozenset[str]) -> bool:
-    """Whether all words of a phrase of some kinds are among others."""
+    """Whether `said` holds all words of some phrase of these kinds."""
     phrases = _by_rarest(kinds)
     return any(said.issuperset(phrase) for word in said.intersection(phrases) for phrase in phrases[word])
 
 
 def _is_led(before: str) -> bool:
-    """Whether a choice or a conclusion may lead to what stands behind a text."""
+    """Whether a text may end in a choice or a conclusion that leads to what follows."""
     leads, between = _leads(), _between()
     for word in reversed(before.lower().translate(_LEADING).split()):
         if word in leads:
@@ -76,7 +78,10 @@ def _is_led(before: str) -> bool:
 
 @cache
 def _leads() -> frozenset[str]:
-    """The last words of what leads to a mention; behind a comma, or a contrast, that may stand anywhere."""
+    """The last words of phrases that lead to a mention.
+
+    Behind a comma or a contrast such a phrase may stand anywhere.
+    """
     contrasts = {said[-1] for said, kinds in _phrases() if Kind.BUT in kinds}
     return _last_words(_BEFORE) | listed("subjects") | contrasts | {","}
 
@@ -101,13 +106,13 @@ def _phrases() -> Sequence[tuple[Sequence[str], Iterable[Kind]]]:
 
 @cache
 def _often() -> Mapping[str, int]:
-    """In how many phrases each word stands."""
+    """The number of phrases that hold each word."""
     return Counter(word for said, _ in _phrases() for word in said)
 
 
 @cache
 def _by_rarest(kinds: frozenset[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
-    """The words of phrases of some kinds, by the one of them that the fewest phrases have."""
+    """The words of phrases of some kinds, keyed by the word that the fewest phrases hold."""
     often = _often()
     found: dict[str, set[frozenset[str]]] = {}
     for said, known in _phrases():
@@ -118,7 +123,7 @@ def _by_rarest(kinds: frozenset[Kind]) -> Mapping[str, Iterable[frozenset[str]]]
 
 
 def _shortest(phrases: Iterable[frozenset[str]]) -> Sequence[frozenset[str]]:
-    """Those that hold all words of no other."""
+    """The phrases that do not hold all words of another phrase."""
     found: list[frozenset[str]] = []
     for phrase in sorted(phrases, key=len):
         if not any(other <= phrase for other in found):

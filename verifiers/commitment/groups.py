@@ -1,4 +1,4 @@
-"""Which of the offers of the deciding channel is the answer, if the response commits to one."""
+"""Chooses the answer among the offers of the deciding channel, if the response commits to one."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ def candidates(text: str, channel: Channel, offers: Offers) -> tuple[Candidate, 
 
 
 def committed(text: str, channel: Channel, offers: Offers, on_conflict: OnConflict) -> Extraction:
-    """The answer among the offers of the channel that decides, or why there is none."""
+    """The answer among the offers of the deciding channel, or the reason why there is none."""
     items = offers.items
     seen = candidates(text, channel, offers)
     if offers.reason is not None:
@@ -42,9 +42,9 @@ def committed(text: str, channel: Channel, offers: Offers, on_conflict: OnConfli
 
 
 def _joined(text: str, group: Sequence[Offer]) -> str:
-    """The parts of an answer with their units; with their names too, if there are several and each has one.
+    """The parts of an answer joined, with their units; several parts also keep their names, if each has one.
 
-    What stands with nothing but a comma between stays so: it may be a decimal.
+    Parts with only a comma between them stay as they are: they may be a decimal.
     """
     if len(group) == 2 and text[group[0].end : group[1].start] == ",":
         return text[group[0].start : group[0].end] + "," + _written(text, group[1])
@@ -94,5 +94,5 @@ def _has_others(text: str, items: Sequence[Offer], group: Sequence[Offer]) -> bo
 
 
 def _key(text: str, offer: Offer) -> str:
-    """What makes two offers the same answer, as far as characters tell."""
+    """The key of an offer: two offers with the same characters, apart from layout, have the same key."""
     return _SPACE.sub("", fold(text[offer.start : offer.end])).rstrip(".")

@@ -7,13 +7,16 @@ from verifiers.commitment.offers import NO_OFFERS, Offer, Offers, last_matches
 from verifiers.commitment.spans import strip, trim
 
 _HASH4 = re.compile(r"####(?<!#####)(?!#)[ \t]{0,8}([^\n]*)")
-"""Exactly four; the pattern begins with them, so that the engine looks for them at once."""
+"""Exactly four signs. The pattern begins with them, so that the engine finds them quickly."""
 _NUMBERED_HEADING = re.compile(r"\d{1,3}[.)、:]\s+\S")
 _STARTS_AS_NUMBER = re.compile(r"[-+−$€£¥\\({*\s]{0,6}\d")
 
 
 def read_hashes(text: str, start: int, end: int, headings: bool = False) -> Offers:
-    """Lines behind `####`. Unless `headings`, one that looks like a markdown heading is none."""
+    """The rest of each line behind `####`.
+
+    Unless `headings` is set, a line that looks like a Markdown heading is skipped.
+    """
     if text.find("#", start, end) < 0 or (first := text.find("####", start, end)) < 0:
         return NO_OFFERS
     offers: list[Offer] = []

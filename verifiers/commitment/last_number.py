@@ -1,7 +1,7 @@
-"""The channel `last_number`: the last number of a text, where it stands alone.
+"""The channel `last_number`: the last number of a text, if it stands alone.
 
-It is none as a part of an expression, a range or a time; nor, by what the words around it say, as a label or a bound
-(roles.py) or in doubt (behind.py).
+A part of an expression, a range or a time is not an answer. Nor is a number that the words around it make a label or a
+bound (roles.py), or put in doubt (behind.py).
 """
 
 import re
@@ -20,11 +20,11 @@ from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
-"""What a number begins with is looked at first: letters are passed over in two thirds of the time."""
+"""The first sign of a number. The pattern tests it first: letters are passed over in two thirds of the time."""
 _NUMBER_CHARS = 400
 _PART_BEFORE = re.compile(r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?)[ $]{0,2}$")
 _TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
-"""The number begins what is in a tag; an index, a power or what is struck out is none."""
+"""A tag whose content begins with the number; not an index, a power or struck-out text."""
 _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{x(")
 _PART_AFTER = re.compile(
     r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d|\.\(\d|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹⁻⁺√])"
@@ -37,7 +37,7 @@ _SCALE = re.compile(
     r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",
     re.IGNORECASE,
 )
-"""What makes another number of digits, and so belongs to it."""
+"""Signs that turn digits into another number, and so belong to it."""
 _SIGNS = "-−－+＋"
 _DASH_BEFORE = re.compile(r"(?:^|\n|[A-Za-z]{2,}|\d)[ ]?$")
 _TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
@@ -50,7 +50,7 @@ _RANGE_SIGNS = frozenset("-−–—~～")
 
 
 def read_numbers(text: str, start: int, end: int) -> Offers:
-    """The numbers near the end of the text; none when the last one is part of something larger."""
+    """The numbers near the end of the text; none if the last one is part of something larger."""
     last_digit = last_digit_end(text, start, end)
     offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
     if not offers or last_digit is None or offers[-1].end < last_digit:
@@ -80,7 +80,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
 
 
 def _is_range(text: str, start: int, end: int) -> bool:
-    """Whether nothing stands between two numbers but a dash, a colon or a word for "to"."""
+    """Whether only a dash, a colon or a word for "to" stands between two numbers."""
     if text[start:end] == ":":
         return True
     said = words(text, start, end) if end - start < _MAX_RANGE_CHARS else []
@@ -112,7 +112,7 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
 
 
 def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
-    """Whether a number is a part of an expression, by the signs beside it."""
+    """Whether the signs beside a number make it a part of an expression."""
     before = text[max(start, last.start - 24) : last.start]
     if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):
         before = before[: tag.start()]
@@ -125,7 +125,7 @@ def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
 
 
 def _goes_on(text: str, place: int, end: int) -> bool:
-    """Whether what stands behind a number makes it a part of something: a sign, a variable, a command, "squared"."""
+    """Whether the text behind a number makes it a part of an expression: a sign, a variable, a command, "squared"."""
     if _PART_AFTER.match(text, place, end) or _VARIABLE_AFTER.match(text, place, end):
         return True
     if text.startswith("\\", place, end):
@@ -134,7 +134,7 @@ def _goes_on(text: str, place: int, end: int) -> bool:
 
 
 def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
-    """The numbers, of which the last one has all that belongs to it."""
+    """The numbers, where the last one is extended by all signs that belong to it."""
     last = offers[-1]
     if whole := whole_measure(text, start, (last.start, last.end), end):
         return [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
@@ -144,7 +144,7 @@ def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
 
 
 def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bool:
-    """Whether the last number is only what the one before it is not: "4, not 5", "4 instead of the usual 5"."""
+    """Whether the last number only contrasts with the one before it: "4, not 5", "4 instead of the usual 5"."""
     if last.start - one.end > _MAX_CONTRAST_CHARS or "\n" in text[one.end : last.start]:
         return False
     sentence = sentence_at(text, last.start, start, end)
@@ -161,7 +161,7 @@ _MIN_WORDS = 3
 
 
 def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer | None:
-    """The one number that a sentence states beside limits and steps: "There are 2 bars with values larger than 4."."""
+    """The only number that a sentence states beside limits and steps: "There are 2 bars with values larger than 4."."""
     sentence = sentence_at(text, offers[-1].start, start, end)
     if not sentence.bounds((offers[-1].start, offers[-1].end)):
         return None
@@ -179,7 +179,7 @@ def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer 
 
 
 def _without_dash(text: str, start: int, match: re.Match[str]) -> int:
-    """Where a number starts when the sign before it is a dash ("Total - 5") or an operator ("x - 5")."""
+    """The start of a number, without its sign if that is a dash ("Total - 5") or an operator ("x - 5")."""
     position = match.start()
     if text[position] not in _SIGNS:
         return position
@@ -198,10 +198,10 @@ _MAX_LIST_LINES = 64
 
 
 def _is_one_of_a_list(text: str, start: int, end: int, last: Offer) -> bool:
-    """Whether it is an entry of a list of different numbers, of which none is chosen.
+    """Whether a number is an entry of a list of different numbers, none of which is chosen.
 
-    That are lines with nothing but a number, or the same name and a number: two with the marks of a list, or three. Of two
-    without marks the second corrects the first.
+    A list has lines with only a number, or with the same name and a number. It has two lines with list marks, or three
+    lines. Of two lines without marks, the second corrects the first.
     """
     stop = text.find("\n", last.end, end)
     below = _list_line(text, start, end if stop < 0 else stop)
@@ -218,6 +218,6 @@ def _is_one_of_a_list(text: str, start: int, end: int, last: Offer) -> bool:
 
 
 def _list_line(text: str, start: int, end: int) -> re.Match[str] | None:
-    """The line that ends there, if it is one of a list."""
+    """The line that ends at `end`, if it is a line of a list."""
     first, end = strip(text, max(start, text.rfind("\n", start, end) + 1), end)
     return None if end - first > _MAX_LIST_LINE_CHARS else _LIST_LINE.fullmatch(text, first, end)

@@ -1,15 +1,15 @@
-"""Commands of LaTeX beside a number or a box, and which of them make it a part of something."""
+"""LaTeX commands beside a number or a box; some of them make it a part of an expression."""
 
 import re
 from collections.abc import Iterable
 
 _BEFORE = re.compile(r"\\([A-Za-z]+)(?:\[[^\]]{0,9}\])?\s{0,3}$")
 COMMAND = re.compile(r"\\([A-Za-z]+)")
-"""A command by its name."""
+"""A command with its name."""
 
 
 def split(names: str) -> frozenset[str]:
-    """A set of names, from one line of them."""
+    """The names of a line, as a set."""
     return frozenset(names.split())
 
 
@@ -19,18 +19,18 @@ def any_of(names: Iterable[str]) -> str:
 
 
 OPERATORS = split("cdot times div pm mp sqrt frac dfrac tfrac le leq leqslant ge geq geqslant lt gt ne neq")
-"""What stands on either side of one is a part."""
+"""Commands that make the text on both sides a part of an expression."""
 FUNCTIONS = split("log ln lg exp sin cos tan cot not sum prod int binom overline") | OPERATORS
-"""What stands behind one is."""
+"""Commands that make the text behind them a part of an expression."""
 
 
 def command_before(text: str) -> str:
-    r"""The name of the command with which a text ends: `sqrt` of `2\sqrt[3] `; empty where there is none."""
+    r"""The name of the command that ends a text: `sqrt` for `2\sqrt[3] `; empty if there is none."""
     found = _BEFORE.search(text) if "\\" in text else None
     return found[1] if found else ""
 
 
 def command_at(text: str, place: int) -> str:
-    """The name of the command that begins at a place; empty where there is none."""
+    """The name of the command that begins at a place; empty if there is none."""
     found = COMMAND.match(text, place)
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""The channel `answer_line`: what announcements say, up to where their sentence or line ends."""
+"""The channel `answer_line`: the text behind an announcement, up to the end of its sentence or line."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,10 @@ def read_lines(text: str, start: int, end: int) -> Offers:
 
 
 def content(text: str, told: Announcement, limit: int) -> tuple[int, int]:
-    """What an announcement announces: display math, or the rest of the sentence; the next line if this one is bare."""
+    """The span that is announced: display math, or the rest of the sentence.
+
+    The next line if nothing follows on this one.
+    """
     after = told.span[0]
     limit = min(limit, after + _MAX_CHARS)
     start, _ = strip(text, after, limit, '*_#:：`"”’)】')
@@ -69,7 +72,7 @@ _MAX_LEAD_INS = 4
 
 
 def _past_lead_ins(text: str, start: int, limit: int) -> int:
-    """Past the lines below a heading that only lead to the answer: "The area is:"."""
+    """The place behind those lines below a heading that only lead to the answer: "The area is:"."""
     for _ in range(_MAX_LEAD_INS):
         lead = _LEAD_IN.match(text, start, limit)
         if lead is None:
@@ -80,7 +83,7 @@ def _past_lead_ins(text: str, start: int, limit: int) -> int:
 
 
 def _matched(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Without the end of a bracket that was opened before, or its beginning."""
+    """The span without a closing bracket that was opened before it, or an opening one that is not closed in it."""
     while start < stop and text[start] in "} ":
         start += 1
     for opening, closing in (("\\[", "\\]"), ("\\(", "\\)"), ("{", "}")):
@@ -92,7 +95,7 @@ def _matched(text: str, start: int, stop: int) -> tuple[int, int]:
 
 
 def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
-    """Where the sentence or line ends. `!` behind a digit, a variable or a bracket may be a factorial."""
+    """The end of the sentence or line. `!` behind a digit, a variable or a bracket may be a factorial."""
     for match in _LINE_END.finditer(text, start, limit):
         stop = match.start()
         if match[0] != "!":
@@ -109,7 +112,7 @@ def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
 
 
 def clause_end(sentence: Sentence) -> int:
-    """Where what is announced ends before a reason, a consequence or a contrast."""
+    """The end of the announced text, before a reason, a consequence or a contrast."""
     said = sentence.words
     for place, word in enumerate(said[1:], 1):
         here = [cue for cue in sentence.cues if cue.first == place]
@@ -139,7 +142,7 @@ def _has_digit(said: Sequence[Word]) -> bool:
 
 
 def _is_contrast(sentence: Sentence, place: int) -> bool:
-    """Whether a denial is set off from what stands before it, or a phrase: "12, not 15", "12 instead of 15"."""
+    """Whether a denial is set off from the text before it, or is a phrase: "12, not 15", "12 instead of 15"."""
     is_phrase = any(cue.kind is Kind.NOT and cue.stop > place + 1 for cue in sentence.at(place))
     return is_phrase or sentence.words[place - 1].text in ",，"
 
@@ -151,7 +154,7 @@ def _before(sentence: Sentence, place: int) -> int:
 
 
 def _is_remark(sentence: Sentence) -> bool:
-    """Whether what is said of an answer gives none."""
+    """Whether a sentence speaks about an answer without giving it."""
     first = sentence.words[0] if sentence.words else None
     if (
         first
@@ -164,7 +167,7 @@ def _is_remark(sentence: Sentence) -> bool:
 
 
 def _is_open(sentence: Sentence) -> bool:
-    """Whether what is announced is in doubt, or denied behind."""
+    """Whether the announced text is in doubt, or denied behind."""
     first = [cue.kind for cue in sentence.cues if cue.first == 0]
     if Kind.MAYBE in first or Kind.DOUBT in first or Kind.BACK in first:
         return True
@@ -182,7 +185,7 @@ _GLOSS = re.compile(r"(?<=[\d%$])\s\((?P<gloss>[^()\n]{1,80})\)$")
 
 
 def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
-    """Without a copula behind the answer, and what a bracket says of it in words."""
+    """The span without a copula behind the answer, and without a remark in brackets."""
     text = sentence.text
     if start == end:
         return start, end
@@ -203,4 +206,4 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
 
 
 _POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE])
-"""How an aside begins that says where a number is from, or how exact it is."""
+"""The beginning of an aside about the source or the precision of a number."""

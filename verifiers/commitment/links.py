@@ -1,4 +1,4 @@
-"""How two offers in a row belong together: as parts of one answer, as alternatives, or as one that replaces another."""
+"""The relation of two offers in a row: parts of one answer, alternatives, or a replacement."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from verifiers.commitment.wording import openings
 
 
 class Link(StrEnum):
-    """How two offers in a row belong together, judged by the text between them."""
+    """The relation of two offers in a row, judged by the text between them."""
 
     PARTS = "parts"
     ALTERNATIVES = "alternatives"
@@ -20,7 +20,7 @@ class Link(StrEnum):
 _MAX_GAP_CHARS = 80
 _NEAR_CHARS = 40
 _PARTED = re.compile(r"\n[ \t]*\n|\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*\n|#{2,}")
-"""A paragraph's end, a rule, a marker: what follows is an answer of its own."""
+"""The end of a paragraph, a rule or a marker: a separate answer follows."""
 _MARKUP = re.compile(r"</?answer\s{0,4}>|\\[()\[\]]|\$|\*|`|\\q?quad|\\text\{([^{}]{0,40})\}|\\[,;:! ]")
 _RELATION = re.compile(r"[=<>≤≥∈≠]|\\(?:le|ge|leq|geq|lt|gt|in|neq)(?![A-Za-z])")
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n\s*\n")
@@ -35,12 +35,12 @@ _COMMITS = _CORRECTS | {Kind.SO, Kind.ANSWER, Kind.RESULT, Kind.RIGHT}
 
 
 def names_alternatives(text: str) -> bool:
-    """Whether a bare answer names alternatives ("1 or 2"), which commits to none of them."""
+    """Whether a bare answer names alternatives ("1 or 2"). Such an answer commits to none of them."""
     return len(text) <= _MAX_GAP_CHARS and _may_join(text) and _Gap(text).has([Kind.OR]) and not _RELATION.search(text)
 
 
 def link_of_offers(text: str, start: int, end: int) -> Link:
-    """How two offers belong together that have the text from `start` to `end` between them."""
+    """The relation of two offers that have the text from `start` to `end` between them."""
     if end - start > 2 * _MAX_GAP_CHARS:
         return Link.APART
     gap = _Gap(text[start:end])
@@ -60,7 +60,10 @@ def link_of_offers(text: str, start: int, end: int) -> Link:
 
 
 def link_of_numbers(text: str, start: int, end: int) -> Link:
-    """Numbers stand close together in any calculation, so less of what is between them says something."""
+    """The relation of two numbers.
+
+    Numbers stand close together in any calculation, so fewer gaps between them count.
+    """
     if end - start > _MAX_GAP_CHARS or not (shown := text[start:end]).strip():
         return Link.ALTERNATIVES if end - start <= _MAX_GAP_CHARS and "\n" not in shown else Link.APART
     if not _may_join(shown):
@@ -72,13 +75,13 @@ def link_of_numbers(text: str, start: int, end: int) -> Link:
 
 
 def _may_join(text: str) -> bool:
-    """Whether a word or a sign in it may join two offers; most gaps have none."""
+    """Whether a text holds a word or a sign that may join two offers; most gaps hold none."""
     known = openings(Kind.OR, Kind.JOINS)
     return any(word.text in known or word.text in _JOINTS for word in words(text))
 
 
 class _Gap:
-    """What stands between two offers, by its words and cues."""
+    """The text between two offers, with its words and cues."""
 
     def __init__(self, text: str) -> None:
         self.text = _MARKUP.sub(lambda match: f" {match[1] or ''} ", text)
@@ -89,7 +92,7 @@ class _Gap:
         return any(cue.kind in kinds for cue in self.cues)
 
     def is_joint(self) -> bool:
-        """Whether it only joins parts of one answer: a comma, "and", ", and y =", "(b)"."""
+        """Whether the gap only joins parts of one answer: a comma, "and", ", and y =", "(b)"."""
         if _PART_LABEL.fullmatch(self.text) and self.text.strip():
             return True
         joints = self._joints()
@@ -102,7 +105,7 @@ class _Gap:
         return is_noun and all(cue.kind in _OF_NOUNS for cue in self.cues)
 
     def _joints(self) -> Sequence[bool]:
-        """Of each word and sign, whether it joins."""
+        """Whether each word and sign joins, in order."""
         said = words(_NAME_AT_END.sub("", self.text))
         joining = {place for cue in self.cues if cue.kind is Kind.JOINS for place in range(cue.first, cue.stop)}
         return [word.text in _JOINTS or place in joining for place, word in enumerate(said)]
@@ -112,17 +115,17 @@ class _Gap:
         return any(cue.kind is Kind.OR and cue.first == first for cue in self.cues)
 
     def is_or(self) -> bool:
-        """Whether it begins with "or", or has one in its only sentence."""
+        """Whether the gap begins with "or", or has an "or" in its only sentence."""
         return self.begins_with_or() or (self.has([Kind.OR]) and not _SENTENCE_END.search(self.text))
 
     def is_case(self) -> bool:
-        """Whether its last sentence makes what follows the answer of one case, and no correction or conclusion."""
+        """Whether the last sentence of the gap limits the next offer to one case, and does not correct or conclude."""
         begin = max((stop.end() for stop in _SENTENCE_END.finditer(self.text.rstrip(" .!?。"))), default=0)
         is_case = any(cue.kind in (Kind.IF, Kind.CASE) and self._begins_clause(cue.first, begin) for cue in self.cues)
         return is_case and not self.has(_CORRECTS | {Kind.SO})
 
     def _begins_clause(self, place: int, begin: int) -> bool:
-        """Whether a word of the last sentence begins a clause, but for "and" or "but"."""
+        """Whether a word of the last sentence begins a clause, apart from "and" or "but"."""
         if self.words[place].start < begin:
             return False
         if any(cue.kind in (Kind.JOINS, Kind.BUT) and cue.stop == place for cue in self.cues):

@@ -1,4 +1,4 @@
-"""HTML's emphasis, which models write where others write asterisks: `The answer is <b>12</b>.`; and what is struck out."""
+"""HTML emphasis, which some models write instead of asterisks (`The answer is <b>12</b>.`), and struck-out text."""
 
 import re
 
@@ -7,18 +7,18 @@ from verifiers.commitment.spans import behind_thinking
 _INLINE = "b|strong|i|em|u|ins|mark|span|font|big|small|code|tt|kbd|samp|var"
 _BLOCKS = "p|div|center|h[1-6]|li|ul|ol"
 _MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", re.IGNORECASE)
-"""A tag that closes another, or a line break; most texts have neither."""
+"""A closing tag or a line break; most texts have neither."""
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
 _VISIBLE = re.compile(r"\S")
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
 _TILDES = r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
 _STRUCK_TAGS = r"<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
 _STRUCK = re.compile(f"{_TILDES}|{_STRUCK_TAGS}")
-"""`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
+"""Struck-out text. `<s>` at the start of a line may be a chat token; `~` is a space in LaTeX and a tone in chats."""
 
 
 def without_struck(text: str) -> str:
-    """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
+    """A text of the same length, with spaces in place of struck-out text, which is taken back: `~~12~~ 13`."""
     if "<" not in text and "~" not in text:
         return text
     start = behind_thinking(text)
@@ -33,10 +33,11 @@ def without_struck(text: str) -> str:
 
 
 def without_html(text: str) -> str:
-    """A text of the same length with space in place of the tags that change a text's looks only.
+    """A text of the same length, with spaces in place of the tags that only change its looks.
 
-    Those are pairs with something in them, and line breaks; other tags may be what is spoken of, or inequalities. Struck-out text
-    (`without_struck`), indices and powers (`<sub>`, `<sup>`) stay as they are: there the tag says something.
+    These are pairs of tags with content, and line breaks. Other tags may be the subject of the text, or inequalities.
+    Struck-out text (`without_struck`), indices and powers (`<sub>`, `<sup>`) stay as they are: their tags carry
+    meaning.
     """
     first = text.find("<")
     if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:
@@ -51,7 +52,7 @@ def without_html(text: str) -> str:
 
 
 def _mere_looks(text: str, first: int) -> list[tuple[int, int]]:
-    """Where line breaks are, and the tags around something."""
+    """The spans of line breaks, and of tags around content."""
     found: list[tuple[int, int]] = []
     still_open: dict[str, list[tuple[int, int]]] = {}
     for tag in _TAG.finditer(text, first):

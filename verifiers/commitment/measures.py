@@ -1,4 +1,4 @@
-"""Quantities in two or more units, of which the last number is a part only: `12 hours 30 minutes`, 5'11", 3元5角."""
+"""Quantities in two or more units; their last number is only a part: `12 hours 30 minutes`, 5'11", 3元5角."""
 
 import re
 from collections.abc import Mapping
@@ -55,13 +55,13 @@ _PART_BEFORE = re.compile(
 _PART_CHARS = 48
 _MAX_PARTS = 4
 _INCHES = "in"
-"""What stands behind feet without a unit."""
+"""The text behind feet that have no unit."""
 
 
 def whole_measure(text: str, begin: int, number: tuple[int, int], end: int) -> tuple[int, int] | None:
-    """The span of a measure in several units whose last part is the number at a span; None where it is no part of one.
+    """The span of a measure in several units that ends in the number at a span; None if the number is not part of one.
 
-    A part is less than one of the unit before it: in "2 hours, 120 minutes" the same is said twice.
+    A part is less than one of the unit before it: "2 hours, 120 minutes" says the same twice.
     """
     first, stop = number
     before = text[first - 1 : first]
@@ -86,7 +86,7 @@ _FEET_SIGNS = frozenset("'′’")
 
 @lru_cache(maxsize=256)
 def _sizes(unit: str) -> Mapping[int, int]:
-    """By family: how large a unit of that name is."""
+    """The size of a unit of this name, for each family of units."""
     return {
         family: size
         for family, units in enumerate(_UNITS)

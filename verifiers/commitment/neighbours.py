@@ -1,4 +1,4 @@
-r"""What stands beside a box: it can unmake it (`2\boxed{21}`, "\boxed{42} is wrong"), name it, or give it a unit."""
+r"""The text beside a box. It can cancel the box (`2\boxed{21}`, "\boxed{42} is wrong"), name it, or give it a unit."""
 
 import re
 
@@ -12,7 +12,7 @@ from verifiers.commitment.wording import ends_in
 
 _BESIDE_CHARS = 48
 _OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "≈", ",", ";", "，", "。", "；", ".")
-"""With one of these before it, a box has no neighbour on its left."""
+"""Signs before a box that leave it without a neighbour on its left."""
 _BINDS_LEFT = frozenset("+/^<>≤≥≠√∛×·÷±∓∑∏∫")
 _BINDS_IN_MATH = frozenset("-−*_|")
 _GROUP = r"\\(?:end|text\w{0,6}|mathrm|mathbf|mbox|color|textcolor|tag)\s?\{[^{}]{0,40}\}"
@@ -25,7 +25,7 @@ _SIGN_BEHIND = re.compile(
 )
 _TOUCHES_RIGHT = re.compile(r"[\dπ(]|[a-bijknp-rt-zIXYZ](?![A-Za-z])")
 SPAN_ENDS = ("$", "\\)", "\\]", ".", ",", "\n", "}", ":")
-"""With one of these behind it, a box has no neighbour on its right, nor a unit."""
+"""Signs behind a box that leave it without a neighbour on its right, and without a unit."""
 _NAME = re.compile(r"(?:^|[\s,;$({&\[])(\\?[A-Za-z]+(?:_\{?\w{1,4}\}?)?)\s{0,2}=[\s$]{0,3}$")
 _UNIT_NAME = r"(?P<name>[A-Za-z]{1,4})(?:/[A-Za-z]{1,4})?(?:\^?\{?[23²³]\}?)?"
 _NAMED_UNIT = rf"\\(?:text|mathrm|textrm|mbox)\s?\{{[~\s]*{_UNIT_NAME}\s?\}}(?:\^\{{?[23]\}}?)?"
@@ -35,12 +35,12 @@ _UNIT_BEHIND = re.compile(
 
 
 def beside(start: int, box: Offer) -> tuple[int, int]:
-    """The span of the text before a box that is looked at."""
+    """The span of the text before a box that is read."""
     return max(start, box.outer_start - _BESIDE_CHARS), box.outer_start
 
 
 def is_spoken_of(text: str, start: int, box: Offer) -> bool:
-    r"""Whether an empty box is one that is only talked about: "put it in \boxed{}"."""
+    r"""Whether the text only speaks about an empty box: "put it in \boxed{}"."""
     return ends_in(text[slice(*beside(start, box))].rstrip(_QUOTES), "form")
 
 
@@ -48,10 +48,10 @@ _QUOTES = " \t\n`\"'“‘$*(\\"
 
 
 def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
-    r"""Whether a box is the answer: no factor, sign, bound or function of it is (`2\boxed{21}`), nor is it taken back.
+    r"""Whether a box alone is the answer: it has no factor, sign, bound or function (`2\boxed{21}`), and stands.
 
-    `name = \boxed{…}` and the end of a chain of equations are the box; what stands outside its
-    formula does not touch it.
+    A box behind `name =` or at the end of a chain of equations is the answer. Text outside its formula does not change
+    it.
     """
     before = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
     if not before.endswith(_OPENINGS) and not before.isspace() and _binds_left(text, start, box.outer_start, before):
@@ -92,17 +92,17 @@ def _binds_left(text: str, start: int, position: int, before: str) -> bool:
 
 
 def _is_markup(before: str) -> bool:
-    """Whether a text ends with what only arranges the formula behind it."""
+    """Whether a text ends with markup that only arranges the formula behind it."""
     return command_before(before) in _LAYOUT or _MARKUP_BEFORE.search(before) is not None
 
 
 def _ends_with_word(head: str) -> bool:
-    r"""Whether it ends with a word or a command without meaning of its own (`\Large`), rather than with a factor."""
+    r"""Whether a text ends with a word or a command without meaning (`\Large`), rather than with a factor."""
     return len(head) > 1 and head[-1].isalpha() and head[-2].isalpha()
 
 
 def _in_math(text: str, start: int, position: int) -> bool:
-    """Whether a position lies between delimiters of mathematics, as far as its paragraph tells."""
+    """Whether a position lies between delimiters of mathematics, as far as its paragraph shows."""
     paragraph = max(start, position - 400, text.rfind("\n\n", start, position))
     dollars = text.count("$", paragraph, position) - text.count("\\$", paragraph, position)
     if (dollars - text.count("$$", paragraph, position)) % 2:
@@ -128,7 +128,7 @@ def _binds_right(text: str, start: int, end: int, position: int, before: str) ->
 
 
 def with_name(text: str, start: int, box: Offer) -> Offer:
-    r"""The same box, with its name if it has one: `x` in `x = \boxed{42}`."""
+    r"""The same box, with its name if it has one: `x` for `x = \boxed{42}`."""
     named = _NAME.search(text, *beside(start, box))
     return box if named is None else msgspec.structs.replace(box, name=named[1])
 

@@ -1,4 +1,4 @@
-"""What one channel holds: the answers that a response offers in it, as spans of the response."""
+"""Offers: the answers that a response gives in one channel, as spans of the response."""
 
 import re
 from collections import deque
@@ -9,36 +9,36 @@ import msgspec
 from verifiers.commitment.extraction import Reason
 
 MAX_OFFERS = 256
-"""Of each channel; earlier ones are not looked at."""
+"""The offers of each channel that are read, counted from the end; earlier ones are ignored."""
 
 
 class Offer(msgspec.Struct, frozen=True):
-    r"""An answer (`start`, `end`) and the text that makes it one (`outer_start`, `outer_end`)."""
+    r"""An answer (`start`, `end`) and the text that marks it as one (`outer_start`, `outer_end`)."""
 
     start: int
     end: int
     outer_start: int
     outer_end: int
     box_end: int = 0
-    """Of a box: where its braces end."""
+    """The end of the braces, for a box."""
     name: str = ""
-    r"""Of a box among several: `x` in `x = \boxed{42}`."""
+    r"""The name of a box among several: `x` for `x = \boxed{42}`."""
 
 
 class Offers(msgspec.Struct, frozen=True):
-    """What a response offers in one channel, in order."""
+    """The offers of a response in one channel, in order."""
 
     items: Sequence[Offer] = ()
     reason: Reason | None = None
-    """Set when the channel was used, and its last use holds no answer."""
+    """The reason, if the channel was used and its last use holds no answer."""
     at: int = 10**9
-    """Where that last use is; by default behind all else."""
+    """The place of that last use; by default behind everything else."""
 
 
 NO_OFFERS = Offers()
-"""Of a channel that the response does not use."""
+"""The offers of a channel that the response does not use."""
 
 
 def last_matches(positions: Iterable[re.Match[str]], count: int = MAX_OFFERS) -> list[re.Match[str]]:
-    """The last `count` of them, in order."""
+    """The last `count` matches, in order."""
     return list(deque(positions, maxlen=count))

@@ -1,4 +1,4 @@
-"""Which function finds the offers of which channel."""
+"""Maps each channel to the function that finds its offers."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,9 +35,9 @@ READERS: Mapping[Channel, Callable[[str, int, int], Offers]] = {
     Channel.LAST_LINE: _last_line,
     Channel.WHOLE: _whole,
 }
-"""What finds the offers of a channel between two positions."""
+"""A function that finds the offers of a channel between two positions."""
 READERS_IF_NAMED: Mapping[Channel, Callable[[str, int, int], Offers]] = {
     **READERS,
     Channel.HASH4: partial(read_hashes, headings=True),
 }
-"""For callers who name their channels: what looks like a heading may be an answer too."""
+"""The readers for callers that name their channels: a line that looks like a heading may be an answer, too."""

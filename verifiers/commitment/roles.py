@@ -1,7 +1,7 @@
-"""What the words before a number make of it: a label (step 3), or a bound, an operand or the value of something else.
+"""The role that words give to a number: a label (step 3), a bound, an operand or the value of something else.
 
-A label says which one, and "at least 3", "the square root of 3" or `x^2 = 3` do not say what was asked: neither is an
-answer.
+A label says which one. "At least 3", "the square root of 3" and `x^2 = 3` do not say what was asked. None of these is
+an answer.
 """
 
 import re
@@ -17,11 +17,11 @@ _OPTION_ENDS = frozenset(".)")
 _ITEM_AFTER = re.compile(r"\s?[.)、]\**$")
 _OPTION_BEFORE = re.compile(r"(?:^|\n)[\s*(]{0,6}[A-H][.)][\s$*]{0,4}$")
 _LABEL_ENDS = re.compile(r"\s[a-z]")
-"""Behind a label comes no noun: `Step 3`, but in `see 3 birds` the number counts."""
+"""A label has no noun behind it: `Step 3` is a label, but in `see 3 birds` the number counts."""
 
 
 def is_label(text: str, start: int, end: int, number: Offer) -> bool:
-    """Whether a number says which (step 3, equation (42), item 3 of a list), or what an option says, not how much."""
+    """Whether a number says which one (step 3, equation (42), item 3 of a list), or belongs to an option's text."""
     before = text[max(start, number.start - 24) : number.start]
     if _is_labelled(before) and not _LABEL_ENDS.match(text, number.end, end):
         return True
@@ -34,7 +34,7 @@ def is_label(text: str, start: int, end: int, number: Offer) -> bool:
 
 
 def _is_labelled(before: str) -> bool:
-    """Whether the words before a number call it by a noun: "step", "eq. (", "#"."""
+    """Whether a labelling noun or sign stands before a number: "step", "eq. (", "#"."""
     head = before.rstrip(" (*$")
     if before.endswith("#") and not before.endswith("##"):
         return True
@@ -48,13 +48,13 @@ _MULTIPLE = r"\d[ ]?[abcefijknpqrtuvwxyz]"
 _POWER = r"[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])"
 _FUNCTION = r"(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?[({]\w{1,3}[)}]|[ ]\w{1,3}|[xyzθαβ\d]\w?)|√\w+"
 _SIDE = re.compile(rf"(?:{_MULTIPLE}|{_POWER}|\|(?-i:[^|\nA-Z]{{1,20}})\||{_FUNCTION})\Z", re.IGNORECASE)
-"""A side of an equation that is not a name or a sum but a multiple, a power or a function of what may be asked."""
+"""A side of an equation that is a multiple, a power or a function of the unknown, not a name or a sum."""
 _MAX_APART_WORDS = 4
 _EDGES = " $*("
 
 
 def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
-    """Whether what precedes a number makes it a bound, an operand, one count of two, or a value of something else."""
+    """Whether the text before a number makes it a bound, an operand, one count of two, or a value of something else."""
     before = text[max(start, number.start - 40) : number.start].rpartition("\n")[2]
     head = before.rstrip(_EDGES)
     if head.endswith("="):
@@ -68,7 +68,7 @@ def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
 
 
 def _is_of_two(said: Sentence) -> bool:
-    """Whether a number before it makes both parts of something: "2 in 6", "5 feet by 6", "20% of", "3 birds and"."""
+    """Whether a number before this one makes both parts of a pair: "2 in 6", "5 feet by 6", "20% of", "3 birds and"."""
     place = len(said.words)
     if place and (said.words[-1].text in listed("determiners") or said.ends_in(frozenset([Kind.THE]), place)):
         place -= 1
@@ -86,7 +86,7 @@ def _is_of_two(said: Sentence) -> bool:
 
 
 def _is_equated(said: Sentence) -> bool:
-    """Whether words for a sign of equality end a text behind what is the other side of it: "x^2 is equal to"."""
+    """Whether a text ends in words for an equality sign, behind the other side of the equation: "x^2 is equal to"."""
     place = len(said.words)
     if place > 1 and said.words[place - 2].text in listed("equals"):
         place -= 1
@@ -98,7 +98,7 @@ def _is_equated(said: Sentence) -> bool:
 
 
 def _is_other_side(left: str) -> bool:
-    """Whether a side of an equation is not what is asked (`x^2 = 9`), or only supposed (`where x = 4`)."""
+    """Whether a side of an equation is not the unknown (`x^2 = 9`), or is only supposed (`where x = 4`)."""
     left = left.rstrip(_EDGES)
     if left[-1:].isdecimal() and not any(char in left[-24:] for char in "^√\\|("):
         return False
@@ -106,7 +106,7 @@ def _is_other_side(left: str) -> bool:
 
 
 def _is_supposed(said: Sentence) -> bool:
-    """Whether a side is a name for which a value is supposed, or where something has the value that was stated before."""
+    """Whether a side is a name with a supposed value, or gets a value that was stated before."""
     place = len(said.words) - 1
     if place < 1 or len(said.words[place].text) > 1 or not said.words[place].text.isalpha():
         return False

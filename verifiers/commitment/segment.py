@@ -1,4 +1,4 @@
-"""The final segment: what a response says after its thinking, and before the chat tokens at its end."""
+"""The final segment: the text of a response after its thinking and before the chat tokens at its end."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ class Segment(msgspec.Struct, frozen=True):
     start: int
     end: int
     reason: Reason
-    """`found`, or why there is nothing to look at (`truncated`, `no_answer`, `empty`)."""
+    """`found`, or the reason why there is no text to read (`truncated`, `no_answer`, `empty`)."""
 
 
 _NAME = r"(?:th(?:ink(?:ing)?|ought)|reasoning|seed:think)\s{0,4}>"
@@ -25,13 +25,13 @@ _THINK_TAG = re.compile(
     rf"<(?:(?P<close>/){_NAME}|{_NAME}|\|(?:begin|(?P<end>end))_of_thought\|>)",
     re.IGNORECASE,
 )
-"""Alternatives begin differently, so that most tags are told from these by one character."""
+"""The alternatives begin with different characters, so that one character rules out most other tags."""
 _MAX_THINK_TAG_CHARS = 32
 _THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")
 _FEW_TAGS = 6
-"""At the end of a text: those of an answer and the one that closes thinking."""
+"""Tags at the end of a text: those of an answer, and the one that closes thinking."""
 _FEW_CHARS = 200
-"""Between the first and the last tag; `_THINK_TAG` itself looks through so many in less time than that."""
+"""The number of characters between the first and the last tag. Up to this many, `_THINK_TAG` itself is faster."""
 _OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
 _CHAT_TOKENS = (
     "<|endoftext|>",
@@ -79,7 +79,7 @@ def final_segment(response: str, think: Think = "auto") -> Segment:
 
 
 def _think_tags(text: str) -> tuple[int, int]:
-    """End positions of the last opening and the last closing tag; -1 where there is none, or another kind is later.
+    """The end positions of the last opening and the last closing tag; -1 if there is none, or another kind is later.
 
     Looking for one character is many times faster than any other search, so that comes first.
     """
@@ -93,7 +93,7 @@ def _think_tags(text: str) -> tuple[int, int]:
 
 
 def _last_think_tag(text: str, last: int) -> tuple[int, int]:
-    """The same of the tags that begin with `<`; the last of these is at `last`."""
+    """The same for the tags that begin with `<`; the last `<` is at `last`."""
     end = last + _MAX_THINK_TAG_CHARS
     place = last
     for _ in range(_FEW_TAGS):
@@ -109,7 +109,7 @@ def _last_think_tag(text: str, last: int) -> tuple[int, int]:
 
 
 def thinking(response: str) -> list[bool]:
-    """Of each tag around thinking, in order, whether it closes."""
+    """Whether each think tag closes, in the order of the text."""
     found = [*_THINK_TAG.finditer(response), *_OTHER_THINK_TAG.finditer(response)]
     return [bool(tag["close"] or tag["end"]) for tag in sorted(found, key=re.Match.start)]
 
@@ -125,7 +125,7 @@ def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
 
 
 def _may_hold_think_tag(text: str, start: int, end: int) -> bool:
-    """Most documents with many tags hold no such one."""
+    """Whether a text may hold a think tag. Most documents with many tags hold none."""
     if text.isascii():
         return _THINK_TAG_BEGINS.find(text.encode(), start, min(end, len(text))) is not None
     return _WIDER_THINK_TAG_BEGINS.is_in(text[start:end].encode("utf-8", "surrogatepass"))
@@ -135,17 +135,17 @@ _I, _S, _K = "(?:i|İ|ı)", "(?:s|ſ)", "(?:k|\u212a)"
 _WIDER_THINK_TAG_BEGINS = Scan(
     rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on{_I}ng|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
 )
-"""In UTF-8, with the letters beyond ASCII that are some of these when case does not count."""
+"""The letters of think tags in UTF-8, with the letters beyond ASCII that equal one of them when case is ignored."""
 _THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
-"""What begins and ends thinking: gpt-oss (Harmony), Cohere's models."""
+"""The tokens that begin and end thinking: gpt-oss (Harmony), Cohere's models."""
 _ANY_TOKEN = re.compile(r"<\|")
-"""What they all begin with: looked for twice as fast as by `in`, and a text without one of its signs many times."""
+"""The common beginning of all tokens. This search is twice as fast as `in`, and much faster if a sign is missing."""
 _SPOKEN = re.compile(r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>)")
-"""What begins an answer behind that."""
+"""The tokens that begin an answer behind thinking."""
 
 
 def _behind_thought_tokens(text: str, start: int) -> int | None:
-    """Where thinking in a model's own tokens is over; None where it never is."""
+    """The end of thinking in a model's own tokens; None if it never ends."""
     if "|" not in text or "<" not in text or _ANY_TOKEN.search(text, start) is None:
         return start
     for opening, closing in _THOUGHT_TOKENS:

@@ -1,4 +1,4 @@
-"""Spans made narrower, past what surrounds an answer and is no part of it; the text itself is never copied."""
+"""Narrows spans past signs that surround an answer and are not part of it. The text itself is never copied."""
 
 import re
 
@@ -6,11 +6,11 @@ _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u
 _EMPHASIS = "*`_"
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _ENDS_IN_DOTS = re.compile(r"\d\.\.\.$")
-"""Digits that go on: `0.333...`."""
+"""Digits that continue: `0.333...`."""
 
 
 def strip(text: str, start: int, end: int, extra: str = "") -> tuple[int, int]:
-    """Narrow a span past space, invisible characters and `extra`, of which none is a letter or a digit."""
+    """Narrow a span past space, invisible characters and the characters of `extra` (no letters or digits)."""
     if start < end and text[start].isalnum() and text[end - 1].isalnum():
         return start, end
     while start < end and ((char := text[start]).isspace() or char in _INVISIBLE or char in extra):
@@ -21,7 +21,7 @@ def strip(text: str, start: int, end: int, extra: str = "") -> tuple[int, int]:
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without emphasis, a final full stop, and the delimiters of mathematics around all of it."""
+    """Narrow a span past emphasis, a final full stop, and the delimiters of mathematics around all of it."""
     if start < end and text[start].isalnum() and text[end - 1].isalnum():
         return start, end
     for _ in range(8):
@@ -39,7 +39,7 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def unwrap(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without the delimiters of mathematics, if one pair of them is around all of it."""
+    """Narrow a span past the delimiters of mathematics, if one pair surrounds all of it."""
     if start >= end or text[start] not in "$\\":
         return start, end
     for opening, closing in _MATH_QUOTES:
@@ -52,5 +52,5 @@ def unwrap(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def behind_thinking(text: str) -> int:
-    """A place that nothing stands before but thinking, most of which is not worth a look; 0 where no such is seen at once."""
+    """A place that has only thinking before it; 0 if none is seen at once. Most thinking need not be read."""
     return text.rfind("</think>") + 1

@@ -1,4 +1,4 @@
-"""Whether a response stands by what it mentions: each mention by the cues of its own sentence."""
+"""Decides whether a response stands by a mention, from the cues in the sentence of that mention."""
 
 import re
 from bisect import bisect_left
@@ -13,16 +13,16 @@ Span = tuple[int, int]
 
 
 class Stance(StrEnum):
-    """How a response stands by one mention."""
+    """The stance of a response towards one mention."""
 
     ANNOUNCED = "announced"
     """It is called the answer: "the answer is C"."""
     CALLED = "called"
     """It is called right: "C is correct"."""
     TRUE = "true"
-    """It is called true: what a question asks for, or not."""
+    """It is called true, whether or not the question asks for that."""
     CONCLUDED = "concluded"
-    """It is chosen, or what follows: "so it's C", "I'd go with C"."""
+    """It is chosen or concluded: "so it's C", "I'd go with C"."""
     STATED = "stated"
     HEDGED = "hedged"
     SUPPOSED = "supposed"
@@ -63,18 +63,18 @@ _MAX_SENTENCE_CHARS = 600
 _STOP = re.compile(
     r"[\n.!?…。！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
 )
-"""The first sign stands alone before the choice, so that a search runs from sign to sign."""
+"""The first sign stands alone before the alternatives, so that a search goes from sign to sign."""
 _NO_STOP = re.compile(
     r"(?:(?:\A|\n|[.!?]\s)[\s*_#>(-]{0,6}(?:[A-Za-z]|\d{1,2})|\b(?:e\.g|i\.e|vs|approx|no|st|mr|mrs|dr|eq|fig))\Z", re.I
 )
 
 
 _ENDS_OF_SHORTENED = frozenset(["rox", "mrs", "fig"])
-"""Of three letters; most words before a full stop end in others."""
+"""Endings of three letters; most words before a full stop have other endings."""
 
 
 def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
-    """The sentences between two places, in order; a line that ends is the end of one."""
+    """The sentences between two places, in order. The end of a line ends a sentence."""
     first = start
     for stop in _STOP.finditer(text, start, end):
         at, behind = stop.span()
@@ -99,7 +99,7 @@ def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
 
 
 class Sentence:
-    """A sentence with its words and cues; `stop` is what ends it."""
+    """A sentence with its words and cues; `stop` is the sign that ends it."""
 
     def __init__(self, text: str, start: int, end: int, stop: str) -> None:
         self.text, self.start, self.end, self.stop = text, start, end, stop
@@ -110,7 +110,7 @@ class Sentence:
 
     @property
     def heard_from(self) -> int:
-        """Where the part of it begins whose words count."""
+        """The start of the part of the sentence whose words count."""
         return max(self.start, self.end - _MAX_SENTENCE_CHARS)
 
     @cached_property
@@ -127,7 +127,7 @@ class Sentence:
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
-        """Of all its cues."""
+        """The kinds of all cues of the sentence."""
         return frozenset([cue.kind for cue in self.cues])
 
     @cached_property
@@ -139,7 +139,7 @@ class Sentence:
         return _grouped([(cue.stop, cue) for cue in self.cues])
 
     def place(self, span: Span) -> Span:
-        """The words at a span, from the first to behind the last."""
+        """The places of the words in a span: the first word, and the one behind the last."""
         if (known := self._places.get(span)) is None:
             first = bisect_left(self.words, span[0], key=lambda word: word.end - 1)
             stop = bisect_left(self.words, span[1], key=lambda word: word.start)
@@ -155,7 +155,7 @@ class Sentence:
         return any(cue.kind in kinds for cue in self.at(place))
 
     def past_cue(self, place: int, *kinds: Kind) -> int:
-        """The place behind the longest cue of some kinds that begins at a word; the same place without one."""
+        """The place behind the longest cue of some kinds that begins at a word; the same place if there is none."""
         return max([cue.stop for cue in self.at(place) if cue.kind in kinds], default=place)
 
     def has(self, kind: Kind, first: int, stop: int) -> bool:
@@ -171,7 +171,7 @@ class Sentence:
         return None
 
     def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
-        """How the sentence stands by what it mentions there; `others` are its other mentions."""
+        """The stance of the sentence towards the mention at `span`; `others` are its other mentions."""
         first, stop = self.place(span)
         if self.asks:
             return Stance.HEDGED
@@ -205,25 +205,25 @@ class Sentence:
         return Stance.STATED if is_open else led
 
     def denies(self, span: Span) -> bool:
-        """Whether the stance is DENIED: asked of marks, whose sentences mostly hold nothing that could deny them."""
+        """Whether the stance is DENIED. This is a quick test for marks: most of their sentences hold no denying cue."""
         if self.kinds.isdisjoint(_DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
             return False
         return self.stance(span) is Stance.DENIED
 
     def _is_verdict(self, first: int, stop: int) -> bool:
-        """Whether a mention is a yes or no, of which nothing behind its comma is said: "No, it is not"."""
+        """Whether a mention is a yes or no, so that the words behind its comma are not about it: "No, it is not"."""
         if stop == len(self.words) or self.words[stop].text not in _COMMAS:
             return False
         return any(cue.kind in _VERDICTS and cue.stop == stop for cue in self.at(first))
 
     def _is_only(self, first: int) -> bool:
-        """Whether a clause says something of what is mentioned alone: "only C is in France"."""
+        """Whether a clause speaks of the mention alone: "only C is in France"."""
         if Kind.ONLY not in self.kinds or not _OPEN.isdisjoint(self.kinds):
             return False
         return self.ends_in(_ONLY, self.skipped(first)) is not None
 
     def _is_reason(self, first: int) -> bool:
-        """Whether a clause only gives a reason, or concedes something."""
+        """Whether a clause only gives a reason, or concedes a point."""
         for cue in self.cues if Kind.BECAUSE in self.kinds else ():
             is_reason = cue.kind is Kind.BECAUSE and cue.stop <= first
             if is_reason and _COMMAS.isdisjoint(word.text for word in self.words[cue.stop : first]):
@@ -234,7 +234,7 @@ class Sentence:
         return Kind.IF in self.kinds
 
     def _ticked(self, first: int) -> Kind | None:
-        """The verdict of a sign before a mention."""
+        """The verdict of a sign before a mention; None if there is none."""
         if self.kinds.isdisjoint(_VERDICTS):
             return None
         place = self.skipped(first)
@@ -242,7 +242,7 @@ class Sentence:
         return next((kind for kind in found if kind in (Kind.YES, Kind.NO)), None)
 
     def _behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
-        """What is said right behind a mention, past what it is a mention of."""
+        """The verdict directly behind a mention, past the words that belong to the mention."""
         place = self.past(stop, _CLOSES)
         if any(cue.kind is Kind.IF for cue in self.at(place)):
             return Kind.IF
@@ -285,7 +285,10 @@ class Sentence:
         return None
 
     def _predicate(self, here: Sequence[Cue], place: int, first: int, is_counted: bool) -> Kind | None:
-        """What the cues at a place say of the mention before it; `is_counted`: words of its own stand between."""
+        """The verdict of the cues at a place on the mention before it.
+
+        `is_counted`: words of the mention stand between.
+        """
         if any(cue.kind in (Kind.WRONG, Kind.FALSE) and self._is_whole(cue) for cue in here) or self._is_unsaid(here):
             return Kind.WRONG
         if any(cue.kind is Kind.TRUE for cue in here) and not is_counted:
@@ -301,20 +304,20 @@ class Sentence:
         return Kind.ALSO if self._is_also(first, max(fits)[0]) else max(fits)[1]
 
     def _has_complement(self, place: int) -> bool:
-        """Whether behind "the answer" only follows what it is the answer to."""
+        """Whether only a complement follows "the answer", such as "to this question"."""
         behind = [cue.kind for cue in self.cues if cue.first >= place]
         begins = any(cue.kind is Kind.COMPLEMENT for cue in self.at(place))
         is_answer = self.ends_in(_ANSWER, place) is not None
         return begins and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in behind)
 
     def _within_verb(self, here: Sequence[Cue], place: int) -> Kind | None:
-        """What begins within a verb: the "be wrong" of "would be wrong"."""
+        """The verdict of a cue that begins inside a verb: the "be wrong" of "would be wrong"."""
         stop = max(cue.stop for cue in here if cue.kind is Kind.IS)
         inner = [cue.kind for cue in self.cues if place < cue.first <= stop]
         return next((kind for kind in inner if kind in (Kind.WRONG, Kind.FITS)), None)
 
     def _past_aside(self, place: int) -> int:
-        """Behind a comma, and behind the second one of an aside: "C, as I said, is wrong"."""
+        """The place behind a comma, or behind the second comma of an aside: "C, as I said, is wrong"."""
         for stop in range(place + 2, min(len(self.words), place + _MAX_ASIDE_WORDS)):
             if self.words[stop].text == ",":
                 behind = [cue.kind for cue in self.at(stop + 1)]
@@ -322,7 +325,7 @@ class Sentence:
         return place + 1
 
     def _is_the_only(self, place: int) -> bool:
-        """Whether something is called the only one, and of its kind not one that is sorted out."""
+        """Whether a mention is called the only one, and not the only one of a kind that is ruled out."""
         if Kind.ONLY not in self.kinds or not any(cue.kind is Kind.IS for cue in self.at(place)):
             return False
         only = [
@@ -345,7 +348,7 @@ class Sentence:
         )
 
     def _is_whole(self, cue: Cue) -> bool:
-        """Whether a predicate is one: "is not" alone is where the clause ends behind it."""
+        """Whether a predicate is complete. "Is not" alone is complete if the clause ends behind it."""
         if self.words[cue.stop - 1].text in listed("adjectives") and cue.stop - cue.first == 1:
             return self.ends(cue.stop)
         last = {other.kind for other in self._by_stop.get(cue.stop, ()) if other.stop - other.first == 1}
@@ -354,7 +357,7 @@ class Sentence:
         return Kind.ALSO not in last or not self.ends(cue.stop)
 
     def list_end(self, stop: int, others: Sequence[Span]) -> int:
-        """Where a list ends that goes on behind a mention."""
+        """The end of a list that continues behind a mention."""
         begun, joined, count = stop, stop, 0
         for begin, end in others:
             earlier = [(begun - (end - begin), begun), *(other for other in others if other[1] <= begin)]
@@ -376,7 +379,7 @@ class Sentence:
         return " ".join(word.text for word in self.words[first:stop])
 
     def _is_denial(self, place: int) -> bool:
-        """Whether a clause from a "not" on denies that something is right."""
+        """Whether a clause that begins with "not" denies that something is right."""
         stop = place
         while stop < len(self.words) and not self.ends(stop):
             found = [cue.stop for cue in self.at(stop) if cue.kind in _DENIAL]
@@ -390,7 +393,7 @@ class Sentence:
         return any(first - 2 <= cue.first <= stop + 2 for cue in self.also())
 
     def also(self) -> Sequence[Cue]:
-        """The cues for something else that is right; "too" only at the end of a clause."""
+        """The cues which say that something else is right; "too" counts only at the end of a clause."""
         if Kind.ALSO not in self.kinds:
             return ()
         joint = [cue for cue in self.cues if cue.kind is Kind.JOINS]
@@ -399,7 +402,8 @@ class Sentence:
         return [cue for cue in found if self.words[cue.stop - 1].text not in listed("compared") or self.ends(cue.stop)]
 
     def _entry_verdict(self, stop: int, others: Sequence[Span]) -> Kind | None:
-        """What the end of a line says of what it begins with: "A) London: wrong"; of "C, because it is large ✗" only a no."""
+        """The verdict at the end of a line on the mention that begins it: "A) London: wrong". A reason may be followed by a no
+        alone: "C, because it is large ✗"."""
         breaks = {cue.kind for cue in self.cues if cue.kind in _BREAKS and cue.first >= stop}
         if stop > _MAX_ENTRY_WORDS or (breaks and not self._only_explains(stop, breaks, others)):
             return None
@@ -444,7 +448,7 @@ class Sentence:
         return self.begins(_GOES_ON, place)
 
     def goes_well(self, place: int) -> bool:
-        """Whether what is behind a predicate leaves it as it is: the clause ends, or has an object."""
+        """Whether the text behind a predicate leaves it as it is: the clause ends, or has an object."""
         if any(cue.kind in (Kind.NOT, Kind.MAYBE) for cue in self.at(place)):
             return False
         if self.ends(place) or "\u0e00" <= self.words[place - 1].text[-1] <= "\ud7af":
@@ -453,7 +457,7 @@ class Sentence:
         return word in adverbs() or word in listed("objects") or self.begins(_SKIPPED, place)
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
-        """What a cue before a mention makes of it."""
+        """The stance that a cue before a mention gives to it."""
         if self.kinds.isdisjoint(_GOVERNS):
             return None
         places = [self.place(other) for other in others]
@@ -507,13 +511,13 @@ class Sentence:
         return cue.kind is not Kind.NOT or not any(other.kind is Kind.IS and other.first > cue.stop for other in inner)
 
     def _is_told(self, place: int) -> bool:
-        """Whether a word only leads from a noun to its value."""
+        """Whether a word only leads from a noun to the value of that noun."""
         if self.words[place].text in _TELLS | _OPENS:
             return True
         return any(cue.first <= place < cue.stop and cue.kind in _LEADS for cue in self.cues)
 
     def is_list(self, first: int, stop: int, others: Sequence[Span]) -> bool:
-        """Whether nothing but other mentions stands between two places."""
+        """Whether only other mentions stand between two places."""
         place = first
         while place < stop:
             item = next((end for begin, end in others if begin == place), None)
@@ -532,11 +536,11 @@ class Sentence:
         return True
 
     def led_stance(self, noun: int, stop: int) -> Stance:
-        """What stands before and within an announcement makes of what it announces."""
+        """The stance that the words before and inside an announcement give to the announced value."""
         return self._governed(stop, ()) or Stance.ANNOUNCED
 
     def _led(self, first: int, stop: int) -> Stance:
-        """What leads to a mention."""
+        """The stance that the words before a mention give to it."""
         place = self.skipped(first)
         if self.ends_in(_BUT, place):
             denied = [cue.first for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
@@ -561,7 +565,7 @@ class Sentence:
         return Stance.STATED
 
     def skipped(self, first: int) -> int:
-        """Where begins what stands before a mention and belongs to it: an article, "option", a bracket."""
+        """The start of the words before a mention that belong to it: an article, "option", a bracket."""
         place = first
         while place > 0:
             if self.words[place - 1].text in _OPENS or (place == 1 and self.words[0].text in "-•·–—"):
@@ -583,7 +587,7 @@ class Sentence:
         return place
 
     def _aside(self, place: int) -> int | None:
-        """Where an aside between commas begins that ends before a word."""
+        """The start of an aside between commas that ends before a word; None if there is none."""
         if self.words[place - 1].text != ",":
             return None
         for begin in range(place - 2, max(-1, place - 8), -1):
@@ -602,7 +606,7 @@ class Sentence:
         return self.ends_in(_BOUND, place) is not None
 
     def opening(self) -> int:
-        """Where end the words of a correction or an alternative with which the sentence begins."""
+        """The end of the correcting or alternative words that begin the sentence."""
         place = 0
         while place < len(self.words):
             found = [cue.stop for cue in self.at(place) if cue.kind in TURNS]
@@ -617,14 +621,14 @@ class Sentence:
         return place
 
     def corrects(self) -> bool:
-        """Whether the words with which the sentence begins call what was said before wrong, and state: "wait, no, it's"."""
+        """Whether the sentence begins by calling the text before wrong, and then states: "wait, no, it's"."""
         turns = self.opening()
         kinds = {cue.kind for cue in self.cues if cue.stop <= turns}
         is_denial = any(word.text in listed("untruth") for word in self.words[:turns])
         return Kind.IS in kinds and (is_denial or not kinds.isdisjoint([Kind.BACK, Kind.NO]))
 
     def takes_back(self, stop: int, kinds: frozenset[Kind] = frozenset([Kind.BACK])) -> bool:
-        """Whether the sentence goes on to take back what it says up to a word; from 0 on, what was said before it."""
+        """Whether the sentence takes back its part before `stop`; with `stop` 0, the text before the sentence."""
         found = [cue for cue in self.cues if cue.kind in kinds]
         if not found:
             return False
@@ -633,12 +637,12 @@ class Sentence:
         return any(cue.first in turns and self.ends(cue.stop) for cue in found)
 
     def _turns(self, place: int) -> bool:
-        """Whether a sign or a pronoun leaves a correction going on."""
+        """Whether a correction continues past a sign or a pronoun."""
         word = self.words[place].text
         return word in _TURN_SIGNS or word in listed("turning")
 
     def opens_with(self, kind: Kind) -> bool:
-        """Whether the sentence begins with a cue, past words that only turn to it."""
+        """Whether the sentence begins with a cue of a kind, past words that only turn to it."""
         place = 0
         while place < len(self.words):
             here = self.at(place)
@@ -696,14 +700,14 @@ _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
 MAX_VERDICT_CHARS = 40
-"""Of what stands behind a sentence on its line, if it is a verdict of it."""
+"""The length of the longest text behind a sentence, on its line, that may be a verdict on it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_SUBJECT_WORDS = 8
 _MAX_ABOUT_WORDS = 16
 
 
 def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
-    """The sentence at a place, of those between two others."""
+    """The sentence at a place, among those between `start` and `end`."""
     first = max(start, place - _MAX_SENTENCE_CHARS)
     line = text.rfind("\n", first, place)
     first = line + 1 if line >= 0 else first
@@ -721,7 +725,7 @@ def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
 
 @lru_cache(maxsize=512)
 def between(before: str, after: str) -> Stance:
-    """How a sentence stands by what stands between two parts of it, however long that is."""
+    """The stance of a sentence towards a mention between two of its parts, however long the mention is."""
     told = list(sentences(before, 0, len(before)))
     lead = before[told[-1].start :] if told and not told[-1].stop else ""
     start = len(lead) + 1
@@ -734,6 +738,6 @@ def between(before: str, after: str) -> Stance:
 
 
 _MENTION = "zzz"
-"""Stands for anything; no word of a language."""
+"""A placeholder for any mention. It is not a word of any language."""
 _UNMAKES = frozenset([*_GOVERNS, Kind.WRONG, Kind.FALSE, Kind.NO, Kind.ALSO, Kind.BUT])
-"""Without any of these, what is mentioned is not unmade."""
+"""The kinds of cues that can deny a mention. A sentence without them denies nothing."""

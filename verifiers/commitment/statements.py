@@ -1,7 +1,7 @@
-"""The channel `final_statement`: what the last sentence of a text commits to; and what a sentence that is announced states.
+"""The channel `final_statement`: the value that the last sentence of a text, or an announced sentence, states.
 
-A yes or no, an option, a formula, a bold phrase, no solution: behind a verb or a conclusion, or before "is the solution".
-A number alone is left to `last_number`.
+A value is a yes or no, an option, a formula, a bold phrase, or "no solution". It stands behind a verb or a conclusion,
+or before "is the solution". A number alone is left to `last_number`.
 """
 
 import re
@@ -31,7 +31,7 @@ _SIDE = r"[-−+]?(?:[\d.,]*[\d√π]|[\w{}\\^/().√π]{1,40}(?<![.]))"
 _CASE = re.compile(
     rf"\$?(?<![A-Za-z\\])(?P<name>[a-zA-Z])(?:_\d)?\s?(?:[=<>≤≥]|\\(?:leq?|geq?|lt|gt)(?![a-z]))\s?{_SIDE}\$?"
 )
-"""That a name has a value, or lies on one side of it."""
+"""A relation: a name has a value, or lies on one side of it."""
 _GROUP = re.compile(r"(?<![^\s$])\$?(?P<group>[\[(]{1,2}[-−+\w\s,;./^√π∞\\()\[\]{}]{1,120}[\])]{1,2})\$?$")
 _NAMES = re.compile(r"(?<!\\)[^\W\d_]{2,}")
 _OPEN = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.FIND, Kind.OR, Kind.WRONG])
@@ -41,7 +41,7 @@ _VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
 
 
 def read_statement(text: str, start: int, end: int) -> Offers:
-    """What the last sentence commits to, if it commits to one thing; nothing when it denies, supposes or asks."""
+    """The value that the last sentence commits to, if it is one; nothing if the sentence denies, supposes or asks."""
     line_start = strip(text, max(start, text.rfind("\n", start, end) + 1, end - _CHARS), end)[0]
     found = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
     if found is None:
@@ -51,7 +51,7 @@ def read_statement(text: str, start: int, end: int) -> Offers:
 
 
 def _option_line(text: str, start: int, line_start: int, end: int) -> Span | None:
-    """A last line that is a letter, or one option written out; the last item of a list of options is neither."""
+    """A last line that is a letter, or one option written out. The last item of a list of options does not count."""
     if not _OPTION_LINE.fullmatch(text, line_start, end):
         return None
     before = text[max(start, line_start - _CHARS) : line_start].rstrip().rpartition("\n")[2]
@@ -59,7 +59,7 @@ def _option_line(text: str, start: int, line_start: int, end: int) -> Span | Non
 
 
 def _yes_or_no(text: str, line_start: int, end: int) -> Span | None:
-    """The word that begins a last line without a number, a doubt or its opposite in it."""
+    """The yes or no that begins a last line, if the line holds no number, no doubt and not the opposite."""
     word = next(iter(words(text, line_start, min(end, line_start + _MAX_WORD_CHARS))), None)
     if word is None or not _is_truth(word.text) or not _WORD_ENDS.match(text, word.end, end):
         return None
@@ -77,7 +77,7 @@ def _is_truth(word: str) -> bool:
 
 
 def _stated(sentence: Sentence) -> Span | None:
-    """What a sentence states in its end, or of a formula before "is the solution"."""
+    """The value at the end of a sentence, or the formula before "is the solution"."""
     text, (start, end) = sentence.text, strip(sentence.text, sentence.start, sentence.end, ".。")
     if sentence.asks or start >= end:
         return None
@@ -104,7 +104,7 @@ def _stated(sentence: Sentence) -> Span | None:
 
 
 def _cases(sentence: Sentence, start: int, end: int) -> Span | None:
-    """The cases of one name that end a sentence: `x = 1 or x = -1`, `x < -1 or x > 4`; nothing before them is open."""
+    """The cases of one name that end a sentence, with nothing open before: `x = 1 or x = -1`, `x < -1 or x > 4`."""
     found = list(_CASE.finditer(sentence.text, start, end))
     if len(found) < 2 or found[-1].end() < end or len({case["name"] for case in found}) > 1:
         return None
@@ -186,7 +186,7 @@ _EQUATION = re.compile(r"[<>≤≥]?=")
 
 
 def _group(sentence: Sentence, start: int, end: int) -> Span | None:
-    """An interval, point or matrix that ends a sentence in which no other figures stand: "increasing on (2, ∞)"."""
+    """An interval, point or matrix that ends a sentence without other figures: "increasing on (2, ∞)"."""
     group = _GROUP.search(sentence.text, start, end)
     if (
         group is None
@@ -204,7 +204,7 @@ _INFINITE = frozenset(["inf", "infty", "infinity"])
 
 
 def _in_words(sentence: Sentence) -> Span | None:
-    """The one number in words that a sentence without figures tells: "There are two objects left"."""
+    """The only number in words of a sentence without figures: "There are two objects left"."""
     if (spelled := _spelled(sentence)) is not None:
         return spelled
     if any(word.text[0].isdigit() for word in sentence.words):
@@ -217,7 +217,7 @@ def _in_words(sentence: Sentence) -> Span | None:
 
 
 def _spelled(sentence: Sentence) -> Span | None:
-    """A number of several words behind a verb, with all the figures of its sentence: "is minus 7", "are three quarters"."""
+    """A number of several words behind a verb, with all figures of its sentence: "is minus 7", "are three quarters"."""
     places = {place for place, word in enumerate(sentence.words) if word.text[0].isdigit()}
     for cue in sentence.cues:
         if cue.kind not in (Kind.IS, Kind.HAS) or cue.stop >= len(sentence.words):
@@ -262,12 +262,12 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
 
 
 def _is_noun(sentence: Sentence, place: int) -> bool:
-    """Whether a word may be what a value is of: the length of "has length √2", not the x of "gives x = 4"."""
+    """Whether a word may name a quantity: the length in "has length √2", but not the x in "gives x = 4"."""
     return place < len(sentence.words) and len(word := sentence.words[place].text) > 2 and word.isalpha()
 
 
 def _with_nouns(sentence: Sentence, start: int, end: int) -> Span | None:
-    r"""A formula with the word or two of what it counts or measures: `$\frac{2\pi}{5}$ radians`, `10^6 ways`."""
+    r"""A formula with one or two words for what it counts or measures: `$\frac{2\pi}{5}$ radians`, `10^6 ways`."""
     for place in range(len(sentence.words) - 1, len(sentence.words) - 3, -1):
         word = sentence.words[place] if place > 0 else None
         if word is None or word.start <= start or len(word.text) < 2 or not word.text.isalpha() or sentence.at(place):
@@ -285,7 +285,7 @@ def _past_emphasis(text: str, start: int, place: int) -> int:
 
 
 def _expression(text: str, start: int, end: int) -> Span | None:
-    """What is all formula, or all bold, between two places, and more than a number."""
+    """The text between two places, if it is all formula or all bold, and more than a number."""
     inner = trim(text, start, end)
     if inner[0] >= inner[1] or inner[1] - inner[0] > _CHARS:
         return None
@@ -306,7 +306,7 @@ _SIGNS = re.compile(rf"{_FUNCTION}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]
 
 
 def narrowed(text: str, start: int, end: int) -> Span:
-    """Of a sentence that is announced, the value it states: "The largest n is 34", "There are 2 bars left"."""
+    """The value that an announced sentence states: "The largest n is 34", "There are 2 bars left"."""
     sentence = Sentence(text, start, end, "")
     plain = [word for word in sentence.words if len(word.text) > 1 and word.text.isalpha()]
     if len(plain) < _MIN_WORDS or _is_open(sentence, start):

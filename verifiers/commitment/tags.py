@@ -1,4 +1,4 @@
-"""The channel `answer_tag`: what stands between `<answer>` and `</answer>`."""
+"""The channel `answer_tag`: the text between `<answer>` and `</answer>`."""
 
 import re
 from itertools import pairwise
@@ -13,15 +13,15 @@ from verifiers.commitment.wording import ends_in
 _ANSWER_TAG = re.compile(r"<(/?)answer\s{0,4}>", re.IGNORECASE)
 _MAX_ANSWER_TAG_CHARS = 16
 _PLACEHOLDERS = ("...", "…")
-"""What stands in tags that show the form of an answer."""
+"""Placeholders in tags that only show the form of an answer."""
 _MENTION_CHARS = 24
 
 
 def read_tags(text: str, start: int, end: int) -> Offers:
-    """What stands in the answer tags; one that is never closed is a truncated response.
+    """The content of the answer tags. A tag that is never closed makes the response truncated.
 
-    A tag inside another divides it, and each part that holds something is an offer of its own: no answer is chosen by
-    how tags are nested.
+    A tag inside another divides it, and each part with content is an offer of its own. The nesting of tags never
+    chooses the answer.
     """
     first = text.find("<", start, end)
     if first < 0:
@@ -49,7 +49,10 @@ def read_tags(text: str, start: int, end: int) -> Offers:
 
 
 def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
-    """Whether an opening tag, behind which the next one is not a closing one, is spoken of: "in <answer> tags"."""
+    """Whether the text only speaks about an opening tag: "in <answer> tags".
+
+    The next tag behind it does not close it.
+    """
     before = text[max(0, tag.start() - _MENTION_CHARS) : tag.start()].rstrip()
     if before.endswith(_QUOTES) or text.startswith(_QUOTES, tag.end()) or ends_in(before, "form", "mention"):
         return True

@@ -1,4 +1,4 @@
-"""The phrases of the lexicon by kind, for those who look for them in a whole text before they read its words."""
+"""The phrases of the lexicon by kind, for a search in a whole text before its words are read."""
 
 import re
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ def single(*kinds: Kind) -> frozenset[str]:
 
 @cache
 def openings(*kinds: Kind) -> frozenset[str]:
-    """The words with which phrases of some kinds begin."""
+    """The first words of the phrases of some kinds."""
     return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
 
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
-    """Where the last words of phrases of a kind are; where letters may stand beside them, perhaps parts of other words."""
+    """The places of the last words of phrases of a kind. In scripts without spaces they may be parts of other words."""
     found = spans(_finder(kind), text, start, end)
     return [first for first, stop in found if not _is_within_word(text, first, stop)]
 
@@ -43,7 +43,7 @@ def _is_within_word(text: str, start: int, end: int) -> bool:
 
 
 def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
-    """Whether the longest phrase with which a part of a text begins is of one of some kinds."""
+    """Whether the longest phrase at the beginning of a part of a text has one of some kinds."""
     if start >= end or first_word(text, start, end) not in openings(*kinds):
         return False
     said = words(text, start, end)
@@ -53,7 +53,7 @@ def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
 
 
 def ends_with(text: str, *kinds: Kind) -> bool:
-    """Whether a text ends in a phrase of one of some kinds."""
+    """Whether a text ends in a phrase that has one of some kinds."""
     if not text[-1:].isalpha():
         return False
     letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
@@ -69,7 +69,7 @@ _MAX_WORD_CHARS = 40
 
 @cache
 def _endings(*kinds: Kind) -> frozenset[str]:
-    """The letters with which phrases of some kinds end, as far as they are ASCII."""
+    """The last letters of the phrases of some kinds, as far as they are ASCII."""
     ends = [words(phrase)[-1].text for kind in kinds for phrase in spoken(kind)]
     return frozenset(end.rpartition("'")[2] for end in ends)
 

@@ -1,9 +1,9 @@
 """Numbers spelled in words, English and Chinese, and digits with a multiplier word behind them.
 
-Conventions. English has the short scale (a billion is 10^9) and `and` only where speech has it: behind `hundred`, and
-before a last part below a hundred. Chinese counts by myriads (万 = 10^4, 亿 = 10^8); a bare last digit is worth a tenth
-of the unit before it (三万五 is 35000), a gap has 零. An ordinal is no number except as the denominator of a fraction.
-A spelling with two readings (`one hundred and two thirds`) has no value: everything here is exact or None.
+Conventions. English has the short scale (a billion is 10^9). `and` is allowed behind `hundred`, and before a last part
+below a hundred. Chinese counts by myriads (万 = 10^4, 亿 = 10^8). A bare last digit is worth a tenth of the unit before
+it (三万五 is 35000), and a gap has 零. An ordinal is not a number, except as the denominator of a fraction. A spelling
+with two readings (`one hundred and two thirds`) has no value: every result is exact or None.
 
     spelling   the text without its layout       english   chinese
 """
@@ -16,16 +16,16 @@ from verifiers.numerals.english import ORDINALS, VOCABULARY, WORD, number_of, nu
 from verifiers.numerals.spelling import spoken
 
 _SECOND = re.compile(r"second(?![a-z])", re.IGNORECASE)
-"""Behind a number other than one: `twenty second` is the 22nd."""
+"""The word `second`. Behind a number other than one it is an ordinal: `twenty second` is the 22nd."""
 _OF = re.compile(r"of(?![a-z])", re.IGNORECASE)
-"""Makes `a fifth` a part: `a fifth of the class`, but not `a fifth grader`."""
+"""A word behind `a fifth` that makes it a part: `a fifth of the class`, but not `a fifth grader`."""
 _GOING_ON = re.compile(r"(?:to|or|plus|over|out|by)(?![a-z])", re.IGNORECASE)
-"""Makes a range, a choice or a calculation of it: `five to seven`, `three over four`."""
+"""A word behind a number that makes it a range, a choice or a calculation: `five to seven`, `three over four`."""
 _HALF_A = re.compile(r"half an? (?=[a-z])", re.IGNORECASE)
 
 
 def value(text: str) -> Fraction | None:
-    """The number the whole text spells; plain figures (`12`, `12%`) are nobody's words and have none here."""
+    """The number that the whole text spells; None for plain figures (`12`, `12%`), which are not words."""
     spelled = spoken(text)
     if spelled is None:
         return None
@@ -36,10 +36,10 @@ def value(text: str) -> Fraction | None:
 
 
 def followed(text: str) -> tuple[Fraction, str] | None:
-    """The number a text begins with, and what it counts: `two hours` is 2 and `hours`.
+    """The number at the beginning of a text, and the counted noun: `two hours` is 2 and `hours`.
 
-    The number is as long as the words of numbers go on; when these make no number (`five six apples`, `十几个`), or
-    nothing or a hyphen (`two-digit`) comes behind, there is none.
+    The number takes all words of numbers in a row. The result is None if these make no number (`five six apples`,
+    `十几个`), or if nothing or a hyphen (`two-digit`) follows.
     """
     spelled = spoken(text)
     if spelled is None:

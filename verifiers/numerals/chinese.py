@@ -15,7 +15,7 @@ _SIGNS_OF_HAN = "".join([*_HAN_DIGITS, *_HAN_UNITS])
 HAN_NUMBER = re.compile(
     rf"[-+]?(?:[{_SIGNS_OF_HAN}半]|[负負](?=[\d{_SIGNS_OF_HAN}半])|\d[\d,.]{{0,30}} ?[{_SIGNS_OF_HAN}])"
 )
-"""Where a number in Chinese begins."""
+"""The beginning of a number in Chinese."""
 _HAN_PART = rf"[\d{_SIGNS_OF_HAN}][\d.,{_SIGNS_OF_HAN}]*(?:[点點][{_SIGNS_OF_HAN}]+)?"
 _HAN_RUN = re.compile(
     rf"([-+负負]?)(一?半|{_HAN_PART}(?:又{_HAN_PART})?(?:分之{_HAN_PART})?)", re.IGNORECASE
@@ -24,12 +24,12 @@ _HAN_WHOLE = re.compile(rf"(?:({_HAN_PART})又)?({_HAN_PART})分之({_HAN_PART})
 _HAN_MULTIPLIER = "[十百千]?(?:万亿|[万亿])?"
 _HAN_CHAIN = re.compile(rf"(\d[\d,]*(?:\.\d+)?)({_HAN_MULTIPLIER})")
 _HAN_DECIMAL = re.compile(rf"([{''.join(_HAN_DIGITS)}]{{1,30}})([百千]?(?:万亿|[万亿])?)")
-"""Behind the point digits are said one by one: 九点三十 is half past nine."""
+"""A number with a decimal point. The digits behind it are said one by one: 九点三十 is half past nine."""
 HAN_GAP = re.compile(rf"(?<=\d) (?=[{_SIGNS_OF_HAN}分])|(?<=[之负負又]) (?=\d)")
 """Blanks inside a number."""
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,30}")
 _NOT_COUNTED = ("点", "點", "分之", "又", "几", "幾", "多", "余", "餘", "来", "來", "半", "%")
-"""What behind a number goes on with it or makes it vague: 十几个, 三百余人."""
+"""Signs behind a number that continue it or make it vague: 十几个, 三百余人."""
 _HALVED = (
     "个",
     "個",
@@ -50,7 +50,7 @@ _HALVED = (
     "杯",
     "元",
 )
-"""What 半 counts; in front of other words it is a prefix (半径, 半圆)."""
+"""The measure words that 半 counts. Before other words it is a prefix (半径, 半圆)."""
 
 
 def han(text: str) -> Fraction | None:
@@ -65,7 +65,7 @@ def han(text: str) -> Fraction | None:
 
 
 def han_followed(text: str) -> tuple[Fraction, str] | None:
-    """The number a text begins with, and what it counts."""
+    """The number at the beginning of a text, and the counted noun."""
     found = _HAN_RUN.match(text)
     if not found:
         return None
@@ -94,7 +94,7 @@ def _bottom(text: str) -> Fraction | None:
 
 
 def _han_or_figures(text: str) -> Fraction | None:
-    """A part of a fraction: plain figures have a meaning there, and 百分之百 is all of it."""
+    """The value of a part of a fraction. Plain figures are allowed here, and 百分之百 is the whole."""
     if text == "百":
         return Fraction(100)
     if _HAN_CHAIN.fullmatch(text) and text[-1].isdecimal():
@@ -125,7 +125,7 @@ def _product(units: str) -> int:
 
 
 def _han_integer(text: str) -> int | None:
-    """By the largest unit: how many of it, and the rest below it."""
+    """The value of an integer, read by its largest unit: the count of that unit, plus the rest below it."""
     if len(text) == 1 and text in _HAN_DIGITS:
         return _HAN_DIGITS[text]
     if len(text) > 40:
@@ -157,9 +157,9 @@ def _han_rest(text: str, unit: int) -> int | None:
 
 
 def _han_chain(text: str) -> Fraction | None:
-    """Figures with units between them: 1.2亿, 3亿5000万, 1万2000.
+    """The value of figures with units between them: 1.2亿, 3亿5000万, 1万2000.
 
-    Every part is below the unit before it; 3千5 is said for 3500 and written for 3005, and has no value.
+    Every part is below the unit before it. 3千5 may mean 3500 in speech and 3005 in writing, so it has no value.
     """
     total, ceiling, position = Fraction(0), 0, 0
     while position < len(text):

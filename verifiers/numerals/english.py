@@ -22,7 +22,7 @@ _SCALES = {
 _MULTIPLIERS = {"hundred": 100, "dozen": 12, **_SCALES}
 _DIGITS = {"zero": 0, **{word: number for word, number in _SMALL.items() if number < 10}}
 CARDINALS = {"zero", *_SMALL, *_TENS}
-"""With these a number in words begins, unless with `a`."""
+"""The words that may begin a number in words, apart from `a`."""
 _IRREGULAR = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth"}
 _IRREGULAR |= {"twelve": "twelfth"}
 
@@ -34,7 +34,7 @@ def _ordinal(word: str) -> str:
 
 
 ORDINALS = {_ordinal(word): number for word, number in {**_SMALL, **_TENS, "hundred": 100, **_SCALES}.items()}
-"""Ordinals, by their number."""
+"""The ordinals with their numbers."""
 _DENOMINATORS = {"half": 2, "quarter": 4} | {word: number for word, number in ORDINALS.items() if number > 2}
 _PLURALS = {"halves": "half"} | {word + "s": word for word in [*ORDINALS, "quarter"]}
 _PLURAL_MULTIPLIERS = {word + "s": word for word in _MULTIPLIERS}
@@ -43,15 +43,15 @@ VOCABULARY = {
     *_SMALL, *_TENS, *_MULTIPLIERS, *_PLURAL_MULTIPLIERS, *_DENOMINATORS, *_PLURALS, *_SIGNS,
     "zero", "a", "and", "point", "percent", "first",
 } - {"firsts", "seconds"}  # fmt: skip
-"""Words a number may be made of."""
-"""Words a number may be made of. `second` is not among them: behind a number it is a time."""
+"""The words of numbers, with ordinals."""
+"""The words of numbers. `second` is not among them: behind a number it is a time."""
 WORD = re.compile(r"(?:(?<!^)[- ])?([A-Za-z]+(?![A-Za-z'])|%)|( ?,)(?= ?[A-Za-z])")
-"""A hyphen joins two words; before the first, or with blanks around it, it is a minus."""
+"""A hyphen joins two words. Before the first word, or with blanks around it, it is a minus sign."""
 _FIGURES = re.compile(r"([+-]? ?)(\d{1,3}(?:,\d{3})+|\d{1,30})(\.\d{1,30})?(?![\d.,]*\d)")
 
 
 def number_words(text: str, *, every_word: bool) -> tuple[list[str], int]:
-    """The words at the beginning of a text (or only the words of numbers) in one spelling, and where they end."""
+    """The words at the beginning of a text (or only the words of numbers) in one spelling, and the end of them."""
     words: list[str] = []
     position = 0
     while len(words) <= _MAX_WORDS:
@@ -79,7 +79,7 @@ def _goes_on(text: str, position: int) -> bool:
 
 
 def number_of(words: list[str]) -> Fraction | None:
-    """The number that words spell; None when they spell none, or several."""
+    """The number that words spell; None if they spell none, or several."""
     if not words or len(words) > _MAX_WORDS:
         return None
     if words[0] in _SIGNS:
@@ -106,7 +106,7 @@ def _amount(words: Sequence[str]) -> Fraction | None:
 
 
 def _only(readings: AbstractSet[Fraction | None]) -> Fraction | None:
-    """The one value of all the readings there are."""
+    """The value that all readings share; None if there is none."""
     values = [reading for reading in readings if reading is not None]
     return values[0] if len(values) == 1 else None
 
@@ -151,7 +151,7 @@ def _below_thousand(words: Sequence[str]) -> int | None:
 
 
 def _hundreds(words: Sequence[str]) -> int | None:
-    """Up to 9999: `fifteen hundred` is said, `twenty hundred` is not."""
+    """A number up to 9999: `fifteen hundred` is English, `twenty hundred` is not."""
     if "hundred" not in words:
         return _below_hundred(words)
     at = words.index("hundred")
@@ -184,7 +184,7 @@ def _decimal(words: Sequence[str]) -> Fraction | None:
 
 
 def _multiplied(words: Sequence[str]) -> Fraction | None:
-    """`2.5 million`, `two and a half million`, `half a million`, `two dozen`."""
+    """A number with a multiplier: `2.5 million`, `two and a half million`, `half a million`, `two dozen`."""
     end = len(words)
     if not end or words[-1] not in _MULTIPLIERS:
         return None
@@ -206,7 +206,7 @@ def _multiplied(words: Sequence[str]) -> Fraction | None:
 
 
 def _mixed(words: Sequence[str]) -> set[Fraction]:
-    """`three and a half`; but `a million and a half` is said for 1,500,000 too, and has no reading here."""
+    """The readings of `three and a half`. `A million and a half` may also mean 1,500,000, and has no reading here."""
     readings: set[Fraction] = set()
     for at, word in enumerate(words):
         if word != "and" or not at or (words[at - 1] in _MULTIPLIERS and words[at + 1 : at + 2] == ["a"]):
@@ -218,7 +218,10 @@ def _mixed(words: Sequence[str]) -> set[Fraction]:
 
 
 def _fractions(words: Sequence[str]) -> set[Fraction]:
-    """`one` or `a` has a singular behind it, every other numerator a plural: `twenty third` is no fraction."""
+    """The readings of a fraction: a singular follows `one` or `a`, a plural any other numerator.
+
+    `Twenty third` is none.
+    """
     if list(words) == ["half"]:
         return {Fraction(1, 2)}
     readings: set[Fraction] = set()

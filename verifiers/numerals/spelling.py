@@ -1,4 +1,4 @@
-"""The text of a number without LaTeX and layout, in one form."""
+"""Brings the text of a number into one form, without LaTeX and layout."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
 
 
 def spoken(text: str) -> str | None:
-    """The text without LaTeX's wrappers and spacing, in compatibility form with single blanks; None if too long.
+    """The text in compatibility form, with single blanks and without LaTeX's wrappers and spacing; None if too long.
 
     Characters whose shape is their meaning (², ½, ③) stay as they are: 5² is not 52.
     """

@@ -1,1 +1,1 @@
-"""Puzzles: answers are checked against the rules of a puzzle, so that any valid solution is right."""
+"""Puzzles: answers are checked by the rules of the puzzle, so that any valid solution is right."""

@@ -1,12 +1,12 @@
-r"""Arithmetic of + - * / and parentheses over exact fractions, read by a parser of its own: nothing is evaluated as code.
+r"""Arithmetic of + - * / and parentheses over exact fractions. Its own parser reads it; nothing is evaluated as code.
 
     expression = term { ("+" | "-") term }
     term       = factor { ("*" | "/") factor | "(" expression ")" }
     factor     = [ "-" ] ( number | "(" expression ")" )
 
-Of LaTeX there are `\times \cdot \div \frac{a}{b} \left( \right)`. Parentheses behind parentheses multiply,
-`(7 - 5)(4 + 8)`, and square brackets are parentheses. Powers, floor division, other implied multiplication, digits of other kinds
-(`3²`) and everything else is no arithmetic.
+The LaTeX commands `\times \cdot \div \frac{a}{b} \left( \right)` are known. Parentheses behind parentheses multiply,
+`(7 - 5)(4 + 8)`, and square brackets are parentheses. Powers, floor division, other implied multiplication, digits of
+other kinds (`3²`) and everything else are no arithmetic.
 """
 
 import re
@@ -19,7 +19,7 @@ MAX_DEPTH = 50
 
 
 class NotArithmetic(Exception):
-    """The text is no expression."""
+    """The text is not an expression."""
 
 
 class DividesByZero(Exception):
@@ -30,14 +30,14 @@ class DividesByZero(Exception):
 class Expression:
     value: Fraction
     numbers: list[str] = field(default_factory=list)
-    """The numbers as they are written, from left to right."""
+    """The numbers as written, from left to right."""
 
 
 def equation(text: str) -> list[Expression]:
-    """The sides of `a = b = …`; a plain expression is one side.
+    """The sides of `a = b = …`. A plain expression is one side.
 
     Raises:
-        NotArithmetic, DividesByZero: a side is none, or has no value.
+        NotArithmetic, DividesByZero: a side is no expression, or has no value.
     """
     if len(text) > MAX_CHARS:
         raise NotArithmetic
@@ -114,7 +114,7 @@ class _Reader:
         return value
 
     def _are_side_by_side(self) -> bool:
-        """Whether a parenthesis opens here where another closes."""
+        """Whether one parenthesis closes here and another opens."""
         return self._next() == "(" and self._tokens[self._at - 1] == ")"
 
     def _factor(self, depth: int) -> Fraction:

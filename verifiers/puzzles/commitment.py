@@ -1,16 +1,17 @@
-"""Which answers of a text stand, and whether a text that holds several commits to the last of them.
+"""Decides which answers of a text stand, and whether a text with several answers commits to the last one.
 
     … earlier answer ──between──► last answer ──behind──► …
 
-*Between.* The last answer stands where words before it correct the earlier one or conclude ("so", "wait", "the final
-answer is"), or where it is far from it. It does not where nothing is said between the two, where they are led in by the
-same words (a list: "Solution 1: … Solution 2: …", "Answer: … Answer: …"), or by words for an alternative or a case
-("or", "another", "if").
+*Between.* The last answer stands if words before it correct the earlier one or conclude ("so", "wait", "the final
+answer is"), or if it is far from the earlier one. It does not stand if there are no words between the two, if the same
+words introduce both (a list: "Solution 1: … Solution 2: …", "Answer: … Answer: …"), or if it is introduced by words for
+an alternative or a case ("or", "another", "if").
 
-*Behind.* "… or" makes it an alternative, "that is wrong", "a contradiction" and "no solution exists" take it back.
+*Behind.* "… or" makes the answer an alternative. "That is wrong", "a contradiction" and "no solution exists" take it
+back.
 
-What words say is for the lexicon to tell. All looks go a fixed number of characters far, so a text costs no more for its
-length.
+The lexicon gives the meaning of words. Every look covers a fixed number of characters, so its cost does not grow with
+the length of the text.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from verifiers.numerals.english import ORDINALS
 
 
 class Place(Protocol):
-    """Where an answer stands in the text."""
+    """The place of an answer in the text."""
 
     @property
     def start(self) -> int: ...
@@ -45,23 +46,23 @@ _LEADS_ON = _CORRECTS | {
 
 P = TypeVar("P", bound=Place)
 _MAX_LOOKED_AT = 8
-"""So many of the last answers may be denied; of more, earlier ones stand."""
+"""The number of answers, counted from the end, that are tested for denials; earlier ones stand."""
 
 
 def undenied(text: str, offered: Sequence[P]) -> Sequence[P]:
-    """The answers without those that are said to be none: "not A -> C", "A -> C is wrong"."""
+    """The answers without those that the text denies: "not A -> C", "A -> C is wrong"."""
     last = offered[-_MAX_LOOKED_AT:]
     return [*offered[:-_MAX_LOOKED_AT], *(each for each in last if _stance(text, each) is not Stance.DENIED)]
 
 
 def _stance(text: str, place: Place) -> Stance:
-    """How the sentence in which an answer is offered stands by it."""
+    """The stance of the sentence that offers an answer towards that answer."""
     lead = _lead(text, place.start)
     return between(text[lead.start : lead.end], text[place.end : place.end + _TAIL_CHARS])
 
 
 def doubt(text: str, last: Place) -> Literal["conflicting_answers", "no_answer"] | None:
-    """Why the words beside the last answer make it none."""
+    """The reason, if the words beside the last answer make it no answer."""
     lead = _lead(text, last.start)
     if lead.ends_in(_CHOICE, lead.skipped(len(lead.words))):
         return "conflicting_answers"
@@ -78,9 +79,9 @@ _TAKES_BACK = frozenset([Kind.BACK, Kind.NONE])
 
 
 def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) -> bool:
-    """Whether the last answer replaces the one before it; `before`: those that differ from it, in order.
+    """Whether the last answer replaces the one before it.
 
-    `restates`: it was given before them, too.
+    `before` holds the answers that differ from it, in order. `restates` says that it was given before them, too.
     """
     earlier = before[-1]
     floor = max(earlier.end, last.start - _FAR_CHARS)
@@ -97,13 +98,13 @@ def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) ->
 
 
 def _is_told(lead: Sentence) -> bool:
-    """Whether a verb leads to an answer: "the shortest path is"."""
+    """Whether a verb introduces an answer: "the shortest path is"."""
     stop = lead.skipped(len(lead.words))
     return lead.ends_in(frozenset([Kind.IS]), stop - (stop > 0 and lead.words[stop - 1].text in ":：")) is not None
 
 
 def _is_alternative(text: str, start: int, end: int) -> bool:
-    """Whether the sentence that leads to an answer, in however many lines, calls it an alternative and concludes nothing."""
+    """Whether the sentence before an answer, on one line or more, calls it an alternative and concludes nothing."""
     for sentence in sentences(text, start, end):
         if sentence.stop.strip() or sentence.stop.count("\n") > 1:
             start = sentence.end
@@ -113,7 +114,7 @@ def _is_alternative(text: str, start: int, end: int) -> bool:
 
 
 def _lead(text: str, end: int) -> Sentence:
-    """What leads to an answer in its sentence; in the line above, where it ends in a colon, a verb or "or"."""
+    """The words before an answer in its sentence, or in the line above if that ends in a colon, a verb or "or"."""
     for sentence in reversed(list(sentences(text, max(0, end - _LEAD_CHARS), end))):
         if not sentence.words or sentence.text.startswith("```", sentence.start):
             continue
@@ -125,7 +126,7 @@ def _lead(text: str, end: int) -> Sentence:
 
 
 def _words_before(text: str, start: int, end: int) -> Sequence[Word]:
-    """The words of the last sentence before an answer that has any, without what only numbers it."""
+    """The words of the last sentence before an answer that has words, without those that only number it."""
     for sentence in reversed(list(sentences(text, start, end))):
         said = [word for word in sentence.words if word.text.isalpha() and not _is_numbering(word.text)]
         if said:
@@ -134,6 +135,6 @@ def _words_before(text: str, start: int, end: int) -> Sequence[Word]:
 
 
 def _is_numbering(word: str) -> bool:
-    """Whether a word is a letter, a number in words, or one of Rome's."""
+    """Whether a word is a letter, a number in words, or a Roman numeral."""
     is_letter = len(word) == 1 and word.isascii()
     return is_letter or word in ORDINALS or numerals.value(word) is not None or not word.strip("ivx")

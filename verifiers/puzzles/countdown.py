@@ -1,13 +1,14 @@
 """Countdown and the 24 game: an expression of the given numbers that equals the target.
 
-The expression may use + - * / and parentheses, written as in Python, in LaTeX or with × ÷ −; a sign before a number
-or a parenthesis is allowed. Every given number is used exactly once, or, with `use="at_most_once"`, none more often.
-Numbers must stand as they were given: digits are not joined. Values are exact fractions, intermediate ones may be
-negative or broken. Whether the target can be reached at all is not asked. `= 24` behind the expression (or before it, or a chain of equations) is allowed and must be true; `= ?`
-is not. In a plain text words may lead to the expression, and follow it where they do not take it back.
+The expression may use + - * / and parentheses, written as in Python, in LaTeX or with × ÷ −. A sign before a number or
+a parenthesis is allowed. Every given number is used exactly once, or at most once with `use="at_most_once"`. Numbers
+must stand as they were given: digits are not joined. Values are exact fractions; intermediate values may be negative or
+fractions. There is no check whether the target can be reached. `= 24` behind the expression (or before it, or a chain
+of equations) is allowed and must be true; `= ?` is not allowed. In a plain text, words may stand before the expression,
+and behind it if they do not take it back.
 
-Deliberate differences to TinyZero's countdown reward: nothing is evaluated by Python (which let `**` and `//` through),
-equality is exact, and an answer tag that holds anything else is worth 0, not 0.1.
+Deliberate differences to TinyZero's countdown reward: Python evaluates nothing (there it let `**` and `//` through),
+equality is exact, and an answer tag with any other content is worth 0, not 0.1.
 """
 
 import re
@@ -30,7 +31,7 @@ class CountdownParams(PuzzleParams):
     """The numbers and the target."""
 
     target: int | None = None
-    """The target of references that hold numbers only; 24 for the 24 game."""
+    """The target for references that hold only numbers; 24 for the 24 game."""
     use: Use = "exactly_once"
 
 
@@ -77,7 +78,7 @@ def _read(params: CountdownParams) -> _Puzzle:
     if not isinstance(numbers, Sequence) or not 0 < len(numbers) <= _MAX_NUMBERS:
         raise malformed(f"expected 1 to {_MAX_NUMBERS} numbers (`nums`), found {str(numbers)[:60]!r}")
     if target is None:
-        raise malformed("there is no `target`; for the 24 game it is 24")
+        raise malformed("expected `target`, the number to reach; for the 24 game it is 24")
     return _Puzzle(Counter([_number(number, _NUMBER) for number in numbers]), _number(target, _TARGET), params.use)
 
 
@@ -96,7 +97,7 @@ def _number(value: Any, form: re.Pattern[str]) -> Fraction:
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[str]]:
-    """All of the text, or those of its lines that are nothing but an expression, or hold one that words lead to."""
+    """The expressions of a text: the whole text, a whole line, or the part of a line behind words."""
     whole = _bare(text)
     if whole is not None and ("\n" not in whole or _is_equation(whole)):
         return [Offer(0, len(text), whole)]
@@ -107,7 +108,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[str]]:
 
 
 def _core(expression: str) -> str:
-    """What is the same in `1 + 2` and `1+2 = 3`."""
+    """The core of an expression; it is the same for `1 + 2` and `1+2 = 3`."""
     return max("".join(expression.split()).split("="), key=len)
 
 
@@ -126,7 +127,7 @@ _WORDS = re.compile(r"[:：\u4e00-\u9fff]|(?<![A-Za-z\\])[A-Za-z]{2,}")
 
 
 def _bare(text: str) -> str | None:
-    """The expression that all of a text is."""
+    """The expression that makes up a whole text; None if there is none."""
     if len(text) > _MAX_LINE_CHARS:
         return None
     plain = _plain(text)
@@ -156,15 +157,15 @@ _VALUE = re.compile(r"-?[0-9]{1,12}\b")
 
 
 def _behind_words(plain: str) -> str | None:
-    """The expression in which a line ends."""
+    """The expression at the end of a line; None if there is none."""
     match = _BEHIND_WORDS.search(plain)
     return match[1].strip() if match and _EXPRESSION.fullmatch(match[1]) and not match[1].strip().isdigit() else None
 
 
 def _between_words(plain: str) -> str | None:
-    """An expression that words lead to and that words follow, which offer no other one and take nothing back.
+    """An expression between words, if these offer no other expression and take nothing back.
 
-    "… evaluates to 24" is one side of an equation more.
+    "… evaluates to 24" counts as one more side of the equation.
     """
     found = _BETWEEN_WORDS.fullmatch(plain)
     if found is None or found["expression"].isdigit() or _OPERATION.search(found["words"]):
@@ -192,7 +193,7 @@ _OPEN = frozenset(
 
 
 def _expression_start(line: str) -> int:
-    """Where the expression begins that words lead to: behind the last of them, commands of LaTeX aside."""
+    """The start of the expression: the place behind the last word of the line that is no LaTeX command."""
     return max((match.end() for match in _WORDS.finditer(line)), default=0)
 
 
@@ -234,7 +235,7 @@ def _is_of_numbers(answer: str, wanted: _Puzzle) -> bool:
 
 
 def _claims_target(answer: str, wanted: _Puzzle) -> bool:
-    """Whether an expression is put forward as an answer: of the right numbers, and not said to be something else."""
+    """Whether an expression is meant as an answer: it has the right numbers, and is not said to equal another value."""
     try:
         sides = arithmetic.equation(answer)
     except (arithmetic.DividesByZero, arithmetic.NotArithmetic):

@@ -1,9 +1,9 @@
-"""Graph colouring: every vertex has one colour, and the ends of no edge have the same.
+"""Graph colouring: every vertex has one colour, and the two ends of an edge never have the same.
 
-The reference holds a graph (see `graphs`) and `colors` or `color_options` (a list), or `num_colors`, `k` or `max_colors`
-(a number: then any names of colours will do, but not more of them). The answer maps vertices to colours: an object
-`{"A": "red"}`, lines `A: red` or pairs `(A, red)`, or tells the vertices of each colour, `Red: A, C`; of vertices
-called 0, 1, 2, … also a list of colours in their order.
+The reference holds a graph (see `graphs`) and its colours: a list `colors` or `color_options`, or a number
+`num_colors`, `k` or `max_colors` (any names of colours are then allowed, but not more of them). The answer maps
+vertices to colours: an object `{"A": "red"}`, lines `A: red` or pairs `(A, red)`. It may also list the vertices of each
+colour, `Red: A, C`. If the vertices are called 0, 1, 2, …, it may be a list of colours in their order.
 """
 
 import re
@@ -37,9 +37,9 @@ Coloring = Mapping[str, str]
 class _Puzzle(NamedTuple):
     graph: Graph
     colors: frozenset[str] | None
-    """The colours there are, in lower case; None when only their number is given."""
+    """The allowed colours in lower case; None if only their number is given."""
     most: int
-    """How many colours there may be."""
+    """The number of colours that are allowed."""
 
 
 # --- the puzzle
@@ -68,7 +68,7 @@ def _read(params: PuzzleParams) -> _Puzzle:
 
 
 def _impossible(puzzle_: _Puzzle) -> str | None:
-    """With two colours: whether there is a cycle of odd length. With more it would take a search."""
+    """Why the graph cannot be coloured. Two colours fail on a cycle of odd length. More colours would need a search."""
     if puzzle_.most != 2:
         return None
     neighbours: dict[str, list[str]] = {vertex: [] for vertex in puzzle_.graph.vertices}
@@ -124,7 +124,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
 
 
 def _plain(text: str) -> str:
-    """With one arrow for all, without pictures, and pairs as lines have them; of the same length."""
+    """The text in the same length, with one kind of arrow, without pictures, and with pairs written as lines are."""
     text = notation.plain(text)
     if not text.isascii():
         text = _PICTURE.sub(" ", text)
@@ -132,7 +132,7 @@ def _plain(text: str) -> str:
 
 
 def _coloring(value: Any) -> Coloring | None:
-    """A mapping of names to names, or one that holds just that under a name of its own."""
+    """The colouring of a mapping of names to names, or of an object that holds only such a mapping; else None."""
     if isinstance(value, Mapping) and len(value) == 1:
         inner = next(iter(value.values()))
         value = inner if isinstance(inner, Mapping) else value
@@ -144,7 +144,7 @@ def _coloring(value: Any) -> Coloring | None:
 
 
 def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
-    """Blocks of lines `vertex: color`, or one line of them; a block that colours a vertex twice offers nothing right."""
+    """Offers in lines `vertex: color`, or in one line of them. A block that colours a vertex twice is never right."""
     names = set(puzzle_.graph.vertices)
     found: list[Offer[Coloring]] = []
     block: dict[str, str] = {}
@@ -167,7 +167,7 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
 
 
 def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] | None:
-    """`vertex: color`, also behind words that end in a colon; `vertex color` of a colour that there is."""
+    """The pair in `vertex: color`, also behind words that end in a colon, or in `vertex color` with a known colour."""
     piece = piece.strip(_MARKS)
     words = [word.strip(_MARKS) for word in piece.removeprefix("and ").split()]
     if len(words) == 2 and words[0] in names and words[1].casefold() in (puzzle_.colors or ()):
@@ -183,7 +183,7 @@ def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] 
 
 
 def _name(text: str, said_before: frozenset[str]) -> str | None:
-    """A name behind words that only lead to it."""
+    """The name behind words that only lead to it."""
     words = text.strip(_MARKS).split()
     while len(words) > 1 and words[0].casefold() in said_before:
         words = words[1:]
@@ -198,7 +198,10 @@ _BETWEEN_CLASSES = re.compile(r"[\s*•`\"'|,;.(){}\[\]-]{0,40}")
 
 
 def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
-    """Colours with their vertices, `Red: A, C` or `Red = {A, C}`, that follow each other; a vertex of two is right in none."""
+    """Offers in rows of colours with their vertices: `Red: A, C`, `Red = {A, C}`.
+
+    A vertex with two colours is wrong.
+    """
     names = {name.casefold(): name for name in puzzle_.graph.vertices}
     colors = puzzle_.colors or frozenset()
     if not 0 < len(colors) <= _MAX_CLASSES or colors.intersection(names) or len(names) < len(puzzle_.graph.vertices):

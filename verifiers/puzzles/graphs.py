@@ -1,4 +1,4 @@
-"""Graphs as data sets write them.
+"""Reads graphs in the forms of data sets.
 
 {"vertices": [...], "edges": [[a, b], [a, b, weight], {"from": a, "to": b, "weight": w}, "a-b", ...]}
 {"graph": {a: [b, c], ...}}          neighbours; also as `adjacency` or `adjacency_list`
@@ -38,7 +38,7 @@ def read(reference: Mapping[str, Any]) -> Graph:
     """The graph of a reference.
 
     Raises:
-        InvalidItem: it is none, or is too large.
+        InvalidItem: the reference holds no graph, or one that is too large.
     """
     neighbours = field(reference, "graph", "adjacency", "adjacency_list", "adj")
     if isinstance(neighbours, Mapping) and ("edges" in neighbours or "vertices" in neighbours):
@@ -115,7 +115,7 @@ _MAX_WEIGHT = 10**15
 
 
 def number(value: Any) -> Weight:
-    """A weight, exactly as it is written."""
+    """A weight, with exactly the written value."""
     try:
         if not isinstance(value, bool) and isinstance(value, int | float) and abs(value) <= _MAX_WEIGHT:
             return value if isinstance(value, int) else Fraction(str(value))

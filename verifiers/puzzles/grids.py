@@ -3,10 +3,10 @@ r"""Grids of cells as they stand in text: nested lists, matrices of LaTeX, table
     [[5, 3], [1, 2]]     5 3        53       | 5 | 3 |       5 & 3 \\
     ["53", "12"]         1 2        12       | 1 | 2 |       1 & 2
 
-Rows of one grid follow each other, also with the lines of a table between them; of a known height, blank lines and
-other ruled lines may stand between them, too. What only numbers a table's columns and rows is none of its cells. A grid is
-a tuple of rows of texts, not always of the same length: whether it has the right shape is for its puzzle to say.
-Linear in the length of the text.
+The rows of one grid follow each other; the lines of a table may stand between them. If the height is known, blank lines
+and other ruled lines may stand between them, too. Labels that only number a table's columns and rows are not cells. A
+grid is a tuple of rows of texts, which may differ in length: the puzzle checks the shape. Linear in the length of the
+text.
 """
 
 import re
@@ -23,14 +23,14 @@ Grid = tuple[Row, ...]
 
 
 class Shape(NamedTuple):
-    """What tells the rows of a grid from other lines."""
+    """The properties that distinguish the rows of a grid from other lines."""
 
     is_cell: Callable[[str], bool]
     width: int | None = None
-    """Cells in a row, where that is known: then a line without gaps is a row if it has as many signs."""
+    """The number of cells in a row, if known. A line without gaps is then a row if it has as many signs."""
     height: int | None = None
     blank: str | None = None
-    """What an empty cell of a table is, where it is one."""
+    """The sign that an empty cell of a table stands for, if any."""
 
 
 def offers(text: str, shape: Shape) -> list[Offer[Grid]]:
@@ -54,7 +54,7 @@ _LISTED = re.compile(rf"\[\s*+(?P<rows>{_TEXT}(?:\s*+,\s*+{_TEXT})++)\s*+,?\s*+\
 _BETWEEN_TEXTS = re.compile(r"[\"']\s*+,\s*+[\"']")
 _RULER = re.compile(r"(?=.*(?:--|[+=─━═]))[\s|+:=\-─-╿]++")
 _TABLE_RULER = re.compile(r"(?=.*--)(?=.*[|+┼├┌└╔╠╚])[\s|+:=\-─-╿]++|[\s─-╿]*+[┼├┌└╔╠╚][\s─-╿]*+")
-"""A ruled line of a table, which is between its rows, and not between two grids."""
+"""A ruled line of a table. It stands between rows, and does not separate two grids."""
 _MARKDOWN_RULER = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+\|[-:| \t]*+")
 _LABEL = re.compile(r"\s*+(?:[-*•]\s++)?(?:\*\*)?(?:row|line|r)\s?\d{1,3}\s?(?:\*\*)?[:.)=]", re.IGNORECASE)
 _BULLET = re.compile(r"\s*+(?:[-*•]|\d{1,3}[.)])\s++")
@@ -95,7 +95,7 @@ def _may_stand_between(line: str, shape: Shape) -> bool:
 
 
 class _Heading(Enum):
-    """What the first line of a table of Markdown says, where it is no row."""
+    """The meaning of the first line of a Markdown table, if it is not a row."""
 
     OF_COLUMNS = 1
     OF_ROWS_TOO = 2
@@ -133,7 +133,7 @@ def _behind_label(line: str) -> str:
 
 
 def _stacked(rows: Sequence[tuple[int, int, Row]], height: int | None) -> Iterable[Offer[Grid]]:
-    """One grid of these rows, or several if they are a multiple of the height."""
+    """One grid of these rows, or several grids if the number of rows is a multiple of the height."""
     if not rows:
         return
     step = height if height and len(rows) % height == 0 else len(rows)
@@ -162,7 +162,7 @@ _BLANKS = re.compile(r"\s*+(?:-\s++)*+-\s*+")
 
 
 def _cells(text: str, shape: Shape) -> Row | None:
-    """The cells between gaps; of one long word, its signs. None when one is no cell."""
+    """The cells between gaps, or the signs of one long word; None if one of them is no cell."""
     cells = [cell for cell in _GAPS.split(text) if cell]
     if len(cells) == 1 and len(cells[0]) > 1 and (shape.width is None or len(cells[0]) == shape.width):
         cells = list(cells[0])
@@ -174,7 +174,7 @@ def _cells(text: str, shape: Shape) -> Row | None:
 
 
 def _are_groups(cells: Sequence[str], width: int) -> bool:
-    """Whether a row stands in groups of equal length: `534|678|912`."""
+    """Whether a row is written in groups of equal length: `534|678|912`."""
     return len(cells) > 1 and len({len(cell) for cell in cells}) == 1 and sum(map(len, cells)) == width
 
 
@@ -182,10 +182,10 @@ def _are_groups(cells: Sequence[str], width: int) -> bool:
 
 
 def given(value: Any, is_cell: Callable[[str], bool], max_side: int) -> Grid:
-    """The rectangular grid of a reference: rows of cells, rows of text, or one text. None is a blank, `_`.
+    """The rectangular grid of a reference: rows of cells, rows of text, or one text. None becomes a blank, `_`.
 
     Raises:
-        InvalidItem: it is none.
+        InvalidItem: the value is no such grid.
     """
     rows: list[Row] = []
     lines = [line for line in value.strip().splitlines() if line.strip()] if isinstance(value, str) else value

@@ -1,16 +1,18 @@
-"""Knights and knaves: who tells the truth and who lies.
+"""Knights and knaves: which inhabitants tell the truth, and which lie.
 
-The reference has `names`, and `statements` (see `statements`) or `solution` (true for a knight, in the order of the
-names) or both; or the solution as text, `solution_text_format` or `solution_text` or the reference itself ("Zoey is a knight,
-and Oliver is a knave"); or an object of names and roles. With statements any assignment that agrees with all of them is
-right. Other words for the roles come in `knight_knave` or `knight_knave_terms`, or are one of the pairs below.
+The reference has one of three forms. It has `names` with `statements` (see `statements`), `solution` (true for a
+knight, in the order of the names), or both. Or it holds the solution as text ("Zoey is a knight, and Oliver is a
+knave"), in `solution_text_format`, in `solution_text`, or as the reference itself. Or it is an object of names and
+roles. With statements, any assignment that agrees with all of them is right. Other words for the roles are given in
+`knight_knave` or `knight_knave_terms`, or are one of the pairs below.
 
-The answer gives every inhabitant one role, in any of these ways: "Zoey is a knight", "Zoey: knight", "Zoey and Oliver are
-knaves", "Knights: Zoey", "the knights are Zoey and Oliver", "everyone else is a knight", an object, a table. In a tag or a box all of it counts, else the last lines that name
-everybody. Somebody with two roles, or with a choice of roles, makes the answer no answer.
+The answer gives every inhabitant one role, in any of these ways: "Zoey is a knight", "Zoey: knight", "Zoey and Oliver
+are knaves", "Knights: Zoey", "the knights are Zoey and Oliver", "everyone else is a knight", an object, a table. In a
+tag or a box the whole content counts; elsewhere the last lines that name every inhabitant count. If an inhabitant has
+two roles, or a choice of roles, there is no answer.
 
-Deliberate difference to Logic-RL's reward, which takes the first role found behind each name: there an answer with both
-roles for everybody is right half the time.
+Deliberate difference to Logic-RL: its reward takes the first role found behind each name, so that an answer with both
+roles for every name is right half the time.
 """
 
 import re
@@ -47,11 +49,11 @@ Roles = Mapping[str, bool]
 
 class _Puzzle(NamedTuple):
     names: tuple[str, ...]
-    """In lower case."""
+    """The names, in lower case."""
     statements: tuple[Statement, ...]
     solution: Roles | None
     terms: Mapping[str, bool]
-    """Words of one or more parts for the roles, in lower case, singular and plural."""
+    """The words for the roles, in one or more parts, in lower case, singular and plural."""
 
 
 # --- the puzzle
@@ -98,12 +100,12 @@ def _read(params: PuzzleParams) -> _Puzzle:
     elif given is not None or said is None:
         roles = _told(reference, terms)
         if set(roles) != set(known):
-            raise malformed("the solution is not about the names")
+            raise malformed("the solution must give a role to each of the `names`, and to no other name")
     return _Puzzle(known, _said(said, known, roles), roles, terms)
 
 
 def _bracketed(value: Any) -> Any:
-    """Statements as text are tuples of Python."""
+    """The statements as lists. Statements given as text are Python tuples."""
     return f"[{value.strip()[1:-1]}]" if isinstance(value, str) and value.strip()[:1] == "(" else value
 
 
@@ -135,7 +137,7 @@ def _plural(term: str) -> str:
 
 
 def _told(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Roles:
-    """A solution in words, or an object of names and roles."""
+    """The roles of a solution in words, or of an object of names and roles."""
     text = field(reference, "solution_text_format", "solution_text", "solution", "answer")
     text = opened(text) if text is not None else reference
     if isinstance(text, Mapping):
@@ -153,7 +155,7 @@ def _told(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Roles:
         if term in terms and found.setdefault(key, terms[term]) is not terms[term]:
             raise malformed(f"the solution gives {name[:40]!r} two roles")
     if not 0 < len(found) <= _MAX_PEOPLE:
-        raise malformed("the solution names nobody's role")
+        raise malformed("the solution gives no inhabitant a role; expected text such as 'Zoey is a knight'")
     return found
 
 
@@ -173,7 +175,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 _BETWEEN = frozenset(["must", "both", "all", "indeed", "definitely", "tells", "truth", "lies", "text"]).union(
     *(alone(kind, "en") - {"were"} for kind in (Kind.IS, Kind.THE, Kind.SO))
 )
-"""What may stand between names and their role."""
+"""The words that may stand between names and their role."""
 _CHOICE = alone(Kind.OR, "en") | alone(Kind.MAYBE, "en") | {"/"}
 _STOPS = frozenset(".;?")
 _SIGNS_BETWEEN = frozenset(":=|(-–—→>")
@@ -184,15 +186,17 @@ _TOKEN = re.compile(r"[^\W\d_][\w’-]*|\d+|[^\w\s]|\n")
 class _Claim(NamedTuple):
     start: int
     end: int
-    """Where its first name begins and its role ends."""
+    """The start of its first name, and the end of its role."""
     names: tuple[str, ...]
     role: bool | None
-    """None: a choice of roles, or a role that is denied."""
+    """None stands for a choice of roles, or a role that is denied."""
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
-    """What all of the text says together; where that is a contradiction, what its last claims say that name everybody,
-    after the earlier ones that say something else.
+    """The assignments that a text offers.
+
+    All claims count together. If they contradict each other, the last claims that name every inhabitant are an offer,
+    behind the earlier claims that differ.
     """
     skipped = max(0, len(text) - _MAX_CHARS)
     claims = _claims(text[skipped:], puzzle_)
@@ -213,7 +217,7 @@ _CONTRADICTION: Roles = {"": False}
 
 
 def _assignments(claims: Sequence[_Claim]) -> list[list[_Claim]]:
-    """Claims in groups, none of which speaks of somebody twice."""
+    """The claims in groups. No group names an inhabitant twice."""
     groups: list[list[_Claim]] = []
     spoken: set[str] = set()
     for claim in claims:
@@ -236,7 +240,7 @@ def _offer(claims: Sequence[_Claim], roles: Roles, skipped: int) -> Offer[Roles]
 
 
 def _together(claims: Sequence[_Claim]) -> Roles | None:
-    """What all claims say together; None when they contradict each other."""
+    """The roles of all claims together; None if they contradict each other."""
     roles: dict[str, bool] = {}
     for claim in claims:
         for name in claim.names:
@@ -246,7 +250,7 @@ def _together(claims: Sequence[_Claim]) -> Roles | None:
 
 
 def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> int:
-    """Where the last claims begin that speak of everybody; 0 also where none do."""
+    """The start of the last claims that name every inhabitant; 0 if there are none."""
     missing = set(names)
     at = len(claims)
     while at and missing:
@@ -256,12 +260,12 @@ def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> int:
 
 
 def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
-    """Every place where names get a role; a question gives none."""
+    """Every place where names get a role. A question gives none."""
     return _Claims(text, puzzle_).read()
 
 
 class _Claims:
-    """One reading of a text, from its first word to its last."""
+    """A reader that goes once through a text and collects its claims."""
 
     def __init__(self, text: str, puzzle_: _Puzzle) -> None:
         self._terms, self._all = puzzle_.terms, puzzle_.names
@@ -273,7 +277,7 @@ class _Claims:
         self._tokens = [word.casefold() for word in self._written]
         self._found: list[_Claim] = []
         self._names: list[str] = []
-        """Named last, together."""
+        """The names that were named last, together."""
         self._heading: bool | None = None
         """The role that a colon gives to the names behind it."""
         self._is_linked = False
@@ -300,7 +304,7 @@ class _Claims:
         self._found.append(_Claim(self._begin, end, tuple(names), role))
 
     def _give(self, at: int, width: int, term: bool) -> None:
-        """A role: of the names before it, or behind it."""
+        """Read a role. It belongs to the names before it, or to the names behind it."""
         role = None if _is_choice(self._tokens, at, width, self._terms) else term
         following = self._tokens[at + width : at + width + 2]
         names_next = len(following) == 2 and following[0] in ("is", "are") and following[1] in self._known
@@ -314,7 +318,7 @@ class _Claims:
         self._is_linked = False
 
     def _name(self, at: int, name: str) -> int:
-        """A name, which may be of more words."""
+        """Read a name, which may have several words."""
         joins = not self._is_linked and self._tokens[at - 1] in (",", "and", "&")
         self._names = [*self._names, name] if self._names and (joins or self._heading is not None) else [name]
         if len(self._names) == 1 or self._heading is not None:
@@ -325,7 +329,7 @@ class _Claims:
         return 1 + name.count(" ")
 
     def _pass(self, at: int, word: str) -> None:
-        """Any other word or sign."""
+        """Pass over any other word or sign."""
         if word in _BETWEEN or word in _SIGNS_BETWEEN:
             self._is_linked = bool(self._names)
         elif self._heading is not None and self._names and word in _CHOICE:
@@ -343,7 +347,7 @@ class _Claims:
             self._end(word)
 
     def _end(self, word: str) -> None:
-        """A word that belongs to no names and no role; a question gives none."""
+        """End the current claim at a word that belongs to no name and no role. A question gives no role."""
         self._names, self._is_linked = [], False
         if word == "?":
             del self._found[self._sentence :]
@@ -352,7 +356,7 @@ class _Claims:
 
 
 def _term(tokens: Sequence[str], at: int, terms: Mapping[str, bool]) -> tuple[bool | None, int]:
-    """The role that begins here, and how many tokens name it."""
+    """The role that begins here, and the number of its tokens."""
     for width in (2, 1):
         words = " ".join(tokens[at : at + width])
         if words in terms:
@@ -364,7 +368,7 @@ _OTHERS = frozenset(["everyone", "everybody", "others", "rest"])
 
 
 def _others(claims: Sequence[_Claim], names: Sequence[str]) -> list[str]:
-    """Whom "everyone else" means: all but those who were just given one role."""
+    """The names that "everyone else" means: all names, apart from those that were just given one role."""
     spoken: set[str] = set()
     for claim in reversed(claims):
         if claim.role is not claims[-1].role:
@@ -374,7 +378,7 @@ def _others(claims: Sequence[_Claim], names: Sequence[str]) -> list[str]:
 
 
 def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, bool]) -> bool:
-    """Whether the other role follows at once: `knight/knave`, `a knight (or a knave)`, `a knight and a knave`."""
+    """Whether the other role follows directly: `knight/knave`, `a knight (or a knave)`, `a knight and a knave`."""
     following = tokens[at + width : at + width + 6]
     while following and following[0] in ("(", ","):
         following = following[1:]

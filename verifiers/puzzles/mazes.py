@@ -1,8 +1,8 @@
-"""Grid mazes as graphs of their open cells: four directions, one step each.
+"""Grid mazes, read as graphs of their open cells: four directions, one step each.
 
-Signs: `S` or `*` is the start; `G`, `E` or `T` the goal, and `#` too where `*` is the start; `X`, `█`, 1, and `#` where it
-is not the goal, are walls; `O`, `.`, `_`, 0 and a space are open. `start` and `goal` of the reference, [row, column] from 0, go before
-signs.
+Signs: `S` or `*` is the start. `G`, `E` or `T` is the goal, and so is `#` if `*` is the start. `X`, `█`, 1, and a `#`
+that is not the goal, are walls. `O`, `.`, `_`, 0 and a space are open. `start` and `goal` of the reference, as [row,
+column] from 0, take precedence over signs.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ def read(reference: Mapping[str, Any], rows: Any) -> Maze:
     """The maze of a reference.
 
     Raises:
-        InvalidItem: it is none.
+        InvalidItem: the reference holds no maze.
     """
     cells = _cells(rows)
     starts = _places(cells, "S") or _places(cells, "*") or _places(cells, "s")
@@ -96,12 +96,12 @@ def _given(value: Any, cells: Grid) -> Cell | None:
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(part) is int for part in value):
         raise malformed("expected `start` and `goal` of a maze as [row, column]")
     if not (0 <= value[0] < len(cells) and 0 <= value[1] < len(cells[0])):
-        raise malformed("start or goal lies beside the maze")
+        raise malformed("`start` or `goal` lies outside the maze; rows and columns count from 0")
     return value[0], value[1]
 
 
 def steps(maze: Maze) -> int | None:
-    """Steps of a shortest path, by breadth-first search; None when there is no path."""
+    """The number of steps of a shortest path, by breadth-first search; None if there is no path."""
     distance = {maze.start: 0}
     waiting = deque([maze.start])
     while waiting:
@@ -117,7 +117,7 @@ def steps(maze: Maze) -> int | None:
 
 
 def walked(maze: Maze, moves: Sequence[str]) -> Cell | None:
-    """Where these moves lead; None where one leads into a wall or off the grid."""
+    """The cell that these moves lead to; None if one leads into a wall or off the grid."""
     cell = maze.start
     for move in moves:
         step = MOVES[move]

@@ -1,9 +1,9 @@
-"""N queens: one queen in each row and column, none on a diagonal with another, and those given stay where they are.
+"""N queens: one queen in each row and column, no two on a diagonal, and the given queens stay in place.
 
-The reference is the number of queens, a board, or an object with `puzzle`, `board` or `grid` (a board) or with `n`
-and, if there are any, `queens` (their [row, column], from 0). On a board Q, q, ♕, ♛, 👑 and 1 are queens; _ . 0 - * x, empty
-squares (⬜ ⬛) and cells, and null are free. The answer is a board, a list of columns (one for each row), or a list of all [row, column]; numbers
-may count from 0 or from 1, which the largest and smallest of them tell.
+The reference is the number of queens, a board, or an object. The object has a board as `puzzle`, `board` or `grid`, or
+`n` and optionally `queens` (their [row, column], from 0). On a board Q, q, ♕, ♛, 👑 and 1 are queens; _ . 0 - * x, empty
+squares (⬜ ⬛), empty cells, and null are free. The answer is a board, a list of columns (one for each row), or a list of
+all [row, column]. Numbers may count from 0 or from 1; the largest and smallest of them show which.
 """
 
 import re
@@ -33,7 +33,7 @@ def judge(item: Item[PuzzleParams]) -> Verdict:
 
 
 Queens = tuple[tuple[int, int], ...]
-"""Rows and columns from 0, in order."""
+"""The queens as rows and columns from 0, in order."""
 
 
 class _Puzzle(NamedTuple):
@@ -71,7 +71,7 @@ def _read(params: PuzzleParams) -> _Puzzle:
     if isinstance(side, bool) or not isinstance(side, int) or not 1 <= side <= _MAX_SIDE:
         raise malformed(f"expected a board, or `n` from 1 to {_MAX_SIDE}, found {str(side)[:40]!r}")
     if any(not (0 <= row < side and 0 <= column < side) for row, column in given):
-        raise malformed("a given queen stands beside the board")
+        raise malformed("a given queen stands outside the board; rows and columns count from 0")
     if side in (2, 3):
         raise InvalidItem("no_solution", f"{side} queens cannot stand on such a board")
     if _attacks(given):
@@ -104,7 +104,7 @@ def _attacks(queens: Queens) -> bool:
 
 
 def _impossible(puzzle_: _Puzzle) -> str | None:
-    """Whether a row or a column has no safe square left; no search."""
+    """The reason, if a row or a column has no safe square left. There is no search."""
     side, given = puzzle_
     rows, columns = {y for y, _ in given}, {x for _, x in given}
     sums, differences = {y + x for y, x in given}, {y - x for y, x in given}
@@ -145,7 +145,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
 
 
 def _outermost(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
-    """The offers without those that are another reading of the same place that says the same, or a row of a board."""
+    """The offers, without single rows of a board and without a second reading of a place that gives the same queens."""
     found: list[Offer[Queens]] = []
     for offer in offers:
         before = found[-1] if found else None
@@ -156,7 +156,7 @@ def _outermost(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
 
 
 def _in_columns(text: str, side: int) -> list[Offer[Queens]]:
-    """Lists of a column for each row behind words (`Solution: [2, 4, 1, 3]`), and lines `Row 1: column 2`."""
+    """The lists of one column per row behind words (`Solution: [2, 4, 1, 3]`), and lines `Row 1: column 2`."""
     found: list[Offer[Queens]] = []
     for listed in _LIST.finditer(text):
         columns = [int(number) for number in listed["columns"].split(",")]
@@ -179,7 +179,7 @@ _ROW = re.compile(
 
 
 def _placed(cells: Grid, side: int) -> Queens | None:
-    """The queens of a board, of a row of columns, or of rows of pairs; None for what is none of the three."""
+    """The queens of a board, of a row of columns, or of rows of pairs; None if the cells are none of the three."""
     if len(cells) == side and all(len(row) == side and _SQUARES.issuperset(row) for row in cells):
         return _queens(cells)
     if len(cells) == 1 and len(cells[0]) == side and all(cell.isdecimal() for cell in cells[0]):
@@ -190,7 +190,7 @@ def _placed(cells: Grid, side: int) -> Queens | None:
 
 
 def _from_pairs(pairs: Sequence[tuple[int, int]], side: int, rows_are_counted: bool = False) -> Queens:
-    """From 0, as the numbers tell; rows that we counted ourselves already are."""
+    """The queens counted from 0, as the numbers show. Rows that were counted here already start at 0."""
     column_base = 1 if any(x == side for _, x in pairs) else 0
     row_base = 0 if rows_are_counted else 1 if any(y == side for y, _ in pairs) else 0
     return tuple(sorted((y - row_base, x - column_base) for y, x in pairs))

@@ -1,10 +1,10 @@
-r"""How answers of puzzles are written, whatever the puzzle: arrows, pairs of numbers, tables and words of LaTeX, lines.
+r"""The notation of answers that all puzzles share: arrows, pairs of numbers, tables and words of LaTeX, lines.
 
     A --5--> B   A => B   A \to B   A ➔ B   ──►   A → B
     \text{red}                              ──►   red
     \begin{array}{cc} 1 & 2 \\ \end{array}  ──►   1 | 2, in lines of its own
 
-What is put in place of something is as long as that was, so that every sign stays where it stood.
+Every replacement is as long as the text that it replaces, so that every other sign keeps its place.
 """
 
 import re
@@ -22,18 +22,18 @@ _ENVIRONMENT = re.compile(r"\\(?:begin|end)\s?\{[a-z]{1,12}\*?\}(?:\{[|clr ]{0,9
 _RULES = re.compile(r"\\hline|\\(?:left|right)[\[\]().|]?")
 
 PAIR = re.compile(r"[(\[]\s{0,4}(\d{1,3})\s{0,4},\s{0,4}(\d{1,3})\s{0,4}[)\]]")
-"""Row and column, or the other way round."""
+"""A pair of numbers: row and column, or column and row."""
 
 
 def plain(text: str) -> str:
-    """The text with one arrow for all, and without commands of LaTeX for words."""
+    """The text with one kind of arrow, and without LaTeX commands for words."""
     if "\\" in text:
         text = _WORDS.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
     return _ARROW.sub(lambda match: "→".rjust(len(match[0])), text)
 
 
 def tabled(text: str) -> str:
-    """The text with matrices of LaTeX as tables of Markdown."""
+    """The text with LaTeX matrices turned into Markdown tables."""
     if "\\\\" not in text and "\\begin" not in text:
         return text
     text = _ENVIRONMENT.sub(lambda match: "\n".ljust(len(match[0])), text)
@@ -41,12 +41,12 @@ def tabled(text: str) -> str:
 
 
 def blank(match: re.Match[str]) -> str:
-    """As many spaces as something is long."""
+    """Spaces of the length of a match."""
     return " " * len(match[0])
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Where each line begins, and the line."""
+    """The start of each line, and the line."""
     start = 0
     for line in text.split("\n"):
         yield start, line

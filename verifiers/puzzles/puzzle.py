@@ -1,15 +1,15 @@
-"""What all puzzles share: reading the puzzle, finding the one answer a response commits to, and judging it.
+"""The base of all puzzles: reads the puzzle, finds the answer that a response commits to, and judges it.
 
     reference ──read──► puzzle           malformed, too large or impossible: `invalid`
     response ──commitment.extract──► text ──offers──► one answer ──check──► None (right) or a reason
 
-*Commitment.* In an answer tag, a box or any other named channel everything offered must be the same; two different
-offers are `conflicting_answers`. In a plain text the last offer is the answer where it corrects or concludes from the
-one before it; side by side they commit to none (commitment.py). Offers that only repeat the puzzle are none.
+*Commitment.* In an answer tag, a box or any other named channel all offers must be the same; two different offers are
+`conflicting_answers`. In a plain text the last offer is the answer if it corrects the one before it, or concludes from
+it. Offers side by side commit to none (commitment.py). Offers that only repeat the puzzle do not count.
 
-*Limits.* References beyond `MAX_PARTS` values are `invalid`; answers beyond `MAX_ANSWER_CHARS` are wrong. What is
-small is judged where we are, the rest in a worker. Whether a puzzle can be solved at all is asked only where an answer is
-wrong, and within a fixed number of steps, so that it costs right answers nothing.
+*Limits.* References beyond `MAX_PARTS` values are `invalid`; answers beyond `MAX_ANSWER_CHARS` are wrong. Small items
+are judged inline, the rest in a worker. Only a wrong answer leads to a check whether the puzzle can be solved at all.
+The check takes a fixed number of steps, and costs right answers nothing.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from verifiers.puzzles import structures
 from verifiers.rules import bounded, documents
 
 MAX_PARTS = 50_000
-"""Values in a reference, at all depths; of a text beyond 64 characters, half of its characters."""
+"""The number of values in a reference, at all depths. A text beyond 64 characters counts half of its characters."""
 MAX_ANSWER_CHARS = 200_000
 _QUICK_PARTS = 3_000
 _QUICK_CHARS = 8_000
-"""Text after thinking that is read on the event loop: some 10 ms for the most hostile ones tried."""
+"""Characters after thinking that are read on the event loop: some 10 ms for the most hostile texts tried."""
 
 AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.WHOLE)
 
@@ -44,7 +44,7 @@ class PuzzleParams(commitment.ExtractionParams):
 
     @cached_property
     def parts(self) -> int:
-        """How many values the reference holds, counted up to `MAX_PARTS`."""
+        """The number of values in the reference, counted up to `MAX_PARTS`."""
         return count_parts(self.reference)
 
 
@@ -54,7 +54,7 @@ A = TypeVar("A")
 
 
 class PuzzleVerifier(Verifier[Q]):
-    """Judges by a module's own pure `judge`."""
+    """A verifier of puzzles that judges by a module's own pure `judge`."""
 
     concurrency = None
 
@@ -71,7 +71,7 @@ class PuzzleVerifier(Verifier[Q]):
 
 
 def _is_quick(item: Item[Q]) -> bool:
-    """Also what is refused for its size is refused at once, and never sent to a worker."""
+    """Whether an item is judged inline. An item that is refused for its size is refused at once, without a worker."""
     parts = item.params.parts
     if parts > MAX_PARTS:
         return True
@@ -84,7 +84,7 @@ def _is_quick(item: Item[Q]) -> bool:
 
 
 class Offer(NamedTuple, Generic[A]):
-    """An answer and where it stands in the text that was searched."""
+    """An answer and its place in the searched text."""
 
     start: int
     end: int
@@ -92,21 +92,21 @@ class Offer(NamedTuple, Generic[A]):
 
 
 class Rules(NamedTuple, Generic[Q, Z, A]):
-    """A kind of puzzle."""
+    """The rules of one kind of puzzle."""
 
     read: Callable[[Q], Z]
     """The puzzle of an item; raises `InvalidItem`."""
     offers: Callable[[str, Z], Sequence[Offer[A]]]
-    """The answers a text holds, in order. Called with whole texts, so it must be linear in them."""
+    """The answers that a text holds, in order. It is called with whole texts, so it must be linear in their length."""
     check: Callable[[A, Z], str | None]
-    """None when the answer solves the puzzle, else a reason."""
+    """None if the answer solves the puzzle, else a reason."""
     impossible: Callable[[Z], str | None] = lambda _: None
-    """Why the puzzle has no solution, if that is found within a fixed number of steps."""
+    """The reason why the puzzle has no solution, if a fixed number of steps finds one."""
     is_whole: Callable[[A, Z], bool] = lambda *_: True
-    """Whether an offer before the last is an answer, right or wrong, and not just a part of one or a step to it."""
+    """Whether an offer before the last one is an answer, right or wrong, and not only a part of one or a step to it."""
     auto: Sequence[Channel] = AUTO
     folds: bool = True
-    """Whether offers are searched for in the NFKC form of the text, which makes a 2 of ², without invisible signs."""
+    """Whether offers are searched in the NFKC form of the text without invisible signs. NFKC turns ² into 2."""
 
 
 def judge(item: Item[Q], rules: Rules[Q, Z, A]) -> Verdict:
@@ -139,7 +139,7 @@ def _judge(item: Item[Q], rules: Rules[Q, Z, A], puzzle: Z) -> Verdict:
 
 
 def _folded(text: str) -> str:
-    """Also without what makes an emoji of a sign or a digit: ➡️ is ➡, and 1️⃣ is 1."""
+    """The folded text, also without the characters that turn a sign or a digit into an emoji: ➡️ is ➡, and 1️⃣ is 1."""
     folded = commitment.fold(text)
     return folded if folded.isascii() else folded.translate(_EMOJI_MARKS)
 
@@ -148,7 +148,7 @@ _EMOJI_MARKS = {0xFE0F: None, 0x20E3: None}
 
 
 class Found(NamedTuple, Generic[A]):
-    """The answer of a response; without one, the reason why."""
+    """The answer of a response, or the reason why there is none."""
 
     answer: A | None
     reason: str
@@ -163,7 +163,7 @@ def find(
     folds: bool = True,
     is_whole: Callable[[A], bool] = lambda _: True,
 ) -> Found[A]:
-    """The one answer that a response commits to."""
+    """Find the answer that a response commits to."""
     extraction = commitment.corrected(item.response, commitment.extract(item.response, item.params, auto), "reject")
     detail = extraction.detail(item.explain)
     if extraction.answer is None:
@@ -192,9 +192,9 @@ def find(
 
 
 def count_parts(value: Any) -> int:
-    """How many values a structure holds, counted level by level and no further than `MAX_PARTS`.
+    """The number of values in a structure, counted level by level up to `MAX_PARTS`.
 
-    Nesting beyond `documents.MAX_DEPTH` counts as more than that.
+    Nesting beyond `documents.MAX_DEPTH` counts as more than `MAX_PARTS`.
     """
     total, level, depth = 1, [value], 0
     while level := [part for part in level if isinstance(part, _PARTED)]:
@@ -223,7 +223,7 @@ def malformed(message: str) -> InvalidItem:
 
 
 def opened(reference: Any) -> Any:
-    """A reference with its JSON read, inside what data sets wrap it in (`metadata`, `puzzle`, `ground_truth`)."""
+    """A reference with its JSON read, without the wrappers of data sets (`metadata`, `puzzle`, `ground_truth`)."""
     for _ in range(_MAX_WRAPPINGS):
         if isinstance(reference, str) and reference.lstrip()[:1] in ("{", "["):
             reference = _structure(reference)
@@ -260,7 +260,7 @@ def _structure(text: str) -> Any:
 
 
 def field(reference: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first of these names that is there and not None."""
+    """The value of the first of these names that is present and not None."""
     for name in names:
         if (value := reference.get(name)) is not None:
             return value
@@ -268,7 +268,7 @@ def field(reference: Mapping[str, Any], *names: str) -> Any:
 
 
 def label(value: Any) -> str:
-    """A vertex, a colour, a name: texts and integers that look the same are the same."""
+    """The label of a vertex, a colour or a name, as text. Texts and integers that look the same are the same."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise malformed(f"expected a name or an integer, found {str(value)[:40]!r}")
     if isinstance(value, int) and abs(value) > _MAX_LABEL:

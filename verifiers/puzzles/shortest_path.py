@@ -1,13 +1,13 @@
-"""Shortest path: a path from start to goal that exists and is as short as any.
+"""Shortest path: the answer is a path from start to goal that exists and is as short as possible.
 
-The reference is a graph (see `graphs`; with `start` or `source`, and `goal`, `end`, `target` or `destination`), or a maze (see
-`mazes`; its rows as `matrix`, `maze` or `grid`). Weights are not negative; the length of the shortest path is computed here, a
-`solution` of the reference is not looked at. With `optimal=False` any path will do.
+The reference is a graph (see `graphs`; with `start` or `source`, and `goal`, `end`, `target` or `destination`), or a
+maze (see `mazes`; its rows as `matrix`, `maze` or `grid`). Weights are not negative. The length of the shortest path is
+computed here; a `solution` of the reference is ignored. With `optimal=False` any path is right.
 
-The answer is the vertices from start to goal (`A -> B -> C`, `[A, B, C]`); of a maze the moves (`up down left right`,
-`UDLR`, arrows) or the cells as (row, column) from 0. An object `{"path": […], "length": 3}` must tell the true length.
-Where there is no path, "infeasible", "no path", "unreachable", "impossible", "none" or -1 in the last line is
-the right answer.
+The answer lists the vertices from start to goal (`A -> B -> C`, `[A, B, C]`). For a maze it lists the moves (`up down
+left right`, `UDLR`, arrows) or the cells as (row, column) from 0. An object `{"path": […], "length": 3}` must give the
+true length. If there is no path, the right answer is "infeasible", "no path", "unreachable", "impossible", "none" or -1
+on the last line.
 """
 
 import re
@@ -52,7 +52,7 @@ class _Network(NamedTuple):
     """A graph with the lightest edge of each pair of vertices."""
 
     names: Mapping[str, str]
-    """Vertices by their names without case, where that tells them apart."""
+    """The vertices by their names without case, if those names differ."""
     weights: Mapping[str, Mapping[str, Weight]]
     start: str
     goal: str
@@ -67,7 +67,7 @@ class _Answer(NamedTuple):
     kind: Literal["path", "moves", "infeasible"]
     steps: tuple[str, ...] = ()
     length: Fraction | None = None
-    """What the answer says the length is."""
+    """The length that the answer gives."""
 
 
 # --- the puzzle
@@ -106,7 +106,7 @@ def _weights(graph: Graph) -> Mapping[str, Mapping[str, Weight]]:
 
 
 def _shortest(network: _Network) -> Weight | None:
-    """The length of a shortest path, by Dijkstra's algorithm; None when there is no path."""
+    """The length of a shortest path, by Dijkstra's algorithm; None if there is no path."""
     done: set[str] = set()
     waiting: list[tuple[Weight, str]] = [(0, network.start)]
     while waiting:
@@ -142,7 +142,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[_Answer]]:
 
 
 def _without_path(text: str) -> list[Offer[_Answer]]:
-    """What the last line says where it says that there is no path."""
+    """The offer of a last line which says that there is no path; else nothing."""
     end = len(text.rstrip("` \n"))
     told = list(sentences(text, max(text.rfind("\n", 0, end) + 1, end - _TAIL_CHARS), end))
     if not told or any(sentence.asks or sentence.has(Kind.IF, 0, len(sentence.words)) for sentence in told):
@@ -157,7 +157,7 @@ def _without_path(text: str) -> list[Offer[_Answer]]:
 
 
 def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
-    """Lines of moves, of which those that follow each other are one answer; without any, all cells from the start on."""
+    """The answers in lines of moves, where lines in a row are one answer; without any, all cells from the start on."""
     blocks: list[tuple[int, int, list[str]]] = []
     for start, line in notation.lines(text):
         first, moves = _moves_of_line(line) if len(line) <= _MAX_LINE_CHARS else (0, [])
@@ -177,8 +177,9 @@ def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
 
 
 def _moves_of_line(line: str) -> tuple[int, list[str]]:
-    """The moves of a line of nothing else, behind a label, and where they begin; arrows between words or letters only
-    part them.
+    """The moves of a line that holds only moves behind a label, and the place where they begin.
+
+    Arrows between words or letters only separate them.
     """
     label = line[: _MAX_LABEL_CHARS + 1]
     first = max(label.rfind(":"), label.rfind("：")) + 1
@@ -194,7 +195,7 @@ def _moves_of_line(line: str) -> tuple[int, list[str]]:
 
 
 def _moves(places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """The moves from cell to cell; `jump` where two are no neighbours."""
+    """The moves from cell to cell; `jump` if two cells are no neighbours."""
     names = {step: name for name, step in mazes.MOVES.items()}
     return tuple([names.get((b[0] - a[0], b[1] - a[1]), "jump") for a, b in pairwise(places)])
 
@@ -222,7 +223,7 @@ def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
 
 
 def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
-    """A last line of nothing but vertices, with commas, dashes or spaces between them."""
+    """The offer of a last line of only vertices, with commas, dashes or spaces between them."""
     end = len(text.rstrip())
     start = max(text.rfind("\n", 0, end), text.rfind(":", 0, end)) + 1
     if end - start <= _MAX_LINE_CHARS:
@@ -234,7 +235,7 @@ def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
 
 
 def _length(value: Any) -> Fraction | None:
-    """What is no number is a length that no path has."""
+    """The length as a number. A value that is no number becomes a length that no path has."""
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**18
@@ -242,7 +243,10 @@ def _length(value: Any) -> Fraction | None:
 
 
 def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
-    """A list of at least two names, or a text of them with arrows or commas, whose first and last are vertices."""
+    """The steps of a list of at least two names, or of a text with arrows or commas.
+
+    The first and last are vertices.
+    """
     if isinstance(value, str):
         chains = list(_chains(value, network)) or list(_chains(value.replace(",", "→"), network))
         return chains[0].answer if len(chains) == 1 else None
@@ -252,15 +256,17 @@ def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
 
 
 def _known(names: Sequence[str], network: _Network) -> tuple[str, ...] | None:
-    """The names as the graph has them; None unless the first and the last are vertices."""
+    """The names as the graph writes them; None unless the first and the last are vertices."""
     names = [" ".join(name.strip("`*\"' ").split()) for name in names]
     known = tuple([name if name in network.weights else network.names.get(name.casefold(), name) for name in names])
     return known if known[0] in network.weights and known[-1] in network.weights else None
 
 
 def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
-    """Names with arrows between them, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`); where more
-    than a name is between two arrows, a chain ends and another one begins.
+    """The chains of names with arrows between them.
+
+    Words may stand before a chain (`Path: A -> B`) and behind it (`A -> B (length 3)`). If more than a name stands
+    between two arrows, one chain ends and another one begins.
     """
     arrows = [arrow.span() for arrow in _ARROW.finditer(line)]
     names: list[str] = []
@@ -281,7 +287,7 @@ def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
 
 
 def _bare_name(text: str, network: _Network) -> str:
-    """A name without marks, and without a remark behind it: `B (2)`."""
+    """A name without marks, and without a remark behind it: `B` for `B (2)`."""
     name = text.strip(_MARKS)
     return name if _is_vertex(name, network) else _REMARK.sub("", text).strip(_MARKS)
 

@@ -1,8 +1,8 @@
-"""What the inhabitants of an island of knights and knaves say, and whether an assignment agrees with it.
+"""The statements of the inhabitants of an island of knights and knaves, and checks of assignments against them.
 
     statement = ["telling-truth", i] | ["lying", i] | ["not", s] | ["and", s, …] | ["or", s, …] | ["->", s, s] | ["<=>", s, s]
 
-Inhabitants are numbered from 0; statement i is what inhabitant i says, true exactly when i is a knight.
+Inhabitants are numbered from 0. Inhabitant i makes statement i, which is true exactly if i is a knight.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from verifiers.puzzles.puzzle import malformed
 
 _MAX_DEPTH = 40
 _MAX_CHECKS = 50_000
-"""Steps that looking for a solution may take."""
+"""The number of steps that a search for a solution may take."""
 _PAIRS = {"->": "->", "=>": "->", "<=>": "<=>", "<->": "<=>"}
 
 Statement = tuple[Any, ...]
@@ -23,7 +23,7 @@ def read(value: Any, people: int) -> tuple[Statement, ...]:
     """The statements of all inhabitants.
 
     Raises:
-        InvalidItem: they are none.
+        InvalidItem: the value holds no such statements.
     """
     if not isinstance(value, list | tuple) or len(value) != people:
         raise malformed(f"expected one statement for each of {people} inhabitants")
@@ -36,7 +36,7 @@ def _statement(value: Any, people: int, depth: int) -> Statement:
     kind, rest = value[0], value[1:]
     if kind in ("telling-truth", "lying"):
         if len(rest) != 1 or type(rest[0]) is not int or not 0 <= rest[0] < people:
-            raise malformed("a statement is about nobody of the island")
+            raise malformed("a statement names an inhabitant who does not exist; inhabitants are numbered from 0")
         return kind, rest[0]
     inner = tuple(_statement(part, people, depth + 1) for part in rest)
     if kind in ("and", "or") or (kind == "not" and len(inner) == 1):
@@ -52,7 +52,7 @@ def agree(statements: Sequence[Statement], are_knights: Sequence[bool]) -> bool:
 
 
 def are_paradox(statements: Sequence[Statement]) -> bool:
-    """Whether no assignment agrees; False also where it would take too long to know."""
+    """Whether no assignment agrees with the statements; False also if the search would take too long."""
     people = len(statements)
     size = sum(map(_size, statements))
     if people > 16 or size << people > _MAX_CHECKS:

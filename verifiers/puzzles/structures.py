@@ -1,7 +1,8 @@
-"""Reads JSON, Python literals and what models write in between: mappings, lists and words, never evaluated.
+"""Reads JSON, Python literals and mixtures of both: mappings, lists and words. Nothing is evaluated.
 
-A text is split into brackets, quoted words and bare words. Keys are texts; a bare word is a number, a truth value,
-None, or itself, so that `{0: 1}`, `{"A": "red"}` and `{A: red}` are all read. Linear in the length, nesting bounded.
+A text is split into brackets, quoted words and bare words. Keys are texts. A bare word is a number, a truth value,
+None, or text, so that `{0: 1}`, `{"A": "red"}` and `{A: red}` can all be read. The cost is linear in the length, and
+nesting is bounded.
 """
 
 import re
@@ -13,14 +14,14 @@ _MAX_SPANS = 16
 
 
 class Unreadable(Exception):
-    """No such structure."""
+    """The text is no such structure."""
 
 
 def read(text: str) -> Any:
-    """The value of all of a text: dict, list, str, int, float, bool or None.
+    """The value of a whole text: dict, list, str, int, float, bool or None.
 
     Raises:
-        Unreadable: it is no structure, is nested too deep, or gives one key two values.
+        Unreadable: the text is no structure, is nested too deep, or gives one key two values.
     """
     tokens = _tokens(text)
     value = _value(tokens, next(tokens), 0)
@@ -30,9 +31,9 @@ def read(text: str) -> Any:
 
 
 def offers(text: str, opening: str) -> list[tuple[int, int, Any]]:
-    r"""The outermost spans in `opening` (`{` or `[`) that can be read, with their values; the last `_MAX_SPANS`.
+    r"""The outermost readable spans that begin with `opening` (`{` or `[`), with their values; the last `_MAX_SPANS`.
 
-    Braces of LaTeX, `\{`, are braces.
+    LaTeX braces, `\{`, count as braces.
     """
     found = []
     text = text.replace("\\{", " {").replace("\\}", " }")
@@ -47,7 +48,7 @@ def offers(text: str, opening: str) -> list[tuple[int, int, Any]]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Bracketed spans that are in no other closed one."""
+    """The bracketed spans outside any other closed span."""
     closed: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
     for match in _BRACKET.finditer(text):

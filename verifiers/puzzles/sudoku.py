@@ -1,13 +1,13 @@
-"""Sudoku: any completion of the given grid with every sign once in each row, column and box.
+"""Sudoku: any completion of the given grid is right that has every sign once in each row, column and box.
 
-Grids have 4 to 25 rows; the box is the squarest one that fits (2 high and 3 wide for 6), or `box` = [height, width] of the reference.
-The reference is the puzzle, or an object that holds it as `puzzle`, `grid`, `board`, `quizzes` or `question`; as a
-list of rows, as rows of text, or as one text of all cells. Blanks are 0 . _ - * x ? or null. Beyond 9 a cell is a number (10, 11,
-...) or a letter (A is 10; A is 0xA where the digit 0 is a sign, and 1 where all are letters). Where an object holds
-nothing but a `solution`, the answer must be that.
+Grids have 4 to 25 rows. The box is the squarest one that fits (2 high and 3 wide for 6), or `box` = [height, width] of
+the reference. The reference is the puzzle, or an object that holds it as `puzzle`, `grid`, `board`, `quizzes` or
+`question`. The puzzle is a list of rows, rows of text, or one text of all cells. Blanks are 0 . _ - * x ? or null.
+Beyond 9 a cell is a number (10, 11, ...) or a letter (A is 10; A is 0xA if the digit 0 is a sign, and 1 if all signs
+are letters). If an object holds only a `solution`, the answer must equal it.
 
-A reference is `invalid` when its givens contradict each other, leave a cell without a sign or a sign without a place,
-when nothing is blank, or when its `solution` is none.
+A reference is `invalid` if its givens contradict each other, leave a cell without a sign or a sign without a place, if
+no cell is blank, or if its `solution` does not solve it.
 """
 
 import math
@@ -38,13 +38,13 @@ def judge(item: Item[PuzzleParams]) -> Verdict:
 
 
 Values = tuple[tuple[int, ...], ...]
-"""Rows of signs as numbers from 1; 0 is a blank."""
+"""Rows of signs, written as numbers from 1; 0 is a blank."""
 
 
 class _Puzzle(NamedTuple):
     givens: Values
     box: tuple[int, int]
-    """Rows and columns of a box."""
+    """The number of rows and columns of a box."""
     signs: Mapping[str, int]
 
 
@@ -100,7 +100,7 @@ def _grid(value: Any) -> Grid:
 
 
 def _square(cells: Any) -> Any:
-    """The rows of a flat list, or of a text of single signs."""
+    """The cells as rows, if they are a flat list or a text of single signs; otherwise unchanged."""
     if isinstance(cells, str):
         words = cells.replace(",", " ").split()
         cells = words if len(words) > 1 and math.isqrt(len(words)) ** 2 == len(words) else list("".join(words))
@@ -111,14 +111,14 @@ def _square(cells: Any) -> Any:
 
 
 def _is_cell(cell: str) -> bool:
-    """A blank, a number, or a capital letter in either case."""
+    """Whether a text is a cell: a blank, a number, or a letter in either case."""
     return cell in _BLANKS or (
         cell.isascii() and ((cell.isdigit() and len(cell) < 3) or (cell.isalpha() and len(cell) == 1))
     )
 
 
 def _signs(cells: Grid, like: Mapping[str, int] | None = None) -> Mapping[str, int]:
-    """What each sign is; the puzzle's signs go for its solution too."""
+    """The number of each sign. The signs of the puzzle hold for its solution, too."""
     if like is not None:
         return like
     side = len(cells)
@@ -136,7 +136,7 @@ def _signs(cells: Grid, like: Mapping[str, int] | None = None) -> Mapping[str, i
 
 
 def _values(cells: Grid, signs: Mapping[str, int]) -> Values | None:
-    """The signs as numbers; None when one is unknown."""
+    """The signs of a grid as numbers; None if one is unknown."""
     try:
         return tuple(tuple(signs[cell.upper()] for cell in row) for row in cells)
     except KeyError:
@@ -157,7 +157,7 @@ def _box(given: Any, side: int) -> tuple[int, int]:
 
 
 def _units(values: Values, box: tuple[int, int]) -> Iterable[Sequence[int]]:
-    """Rows, columns and boxes."""
+    """The values of all rows, columns and boxes."""
     yield from values
     yield from zip(*values, strict=True)
     side, (height, width) = len(values), box
@@ -172,7 +172,7 @@ def _repeats(unit: Sequence[int]) -> bool:
 
 
 def _impossible(puzzle_: _Puzzle) -> str | None:
-    """A look at each blank and each sign, not a search."""
+    """The reason why the puzzle has no solution, by one look at each blank and each sign, without a search."""
     givens, (height, width) = puzzle_.givens, puzzle_.box
     side = len(givens)
     full = (1 << side) - 1
@@ -201,7 +201,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
-    """Grids of the puzzle's signs that are not the puzzle; a square in one line is one too."""
+    """The grids of the puzzle's signs, without the puzzle itself. A square in one line is a grid, too."""
     side = len(puzzle_.givens)
     signs = puzzle_.signs
     echo = _echo(puzzle_)
@@ -214,7 +214,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
 
 
 def _echo(puzzle_: _Puzzle) -> Values | None:
-    """The puzzle, which is no answer; a reference that has only the solution has no puzzle."""
+    """The values of the puzzle, which are no answer; None if the reference has only the solution."""
     return puzzle_.givens if any(0 in row for row in puzzle_.givens) else None
 
 
@@ -224,7 +224,7 @@ _MAX_LINE_CHARS = 4_000
 
 
 def _in_one_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
-    """Lines of a sign for each cell, of a word for each row or with one word for all: `1 2 3 4 / 3 4 1 2 / …`, `1234 …`."""
+    """The grids in one line, in signs, in words for rows, or in one word: `1 2 3 4 / 3 4 1 2 / …`, `1234 …`."""
     side = len(puzzle_.givens)
     found: list[Offer[Values]] = []
     for start, line in lines(text):

@@ -1,12 +1,12 @@
-"""Word ladder: from a word to another, one letter changed at each step, through words of a dictionary.
+"""Word ladder: a path from one word to another through a dictionary, with one letter changed at each step.
 
-The reference has the two words (`start_word` or `start`, `begin`, `source`; `end_word` or `end`, `goal`, `target`) and the
-dictionary: `words`, `vocabulary`, `dictionary` or `word_list`, a list or one text. Without a dictionary nobody can say
-whether a step is a word, so such a reference is `invalid`; the first and the last word need not be in it. Case does
-not count. With `shortest=True` no ladder may be shorter.
+The reference has the two words (`start_word` or `start`, `begin`, `source`; `end_word` or `end`, `goal`, `target`) and
+the dictionary: `words`, `vocabulary`, `dictionary` or `word_list`, a list or one text. A reference without a dictionary
+is `invalid`, because it cannot decide whether a step is a word. The first and the last word need not be in the
+dictionary. Case does not count. With `shortest=True` the ladder must be a shortest one.
 
-The answer is the words from first to last, with commas, arrows, dashes, spaces or line ends between them, or a list of them.
-A line of steps may begin with the word that the line before it ends with, and short remarks may follow words.
+The answer lists the words from first to last, with commas, arrows, dashes, spaces or line ends between them, or as a
+list. A line of steps may begin with the last word of the line before it. Short remarks may follow words.
 """
 
 import re
@@ -48,7 +48,7 @@ class _Puzzle(NamedTuple):
     start: str
     end: str
     words: frozenset[str]
-    """Those of the right length, in lower case, the first and the last word among them."""
+    """The words of the right length, in lower case, with the first and the last word."""
     is_shortest: bool
 
 
@@ -90,7 +90,7 @@ def _word(value: Any) -> str:
 
 @lru_cache(maxsize=32)
 def _steps(start: str, end: str, words: frozenset[str]) -> int | None:
-    """Words of a shortest ladder, by breadth-first search over what words have in common; None when there is none."""
+    """The number of words of a shortest ladder, by breadth-first search over shared letters; None if there is none."""
     neighbours: dict[str, list[str]] = {}
     for word in sorted(words):
         for pattern in _patterns(word):
@@ -122,21 +122,22 @@ _LIST_MARK = re.compile(r"(?mi)^[ \t*•-]{0,8}(?:(?:step\s)?\d{1,3}\*{0,2}[:.)]
 _REMARK = re.compile(r"(?<=[^\W\d_])[*`]{0,3}[ \t]{1,4}\((?!or\b)[^()\n]{1,40}\)")
 _CHANGES = "letter letters change changed changes swap swapped replace replaced first second third fourth fifth last"
 _REMARK_WORDS = frozenset(f"a an the one and to by for its with from into then {_CHANGES}".split())
-"""What remarks on steps are made of, even where it is as long as the words of the ladder."""
+"""The words of remarks on steps. They are remarks even if they are as long as the words of the ladder."""
 _QUOTED_WORD = rf"{_QUOTES}[^\W\d_]{{1,40}}+{_QUOTES}"
 _PAIR_LINE = re.compile(
     rf"(?m)^(?P<pair>[^\w\n]{{0,12}}+{_QUOTED_WORD}[ \t]*+→[ \t]*+{_QUOTED_WORD})"
     r"(?P<remark>[ \t]{0,4}(?:[:：(,;]|[–—-](?=\s))[^\n]{1,120})$"
 )
-"""One step in its own line, and what is said of it."""
+"""One step on its own line, with a remark."""
 _STEP = re.compile(r"[^\W\d_]{2}[\s*`\"']{0,4}[→,]|\b(?:or|OR)\b")
 _AND = re.compile(r"(?<=,)[ \t]and(?=[ \t])")
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
-    """Runs of words of the right length from the first word on, with signs or, if there are none such, spaces between.
+    """The ladders of a text: runs of words of the right length from the first word on.
 
-    The first and the last word alone are the puzzle, if there is anything else.
+    Signs stand between the words, or spaces if there are no such runs. The first and the last word alone are the
+    puzzle, if the text holds anything else.
     """
     text = _bare(text, len(puzzle_.start))
     found = _runs(text, puzzle_, _LINK) or _runs(text, puzzle_, _SPACE)
@@ -144,9 +145,10 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
 
 
 def _bare(text: str, length: int) -> str:
-    """With space in place of what may stand between the words of a ladder: marks of lists, LaTeX's commands, remarks without
-    a word of this length (`(l → r)`) or on one step in a line of its own, and the "and" before the last. Every sign
-    stays where it was.
+    """The text with spaces in place of everything that may stand between the words of a ladder.
+
+    That is: list marks, LaTeX commands, remarks without a word of this length (`(l → r)`), remarks on a step on its own
+    line, and the "and" before the last word. Every other sign keeps its place.
     """
     text = _PAIR_LINE.sub(_without_remark, _LIST_MARK.sub(blank, plain(text)))
     if "(" in text:
@@ -180,12 +182,12 @@ def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
 
 
 def _told_again(text: str, before: _Place, behind: _Place) -> bool:
-    """Whether a line begins with the word that the line before it ends with: "cold → cord" and "cord → card"."""
+    """Whether a line begins with the last word of the line before it: "cold → cord" and "cord → card"."""
     return before[2] == behind[2] and "\n" in text[before[1] : behind[0]]
 
 
 def _up_to_end(text: str, words: Sequence[_Place], end: str) -> Sequence[_Place]:
-    """The words of a ladder without those that follow its last word in another line."""
+    """The words of a ladder, without those that follow its last word on another line."""
     for at, (place, following) in enumerate(pairwise(words), start=1):
         if place[2] == end and "\n" in text[place[1] : following[0]]:
             return words[:at]
@@ -193,7 +195,7 @@ def _up_to_end(text: str, words: Sequence[_Place], end: str) -> Sequence[_Place]
 
 
 def _begins(text: str, start: int) -> bool:
-    """Whether nothing but marks is before a word in its line."""
+    """Whether only marks stand before a word on its line."""
     before = text[max(0, start - _MAX_INDENT) : start].rpartition("\n")[2]
     return not any(char.isalnum() for char in before)
 
@@ -206,7 +208,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @lru_cache(maxsize=2 * _MAX_WORD_CHARS)
 def _run_pattern(length: int, link: str) -> re.Pattern[str]:
-    """Two words or more of this length in a row."""
+    """A pattern for two or more words of this length in a row."""
     word = rf"{_QUOTES}(?<![^\W\d_])[^\W\d_]{{{length}}}(?![^\W\d_]){_QUOTES}"
     return re.compile(rf"{word}(?:{link}{word})++")
 

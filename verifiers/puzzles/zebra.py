@@ -1,14 +1,15 @@
-"""Zebra puzzles (Einstein's riddle): a table that says for every house what belongs to it.
+"""Zebra puzzles (Einstein's riddle): the answer is a table of the attributes of every house.
 
-The reference is the solution as ZebraLogic has it, `{"header": ["House", "Name", …], "rows": [["1", "Eric", …], …]}`,
-or as houses, `{"House 1": {"Name": "Eric", …}, …}`; either may stand in `solution`. Such puzzles have one solution, which
-their clues, given as prose, do not let us check otherwise. The answer is either form as an object, a list of an
-object for each house (`[{"House": 1, "Name": "Eric", …}, …]`), a table of Markdown or LaTeX with a row or a column for
-each house, or a list of each house's attributes under its number. Case and space do not count.
+The reference is the solution in ZebraLogic's form, `{"header": ["House", "Name", …], "rows": [["1", "Eric", …], …]}`,
+or as houses, `{"House 1": {"Name": "Eric", …}, …}`. Either form may stand in `solution`. The reference is needed
+because the clues are prose and cannot be checked; such puzzles have one solution. The answer is one of these: either
+form as an object, a list of one object for each house (`[{"House": 1, "Name": "Eric", …}, …]`), a Markdown or LaTeX
+table with a row or a column for each house, or a list of each house's attributes under its number. Case and space do
+not count.
 
-The score is 1 when every cell is right, else 0; with `partial` it is the share of the cells that are right (without the
-column of the houses), as ZebraLogic's cell accuracy. A value that a column holds more often than the solution does was
-not committed to, and none of its cells counts; so an empty table, or one with a single name in every house, is worth 0.
+The score is 1 if every cell is right, else 0. With `partial` it is the share of right cells (without the column of the
+houses), like ZebraLogic's cell accuracy. If a column holds a value more often than the solution does, none of the cells
+with this value counts. An empty table, or one with a single name in every house, is therefore worth 0.
 """
 
 import re
@@ -43,7 +44,7 @@ def create(resources: Resources) -> Zebra:
 
 
 Table = Mapping[str, Mapping[str, str]]
-"""Values by house and column, all in one form."""
+"""The values by house and column, all in one form."""
 
 
 def judge(item: Item[ZebraParams]) -> Verdict:
@@ -89,7 +90,7 @@ def _read(params: ZebraParams) -> Table:
 
 
 def _table(value: Any) -> Table | None:
-    """A table from any form; None when it is none."""
+    """The table of a value in any form; None if it has none of them."""
     if isinstance(value, list | tuple):
         return _of_records(value)
     if not isinstance(value, Mapping):
@@ -131,7 +132,7 @@ _HOUSE_COLUMNS = ("house", "house number", "position", "#", "no.")
 
 
 def _of_records(rows: Sequence[Any]) -> Table | None:
-    """From an object for each house, which says its number."""
+    """The table of one object for each house, which contains the number of the house."""
     if not rows or not all(isinstance(row, Mapping) and row.keys() == rows[0].keys() for row in rows):
         return None
     header = list(rows[0])
@@ -141,7 +142,7 @@ def _of_records(rows: Sequence[Any]) -> Table | None:
 
 
 def _house(value: Any) -> str:
-    """`House 1`, `house_1` and `1` are one house."""
+    """The name of a house in one form: `House 1`, `house_1` and `1` are the same house."""
     return _HOUSE.sub("", _form(value)).strip() or _form(value)
 
 
@@ -177,7 +178,7 @@ _MAX_COLUMNS = 50
 
 
 def _tables(text: str, wanted: Table) -> list[Offer[Table]]:
-    """Tables of Markdown: lines of cells between `|`, the first of which is the header, or names the houses."""
+    """The Markdown tables of a text: lines of cells between `|`. The first line is the header, or names the houses."""
     found: list[Offer[Table]] = []
     lines: list[list[str]] = []
     first = 0
@@ -204,7 +205,10 @@ _ATTRIBUTE = re.compile(r"(?P<name>[^:=→]{1,60}?)[*`]{0,2}\s?(?:[:=→]|\bis\b
 
 
 def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
-    """Lines of a house's attributes behind its number, or below it; an attribute with two values has none."""
+    """The tables written as lines of attributes behind or below the number of a house.
+
+    An attribute with two values has none.
+    """
     columns = set(next(iter(wanted.values())))
     found: list[Offer[Table]] = []
     houses: dict[str, dict[str, str]] = {}
@@ -230,7 +234,7 @@ def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
 
 
 def _attributes(text: str, columns: set[str]) -> list[tuple[str, str]]:
-    """`Name: Eric, Color = red`; empty where anything else is told."""
+    """The attributes in `Name: Eric, Color = red`; empty if the text says anything else."""
     found: list[tuple[str, str]] = []
     for piece in re.split(r"[,;|]\s", text.strip(_MARKS)):
         match = _ATTRIBUTE.fullmatch(piece.strip(_MARKS))
@@ -241,7 +245,7 @@ def _attributes(text: str, columns: set[str]) -> list[tuple[str, str]]:
 
 
 def _count(answer: Table, wanted: Table) -> tuple[int, int]:
-    """Right cells, and cells there are. Houses and columns beyond the solution's make the whole table wrong."""
+    """The number of right cells, and of all cells. A house or column that the solution lacks makes the table wrong."""
     columns = list(next(iter(wanted.values())))
     cells = len(wanted) * len(columns)
     if not answer.keys() <= wanted.keys() or not all(row.keys() <= set(columns) for row in answer.values()):

@@ -1,7 +1,7 @@
-"""Judging that may take long, or bring its process down, is done in a worker under limits.
+"""Judges items in a worker under limits, if judging may take long or crash its process.
 
-What a verifier says is quick is judged where we are. The rest goes to a worker, and what becomes of it there says
-something about the item, because size and nesting were bounded before: `stopped` turns it into a verdict.
+Items that the verifier calls quick are judged inline. The rest goes to a worker. A broken limit there is due to the
+item, because its size and nesting were bounded before: `stopped` turns it into a verdict.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from verifiers.conversation import Conversation
 from verifiers.long_texts import TURN_CHARS, sendable
 
 TIME_LIMIT_S = 4.0
-"""CPU seconds; many times what the largest document takes that is not built to be slow."""
+"""CPU seconds: many times the need of the largest document that is not built to be slow."""
 JUDGE = Task("verifiers.rules.bounded", "judge_in_worker", TIME_LIMIT_S)
 
 P = TypeVar("P", bound=Params)
 
 
 def register(workers: Workers, judge: Callable[[Item[P]], Verdict], warm: Item[P]) -> None:
-    """Have the workers know `judge`, and run it once on an item before they are asked."""
+    """Make `judge` known to the workers, which run it once on an item to warm up."""
     workers.register(replace(JUDGE, warm=(_payload(judge, warm),)))
 
 
@@ -38,9 +38,9 @@ async def judge_all(
     is_quick: Callable[[Item[P]], bool],
     stopped: Callable[[Exit], Verdict] | None = None,
 ) -> list[Verdict]:
-    """`judge(item)` for each item, in order; `judge` is a module's own pure function.
+    """Call `judge(item)` for each item, in order; `judge` is a module's own pure function.
 
-    Without `stopped` an item that breaks a limit is trouble of ours.
+    Without `stopped`, an item that breaks a limit counts as a fault of the service.
     """
     verdicts: dict[int, Verdict] = {}
     slow: list[int] = []
@@ -89,7 +89,7 @@ def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any
 
 @worker_function
 def judge_in_worker(payload: list[Any]) -> list[Any]:
-    """Runs in a worker: the module's own `judge`, on an item made anew from plain data."""
+    """Run the module's own `judge` in a worker, on an item rebuilt from plain data."""
     names, response, params, prompt, explain, conversation = payload
     judge, kind = _named(names[0], names[1]), _named(names[2], names[3])
     steps = None if conversation is None else _conversations.decode(conversation)
@@ -102,7 +102,7 @@ _conversations = msgspec.json.Decoder(Conversation)
 
 @lru_cache(maxsize=64)
 def _params(kind: type[Params], text: str) -> Params:
-    """Items of one prompt share their parameters, and what was compiled from them."""
+    """The parameters from their JSON, cached: items of one prompt share them, and everything compiled from them."""
     return kind.model_validate_json(text)
 
 

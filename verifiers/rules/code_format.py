@@ -1,9 +1,9 @@
-r"""The response gives its program in a code fence of the language asked for, and the program parses.
+r"""The response must give its program in a code fence of the wanted language, and the program must parse.
 
-Where the program stands is `verifiers.code_blocks`' to say, as for verifiers that run it: the last closed block of the
-language, after thinking. A block of nothing but comments holds no code. Python has to parse, and to do, define or
-compute something: docstrings and other literals, names, words (`this is prose`), `pass` and `...` do not. What other
-languages' compilers say is not asked here. `only_code` allows nothing beside the fence. At most 256,000 characters are read. Nothing is run.
+`verifiers.code_blocks` finds the program, as for verifiers that run it: the last closed block of the language, after
+thinking. A block of only comments holds no code. Python has to parse, and must do, define or compute something:
+docstrings and other literals, names, words (`this is prose`), `pass` and `...` do not. Compilers of other languages are
+not called. `only_code` allows no text beside the fence. At most 256,000 characters are read. Nothing is run.
 
 The preset `open_r1` is Open R1's `code_format_reward`, exactly, in linear time:
 `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$`. Under MULTILINE, lines may follow; the
@@ -27,7 +27,7 @@ from verifiers.rules.tags import has_text
 
 
 class CodeFormatParams(Params):
-    """What the program must be."""
+    """The requirements for the program."""
 
     preset: Literal["fence", "open_r1"] = "fence"
     language: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+#.-]{0,30}$")] = "python"
@@ -57,7 +57,7 @@ def create(resources: Resources) -> CodeFormat:
 
 
 def _is_quick(item: Item[CodeFormatParams]) -> bool:
-    """Parsing takes milliseconds, and deep nesting may bring the process down; hundreds of fences take as long."""
+    """Whether an item is judged inline. Parsing takes milliseconds and deep nesting may crash it; so do many fences."""
     tildes = item.response.count("~~~") if "~" in item.response else 0
     if len(item.response) > INLINE_CHARS or item.response.count("```") + tildes > _MAX_QUICK_FENCES:
         return False
@@ -101,9 +101,9 @@ def judge(item: Item[CodeFormatParams]) -> Verdict:
 
 
 def _stands(module: ast.Module) -> bool:
-    """Whether statements stand where they may: no `return` or `yield` outside of a function, no `break` outside of a loop.
+    """Whether all statements are in allowed places: no `return` or `yield` outside a function, `break` only in a loop.
 
-    A compiler would tell, too, but takes exponential time over `finally` inside `finally`.
+    A compiler would find this, too, but it takes exponential time for `finally` inside `finally`.
     """
     inside: list[tuple[ast.AST, bool, bool]] = [(module, False, False)]
     while inside:
@@ -128,11 +128,11 @@ def _stands(module: ast.Module) -> bool:
 _MAX_CHARS = 256_000
 _BASH_COMMENTS = {"#": "\n"}
 _C_COMMENTS = {"//": "\n", "/*": "*/"}
-"""What comments begin with, and what ends them; those that are not ended go on to the end of the text."""
+"""The signs that begin comments, and those that end them. An open comment lasts to the end of the text."""
 
 
 def _is_comment(code: str, comments: Mapping[str, str]) -> bool:
-    """Whether nothing else stands there, but for signs such as `;` and empty brackets."""
+    """Whether code holds only comments, apart from signs such as `;` and empty brackets."""
     code = code.strip(_SIGNS)
     position = 0
     while position < len(code):
@@ -152,8 +152,9 @@ _SIGNS = string.whitespace + ";,(){}"
 
 
 def _is_idle(statement: ast.stmt) -> bool:
-    """Whether it does, defines and computes nothing: a literal, a name, words such as `this is prose`, `pass`, and these
-    alone under an `if`.
+    """Whether a statement does, defines and computes nothing.
+
+    Such are a literal, a name, words (`this is prose`), `pass`, and an `if` with only these.
     """
     return all(isinstance(node, _IDLE) for node in ast.walk(statement))
 
@@ -200,7 +201,10 @@ def _is_alone(response: str, think: Think) -> bool:
 
 
 def _open_r1(text: str, language: str) -> bool:
-    """Each part is looked for at the earliest place it may stand, which leaves most room for the rest."""
+    """Whether a text has Open R1's format.
+
+    Each part is searched at its earliest place, which leaves most room for the rest.
+    """
     if not text.startswith("<think>\n"):
         return False
     position = len("<think>\n")

@@ -1,4 +1,4 @@
-"""What of a text shows nothing to its reader: comments, in HTML's form and in Markdown's, outside code."""
+"""Removes comments, which a reader does not see, in HTML's and Markdown's form, outside code."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _LINK_COMMENT = re.compile(r"^[ ]{0,3}\[[^\]\n]{0,100}\]: (?:#|<>)[ \t]*[(\"'].*
 
 
 def shown(text: str) -> str:
-    """The text without its comments; an open one that begins a line goes on to the end."""
+    """The text without its comments. An open comment that begins a line lasts to the end."""
     if not may_be_in(text):
         return text
     kept: list[str] = []
@@ -35,7 +35,7 @@ def may_be_in(text: str) -> bool:
 
 
 def is_wanted(arguments: Mapping[str, Any]) -> bool:
-    """Whether an instruction's own arguments have a comment, so that one is to be written."""
+    """Whether the arguments of an instruction contain a comment, so that the response should contain one."""
     return any(may_be_in(value) for value in arguments.values() if isinstance(value, str))
 
 
@@ -45,4 +45,4 @@ def _begins_line(text: str, place: int) -> bool:
 
 
 _MAX_INDENT = 3
-"""What is indented more is code in Markdown."""
+"""The largest indentation of text. A deeper one is code in Markdown."""

@@ -1,4 +1,4 @@
-"""Length is rewarded along half a cosine: short right answers more than long ones, short wrong ones less.
+"""Rewards length along half a cosine: short right answers earn more than long ones, short wrong answers less.
 
 From "Demystifying Long Chain-of-Thought Reasoning" (arXiv 2502.03373); Open R1 and TRL have it as
 `get_cosine_scaled_reward`. With p = min(length / max_length, 1) and c = (1 + cos(pi p)) / 2, which falls from 1 to 0,
@@ -6,14 +6,14 @@ the reward is
 
     right:  min_correct + (max_correct - min_correct) * c          wrong:  max_wrong + (min_wrong - max_wrong) * c
 
-`detail.reward` holds it; the score is its place between the lowest and the highest value the parameters allow, so
-`low + score * (high - low)`, both in the detail, is the reward again. Whether the answer is right is another
-verifier's to say, and given in `correct`; without it, the score is c itself, for recipes that combine.
+`detail.reward` holds the reward. The score is its place between the lowest and the highest value that the parameters
+allow, so that `low + score * (high - low)`, both in the detail, is the reward again. Another verifier decides whether
+the answer is right; `correct` gives its result. Without it, the score is c itself, for recipes that combine scores.
 
-Presets: `trl` (the default; tokens), `open_r1` (characters, at most 1000, and its configuration's default values,
-which reward long wrong answers less than short ones) and `demystify` (tokens; 2, 1, -10, 0, and -10 for whoever
+Presets: `trl` (the default; tokens), `open_r1` (characters, at most 1000, and its configuration's default values, which
+reward long wrong answers less than short ones) and `demystify` (tokens; 2, 1, -10, 0, and -10 for a response that
 reaches the maximum). Deliberate difference: Open R1 does not stop at p = 1, so that a text of twice the maximum earns
-as much as an empty one; here longer is never better than the maximum.
+as much as an empty one; here a longer text never earns more than one of the maximal length.
 """
 
 import math
@@ -45,7 +45,7 @@ class CosineLengthParams(Params):
     max_length: Annotated[int, Field(gt=0, le=MAX_LENGTH)] = 1000
     unit: Unit | None = None
     completion_tokens: Annotated[int, Field(ge=0, le=MAX_LENGTH)] | None = None
-    """How many tokens the response has, as its tokenizer counted them."""
+    """The number of tokens of the response, as counted by its tokenizer."""
     correct: bool | None = None
     """Whether the answer is right."""
     min_wrong: _Value | None = None
@@ -57,7 +57,7 @@ class CosineLengthParams(Params):
     max_correct: _Value | None = None
     """The reward of a right answer of length 0."""
     exceeded: _Value | None = None
-    """The reward at the maximum and beyond, right or wrong, where it is not the curve's end."""
+    """The reward at the maximum and beyond, right or wrong, if it differs from the end of the curve."""
 
 
 class CosineLength(Verifier[CosineLengthParams]):

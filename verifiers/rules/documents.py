@@ -1,7 +1,7 @@
-"""Responses that are one document: where it stands, and reading JSON as RFC 8259 has it.
+"""Finds the document of a response, and reads JSON by RFC 8259.
 
-The document is the answer's whole text, or what stands in the one code fence around all of it. Prose beside it is no
-part of a document, so a response that has both is none.
+The document is the whole text of the answer, or the content of the single code fence around all of it. A response with
+prose beside the document is no document.
 """
 
 import json
@@ -16,7 +16,7 @@ from verifiers import commitment
 from verifiers.commitment import Channel
 
 MAX_DEPTH = 100
-"""Deeper nesting is nobody's data; readers and validators need room below their own limits."""
+"""The deepest nesting. Real data is never deeper, and readers and validators need room below their own limits."""
 
 Fault = Literal[
     "no_answer", "truncated", "empty", "not_readable", "too_deep", "too_large", "duplicate_key", "wrong_columns"
@@ -24,17 +24,17 @@ Fault = Literal[
 
 
 class DocumentParams(commitment.ExtractionParams):
-    """Where the document stands."""
+    """The place of the document."""
 
     extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
         Channel.WHOLE
     )
     allow_fence: bool = True
-    """Whether the document may stand in a code fence, alone."""
+    """Whether the document may stand alone in a code fence."""
 
 
 class Unreadable(Exception):
-    """The response is not such a document; `fault` says why as a verdict's reason."""
+    """The response is not such a document; `fault` is the reason of the verdict."""
 
     def __init__(self, fault: Fault, message: str = "") -> None:
         super().__init__(message or fault)
@@ -45,7 +45,7 @@ def document(response: str, params: DocumentParams, tags: Iterable[str]) -> str:
     """The text of the document; `tags` are the info strings its fence may have.
 
     Raises:
-        Unreadable: the response has no answer to look at.
+        Unreadable: the response has no answer.
     """
     text = _answer(response, params)
     if not params.allow_fence or not text.startswith(("```", "~~~")):
@@ -75,7 +75,7 @@ def read_json(text: str, *, unique_keys: bool) -> Any:
     """The value of a JSON text. No NaN or infinity, not even one spelled 1e999; integers have up to 4,300 digits.
 
     Raises:
-        Unreadable: it is not JSON, or beyond the limits.
+        Unreadable: the text is not JSON, or exceeds the limits.
     """
     value = _decoded(text, _UNIQUE) if unique_keys else _any(text)
     if len(text) > MAX_DEPTH and text.count("[") + text.count("{") > MAX_DEPTH:
@@ -84,7 +84,7 @@ def read_json(text: str, *, unique_keys: bool) -> Any:
 
 
 def _any(text: str) -> Any:
-    """What msgspec reads has the same value, three times as fast; of the rest some is JSON, such as lone surrogates."""
+    """The value of a JSON text. Msgspec is three times as fast, but refuses some JSON, such as lone surrogates."""
     try:
         return msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -101,7 +101,7 @@ def _decoded(text: str, decoder: json.JSONDecoder) -> Any:
 
 
 def read_json_at(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at `start`, and where it ends; otherwise as `read_json` with unique keys."""
+    """The JSON value that begins at `start`, and its end; otherwise like `read_json` with unique keys."""
     try:
         value, end = _UNIQUE.raw_decode(text, start)
     except RecursionError as error:
@@ -114,7 +114,7 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def check_depth(value: Any) -> None:
-    """Raise `Unreadable` where lists and mappings are nested more than `MAX_DEPTH` deep. No value may hold itself."""
+    """Raise `Unreadable` if lists and mappings are nested more than `MAX_DEPTH` deep. No value may hold itself."""
     depth, level = 0, [value]
     while level := [inner for inner in level if isinstance(inner, dict | list)]:
         depth += 1

@@ -1,8 +1,8 @@
-"""The text equals the reference, or one of several, character by character.
+"""The text must equal the reference, or one of several, character by character.
 
-Judged is the whole text after thinking; `extract` can name a part of it instead (`last_line`, `boxed`, ...). Space around
-either side does not count; everything else does, Unicode forms included ("é" in one code point is not "é" in two), so
-that a format a user asks for can be enforced. `ignore_case` compares Unicode case folds ("Straße" equals "STRASSE").
+The whole text behind thinking is judged; `extract` can name a part of it instead (`last_line`, `boxed`, ...). Space
+around either text does not count. Everything else counts, also Unicode forms ("é" in one code point is not "é" in two),
+so that a format can be enforced. `ignore_case` compares Unicode case folds ("Straße" equals "STRASSE").
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, 
 
 
 class ExactMatchParams(commitment.ExtractionParams):
-    """What the text must be."""
+    """The wanted text, and the part of the response that is compared."""
 
     reference: str | Annotated[tuple[str, ...], Field(min_length=1)]
     """The text, or several of which one must match."""

@@ -1,4 +1,4 @@
-"""The response is one JSON document that a JSON schema holds for.
+"""The response must be one JSON document for which a JSON schema holds.
 
 JSON is RFC 8259's: no NaN or infinity, no comments, one document, nested at most 100 deep. It may stand in one code
 fence, with nothing beside it. The schema is the `reference`; how schemas are read says `verifiers.rules.schemas`.
@@ -36,12 +36,12 @@ class JsonSchemaParams(DocumentParams):
 
     @cached_property
     def quick_values(self) -> int:
-        """For documents of how many parts the schema may be compiled and used on the event loop."""
+        """The number of parts of a document up to which the schema is compiled and used on the event loop."""
         return quick_values(self.reference, check_formats=self.check_formats)
 
     @cached_property
     def schema_(self) -> Schema | str:
-        """The schema made ready, or what is wrong with it."""
+        """The compiled schema, or the fault in it."""
         return compile_schema(self.reference, check_formats=self.check_formats)
 
 

@@ -1,4 +1,4 @@
-"""The response is as long as it should be.
+"""Judges the length of the response.
 
     bounds            from `minimum` to `maximum`, both allowed: 1, else 0
     band              as ROLL's CrossThinkQA worker: 0 below `minimum`, then in a line up to 1 at `maximum`, and 1
@@ -11,13 +11,13 @@
                       r = 0.5 - (length - shortest) / (longest - shortest), for wrong answers min(0, r), 0 when all are
                       equally long. The score is r + 0.5, and r is `detail.reward`
 
-Judged is the whole response, so that no think tag hides a part of it; `think: auto` judges what follows thinking.
-Words are what spaces part, and each Han character and kana. Characters that show nothing, comments (`<!-- … -->`),
-space at either end and padding inside (more than eight blanks, more than one blank line, signs alone one after the other)
-count towards a maximum and not towards a minimum. Tokens only the trainer can count: `completion_tokens`.
+The whole response is judged, so that no think tag hides a part of it; `think: auto` judges the text behind thinking.
+Words are separated by spaces, and each Han character and kana is a word. Invisible characters, comments (`<!-- … -->`),
+space at either end and padding inside (more than eight blanks, more than one blank line, lone signs in a row) count
+towards a maximum, but not towards a minimum. Only the trainer can count tokens: `completion_tokens`.
 
-Deliberate differences: ROLL takes the length of its padded tensor, which is a constant; here it is the response's. Open R1
-counts a response with an unreadable reference as right; here `correct` has to be given.
+Deliberate differences: ROLL takes the length of its padded tensor, which is a constant; here it is the response's. Open
+R1 counts a response with an unreadable reference as right; here `correct` has to be given.
 """
 
 import re
@@ -39,21 +39,24 @@ _Count = Annotated[int, Field(ge=0, le=MAX_LENGTH)]
 
 
 class LengthParams(Params):
-    """How long the response should be."""
+    """The length that the response should have."""
 
     mode: Literal["bounds", "band", "max_length", "up_to_max_length", "kimi"] = "bounds"
     unit: Unit = "words"
     minimum: _Count | None = None
     maximum: _Count | None = None
     target: _Count | None = None
-    """The length wanted, for max_length and up_to_max_length."""
+    """The wanted length, for max_length and up_to_max_length."""
     completion_tokens: _Count | None = None
-    """How many tokens the response has, as its tokenizer counted them."""
+    """The number of tokens of the response, as counted by its tokenizer."""
     group_lengths: Annotated[tuple[_Count, ...], Field(min_length=1, max_length=65_536)] | None = None
     correct: bool | None = None
     """Whether the answer is right, for kimi."""
     think: Think = "none"
-    """Which text is measured. none: all of it; auto: after the last closing think tag; required: there must be one."""
+    """The text that is measured. none: all of it.
+
+    Auto: after the last closing think tag; required: there must be one.
+    """
 
     @model_validator(mode="after")
     def _check(self) -> "LengthParams":
@@ -72,7 +75,7 @@ class LengthParams(Params):
 
     @property
     def asks_for_more(self) -> bool:
-        """Whether a longer response may be a better one, so that only what is seen counts."""
+        """Whether a longer response may be better. Then only visible characters count."""
         return self.minimum is not None or self.target is not None
 
 
@@ -130,7 +133,7 @@ def judge(response: str, params: LengthParams, explain: bool = False) -> Verdict
 
 
 def _unpadded(text: str, unit: Unit) -> str:
-    """The text with one blank, blank line or lone sign for many in a row, where this unit would count them."""
+    """The text with one blank, blank line or lone sign in place of many in a row, if this unit counts them."""
     shadow = scene(text).shadow
     if unit == "words":
         return _SIGNS.sub(".", text) if shadow is None or _TWO_SIGNS.is_in(shadow) else text

@@ -1,15 +1,14 @@
-"""Loops: stretches of a text that come again and again, with any words or none.
+"""Finds loops: stretches of a text that repeat in a row, with or without words.
 
-A loop is a stretch of at most `_MAX_PERIOD` characters that comes at least `_MIN_ROUNDS` times in a row and is at least
-`_MIN_LOOP_CHARS` long in all. Finding one takes two looks:
+A loop is a stretch of at most `_MAX_PERIOD` characters that repeats at least `_MIN_ROUNDS` times in a row, with a total
+length of at least `_MIN_LOOP_CHARS`. The search has two steps:
 
-    suspects    at few places, far enough apart that no loop fits between them, eight characters are looked for again
-                within the longest period. A long period makes a long loop, so that the farther is looked, the fewer
-                places there are. Where they come again at some distance, a few more of those that would, if it were
-                a loop, are looked for at that distance. Nothing found, no loop: most texts end here. It is done with
-                numbers for all places, and several texts, in one go, as most of what numpy takes for few numbers is
-                the call
-    looped      near suspects, at each place in `_STRIDE`, the loop itself is measured
+    suspects    A few places are tested, so close together that every loop covers one. Eight characters of each are
+                searched again within the longest period. A long period makes a long loop, so a longer period needs
+                fewer places. If the characters come again at some distance, a few more that would repeat in a loop are
+                tested at that distance. If none repeat, there is no loop; most texts end here. numpy tests all places
+                of several texts in one call, because for few numbers the call itself takes most of the time.
+    looped      Near suspects, one place in `_STRIDE` is tried, and the loop itself is measured.
 """
 
 from bisect import bisect_right
@@ -28,31 +27,31 @@ _MAX_PERIOD = 1_000
 _MIN_ROUNDS = 4
 _MIN_LOOP_CHARS = 60
 _CELLS = 1 << 18
-"""About so many pairs of places are compared in one go."""
+"""The approximate number of pairs of places that are compared in one call."""
 _END = b"\xff"
-"""What no text has in UTF-8."""
+"""A byte that no text has in UTF-8."""
 _BLANK = np.uint8(ord(" "))
 
 _Numbers = NDArray[np.uint16]
 _Places = NDArray[np.intp]
 _Span = tuple[int, int, int]
-"""From a place, to a place, up to a period."""
+"""A span with the longest period: first place, last place, period."""
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """How loops of a range of periods are suspected."""
+    """The settings of the search for loops of a range of periods."""
 
     longest: int
     """The longest period."""
     probe: int
-    """So many characters are looked for again, one longest period far."""
+    """The number of characters that are searched again, up to one longest period ahead."""
     stride: int
-    """At one place in so many: one of them lies in every loop so that what stands there comes again in it."""
+    """The distance of the tested places. Every loop covers one of them whose characters come again inside the loop."""
 
 
 def _scale(shortest: int, longest: int, probe: int) -> _Scale:
-    """What stands in a loop comes again in it if it ends a period before the loop does."""
+    """The scale for a range of periods. Characters repeat inside a loop if they end one period before its end."""
     rests = (max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS) - period for period in range(shortest, longest + 1))
     return _Scale(longest, probe, min(rests) - probe + 1)
 
@@ -61,7 +60,7 @@ _SCALES = (_scale(1, 40, 12), _scale(41, 200, 24), _scale(201, _MAX_PERIOD, 64))
 
 
 def evened(texts: Sequence[str]) -> list[str]:
-    """In lower case, with one space between words and none around them: `" ".join(text.lower().split())` for each."""
+    """Each text in lower case with single spaces: `" ".join(text.lower().split())`."""
     plain = np.frombuffer(_END.join(map(_lowered, texts)), np.uint8)
     is_kept = plain != _BLANK
     is_kept[1:] |= is_kept[:-1]
@@ -78,14 +77,16 @@ def _lowered(text: str) -> bytes:
 
 
 def looped(texts: Sequence[str]) -> list[int]:
-    """How many characters of each text are further rounds of a loop."""
+    """The number of characters of each text that are further rounds of a loop."""
     return [_looped(text, spans) if spans else 0 for text, spans in zip(texts, _suspects(texts), strict=True)]
 
 
 def _looped(text: str, suspects: Sequence[_Span]) -> int:
-    """Looks from one place in `_STRIDE`: where the next `_PROBE` characters come again within the longest period, it
-    measures how far the text goes on equalling itself at that distance. Work is bounded by the longest period for
-    each place looked from, and what was found to be a loop is not looked at again.
+    """The number of looped characters of a text, searched near its suspects.
+
+    One place in `_STRIDE` is tried. If its next `_PROBE` characters come again within the longest period, the length of
+    the repetition at that distance is measured. The longest period bounds the work for each place, and a found loop is
+    not searched again.
     """
     position, counted, floor = 0, 0, 0
     last = len(text) - _PROBE
@@ -107,7 +108,7 @@ def _looped(text: str, suspects: Sequence[_Span]) -> int:
 
 
 def _suspects(texts: Sequence[str]) -> list[list[_Span]]:
-    """Where in each text loops may be seen from; in order."""
+    """The spans of each text where loops may begin, in order."""
     ends = [*accumulate(map(len, texts))]
     grams = _grams(texts)
     spans: list[list[_Span]] = [[] for _ in texts]
@@ -120,12 +121,12 @@ def _suspects(texts: Sequence[str]) -> list[list[_Span]]:
 
 
 def _grams(texts: Sequence[str]) -> _Numbers:
-    """A number for the `_GRAM` characters from each place of all texts on: where they are the same, it is.
+    """A number for the `_GRAM` characters from each place of all texts. Equal characters have equal numbers.
 
-    Zeros follow, so that from each place it is a longest period to the end.
+    Zeros are appended, so that a longest period fits behind each place.
     """
     grams: _Numbers = np.frombuffer(b"".join([*map(_units, texts), _PADDING]), _UNIT)
-    for reach, factor in _FACTORS:  # of so many characters, then of twice as many, up to all
+    for reach, factor in _FACTORS:  # numbers of one character, then of two, four, up to all
         further = grams[reach:]
         grams = grams[:-reach] * factor
         grams += further
@@ -133,7 +134,7 @@ def _grams(texts: Sequence[str]) -> _Numbers:
 
 
 def _units(text: str) -> bytes:
-    """A number of two bytes for each character: the lower ones of its code."""
+    """The two lower bytes of the code of each character."""
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) == len(text) * _UNIT.itemsize:
         return units
@@ -143,12 +144,12 @@ def _units(text: str) -> bytes:
 _UNIT = np.dtype("<u2")
 _BASE = 0x9E35
 _FACTORS = tuple((reach, np.uint16(pow(_BASE, reach, 1 << 16))) for reach in (1, 2, 4))
-"""The powers of the base, so that each character of a gram has one of its own."""
+"""Powers of the base. Together they give each character of a gram its own power."""
 _PADDING = bytes((_MAX_PERIOD + 2 * _GRAM) * _UNIT.itemsize)
 
 
 def _runs(grams: _Numbers, size: int) -> Iterator[list[tuple[int, int]]]:
-    """The first and the last of neighbouring places from which on there may be loops; in order, for each scale."""
+    """The runs of neighbouring places where loops may begin, as first and last place, in order, for each scale."""
     looks = [_look(grams, size, scale) for scale in _SCALES]
     counts = [look.rows.size for look in looks]
     places = np.concatenate([look.rows * scale.stride for look, scale in zip(looks, _SCALES, strict=True)])
@@ -169,14 +170,14 @@ _PROBES = np.array([scale.probe for scale in _SCALES])
 
 @dataclass(frozen=True)
 class _Look:
-    """What the places of a scale show, which are rows here."""
+    """The results for the places of a scale. A place is a row."""
 
     is_suspect: NDArray[np.bool_]
-    """For each row, and one before and behind them, whether there may be a loop as far as is known."""
+    """Whether each row may have a loop, as far as known, with one extra row before and behind."""
     rows: _Places
-    """Where a gram comes again: this is to be asked."""
+    """The places whose gram comes again. They are tested next."""
     periods: _Places
-    """For each of those, at which distance."""
+    """The distance for each of these places."""
 
 
 def _look(grams: _Numbers, size: int, scale: _Scale) -> _Look:
@@ -200,14 +201,14 @@ def _look(grams: _Numbers, size: int, scale: _Scale) -> _Look:
 
 _NOWHERE = np.zeros(0, np.intp)
 _MANY = 8
-"""Distances at which a gram comes again; in most texts, fewer than one for each place.
+"""The number of distances at which grams come again. In most texts there is less than one for each place.
 
-Where they are more, it is a flood, in which measuring takes less than asking at every distance.
+More of them are a flood. Measuring then takes less time than a test of every distance.
 """
 
 
 def _comes_again(grams: _Numbers, first: int, count: int, scale: _Scale) -> NDArray[np.bool_]:
-    """For each of so many rows from the first on: whether its gram comes again 1, 2, ... characters behind."""
+    """Whether the gram of each of `count` rows from `first` on comes again 1, 2, ... characters later."""
     step = grams.itemsize
     place = first * scale.stride
     shape, strides = (count, scale.longest), (scale.stride * step, step)
@@ -217,10 +218,10 @@ def _comes_again(grams: _Numbers, first: int, count: int, scale: _Scale) -> NDAr
 
 
 def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, probes: _Places) -> NDArray[np.bool_]:
-    """Whether a probe comes again at this distance, and with it what it would in a loop.
+    """Whether a probe comes again at this distance, together with the characters that would repeat in a loop.
 
-    There the text equals itself at a distance of one period over all rounds but one. A probe lies among those, so half
-    of what remains of them, at least, lies before it or behind it.
+    In a loop the text equals itself at a distance of one period over all rounds but one. The probe lies within these
+    rounds, so at least half of their other characters lie before it or behind it.
     """
     last = places + (probes - _GRAM)
     found = _equal(grams, last, periods)
@@ -235,13 +236,13 @@ def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, probes: _Pl
 
 
 def _equal(grams: _Numbers, places: _Places, periods: _Places) -> NDArray[np.bool_]:
-    """Beyond either end of the grams, whatever is there."""
+    """Whether grams are equal at these distances. The result for places beyond the ends of the grams has no meaning."""
     equal: NDArray[np.bool_] = grams.take(places, mode="clip") == grams.take(places + periods, mode="clip")
     return equal
 
 
 def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
-    """None overlapping another."""
+    """The spans, merged so that none overlaps another."""
     if not spans:
         return
     first, final, longest = spans[0]
@@ -255,7 +256,7 @@ def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
 
 
 def _start(text: str, position: int, period: int, floor: int) -> int:
-    """Where the stretch that equals itself at this distance begins: less than a stride before, or it had been found."""
+    """The start of the stretch that repeats at this distance. It is less than a stride back, or was found before."""
     floor = max(floor, position - _STRIDE)
     while position > floor and text[position - 1] == text[position - 1 + period]:
         position -= 1
@@ -263,7 +264,7 @@ def _start(text: str, position: int, period: int, floor: int) -> int:
 
 
 def _common(text: str, left: int, right: int) -> int:
-    """How many characters from `right` on equal those from `left` on."""
+    """The number of characters from `right` on that equal those from `left` on."""
     end = len(text) - right
     count, step = 0, _PROBE
     while text[left + count : left + count + step] == text[right + count : right + count + step] and count < end:

@@ -1,7 +1,7 @@
-"""How many different n-grams there are.
+"""Counts the distinct n-grams of texts.
 
-Of words they are counted without making an object of each, and for several texts at once, as most of what numpy takes
-for a short array is the call:
+N-grams of words are counted without an object for each word, and for several texts in one call, because for short
+arrays numpy spends most of its time on the call:
 
     lanes     eight bytes of a text from each place on, as one number (little-endian on every machine)
     words     the lane a word begins with, cut behind the blank that ends it, and mixed; longer words have each
@@ -10,8 +10,8 @@ for a short array is the call:
     n-grams   the sum of words' numbers times the powers of a base at their places (as Karp and Rabin 1987,
               doi:10.1147/rd.312.0249, have it for characters), modulo 2^64
 
-Words of up to eight bytes never share a number. That two of 1,000 different n-grams do has a chance of 3e-14; the
-numbers are the same in every process, and so is what is counted.
+Words of up to eight bytes never share a number. The chance that two of 1,000 different n-grams share one is 3e-14. The
+numbers, and therefore the counts, are the same in every process.
 """
 
 from bisect import bisect_right
@@ -22,16 +22,16 @@ from typing import Final, TypeAlias
 from verifiers.rules.arrays import NDArray, np
 
 Count: TypeAlias = tuple[int, int]
-"""How many different n-grams there are, and how many in all."""
+"""The number of distinct n-grams, and the number of all n-grams."""
 _Numbers: TypeAlias = NDArray[np.uint64]
 
 MAX_WORD_BYTES: Final = 160
-"""Texts with longer words are not counted here: each lane of the longest word is a round for all of them."""
+"""Texts with longer words are not counted here, because each lane of the longest word costs a round for all words."""
 _LANE_BYTES: Final = 8
 _LANE: Final = np.dtype("<u8")
 _PADDING: Final = b" " * (_LANE_BYTES + 1)
 _CUTS: Final = np.array([(1 << 8 * min(size + 1, _LANE_BYTES)) - 1 for size in range(_LANE_BYTES + 1)], np.uint64)
-"""By how many bytes of a word are left: what of a lane is the word's, and the blank behind it."""
+"""Masks by the number of bytes left of a word: the part of a lane that belongs to the word and the blank behind it."""
 _MIX: Final = np.uint64(0xBF58476D1CE4E5B9)
 _STEP: Final = np.uint64(0xD6E8FEB86659FD93)
 _HALF: Final = np.uint64(32)
@@ -46,9 +46,10 @@ def distinct(tokens: Sequence[Hashable], n: int) -> Count:
 
 
 def distinct_of_words(texts: Sequence[bytes], n: int, longest: int = MAX_WORD_BYTES) -> list[Count | None]:
-    """The same for the words of each text, in UTF-8, that blanks part.
+    """The counts for each text, given in UTF-8, of words that are separated by blanks.
 
-    None: not counted, as there is a word of more characters than `longest`, or of more bytes than `MAX_WORD_BYTES`.
+    None: the text is not counted, because a word has more characters than `longest`, or more bytes than
+    `MAX_WORD_BYTES`.
     """
     joined = b" %b%b" % (b" ".join(texts), _PADDING)
     edges = _edges(joined)
@@ -65,7 +66,7 @@ def distinct_of_words(texts: Sequence[bytes], n: int, longest: int = MAX_WORD_BY
 
 
 def with_long_words(text: bytes, longest: int, changed: Callable[[bytes], bytes]) -> bytes:
-    """A text with each word of more than so many bytes as `changed` makes it."""
+    """A text in which `changed` replaces each word of more than `longest` bytes."""
     edges = _edges(b" %b " % text)
     places = (edges[1::2] - edges[::2] > longest).nonzero()[0]
     parts: list[bytes] = []
@@ -77,14 +78,14 @@ def with_long_words(text: bytes, longest: int, changed: Callable[[bytes], bytes]
 
 
 def _edges(text: bytes) -> NDArray[np.intp]:
-    """Where in a text that begins and ends with a blank the last byte before each word is, and the last of the word."""
+    """The place before each word and of its last byte, in a text that begins and ends with a blank."""
     is_blank = np.frombuffer(text, np.uint8) == _BLANK
     edges: NDArray[np.intp] = (is_blank[1:] != is_blank[:-1]).nonzero()[0]
     return edges
 
 
 def _longer(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp], longest: int) -> list[int]:
-    """Which words have more characters than `longest`, or more than `MAX_WORD_BYTES`."""
+    """The words that have more characters than `longest`, or more bytes than `MAX_WORD_BYTES`."""
 
     def is_longer(word: int) -> bool:
         start, size = int(starts[word]) + 1, int(sizes[word])
@@ -116,14 +117,17 @@ def _words(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp]) -> _N
 
 
 def _mix(numbers: _Numbers) -> None:
-    """Leave nothing of sums and multiples. One to one (steps like the last of SplitMix64, doi:10.1145/2714064.2660195)."""
+    """Mix the bits of numbers, so that sums and multiples do not show. The mapping is one to one.
+
+    The steps are like the last of SplitMix64, doi:10.1145/2714064.2660195.
+    """
     numbers ^= numbers >> _HALF
     numbers *= _MIX
     numbers ^= numbers >> _HALF
 
 
 def _grams(words: _Numbers, n: int) -> _Numbers:
-    """A number for the n words from each on."""
+    """A number for the n words that begin at each word."""
     grams = words[: max(0, words.size - n + 1)]
     for place in range(1, n):
         grams = grams * _STEP
@@ -132,7 +136,7 @@ def _grams(words: _Numbers, n: int) -> _Numbers:
 
 
 def _counts(grams: _Numbers, firsts: Sequence[int], n: int) -> Iterator[Count]:
-    """For the texts whose words begin there; sorts each text's n-grams where they are."""
+    """The counts for the texts whose words begin at `firsts`. It sorts the n-grams of each text in place."""
     spans = [(first, max(first, end - n + 1)) for first, end in pairwise(firsts)]
     for first, end in spans:
         grams[first:end].sort()

@@ -1,4 +1,4 @@
-"""Overlong responses are punished softly: nothing up to a length, then ever more, and everything from the maximum on.
+"""Punishes overlong responses softly: not at all up to a length, then increasingly, and fully beyond the maximum.
 
 Soft overlong punishment of DAPO (arXiv 2503.14476, equation 13). With length n, maximum L and buffer c the penalty is
 
@@ -22,14 +22,14 @@ from verifiers.rules.words import MAX_LENGTH, Unit, measure
 
 
 class OverlongParams(Params):
-    """How long a response may be."""
+    """The length that a response may have."""
 
     max_length: Annotated[int, Field(gt=0, le=MAX_LENGTH)] = 20_480
     buffer: Annotated[int, Field(ge=0, le=MAX_LENGTH)] = 4_096
-    """So long before the maximum the punishment begins (`cache` in TRL, `overlong_buffer_cfg.len` in verl)."""
+    """The punishment begins this far before the maximum (`cache` in TRL, `overlong_buffer_cfg.len` in verl)."""
     unit: Unit = "tokens"
     completion_tokens: Annotated[int, Field(ge=0, le=MAX_LENGTH)] | None = None
-    """How many tokens the response has, as its tokenizer counted them."""
+    """The number of tokens of the response, as counted by its tokenizer."""
 
     @model_validator(mode="after")
     def _check(self) -> "OverlongParams":

@@ -1,15 +1,16 @@
-"""Pairing things one to one, each with one of those that fit it."""
+"""Pairs things with places one to one, each with a place that fits."""
 
 from collections.abc import Sequence
 
 MAX_THINGS = 300
-"""Pairing goes as deep as there are things."""
+"""The largest number of things. The search recurses as deep as there are things."""
 
 
 def can_be_paired(fitting: Sequence[Sequence[int]]) -> bool:
-    """Whether each thing can be given a place of its own; `fitting[thing]` are the places that fit it.
+    """Whether each thing can have its own place; `fitting[thing]` lists the places that fit the thing.
 
-    Augmenting paths: a thing takes a place from another that finds a further one. At most `MAX_THINGS` things.
+    It uses augmenting paths: a thing takes a place from another thing that finds a different one. There may be at most
+    `MAX_THINGS` things.
     """
     assert len(fitting) <= MAX_THINGS
     owners: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""The one committed point of the response lies inside a reference box, or near a reference point.
+"""The committed point of the response must lie inside a reference box, or near a reference point.
 
     a reference box     1 inside or on its edge, else 0
     a reference point   (1 - distance / max_error)², 0 from max_error on (NeMo-Gym's reward for pointing at elements)
@@ -30,7 +30,7 @@ _Area = tuple[_Number, _Number, _Number, _Number]
 
 
 class Target(BaseModel):
-    """A reference as data sets of grounding name it; other fields are left aside."""
+    """A reference with the field names of grounding data sets; other fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -44,18 +44,18 @@ class Target(BaseModel):
 
 
 class PointParams(commitment.ExtractionParams):
-    """Where the point should be."""
+    """The place where the point should be."""
 
     reference: (
         _Place | _Area | Target | Annotated[tuple[_Place | _Area | Target, ...], Field(min_length=1, max_length=64)]
     )
     """A point `[x, y]`, a box `[x1, y1, x2, y2]`, `{"bbox": [...]}`, or several of which one must be met."""
     scale: _Positive | tuple[_Positive, _Positive] = 1000.0
-    """What the reference's coordinates run to; width and height if they differ, 1 for fractions of the image."""
+    """The largest coordinate of the reference; width and height if they differ, 1 for fractions of the image."""
     image_size: tuple[_Positive, _Positive] | None = None
-    """What the response's coordinates run to, if not to `scale`: width and height of the image it saw, in pixels."""
+    """The largest coordinates of the response, if not `scale`: width and height of the image it saw, in pixels."""
     max_error: _Positive = 0.15
-    """The distance to a point from which on the score is 0, in sides of the image."""
+    """The distance to a point at which the score becomes 0, in sides of the image."""
 
     @model_validator(mode="after")
     def _check(self) -> "PointParams":
@@ -131,7 +131,7 @@ _FORMS = tuple(
         rf"\A\W{{0,8}}?{_PAIR}\s{{0,4}}\.?\s{{0,4}}\Z",
     )
 )
-"""From the most to the least explicit."""
+"""The forms of a point, from the most to the least explicit."""
 _MAX_POINTS = 64
 _DENIED = re.compile(r"(?:(?:\bnot|n['’]t)(?:\s(?:at|in|on|be))?|不是|不在|并非|而非)\s?\Z", re.IGNORECASE)
 _DENIED_BEHIND = re.compile(r"\s?(?:(?:では|じゃ)(?:な|あり)|[은는이가]?\s?아[니닙닌])")
@@ -192,7 +192,7 @@ _ROOT_BITS = 80
 
 
 def _root(square: Fraction) -> Fraction:
-    """Exact where the root is a fraction, else to so many binary places: the same on every machine."""
+    """The square root. It is exact if it is a fraction, else cut to binary places: the same on every machine."""
     top, bottom = square.numerator, square.denominator
     return Fraction(math.isqrt(top * bottom << 2 * _ROOT_BITS), bottom << _ROOT_BITS)
 

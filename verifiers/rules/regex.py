@@ -1,14 +1,14 @@
-r"""The text fully matches the reference pattern.
+r"""The text must fully match the reference pattern.
 
 Patterns have RE2's syntax (https://github.com/google/re2/wiki/Syntax) and are matched by RE2, in time linear in the
 text. One that RE2 does not take (look-around, back-references) is matched by the backtracking `regex` library, in a
 worker process under a CPU limit, with the same ASCII meaning of `\d`, `\w` and `\b`. A long text under a large
 pattern goes to a worker too.
 
-Judged is the whole text after thinking and the space behind it, without chat tokens at its end; `extract` can name a
-part of it. The pattern must match from its first to its last character, a line break at the end and zero-width
-characters included; `.` does not match a line break unless the pattern says `(?s)`. A pattern that does not compile, or that
-exhausts the limit on some response, is the caller's to mend: status invalid.
+The whole text behind thinking and the following space is judged, without chat tokens at its end; `extract` can name a
+part of it. The pattern must match from the first to the last character, with a line break at the end and zero-width
+characters. `.` does not match a line break unless the pattern says `(?s)`. A pattern that does not compile, or that
+exhausts the limit on some response, makes the item invalid: the caller must correct it.
 """
 
 import re
@@ -30,7 +30,7 @@ from verifiers.long_texts import INLINE_CHARS
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _MAX_PATTERN_CHARS = 4096
 _MAX_MEMORY_BYTES = 2 << 20
-"""Of one compiled pattern; RE2 keeps up to 128 of them."""
+"""The memory of one compiled pattern; RE2 caches up to 128 of them."""
 _MAX_INLINE_STEPS = 1_500_000
 """Bytes of text times instructions of the pattern: a bound of RE2's work, about 20 ms for the worst patterns tried."""
 _SLOW = Task(
@@ -43,7 +43,7 @@ _LONG = Task(module="verifiers.rules.regex", function="judge_in_worker", time_li
 
 
 class RegexParams(commitment.ExtractionParams):
-    """What the text must match."""
+    """The pattern, and the text that it must match."""
 
     reference: Annotated[str, Field(max_length=_MAX_PATTERN_CHARS)]
     """The pattern."""
@@ -103,7 +103,7 @@ def create(resources: Resources) -> Regex:
 
 
 def extract(response: str, params: RegexParams) -> Extraction:
-    """The text to match; of a whole text, every character counts, those that show nothing too."""
+    """The text to match. In a whole text every character counts, also invisible ones."""
     extraction = commitment.extract(response, params, _AUTO)
     if extraction.channel is not Channel.WHOLE or extraction.span is None:
         return extraction
@@ -119,7 +119,7 @@ _NO_CHAT_TOKEN = re.compile(r"[^<\[]*+")
 
 
 def judge(extraction: Extraction, params: RegexParams, explain: bool = False) -> Verdict | list[Any]:
-    """The verdict, or what a worker must decide: whether the pattern is one, too, even when there is no text."""
+    """The verdict, or the work for a worker, which also checks the pattern, even if there is no text."""
     text = (extraction.answer or "").encode(errors="replace")
     pattern = params.reference.encode(errors="replace")
     compiled = _compile(pattern, params.ignore_case)
@@ -130,7 +130,7 @@ def judge(extraction: Extraction, params: RegexParams, explain: bool = False) ->
 
 @worker_function
 def match_in_worker(payload: Sequence[Any]) -> bool | str:
-    """Whether it matches, or what is wrong with the pattern; may run for ever."""
+    """Whether the pattern matches, or the fault in the pattern. It may run for ever."""
     pattern, text, ignore_case = payload
     compiled = _compile(pattern.encode(), ignore_case)
     if compiled is not None:
@@ -144,7 +144,7 @@ def match_in_worker(payload: Sequence[Any]) -> bool | str:
 
 @worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
-    """A long text from beginning to end, as a verdict's fields; may run for ever."""
+    """Judge a long text from extraction to verdict, and return the fields. It may run for ever."""
     response, chosen, explain = payload
     params = RegexParams.model_validate_json(chosen)
     extraction = extract(response, params)
@@ -156,7 +156,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
 
 @lru_cache(maxsize=128)
 def _compile(pattern: bytes, ignore_case: bool) -> Any:
-    """The compiled RE2 pattern; None when RE2 does not take it."""
+    """The compiled RE2 pattern; None if RE2 does not accept it."""
     options = re2.Options()
     options.max_mem = _MAX_MEMORY_BYTES
     options.log_errors = False

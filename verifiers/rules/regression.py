@@ -1,10 +1,11 @@
-"""The one committed number of the response, graded by its distance to the reference.
+"""Grades the committed number of the response by its distance to the reference.
 
     linear   1 - error / max_error, not below 0      Video-R1's regression reward with max_error 1
     mra      the share of the thresholds 0.5, 0.55, ..., 0.95 with error < 1 - threshold      VSI-Bench (arXiv 2412.14171)
 
-The error is |answer - reference| / |reference|, or with `scale` |answer - reference| / scale. Relative to a reference of
-0, only 0 is right. The number is found and read as `numeric` does it, exactly: a range, a choice or an expression is none.
+The error is |answer - reference| / |reference|, or with `scale` |answer - reference| / scale. Relative to a reference
+of 0, only 0 is right. The number is found and read as `numeric` does it, exactly: a range, a choice or an expression is
+none.
 """
 
 from collections.abc import Sequence
@@ -24,17 +25,17 @@ _Positive = Annotated[float, Field(gt=0)]
 
 
 class RegressionParams(commitment.ExtractionParams):
-    """What the number should be, and how far from it something is left of the score."""
+    """The wanted number, and the distance at which the score becomes 0."""
 
     reference: StrictInt | StrictFloat | StrictStr
     """The number; as text in any form that a response may use."""
     metric: Literal["linear", "mra"] = "linear"
     scale: _Positive | None = None
-    """What an error is measured by. Left out: the reference's own size."""
+    """The unit of errors. If it is left out, the size of the reference is used."""
     max_error: _Positive = 1.0
     """For `linear`: the error from which on the score is 0."""
     percent_as_fraction: bool = False
-    """Whether 50% is 1/2. Otherwise the sign is a unit, which a reference with it wants to see."""
+    """Whether 50% is 1/2. Otherwise the sign is a unit: an answer needs it if the reference has it."""
     decimal_comma: bool = False
     """Whether 3,5 is 7/2 and 1.000 a thousand, in responses and in references given as text."""
 

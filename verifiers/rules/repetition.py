@@ -1,4 +1,4 @@
-"""The response does not repeat itself. 1: not at all; the more it does, the nearer to 0.
+"""Punishes repetition: the score is 1 without repetition, and falls towards 0 with more of it.
 
 *ngrams* (the default): distinct n-grams of words over all n-grams, the measure of "Demystifying Long Chain-of-Thought
 Reasoning" (arXiv 2502.03373, appendix C.2) that Open R1, TRL and ROLL share: their penalty is `(score - 1) * max`. Too
@@ -11,7 +11,7 @@ short for one n-gram: nothing repeats. Words are lower case; what they are is th
     trl                the token ids, given in `completion_ids`
     characters         each character that is not space
 
-Characters that show nothing hide no repetition: a text counts as it is seen, but for the presets of others.
+Invisible characters do not hide repetition: a text counts as it is seen, except in the presets of others.
 
 Deliberate difference: Open R1 cuts Chinese into words with jieba; use mixed.
 
@@ -19,8 +19,8 @@ Deliberate difference: Open R1 cuts Chinese into words with jieba; use mixed.
 least four times in a row and is at least 60 characters long in all, with any words or none; its first round is not
 counted. Space counts as one space, and capitals do not count. Loops shorter or rarer are style.
 
-`tolerance` is the share of repetition that costs nothing (prose has some), `worst` the one that costs all. Judged is the whole response, thinking
-included, so that no tag hides a loop.
+`tolerance` is the share of repetition that costs nothing (prose has some), `worst` the one that costs all. Judged is
+the whole response, thinking included, so that no tag hides a loop.
 """
 
 import re
@@ -40,7 +40,7 @@ from verifiers.sightings import beyond_ascii
 
 
 class RepetitionParams(Params):
-    """What counts as repetition."""
+    """The measure of repetition."""
 
     measure: Literal["ngrams", "loops"] = "ngrams"
     preset: Literal["mixed", "open_r1", "roll", "trl", "characters"] = "mixed"
@@ -76,7 +76,7 @@ class Repetition(Verifier[RepetitionParams]):
 
 
 def _is_quick(item: Item[RepetitionParams]) -> bool:
-    """Building n-grams takes up to 40 ns for each place in each of them."""
+    """Whether an item is judged inline. Building n-grams takes up to 40 ns for each place in each of them."""
     size = len(item.params.completion_ids or item.response)
     return size <= INLINE_CHARS and size * item.params.n <= _MAX_INLINE_PLACES and is_short(item)
 
@@ -94,7 +94,7 @@ def judge(response: str, params: RepetitionParams, explain: bool = False) -> Ver
 
 
 def judge_together(items: Sequence[Item[RepetitionParams]]) -> list[Verdict]:
-    """`judge` for each, in order; those of which the same is counted are counted at once."""
+    """The verdicts of `judge`, in order. Items with the same measure are counted in one call."""
     verdicts: dict[int, Verdict] = {}
     alike: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
     for position, item in enumerate(items):
@@ -121,7 +121,7 @@ def _verdict(params: RepetitionParams, new: int, total: int) -> Verdict:
 
 
 def _counted(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:
-    """How much is new in each response, and how much there is in all."""
+    """The distinct and the total amount in each response."""
     if params.measure == "ngrams" and params.preset not in ("mixed", "characters"):
         return _counted_as_written(responses, params)
     return _counted_as_written([words.without_hidden(response) or response for response in responses], params)
@@ -139,7 +139,7 @@ def _counted_as_written(responses: Sequence[str], params: RepetitionParams) -> S
 
 
 def _words_counted(responses: Sequence[str], n: int, is_mixed: bool) -> list[ngrams.Count]:
-    """The n-grams of each response's words."""
+    """The counts of the word n-grams of each response."""
     plain = [_plain(response, is_mixed) for response in responses]
     counts = ngrams.distinct_of_words(plain, n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
     left = [position for position, count in enumerate(counts) if count is None]
@@ -153,7 +153,7 @@ def _words_counted(responses: Sequence[str], n: int, is_mixed: bool) -> list[ngr
 
 
 def _plain(response: str, is_mixed: bool) -> bytes:
-    """In lower case, in UTF-8, with blanks between words: long ones are still whole."""
+    """The response in lower case, in UTF-8, with blanks between words. Long words are still whole."""
     encoded = response.encode("utf-8", "surrogatepass")
     others = beyond_ascii(response, encoded)
     if is_mixed and words.has_unspaced(others):
@@ -163,7 +163,7 @@ def _plain(response: str, is_mixed: bool) -> bytes:
 
 
 def _in_pieces(long: bytes) -> bytes:
-    """A word of so many bytes, which may be fewer characters, in what it falls apart into."""
+    """The pieces of a long word. It is long in bytes, and may have fewer characters."""
     word = long.decode("utf-8", "surrogatepass")
     return long if len(word) <= _MAX_WORD_CHARS else " ".join(_pieces(word)).encode("utf-8", "surrogatepass")
 

@@ -1,4 +1,4 @@
-"""JSON schemas that callers send: compiled once, without a network, with regular expressions of linear time.
+"""Compiles the JSON schemas of callers once, without a network, and with regular expressions of linear time.
 
 The validator is jsonschema-rs. It knows drafts 4 to 2020-12 by `$schema`, 2020-12 without; `$ref` reaches into the
 schema itself and no further. Patterns are matched by an automaton: look-around and back-references, which would
@@ -14,9 +14,9 @@ import jsonschema_rs
 MAX_SCHEMA_CHARS = 200_000
 _MAX_QUICK_CHARS = 20_000
 _MAX_QUICK_MEETINGS = 40_000
-"""Up to 120 ns each."""
+"""Pairs of a part of a document and a part of a schema, at up to 120 ns each."""
 _MAX_QUICK_UNIQUE = 1_000
-"""Items that have to differ may be compared each with each."""
+"""Items that have to differ. Each may be compared with every other."""
 _MAX_PATTERN_BYTES = 10 << 20
 _ENVELOPE = frozenset(("name", "strict", "schema", "description"))
 """Of `response_format` in OpenAI's API."""
@@ -30,14 +30,14 @@ class Schema:
     validator: Any
 
     def holds(self, value: Any) -> bool:
-        """Whether the value is valid; a value with lone surrogates, which no text can hold, is not."""
+        """Whether a value is valid. A value with lone surrogates, which no text can hold, is not valid."""
         try:
             return bool(self.validator.is_valid(value))
         except UnicodeEncodeError:
             return False
 
     def error(self, value: Any) -> str:
-        """What is wrong with a value that is not valid, for people."""
+        """A message for people about the fault of an invalid value."""
         try:
             error = next(iter(self.validator.iter_errors(value)), None)
         except UnicodeEncodeError as unencodable:
@@ -49,7 +49,7 @@ class Schema:
 
 
 def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
-    """The schema made ready, or what is wrong with it."""
+    """The compiled schema, or the fault in it."""
     if isinstance(schema, str):
         try:
             schema = json.loads(schema)
@@ -84,10 +84,10 @@ def _is_envelope(schema: dict[str, Any]) -> bool:
 
 
 def quick_values(schema: Any, *, check_formats: bool) -> int:
-    """How many parts a document may have for compiling and validating to take a few milliseconds at most.
+    """The number of parts of a document for which compiling and validating take at most a few milliseconds.
 
-    None at all for a large schema, one with references, which may multiply, or with patterns, which may be large; of
-    others each part of the document may meet each part of the schema.
+    It is 0 for a large schema, for one with references, which may multiply, and for one with patterns, which may be
+    large. With others, each part of the document may meet each part of the schema.
     """
     text = schema if isinstance(schema, str) else json.dumps(schema)
     if len(text) > _MAX_QUICK_CHARS or check_formats or any(word in text for word in _SLOW_WORDS):
@@ -97,7 +97,7 @@ def quick_values(schema: Any, *, check_formats: bool) -> int:
 
 
 def is_quick(schema: Any, *, check_formats: bool) -> bool:
-    """Whether that is so for documents of a few hundred parts."""
+    """Whether documents of a few hundred parts are quick by `quick_values`."""
     return quick_values(schema, check_formats=check_formats) >= _FEW_HUNDRED
 
 
@@ -105,7 +105,7 @@ _FEW_HUNDRED = 200
 
 
 def parts(text: str) -> int:
-    """At least as many as there are values in a JSON text."""
+    """An upper bound for the number of values in a JSON text."""
     encoded = text.encode("utf-8", "surrogatepass")
     return 1 + len(encoded) - len(encoded.translate(None, b",[{:"))
 

@@ -1,4 +1,4 @@
-r"""Each of several tags occurs exactly once: the score is the share of those that do.
+r"""Counts tags: the score is the share of the tags that occur exactly once.
 
 Without parameters this is Open R1's `tag_count_reward`, exactly: a quarter each for `<think>\n`, `\n</think>\n`,
 `\n<answer>\n` and `\n</answer>`. It asks neither for order nor for content: `in_order` asks that all tags that count

@@ -1,7 +1,7 @@
-"""Blocks marked by tags: where they stand, and whether they hold anything.
+"""Finds blocks marked by tags, and checks that they have content.
 
-A tag is an exact text, such as `<think>`: other capitals, blanks or attributes make it ordinary text. All looking is
-`str.find` and `str.count`, so it is linear whatever a response holds.
+A tag is an exact text, such as `<think>`. With other capitals, blanks or attributes it is ordinary text. All searches
+use `str.find` and `str.count`, so they are linear for any response.
 """
 
 import re
@@ -20,7 +20,7 @@ Fault = Literal["missing_tag", "repeated_tag", "text_outside", "wrong_order", "e
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A pair of tags by its name."""
+    """A pair of tags with its name."""
 
     name: str
 
@@ -34,22 +34,22 @@ class Tag:
 
 
 def has_substance(text: str) -> bool:
-    """Whether there is a letter, a digit or a sign such as ∞ to see: neither space nor bare punctuation is anything."""
+    """Whether a text has a visible letter, digit or sign such as ∞. Space and bare punctuation do not count."""
     return (_ASCII_SUBSTANCE.search(text) or _SUBSTANCE.search(text)) is not None
 
 
 _ASCII_SUBSTANCE = re.compile(r"[0-9A-Za-z]")
-# Without the letters and signs that show nothing: the Hangul fillers and the empty Braille pattern.
+# Invisible letters and signs are left out: the Hangul fillers and the empty Braille pattern.
 _SUBSTANCE = regex.compile(
     r"[[\p{L}\p{N}\p{Sm}\p{So}]--[\x00-\x7F\u115F\u1160\u3164\uFFA0\u2800]]", regex.VERSION1 | regex.UNICODE
 )
 
 
 def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail: bool) -> Fault | None:
-    """Why `text` is not these blocks one after the other, each once and with something in it; None when it is.
+    """The fault, if a text is not a sequence of these blocks, each once and with content; else None.
 
-    `prefilled`: the first opening tag stood in the prompt and must not come again. `tail`: something must follow
-    the last block; otherwise nothing may.
+    `prefilled` says that the first opening tag stood in the prompt and must not come again. With `tail`, text must
+    follow the last block; otherwise none may follow.
     """
     counted = _fault_of_counts(text, tags, prefilled)
     if counted:
@@ -77,12 +77,12 @@ def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail
 
 
 def _says_something(text: str) -> bool:
-    """Whether there is anything to see that no comment hides."""
+    """Whether a text has visible content outside comments."""
     return has_substance(comments.shown(text) if text.lstrip().startswith(_COMMENT_BEGINNINGS) else text)
 
 
 _COMMENT_BEGINNINGS = ("<!--", "[")
-"""A block that is nothing but comments begins with one."""
+"""The beginning of a comment. A block of only comments begins with one."""
 
 
 def _is_space(text: str) -> bool:
@@ -90,7 +90,7 @@ def _is_space(text: str) -> bool:
 
 
 def hides(text: str) -> bool:
-    """Whether characters that show nothing, other than space, stand there."""
+    """Whether a text has invisible characters other than space."""
     return not text.isascii() and _HIDDEN.search(text) is not None
 
 
@@ -98,7 +98,7 @@ _HIDDEN = re.compile(r"[\u00AD\u200B-\u200F\u2060-\u2064\uFEFF]")
 
 
 def has_text(text: str) -> bool:
-    """Whether anything but space and invisible characters stands there."""
+    """Whether a text has other characters than space and invisible ones."""
     return bool(text) and _BLANK.fullmatch(text) is None
 
 

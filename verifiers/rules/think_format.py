@@ -1,4 +1,4 @@
-r"""The response thinks and answers in the tags it was asked to use.
+r"""The response must think and answer in the wanted tags.
 
 `strict` (the default) is `<think>…</think>` and then `<answer>…</answer>`, `deepseek` is `<think>…</think>` and then
 the answer's text. Each tag stands there exactly once, in this order, with nothing but space around the blocks, and
@@ -36,7 +36,7 @@ Preset = Literal["strict", "deepseek", "open_r1", "trl", "roll", "video_r1", "ge
 
 
 class ThinkFormatParams(Params):
-    """What the response must look like."""
+    """The wanted format of the response."""
 
     preset: Preset = "strict"
     think_tag: TagName = "think"

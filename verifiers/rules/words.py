@@ -1,8 +1,8 @@
-"""What counts as a word, and how long a text is.
+"""Splits a text into words, and measures its length.
 
-Scripts without spaces would be one long word: each Han character and each kana is a word of its own, everything else
-goes by spaces. Characters are Unicode code points. Characters that show nothing (zero-width, bidi controls, soft
-hyphens) count where length is punished and do not count where it is asked for.
+Each Han character and each kana is a word, because their scripts have no spaces; all other words are separated by
+spaces. Characters are Unicode code points. Invisible characters (zero-width, bidi controls, soft hyphens) count if
+length is punished, and do not count if length is wanted.
 """
 
 import re
@@ -19,7 +19,7 @@ Unit = Annotated[
     BeforeValidator(lambda name: "characters" if name == "chars" else name),
 ]
 MAX_LENGTH = 2**53
-"""No length that a caller gives is larger: verdicts repeat it, and every JSON reader reads it exactly."""
+"""The largest length in parameters. Verdicts repeat it, and every JSON reader reads it exactly."""
 
 
 def split(text: str) -> list[str]:
@@ -28,7 +28,7 @@ def split(text: str) -> list[str]:
 
 
 def has_unspaced(text: str) -> bool:
-    """Whether a character stands in it that is a word of its own."""
+    """Whether a text holds a character that is a word of its own."""
     return _UNSPACED_CHAR.search(text) is not None
 
 
@@ -55,7 +55,7 @@ def lowered(text: str, encoded: bytes, others: str) -> bytes:
 
 
 def _with_blanks(encoded: bytes, others: str) -> bytes:
-    """With a blank for each space, and ASCII in lower case."""
+    """A text with a blank for each space, and ASCII in lower case."""
     if not others.isprintable():  # no space beyond ASCII is
         for char in _SPACES_BEYOND_ASCII:
             if char in others:
@@ -64,12 +64,12 @@ def _with_blanks(encoded: bytes, others: str) -> bytes:
 
 
 _SPACES_BEYOND_ASCII = "".join(filter(str.isspace, map(chr, range(0x80, 0x3001))))
-"""All there are."""
+"""All space characters beyond ASCII."""
 _LOWERED = bytes(ord(" ") if byte < 0x80 and chr(byte).isspace() else byte for byte in bytes(range(0x100)).lower())
 
 
 def measure(text: str, unit: Unit) -> int:
-    """How long a text is, in any unit but tokens, which only the trainer's tokenizer can count."""
+    """The length of a text in a unit. Tokens are no such unit, because only the trainer's tokenizer can count them."""
     if unit == "characters":
         return len(text)
     if unit == "words":
@@ -79,7 +79,7 @@ def measure(text: str, unit: Unit) -> int:
 
 
 def _count(text: str) -> int:
-    """How many words there are: where one begins, a blank is before it, or nothing."""
+    """The number of words. A word begins behind a blank, or at the start."""
     if len(text) < _MANY_CHARS:
         return len(split(text))
     encoded = text.encode("utf-8", "surrogatepass")
@@ -91,16 +91,16 @@ def _count(text: str) -> int:
 
 
 _MANY_CHARS = 800
-"""Of so many and more, words are counted faster without a string made of each."""
+"""From this number of characters on, words are counted faster without a string for each."""
 
 
 def without_hidden(text: str) -> str:
-    """The text without characters beyond ASCII that show nothing."""
+    """The text without invisible characters beyond ASCII."""
     return _INVISIBLE.sub("", text) if _INVISIBLE.search(beyond_ascii(text)) else text
 
 
 def visible(text: str) -> str:
-    """The text without characters that show nothing, and without space at either end."""
+    """The text without invisible characters, and without space at either end."""
     text = without_hidden(text)
     if text.encode("ascii", "ignore").translate(None, _SHOWN):
         text = text.translate(_WITHOUT_CONTROLS)
@@ -124,7 +124,7 @@ def _class(ranges: Sequence[tuple[int, int]]) -> str:
 
 
 _IS_UNSPACED = np.zeros(_UNSPACED_RANGES[-1][1] + 2, np.bool_)
-"""By code point; the last stands for all behind it."""
+"""A table by code point. The last entry stands for all later code points."""
 for _first, _last in _UNSPACED_RANGES:
     _IS_UNSPACED[_first : _last + 1] = True
 _UNSPACED = _class(_UNSPACED_RANGES)

@@ -1,8 +1,8 @@
-"""The response is one well-formed XML document, with the elements it was asked for.
+"""The response must be one well-formed XML document with the wanted elements.
 
-Read by expat with namespaces, so that an undeclared prefix is an error, and without document type declarations: a
-document that has one is refused, and so there are no entities but XML's own five, and nothing to fetch or to
-blow up. It may stand in one code fence, with nothing beside it. Elements are nested at most 100 deep.
+Expat reads it with namespaces, so that an undeclared prefix is an error. A document with a document type declaration is
+refused. There are therefore no entities except XML's own five, nothing to fetch, and nothing that expands without
+limit. The document may stand in one code fence, with no text beside it. Elements are nested at most 100 deep.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _Path = Annotated[str, Field(pattern=r"^[^\s/]+(/[^\s/]+)*$", max_length=_MAX_PA
 
 
 class XmlParams(DocumentParams):
-    """What the document must hold. Names are as they stand, with their prefix left off."""
+    """The elements that the document must hold. Names are written without their prefix."""
 
     root: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """The name of the outermost element."""
@@ -66,19 +66,19 @@ def judge(response: str, params: XmlParams, explain: bool = False) -> Verdict:
 
 
 class _Place(dict[str, "_Place"]):
-    """A path of elements, and by their names those that were met directly below it: most come again and again."""
+    """A path of elements, with the places met directly below it by name. Most places are met many times."""
 
     __slots__ = ("depth", "path")
 
     def __init__(self, path: str | None, depth: int) -> None:
         super().__init__()
         self.path = path
-        """None where nothing is required, there or below."""
+        """None if nothing is required here or below."""
         self.depth = depth
 
 
 class _Reader:
-    """Walks through a document and remembers which of the required paths it met."""
+    """Walks through a document, and records the required paths that it meets."""
 
     def __init__(self, params: XmlParams) -> None:
         self._params = params
@@ -86,15 +86,15 @@ class _Reader:
         self._wanted = _and_above(params.required)
         self._parser = expat.ParserCreate(namespace_separator="}")
         self._around = [_Place("", 0)]
-        """The elements that are open, from the outermost on, and what is around that."""
+        """The open elements from the outermost on, behind the place around it."""
         self._may_end_early = False
-        """Whether elements need no look once the root was met, and all that is required."""
+        """Whether elements can be skipped after the root and all required elements were met."""
         self.seen: set[str] = set()
         self.fault = ""
         self.message = ""
 
     def read(self, text: str) -> None:
-        """Raise `Unreadable` where the text is no such document."""
+        """Read a document. Raises `Unreadable` if the text is no such document."""
         self._may_end_early = self._allowed is None and _is_shallow(text)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -107,7 +107,7 @@ class _Reader:
             self._look_away()
 
     def _look_away(self) -> None:
-        """From elements; and so the parser, which we hold, no longer holds us."""
+        """Stop handling elements. The parser then no longer refers to this reader, which refers to the parser."""
         self._parser.StartElementHandler = self._parser.EndElementHandler = None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -116,7 +116,7 @@ class _Reader:
         self._around.append(self._met(around, name) if place is None else place)
 
     def _met(self, around: _Place, full_name: str) -> _Place:
-        """The place of an element that is met there for the first time."""
+        """The place of an element that is met below `around` for the first time."""
         if around.depth >= MAX_DEPTH:
             raise Unreadable("too_deep")
         name = full_name.rpartition("}")[2]
@@ -143,7 +143,7 @@ class _Reader:
 
 
 def _is_shallow(text: str) -> bool:
-    """Whether there are too few opening tags for any to be too deep, whatever else stands there."""
+    """Whether the text has too few opening tags for nesting that is too deep."""
     tags = text.count("<")
     return tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH
 

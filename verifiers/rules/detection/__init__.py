@@ -1,4 +1,4 @@
-"""Boxes and labels against reference boxes.
+"""Scores boxes and labels against reference boxes.
 
     f1         2 · matches / (predicted + reference boxes); a match is a pair of the same label with IoU >= threshold
     mean_iou   the sum of the pairs' IoU over the larger number of boxes
@@ -6,13 +6,13 @@
     coco_ap    COCO's average precision over thresholds 0.5 to 0.95; voc_ap: the area under the curve at 0.5
     shaped     ROLL's detection reward: IoU, completeness, and 0.6 to the power of the boxes too many or too few
 
-Pairs are one to one and chosen to be worth most together, never greedily, so that a second box on the same object earns
-nothing. Average precision takes the boxes in the order of their scores, or of the response without scores; as defined,
-it forgives false alarms behind the right boxes, and classes the reference does not have (`extra_labels`). A policy finds
-that out: prefer f1 or mean_iou as a reward.
+Pairs are one to one and chosen for the largest sum, never greedily, so that a second box on the same object earns
+nothing. Average precision takes the boxes in the order of their scores, or in the order of the response if there are no
+scores. By its definition it forgives false alarms behind the right boxes, and classes that the reference lacks
+(`extra_labels`). A policy learns to exploit that: prefer f1 or mean_iou as a reward.
 
-The answer stands in the last answer tag (`extract: "whole"` takes the text or its code fence). What it may look like,
-and which of its items are boxes, is told in `boxes.py`. All is computed in exact fractions of the decimals as written.
+The answer stands in the last answer tag (`extract: "whole"` takes the text or its code fence). `boxes.py` describes its
+forms, and which items are boxes. All values are computed in exact fractions of the decimals as written.
 """
 
 import re
@@ -37,31 +37,42 @@ _Pixels = Annotated[StrictInt, Field(gt=0, le=1_000_000)]
 
 
 class DetectionParams(commitment.ExtractionParams):
-    """The reference boxes and what makes others like them."""
+    """The reference boxes, and how other boxes are compared with them."""
 
     reference: Annotated[StrictStr, Field(max_length=boxes.MAX_TEXT_CHARS)] | list[JsonValue] | dict[str, JsonValue]
-    """Boxes as `[{"bbox_2d": [x1, y1, x2, y2], "label": "cat"}]`, without labels as `[[x1, y1, x2, y2]]`, or as the text
-    of either, in an answer tag or not."""
+    """Boxes as `[{"bbox_2d": [x1, y1, x2, y2], "label": "cat"}]`, or without labels as `[[x1, y1, x2, y2]]`.
+
+    Both may also be given as text, in an answer tag or not.
+    """
     metric: Metric = "f1"
     iou_thresholds: Annotated[tuple[_Threshold, ...], Field(min_length=1, max_length=16)] | None = None
-    """What a pair must reach; scores are averaged over them. Left out: 0.5 for f1 and voc_ap, 0.5 to 0.95 for coco_ap,
-    these and 0.99 for shaped, none for mean_iou. giou has no threshold."""
+    """The thresholds that a pair must reach; scores are averaged over them.
+
+    If they are left out: 0.5 for f1 and voc_ap, 0.5 to 0.95 for coco_ap, these and 0.99 for shaped, none for mean_iou.
+    giou has no threshold.
+    """
     label_match: Literal["folded", "exact", "ignore"] = "folded"
-    """Labels are the same without case and spacing, character by character, or always."""
+    """How labels are compared: without case and spacing, character by character, or not at all."""
     box_format: BoxFormat = "xyxy"
-    """What four numbers mean, in responses and reference."""
+    """The meaning of the four numbers, in responses and reference."""
     image_size: tuple[_Pixels, _Pixels] | None = None
-    """Width and height of the image in which the response's boxes are pixels; they are scaled to 0-1000 (Qwen2.5-VL)."""
+    """Width and height of the image in which the response's boxes are pixels.
+
+    They are scaled to 0-1000 (Qwen2.5-VL).
+    """
     extra_labels: Literal["ignore", "charge"] = "ignore"
-    """For average precision: whether a class that the reference does not have is one more class with nothing right."""
+    """For average precision: whether a class that the reference lacks counts as one more class with nothing right."""
     completeness_weight: _Share = 0.3
     """For `shaped`: the share of completeness beside IoU (`iou_completeness`)."""
     size_penalty: _Share = 0.6
     """For `shaped`: the factor for each box too many or too few."""
     parts: dict[Part, _Share] = Field(default={"iou": 1.0}, min_length=1)
-    """For `shaped`: what is averaged (`det_reward_ratio`): the IoU part, and COCO's AP over all thresholds, at 0.5, 0.75."""
+    """For `shaped`: the weights of the average (`det_reward_ratio`).
+
+    They belong to the IoU part, and to COCO's AP over all thresholds, at 0.5 and at 0.75.
+    """
     threshold: _Threshold | None = None
-    """A score of at least so much is 1, a smaller one 0."""
+    """A score of at least this value becomes 1, a smaller one 0."""
 
     @model_validator(mode="after")
     def _check(self) -> "DetectionParams":
@@ -91,12 +102,15 @@ def create(resources: Resources) -> Detection:
 
 
 _INLINE_PAIRS = 100
-"""Pairs of boxes times thresholds: about 1 ms."""
+"""Pairs of boxes times thresholds that are judged inline: about 1 ms."""
 _INLINE_REFERENCE_CHARS = 4_000
 
 
 def _is_inline(item: Item[DetectionParams]) -> bool:
-    """Each box that costs something has its own opening bracket or brace, so these bound what there is to do."""
+    """Whether an item is judged inline.
+
+    Each box has its own opening bracket or brace, so their number bounds the work.
+    """
     params = item.params
     given = params.reference
     if len(item.response) > INLINE_CHARS or (isinstance(given, str) and len(given) > _INLINE_REFERENCE_CHARS):
@@ -210,9 +224,9 @@ _MAX_COMMITTED = 2
 def _last_of_adjacent(
     response: str, extraction: commitment.Extraction, on_conflict: commitment.OnConflict
 ) -> commitment.Candidate | None:
-    """The last of two lists in tags, one behind the other, with nothing said between them: it corrects the first.
+    """The last of two adjacent lists in tags, without words between them: it corrects the first.
 
-    Three are a flood, and tags inside each other hold no list.
+    Three lists are a flood, and tags inside each other hold no list.
     """
     tags = extraction.candidates
     if extraction.reason != "conflicting_answers" or on_conflict == "reject" or len(tags) != _MAX_COMMITTED:

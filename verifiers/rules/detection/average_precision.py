@@ -1,7 +1,7 @@
-"""Average precision over predictions ranked by their scores; equal scores keep the order of the response.
+"""Computes average precision over predictions ranked by score; equal scores keep the order of the response.
 
-For each class of the reference and each threshold, a prediction takes the reference box of its class that it overlaps
-most among those still free, if it reaches the threshold; otherwise it is a false positive.
+For each class of the reference and each threshold, a prediction takes the free reference box of its class that it
+overlaps most, if the overlap reaches the threshold. Otherwise it is a false positive.
 
     coco   precision at 101 recalls, at most 100 predictions of a class  (pycocotools, one image, one area range)
     voc    the area under the precision envelope  (VOC 2010 and later)
@@ -31,7 +31,7 @@ def average_precision(
     *,
     charge_extra: bool,
 ) -> Fraction:
-    """The mean over classes and thresholds; with `charge_extra` a class that only predictions have counts as 0."""
+    """The mean over classes and thresholds. With `charge_extra` a class that only predictions have counts as 0."""
     classes = set(gold_classes) | (set(predicted_classes) if charge_extra else set())
     total = Fraction(0)
     for name in sorted(set(gold_classes)):
@@ -49,7 +49,7 @@ def average_precision(
 def _hits(
     ranked: Sequence[int], gold: Sequence[int], overlaps: Mapping[tuple[int, int], Overlap], least: Fraction
 ) -> list[bool]:
-    """Which of the ranked predictions find a reference box. Of equal ones the last is taken, as pycocotools does."""
+    """Whether each ranked prediction finds a reference box. Of equal boxes the last is taken, as in pycocotools."""
     free = dict.fromkeys(gold)
     hits = []
     for prediction in ranked:

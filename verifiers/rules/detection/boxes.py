@@ -1,4 +1,4 @@
-"""Boxes as models and data sets write them, read exactly.
+"""Reads boxes exactly, in the forms of models and data sets.
 
     [{"bbox_2d": [x1, y1, x2, y2], "label": "cat", "score": 0.9}, ...]     or `bbox`, `box`, `box_2d`; `category`, `class`
     {"bbox_2d": [...], ...}, {"objects": [...]}, [[x1, y1, x2, y2], ...], [x1, y1, x2, y2]
@@ -7,11 +7,11 @@
     <ref>cat</ref><box>[[x1, y1, x2, y2], ...]</box>, <box>(x1, y1), (x2, y2)</box>; the pair alone       InternVL, Qwen-VL
     <|object_ref_start|>cat<|object_ref_end|><|box_start|>(x1, y1), (x2, y2)<|box_end|>                         Qwen2-VL
 
-JSON, or what Python prints: single quotes, tuples, a comma before the end; alone, in one code fence, or behind prose and
-from a line of its own to the end; or objects, one behind the other, without a list around them. Where no labels are
-wanted, the one `[x1, y1, x2, y2]` of a sentence. An item that is no box is dropped: not four finite numbers, sides the wrong
-way round, no label where labels count. Text that is no such list, a list cut off among them, has no boxes at all, which
-is not the same as the empty list.
+The text is JSON or Python's notation: single quotes, tuples, a comma before the end. It stands alone, in one code
+fence, or behind prose from the start of a line to the end. Objects may also follow each other without a list around
+them. If no labels are wanted, the only `[x1, y1, x2, y2]` of a sentence counts, too. An item is dropped if it has not
+four finite numbers, if its sides are reversed, or if it lacks a label where labels count. A text that is no such list,
+or is cut off, has no boxes at all. This differs from the empty list.
 """
 
 import json
@@ -40,7 +40,7 @@ _SHORT_DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Corners with x1 <= x2 and y1 <= y2; `label` is empty where none was given."""
+    """A box by its corners, with x1 <= x2 and y1 <= y2; `label` is empty if none was given."""
 
     x1: Fraction
     y1: Fraction
@@ -52,14 +52,14 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """The boxes of a list, and how many of its items were none."""
+    """The boxes of a list, and the number of items that are no boxes."""
 
     kept: Sequence[Box]
     dropped: int = 0
 
 
 def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes | None:
-    """None: the text is no list of boxes."""
+    """The boxes of a text; None if the text is no list of boxes."""
     text = text.strip()
     if fences := _FENCE.findall(text):
         if len({fence.strip() for fence in fences}) > 1:
@@ -76,7 +76,7 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
 
 
 def from_value(value: Any, box_format: BoxFormat, *, needs_label: bool) -> Boxes | None:
-    """The boxes of decoded JSON, in order; None where it can hold none."""
+    """The boxes of decoded JSON, in order; None if the value cannot hold boxes."""
     items = _items(value)
     if items is None:
         return None
@@ -97,7 +97,7 @@ _CORNER_PAIR = re.compile(rf"{_PLACE}\s{{0,4}},?\s{{0,4}}{_PLACE}\s{{0,4}},?")
 
 
 def _tagged(text: str) -> list[dict[str, Any]] | None:
-    """The items of a text that is nothing but boxes in tags; a label names all boxes of the tag behind it."""
+    """The items of a text of only boxes in tags; else None. A label names all boxes of the tag behind it."""
     items, end = list[dict[str, Any]](), 0
     while end < len(text):
         named = _OBJECT.match(text, end)
@@ -118,7 +118,7 @@ def _tagged(text: str) -> list[dict[str, Any]] | None:
 
 
 def _places(text: str) -> list[Any] | None:
-    """What stands in a tag, with pairs of opposite corners made boxes."""
+    """The content of a tag, with pairs of opposite corners turned into boxes."""
     places = _loaded("[" + _CORNER_PAIR.sub(r"[\1, \2],", text) + "]")
     return places if isinstance(places, list) else None
 
@@ -129,7 +129,7 @@ def _listed_last(text: str) -> Any:
 
 
 def _only_box(text: str) -> list[Any] | None:
-    """The one box that a sentence names; None where there may be others."""
+    """The only box that a sentence names; None if there may be others."""
     found = list(_FOUR.finditer(text))
     if not found or len(found) != text.count("[") or "{" in text:
         return None
@@ -139,7 +139,7 @@ def _only_box(text: str) -> list[Any] | None:
 
 
 def _is_denied(text: str, place: int) -> bool:
-    """Whether the words before a box say that it is not where the object is."""
+    """Whether the words before a box deny that the object is there."""
     sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)
     return sentence.stance((place, place + 1)) is Stance.DENIED
 
@@ -168,7 +168,7 @@ def _loaded(text: str) -> Any:
 
 
 def _number(text: str) -> Fraction | None:
-    """None for what is too large, or too finely divided, to be a place in an image."""
+    """The number of a text; None if it is too large, or has too many decimals, for a place in an image."""
     if len(text) <= _SHORT_DIGITS and text.isdecimal():
         return Fraction(int(text))
     if not _NUMBER.fullmatch(text):
@@ -178,20 +178,23 @@ def _number(text: str) -> Fraction | None:
 
 
 def _no_number(text: str) -> None:
-    """NaN and Infinity; what holds them is no box."""
+    """Read NaN and Infinity as None. An item that holds them is no box."""
 
 
 _DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_no_number, strict=False)
 _NO_JSON = re.compile(r"[\"'()]|,(?=\s*[\])}])|True|False|None")
 _DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _SINGLE = re.compile(r"'(?P<text>(?:[^'\\]|\\.|'(?!\s*(?:[,:}\])]|\Z)))*+)(?:'|\Z)", re.DOTALL)
-"""An apostrophe ends a text only where the text can end; one never ended goes to the end, so that reading is linear."""
+"""A string in single quotes.
+
+An apostrophe ends a string only where it can end. An open string goes to the end: this is linear.
+"""
 _AS_JSON = {"(": "[", ")": "]", "True": "true", "False": "false", "None": "null"}
 _STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
 
 
 def _as_json(text: str) -> str:
-    """What Python prints, and what models write, as JSON."""
+    """A text in Python's notation, or in that of models, as JSON."""
     written, place = list[str](), 0
     while found := _NO_JSON.search(text, place):
         written.append(text[place : found.start()])
@@ -271,7 +274,7 @@ def _corners(given: Any) -> tuple[Fraction, Fraction, Fraction, Fraction] | None
 
 
 def _exact(value: Any) -> Fraction | None:
-    """A number of a text, which is exact already, or of a request, by its shortest decimal form."""
+    """The exact value of a number: of a text, which is exact already, or of a request, by its shortest decimal form."""
     if isinstance(value, Fraction):
         return value
     return _number(repr(value)) if type(value) in (int, float) else None
@@ -293,5 +296,5 @@ def _ordered(
 
 
 def folded(label: str) -> str:
-    """A label without case, width of characters and spacing."""
+    """A label without differences in case, width of characters and spacing."""
     return " ".join(fold(label).casefold().split())

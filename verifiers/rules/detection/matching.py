@@ -1,7 +1,7 @@
-"""One-to-one pairs of a prediction and a reference box that are worth most together.
+"""Finds one-to-one pairs of predictions and reference boxes with the largest total worth.
 
-The Hungarian method with potentials (Kuhn 1955; Munkres 1957), on integers, for each group of boxes that can be paired
-at all. Which pairs are chosen is decided to `_BITS` binary places of their worth; their worth is then summed exactly.
+It is the Hungarian method with potentials (Kuhn 1955; Munkres 1957), on integers, for each group of boxes that can be
+paired. The choice uses `_BITS` binary places of each worth; the worth of the chosen pairs is then summed exactly.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,10 @@ _BITS = 80
 
 
 def best_pairs(worth: Mapping[Pair, Fraction], *, most_pairs: bool) -> list[Pair]:
-    """Pairs from `worth` (all values in [0, 1]) with the largest sum; with `most_pairs`, as many as can be, and then so."""
+    """Pairs from `worth` (all values in [0, 1]) with the largest sum.
+
+    With `most_pairs`, among the largest sets of pairs.
+    """
     chosen: list[Pair] = []
     for group in _groups(worth):
         rows = sorted({pair[0] for pair in group})
@@ -58,7 +61,7 @@ def _groups(worth: Mapping[Pair, Fraction]) -> list[list[Pair]]:
 
 
 def _assignment(values: list[list[int]]) -> list[Pair]:
-    """Each row with a column of its own, worth most together; no more rows than columns."""
+    """A column for each row, none used twice, with the largest sum. There are no more rows than columns."""
     columns = range(len(values[0]))
     top = max(map(max, values))
     row_height, column_height = [0] * len(values), [0] * len(columns)

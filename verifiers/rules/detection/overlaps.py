@@ -1,4 +1,4 @@
-"""How much two boxes have in common, in whole numbers.
+"""Computes the overlap of two boxes, in whole numbers.
 
 Sides are continuous lengths (no pixel is added). IoU and GIoU stay the same when one axis is stretched, so coordinates
 are made integers first, and every comparison with a threshold is exact.
@@ -16,18 +16,18 @@ Sides = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """`shared` of `union`, which lie in a smallest common box of area `hull`."""
+    """The areas of two boxes: `shared`, `union`, and `hull`, the smallest common box."""
 
     shared: int
     union: int
     hull: int
 
     def iou(self) -> Fraction:
-        """0 where neither box has an area."""
+        """The IoU; 0 if neither box has an area."""
         return Fraction(self.shared, self.union) if self.union else Fraction(0)
 
     def giou(self) -> Fraction:
-        """In [-1, 1] (Rezatofighi et al. 2019); 0 for two boxes that are one point or lie on one line."""
+        """The GIoU in [-1, 1] (Rezatofighi et al. 2019); 0 for two boxes that are one point or lie on one line."""
         return self.iou() - (Fraction(self.hull - self.union, self.hull) if self.hull else 0)
 
     def reaches(self, threshold: Fraction) -> bool:
@@ -46,7 +46,7 @@ def on_grid(predicted: Sequence[Box], gold: Sequence[Box]) -> tuple[list[Sides],
 
 
 def _times(side: Fraction, scale: int) -> int:
-    """Of a scale that the side's denominator divides."""
+    """A side as an integer of a scale that its denominator divides."""
     return side.numerator * (scale // side.denominator)
 
 

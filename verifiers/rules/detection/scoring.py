@@ -1,4 +1,4 @@
-"""How near a list of boxes is to the reference's, by one of six measures, each in [0, 1] (GIoU in [-1, 1]).
+"""Measures how near a list of boxes is to the reference: six measures, each in [0, 1] (GIoU in [-1, 1]).
 
 Both lists hold at least one box here. Only boxes of the same class are compared.
 """
@@ -28,7 +28,7 @@ THRESHOLDS: Mapping[Metric, tuple[Fraction, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shaped reward's constants."""
+    """The constants of the shaped reward."""
 
     completeness_weight: Fraction
     size_penalty: Fraction
@@ -52,7 +52,10 @@ class Scene:
         self._matched: dict[Fraction, list[Overlap]] = {}
 
     def matched(self, threshold: Fraction) -> list[Overlap]:
-        """The overlaps of as many pairs as reach the threshold one to one, and of these pairs the most alike."""
+        """The overlaps of the largest set of one-to-one pairs that reach the threshold.
+
+        Of equal sets the most alike.
+        """
         if threshold not in self._matched:
             worth = {pair: iou for pair, iou in self._ious.items() if self.overlaps[pair].reaches(threshold)}
             pairs = best_pairs(worth, most_pairs=True)
@@ -64,13 +67,13 @@ class Scene:
         return _mean([Fraction(2 * len(self.matched(each)), sizes) for each in thresholds])
 
     def mean_iou(self, threshold: Fraction) -> Fraction:
-        """Over the larger number of boxes, so that no box is free."""
+        """The sum of IoU over the larger number of boxes, so that every surplus box costs."""
         worth = {pair: iou for pair, iou in self._ious.items() if self.overlaps[pair].reaches(threshold)}
         chosen = best_pairs(worth, most_pairs=threshold > 0)
         return sum((worth[pair] for pair in chosen), Fraction(0)) / max(len(self.predicted), len(self.gold))
 
     def giou(self) -> Fraction:
-        """In [-1, 1]: the mean over the larger number of boxes, of which those without a partner have -1."""
+        """The mean GIoU over the larger number of boxes, in [-1, 1]. Boxes without a partner have -1."""
         halves = {pair: (each.giou() + 1) / 2 for pair, each in self.overlaps.items()}
         chosen = best_pairs(halves, most_pairs=False)
         most = max(len(self.predicted), len(self.gold))

@@ -1,18 +1,19 @@
-"""The response follows its instructions: IFEval, IFBench, open-instruct's training constraints and their older form.
+"""Checks instructions: IFEval, IFBench, open-instruct's training constraints and their older form.
 
-`reference` is what the data sets hold: `{"instruction_id_list": [...], "kwargs": [{...}, ...], "prompt": ...}` (open-instruct
-writes `instruction_id`), or `{"func_name": ..., ...}`, each also as JSON text or a Python literal, or a list of such. Every
-instruction is judged by itself (`detail.instructions`); the score is the share that is followed, or 1 for all of them.
+`reference` is what the data sets hold: `{"instruction_id_list": [...], "kwargs": [{...}, ...], "prompt": ...}`
+(open-instruct writes `instruction_id`), or `{"func_name": ..., ...}`, each also as JSON text or a Python literal, or a
+list of such. Every instruction is judged by itself (`detail.instructions`); the score is the share that is followed, or
+1 for all of them.
 
 Profile *official* gives the published checkers' verdicts (google-research instruction_following_eval, allenai/IFBench,
 open-instruct's IFEvalG and if_functions), with what is random there made deterministic. Profile *fixed* judges what the
-instruction says; the families' modules say how they differ. What comments hide (`<!-- … -->`) helps nobody there: with and
-without them the text has to follow. Mode *loose* accepts an instruction if one of eight edits
-of the text follows it: all of it, or without its first, last or both lines, each with and without asterisks. It lets a
-violation stand in a first line, so *strict* is the one for rewards.
+instruction says; the families' modules say how they differ. What comments hide (`<!-- … -->`) helps nobody there: with
+and without them the text has to follow. Mode *loose* accepts an instruction if one of eight edits of the text follows
+it: all of it, or without its first, last or both lines, each with and without asterisks. It lets a violation stand in a
+first line, so *strict* is the one for rewards.
 
-An id that is not known, or an argument that is missing, unknown or of the wrong form, is the author's to mend: status
-invalid, and never a random threshold or a pass.
+An unknown id, or an argument that is missing, unknown or of the wrong form, makes the item invalid, and never leads to
+a random threshold or a pass.
 """
 
 import json
@@ -29,8 +30,10 @@ from verifiers.rules.instruction_following.counting import Text
 from verifiers.rules.instruction_following.reference import SHORT_CHARS, Instruction, read
 
 _MAX_INLINE_CHARS = 4_000
-"""Of a response and its edits: above, a worker judges. Ordinary texts of this length take less than 1 ms, the most hostile
-tried 10 ms."""
+"""Of a response and its edits: above, a worker judges.
+
+Ordinary texts of this length take less than 1 ms, the most hostile tried 10 ms.
+"""
 _MAX_INLINE_WORK = 20_000
 """Characters of response and arguments, times instructions and edits: above, a worker judges."""
 _MARK_WORK = 80
@@ -51,17 +54,17 @@ _TIME_LIMIT_S = 30.0
 
 
 class InstructionFollowingParams(Params):
-    """Which instructions, and how they are judged."""
+    """The instructions, and how they are judged."""
 
     reference: dict[str, Any] | list[Any] | str
     """`{instruction_id_list, kwargs, prompt}` or `{func_name, ...}`, as an object, as JSON text, or a list of such."""
     profile: Literal["fixed", "official"] = "fixed"
-    """What the instruction says, or what the published checkers say."""
+    """Whether the instruction itself decides, or the published checkers."""
     mode: Literal["strict", "loose"] = "strict"
     aggregate: Literal["fraction", "all"] = "fraction"
     """The share of instructions followed, or 1 if all are and else 0."""
     think: Think | None = None
-    """Which text is judged. Unless set, the text after thinking in profile fixed, all of it in profile official."""
+    """The text that is judged. Unless set, the text after thinking in profile fixed, all of it in profile official."""
 
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
@@ -136,13 +139,13 @@ def _payload(item: Item[InstructionFollowingParams]) -> list[Any]:
 
 @worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
-    """Runs in a worker: `judge` on parameters made anew from their JSON."""
+    """Run `judge` in a worker, on parameters rebuilt from their JSON."""
     response, params, explain = payload
     return long_texts.fields_of(judge(response, InstructionFollowingParams.model_validate_json(params), explain))
 
 
 def judge(response: str, params: InstructionFollowingParams, explain: bool = False) -> Verdict:
-    """The verdict on one response; the reference is read before anything is judged."""
+    """The verdict on one response. The reference is read before anything is judged."""
     try:
         return _verdict(response, read(params.reference), params, explain)
     except InvalidItem as error:
@@ -191,13 +194,13 @@ def _follow(text: str, instructions: Sequence[Instruction], params: InstructionF
 
 
 def _readings(text: str, profile: str) -> list[Text]:
-    """All of the text and, where it has comments, what is shown of it."""
+    """The readings of a text: all of it and, if it has comments, its visible part."""
     shown = comments.shown(text) if profile == "fixed" else text
     return [Text(text)] if shown == text else [Text(text), Text(shown)]
 
 
 def _variants(text: str) -> list[str]:
-    """The seven edits of the published loose mode, those that are blank or there already left out."""
+    """The seven edits of the published loose mode, without blank and repeated ones."""
     lines = text.split("\n")
     cut = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
     variants = [variant for whole in (text, *cut) for variant in (whole, whole.replace("*", ""))]

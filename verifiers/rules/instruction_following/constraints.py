@@ -1,4 +1,4 @@
-"""What an instruction is: an id, the arguments it needs, and its check in both profiles.
+"""Defines an instruction: an id, its arguments, and its check in both profiles.
 
 A check is a function of a `Text` and the arguments, by name. Where the published check already does what the
 instruction says, `fixed` is left out and both profiles use `official`.
@@ -41,7 +41,7 @@ class Constraint:
         """The arguments from a JSON object, whose nulls say nothing.
 
         Raises:
-            InvalidItem: one is missing, unknown or of the wrong form.
+            InvalidItem: an argument is missing, unknown or of the wrong form.
         """
         given = {name: value for name, value in given.items() if value is not None}
         if given.keys() != self.arguments.keys():

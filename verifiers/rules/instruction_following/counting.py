@@ -1,10 +1,10 @@
-r"""One text and everything that is counted in it: words, sentences, paragraphs, in two readings.
+r"""Counts the words, sentences and paragraphs of a text, in two readings.
 
-`Text.official_*` are the published checkers' readings (`\w+` words, Punkt sentences, Treebank tokens, raw characters). The
-others are what a reader would count: invisible characters are gone and forms are folded (NFKC), "well-known", "don't"
-and "3.14" are one word each, every Han or kana character is a word, list numbers end no sentence, and 。！？ do.
+`Text.official_*` are the published checkers' readings (`\w+` words, Punkt sentences, Treebank tokens, raw characters).
+The others are what a reader would count: invisible characters are gone and forms are folded (NFKC), "well-known",
+"don't" and "3.14" are one word each, every Han or kana character is a word, list numbers end no sentence, and 。！？ do.
 
-Each is worked out once, when first asked for, and is linear in the length of the text.
+Each value is computed once, at its first use, and is linear in the length of the text.
 """
 
 import itertools
@@ -37,7 +37,10 @@ def _signs(start: int, stop: int) -> str:
 _SIGNS = _signs(0x300, 0x10000)
 """Marks on letters, such as the vowel signs of Hindi, vocalised Arabic and Thai: no letters, and yet parts of words."""
 _VOWELS = _signs(0x900, 0x1AB0)
-"""Those of India and South East Asia, with which a word is another one; stress and the vowels of Arabic may be left out."""
+"""Those of India and South East Asia, with which a word is another one.
+
+Stress and the vowels of Arabic may be left out.
+"""
 _WORD = re.compile(
     rf"[{_SYLLABIC}]|(?:[a-zA-Z]\.){{2,8}}(?![a-zA-Z])|{_LETTER}(?:[\w{_SIGNS}](?<![{_SYLLABIC}])|['’\-‐‑](?={_LETTER})|(?<=\d)[.,](?=\d))*"
 )
@@ -52,7 +55,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _ASCII = re.compile(r"[a-z]")
 _GREEK_OR_CYRILLIC = re.compile(r"[\u0370-\u058f]")
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and symbols that show nothing."""
+"""Invisible letters and symbols."""
 _BLANKS_TO_SPACES = dict.fromkeys(map(ord, _BLANKS), " ")
 _WITHOUT_BLANKS = dict.fromkeys(map(ord, _BLANKS))
 _LOOKALIKES = str.maketrans(
@@ -124,7 +127,7 @@ class Text:
 
     @cached_property
     def seen_words(self) -> list[str]:
-        """In small letters, as they look: Latin in words that mix it with Greek or Cyrillic letters like it."""
+        """The words in small letters, as they look: look-alike Greek or Cyrillic letters of mixed words are Latin."""
         if self.raw.isascii():
             return self.small_words
         return [
@@ -142,16 +145,16 @@ class Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Those that are not blank."""
+        """The lines that are not blank."""
         return [line for line in self.folded.split("\n") if line.strip()]
 
     @cached_property
     def paragraphs(self) -> list[str]:
-        """What blank lines separate."""
+        """The parts between blank lines."""
         return [piece.strip() for piece in re.split(r"\n[^\S\n]*\n", self.folded) if piece.strip()]
 
     def divided(self) -> list[str]:
-        """What dividers (`***` or `* * *`, standing alone) separate; blank pieces at the ends do not count."""
+        """The parts between dividers (`***` or `* * *` on a separate line); blank parts at the ends do not count."""
         pieces = [piece.strip() for piece in _DIVIDER.split(self.folded)]
         if pieces and not pieces[0]:
             del pieces[0]
@@ -164,7 +167,7 @@ _DIVIDER = re.compile(r"(?<!\S)(?:\*\*\*|\* \* \*)(?!\S)")
 
 
 def words(text: str) -> list[str]:
-    """The words of a folded text, as they stand, with straight apostrophes; what a long chain joins are many words."""
+    """The words of a folded text, with straight apostrophes. A long chain with hyphens counts as many words."""
     text = text.replace("’", "'")
     found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
     if "_" in text:
@@ -189,7 +192,7 @@ def contains_word(text: str, word: str) -> bool:
 
 
 def count_word(text: str, word: str) -> int:
-    """How often the word or phrase stands in the folded text on its own, in any case."""
+    """The number of times that the word or phrase stands alone in the folded text, in any case."""
     return sum(1 for _ in _on_its_own(word).finditer(text))
 
 
@@ -207,7 +210,7 @@ def _on_its_own(word: str) -> re.Pattern[str]:
 
 
 def _before(char: str) -> str:
-    """What no word that begins with this character stands behind."""
+    """The pattern for text that may not stand before a word with this first character."""
     if not _in_word(char) or _is_unspaced(char):
         return ""
     letter = _JOINED_TO_HANGUL if _is_hangul(char) else _JOINED
@@ -215,7 +218,7 @@ def _before(char: str) -> str:
 
 
 def _after(wanted: str) -> str:
-    """What may follow a word: none of another, but the particles that Korean joins to a noun."""
+    """The pattern for text that may follow a word: no letter of another word, but the particles of a Korean noun."""
     last = wanted[-1:]
     if not _in_word(last):
         return ""

@@ -1,7 +1,7 @@
-"""The instructions of a reference, in every form that data sets hold them.
+"""Reads the instructions of a reference, in every form of the data sets.
 
-`{"instruction_id_list": [...], "kwargs": [{...}, ...]}` (open-instruct writes `instruction_id`), or `{"func_name": ..., ...}`,
-each also as JSON text or a Python literal, or a list of such; a null says nothing.
+`{"instruction_id_list": [...], "kwargs": [{...}, ...]}` (open-instruct writes `instruction_id`), or `{"func_name": ...,
+...}`, each also as JSON text or a Python literal, or a list of such; a null says nothing.
 """
 
 import ast
@@ -69,7 +69,7 @@ def read(reference: Any) -> Sequence[Instruction]:
     """The instructions of a reference, in order.
 
     Raises:
-        InvalidItem: it is none, or one of its instructions is not known or lacks something.
+        InvalidItem: the value is no reference, or one of its instructions is unknown or lacks an argument.
     """
     instructions = (
         _read_text(reference)

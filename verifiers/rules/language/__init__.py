@@ -1,4 +1,4 @@
-r"""The response is written in the script it should be, and does not mix others into it.
+r"""The response must be written in the wanted script, without other scripts mixed in.
 
 Scripts are Unicode's (the property Script): a letter that several scripts share (`ー`, `𝐀`) belongs to none and does not
 count. A language stands for its scripts (`zh` for Han, `ja` for Han and kana, `ko` for Hangul, most for one);
@@ -14,9 +14,9 @@ Two ways to score:
                       letter of Han, kana or Hangul that should not be there counts twice for that: it says more
 
 Code, LaTeX, URLs, tags and numbers are not language and are left out; with `min_share`, `raw` keeps them. So are other
-letters' words that stand in the prompt. Thinking and what follows it are judged apart, and the worse one counts. A fence
-or formula that is never closed hides nothing. Look-alike letters are of their own script: "pаypal" with a Cyrillic а
-is mixed.
+letters' words that stand in the prompt. Thinking and what follows it are judged apart, and the worse one counts. A
+fence or formula that is never closed hides nothing. Look-alike letters are of their own script: "pаypal" with a
+Cyrillic а is mixed.
 
 No trainer has such a penalty; this one follows what their users write by hand.
 """
@@ -49,13 +49,13 @@ from verifiers.sightings import beyond_ascii
 
 _DENSE = ("Han", "Hiragana", "Katakana", "Hangul")
 _BORROWING = "漢あア한"
-"""One letter of each of these, whose texts hold names and terms in Latin."""
+"""A letter of each script whose texts hold names and terms in Latin."""
 
 _ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z_]{1,30}$")]
 
 
 class LanguageParams(Params):
-    """The script wanted, and how much of others is borne."""
+    """The wanted script, and the share of others that is tolerated."""
 
     script: _ScriptName | Annotated[tuple[_ScriptName, ...], Field(min_length=1, max_length=8)] | None = None
     """The name of a Unicode script (Latin, Han, Cyrillic), or of several that may all be used."""
@@ -83,7 +83,7 @@ class LanguageParams(Params):
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """Those named, whether by themselves or by a language; empty when the prompt decides."""
+        """The scripts that are named, directly or by a language; empty if the prompt decides."""
         if self.language is not None:
             return LANGUAGES[self.language]
         if self.script is None:
@@ -131,12 +131,12 @@ def judge(item: Item[LanguageParams]) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The letters of a part, and those of other scripts among them."""
+    """The number of letters of a part, and of those in other scripts."""
 
     letters: int
     off: int
     dense: int = 0
-    """Those among the others that say as much as two of Latin; counted in short parts."""
+    """The number of other letters that weigh as much as two Latin ones; counted in short parts."""
 
 
 def _shared(counts: Sequence[Count], min_share: float, detail: Mapping[str, Any]) -> Verdict:
@@ -163,7 +163,7 @@ def _usual_tolerance(scripts: tuple[str, ...]) -> float:
 
 
 def _parts(response: str) -> Sequence[str]:
-    """Thinking and what follows it; thinking that was never closed is one part."""
+    """The thinking, and the text behind it. Thinking that was never closed is the only part."""
     segment = final_segment(response)
     if segment.reason != "found" or segment.start == 0:
         return (response,)
@@ -192,7 +192,7 @@ def _unwanted_dense(scripts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _ascii_letters(encoded: bytes) -> int:
-    """How many there are, of both cases; no byte of UTF-8's other characters counts."""
+    """The number of ASCII letters in both cases. The bytes of other characters do not count."""
     small = np.frombuffer(encoded, np.uint8) | _TO_SMALL
     return int(np.count_nonzero(small - _SMALL_A < _LETTERS))
 
@@ -207,7 +207,7 @@ def _allowed_letters(text: str, scripts: tuple[str, ...], allowed: frozenset[str
 
 
 def _foreign_words(prompt: str | None, scripts: tuple[str, ...]) -> frozenset[str]:
-    """Words of other scripts that the prompt uses itself."""
+    """The words of other scripts that stand in the prompt."""
     if not prompt or (prompt.isascii() and holds(scripts, "a")):
         return frozenset()
     return frozenset(word.casefold() for word in others_of(scripts).findall(prompt))

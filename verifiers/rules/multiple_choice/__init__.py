@@ -1,12 +1,13 @@
 r"""The response commits to the right option, and to no other.
 
-Where it commits is what `commitment` finds; here is what an option looks like (values). It is named by its label (`C`, `(c)`,
-`C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج), by its text (`Paris`; numbers and formulas compare as what they are) or,
-where all texts are given, as "the third option". Labels are words of their own: the A in "A plant needs light" and the C in
-"Correct!" are none, and only labels that exist count. A label beside another option's text names none.
+`commitment` finds what a response commits to; `values` knows how options are written. An option is named by its label
+(`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج) or by its text (`Paris`; numbers and formulas
+compare by value). If all texts are given, "the third option" names one, too. Labels are words of their own: the A in "A
+plant needs light" and the C in "Correct!" are not labels. Only existing labels count. A label beside the text of
+another option names no option.
 
-With `multi` the set named must equal the reference set; a superset earns nothing. With `on_conflict="reject"` no two different
-options may be called right at all.
+With `multi` the named set must equal the reference set; a superset earns nothing. With `on_conflict="reject"` a
+response may never call two different options right.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ class MultipleChoice(Verifier[MultipleChoiceParams]):
 
 
 _INLINE_CHARS = 4_000
-"""Each sentence that names an option is read by its words: up to ten times what finding a mark takes."""
+"""Characters judged inline. Each sentence that names an option is read word by word, ten times slower than a mark."""
 
 
 def _is_inline(item: Item[MultipleChoiceParams]) -> bool:
@@ -104,7 +105,7 @@ def _found(response: str, params: MultipleChoiceParams, options: Options, explai
 
 _SHORT_CHARS = 200
 _commit_once = lru_cache(maxsize=4096)(commit)
-"""Of the responses to a question many end in the same few words."""
+"""`commit` with a cache, because many responses to a question end in the same few words."""
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")
 EXAMPLES = (

@@ -1,4 +1,4 @@
-"""The parameters: the options in the forms that data sets have, made labels with texts."""
+"""The parameters, and the options: the forms of data sets become labels with texts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ class LabelsAndTexts(BaseModel):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """The options of a question and which of them are right."""
+    """The options of a question, and the right ones among them."""
 
     options: Options
     expected: frozenset[str]
 
 
 class MultipleChoiceParams(commitment.ExtractionParams):
-    """The options and which of them is right."""
+    """The options, and the right one among them."""
 
     reference: _Text | Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
     """The right option's label or text; with `multi`, several of them ("AC", "A, C" or a list)."""
@@ -57,7 +57,7 @@ class MultipleChoiceParams(commitment.ExtractionParams):
 
     @cached_property
     def question(self) -> Question | Verdict:
-        """What responses are read with; a verdict when the choices, or the reference, are none."""
+        """The question that responses are read with; a verdict if the choices or the reference are invalid."""
         return _question(self)
 
 
@@ -90,7 +90,7 @@ def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] 
 
 @lru_cache(maxsize=256)
 def _named(options: Options, reference: str) -> frozenset[str] | None:
-    """The options that a reference names; one that is a whole response, and short, is read as one."""
+    """The options that a reference names. A short reference that is a whole response is read as a response."""
     named = options.named(reference)
     return named if named or len(reference) > _MAX_READ_CHARS else commit(reference, options, "reject").value
 
@@ -99,7 +99,7 @@ _MAX_READ_CHARS = 400
 
 
 def _labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
-    """The options by label, in order; a verdict when the choices are none."""
+    """The options by label, in order; a verdict if the choices are invalid."""
     choices = params.choices
     if isinstance(choices, LabelsAndTexts):
         if len(choices.label) != len(choices.text) or len(set(choices.label)) < len(choices.label):
@@ -118,7 +118,7 @@ def _labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
 
 
 _MAX_KEPT_CHARS = 20_000
-"""Of all texts of a question; longer ones are made ready anew for each item."""
+"""Characters of all texts of a question. Longer ones are prepared again for each item."""
 
 
 @lru_cache(maxsize=256)
@@ -134,12 +134,12 @@ _SHOWN_LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([A-Z])\)|\[([A-Z])\]|([A-Z])[.):ï
 
 
 def _labels_for(reference: str, letters: Sequence[str]) -> dict[str, str]:
-    """The labels of the alphabet that a reference is from, when nothing tells the options."""
+    """The labels of the alphabet of a reference, if no options are given."""
     return labels_like(commitment.fold(reference).strip(EDGES)) or dict.fromkeys(letters, "")
 
 
 def _shown(choices: str) -> dict[str, str]:
-    """The options as a question shows them, each behind its letter, from A on."""
+    """The options of a text that shows them as a question does, each behind its letter, from A on."""
     found: list[tuple[str, int, int]] = []
     for match in _SHOWN_LABEL.finditer(choices):
         if len(found) < len(ALPHABET) and match[match.lastindex or 0] == ALPHABET[len(found)]:
@@ -151,7 +151,7 @@ def _shown(choices: str) -> dict[str, str]:
 
 
 def _without_labels(choices: Sequence[str], letters: Sequence[str]) -> Sequence[str]:
-    """Texts without the labels they begin with, if each begins with its own."""
+    """The texts without their labels, if each text begins with its own label."""
     if len(choices) < 2:
         return choices
     found = [_SHOWN_LABEL.match(choice.lstrip()) for choice in choices]

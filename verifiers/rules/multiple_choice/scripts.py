@@ -1,4 +1,4 @@
-"""The labels of options in the alphabets and number signs of the world."""
+"""The labels of options in many alphabets and number signs."""
 
 import re
 
@@ -6,7 +6,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CELESTIAL_STEMS = "甲乙丙丁戊己庚辛壬癸"
 _WITHOUT_LOOK_ALIKES = ("أبجدهوزحطي", "কখগঘঙচছজঝঞ", "कखगघङचछजझञ")
 PLACES = (CELESTIAL_STEMS, *_WITHOUT_LOOK_ALIKES, "ا")
-"""Letters that name an option by its place, whatever its label is, because they are no other script's letters."""
+"""Letters that name an option by its place, whatever its label is, because no other script uses them."""
 _LABELS_OF_SCRIPTS = (
     CELESTIAL_STEMS,
     "АБВГДЕЖЗИК",
@@ -19,7 +19,7 @@ _LABELS_OF_SCRIPTS = (
 )
 CIRCLED = ("①②③④⑤⑥⑦⑧⑨⑩", "➀➁➂➃➄➅➆➇➈➉", "❶❷❸❹❺❻❼❽❾❿", "➊➋➌➍➎➏➐➑➒➓", "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽")
 CROSSES = "❌✗✘✖🚫"
-"""Beside an option: it is a wrong one."""
+"""Signs beside an option that call it wrong."""
 ORDINALS = (
     ("first", "1st"),
     ("second", "2nd"),
@@ -44,13 +44,13 @@ _DIGITS = re.compile(r"\d{1,2}", re.ASCII)
 
 
 def may_be_ordinal(text: str) -> bool:
-    """Whether a short text tells an option's place: "the third option", "option 3"."""
+    """Whether a short text may name the place of an option: "the third option", "option 3"."""
     may_be = "ption" in text or "hoice" in text or "native" in text or "第" in text
     return may_be and _ORDINAL.search(text) is not None
 
 
 def labels_like(label: str) -> dict[str, str] | None:
-    """The labels of the alphabet, other than the Latin one, that a label is from; without texts."""
+    """The labels, without texts, of the alphabet of a label, if that alphabet is not the Latin one."""
     if _DIGITS.fullmatch(label):
         return {str(number): "" for number in range(100)}
     script = next((script for script in _LABELS_OF_SCRIPTS if label and label[0].upper() in script), None)

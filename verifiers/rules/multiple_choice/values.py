@@ -1,4 +1,4 @@
-"""What the options of a question look like in a text: labels, texts, places."""
+"""Finds the options of a question in a text, by labels, texts and places."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _MAX_NAME_CHARS = 400
 _MAX_NUMBER_CHARS = 40
 _MAX_BETWEEN_CHARS = 12
 _MOST_BEFORE = 2
-"""Characters between where a quick look finds something, and where its name begins: brackets and space."""
+"""Characters between a hit of the quick look and the start of the name: brackets and space."""
 _STYLE = r"\\(?:text\w{0,6}|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|operatorname|underline|emph|[mh]box)\s?"
 _WRAPPER = re.compile(_STYLE + r"\{([^{}]*)\}")
 _STYLED = re.compile(_STYLE + r"\Z")
@@ -36,7 +36,7 @@ _BETWEEN = re.compile(
 
 
 def form_of(text: str) -> str:
-    """What makes two texts the same: case, space, markup, articles do not count."""
+    """The form by which two texts are compared: case, space, markup and articles do not count."""
     text = _SIZED.sub(r"\\frac", commitment.fold(text))
     for _ in range(3):
         text, count = _WRAPPER.subn(r"\1", text)
@@ -48,7 +48,7 @@ def form_of(text: str) -> str:
 
 
 class Options:
-    """Names and texts, and where a text names them."""
+    """The labels and texts of options, and a reader that finds them in a text."""
 
     def __init__(self, texts: Mapping[str, str], multi: bool) -> None:
         self.texts, self.multi = texts, multi
@@ -80,7 +80,7 @@ class Options:
     # --- a short text
 
     def _named(self, text: str) -> Names | None:
-        """The options that a short text is the name of, and says nothing else."""
+        """The options that a short text names, if it says nothing else."""
         if len(text) > _MAX_NAME_CHARS:
             return None
         if one := self.one(text):
@@ -100,7 +100,7 @@ class Options:
         return labels if self.multi or len(labels) == 1 else CONFLICT
 
     def _is_only(self, text: str, found: Sequence[Mention]) -> bool:
-        """Whether nothing stands in a text but what may stand beside options."""
+        """Whether a text holds only options and words that may stand beside them."""
         rest = list(text)
         for each in found:
             rest[each.start : each.end] = " " * (each.end - each.start)
@@ -115,7 +115,7 @@ class Options:
         return all(place in spared or not any(map(str.isalnum, word.text)) for place, word in enumerate(said))
 
     def one(self, text: str) -> str | None:
-        """The option whose label or text, number or formula is all of a text."""
+        """The option whose label, text, number or formula makes up a whole text."""
         bare = _WRAPPER.sub(r"\1", commitment.fold(text)).strip(EDGES)
         if label := self.label(bare):
             return label
@@ -133,7 +133,7 @@ class Options:
         return same[0] if len(same) == 1 else None
 
     def measured(self, text: str) -> str | None:
-        """The option that a named value is, or a number with a unit, where all options are bare: `x = 18`, "15 apples"."""
+        """The option of a value with a name or a unit, if all options are bare numbers: `x = 18`, "15 apples"."""
         named = _NAMED.fullmatch(text.strip(" $"))
         if named and not any("=" in form for form in self.by_form):
             label = self.one(named["value"])
@@ -178,7 +178,7 @@ class Options:
         return found
 
     def _matches(self, text: str, start: int, end: int, places: Sequence[int] | None) -> Iterator[re.Match[str]]:
-        """Labels and texts between two places, looked for where they may begin."""
+        """The labels and texts between two places; `places` says where they may begin."""
         position = start
         for place in [start + first for first, _ in self.places(text[start:end])] if places is None else places:
             for begin in range(max(position, place - _MOST_BEFORE), min(end, place + _MOST_BEFORE + 1)):
@@ -197,7 +197,7 @@ class Options:
         return self._is_bare(text, one) and _BETWEEN.fullmatch(text, one.end, other.start) is not None
 
     def _is_else(self, text: str, match: re.Match[str], label: str, end: int) -> bool:
-        """Whether words behind a number make another one of it: "15 thousand"."""
+        """Whether words behind a number change its value: "15 thousand"."""
         behind = _WORDS_BEHIND.match(text, match.end(), end)
         if behind is None:
             return False
@@ -205,12 +205,12 @@ class Options:
         return read not in (self._numbers[label], numeric.Unreadable("unparseable"))
 
     def _is_bare(self, text: str, mention: Mention) -> bool:
-        """Whether a mention is by a label."""
+        """Whether a mention is a label without its text."""
         named = text[mention.start : mention.end].strip(EDGES)
         return self.label(named) is not None or form_of(named) in self._by_ordinal
 
     def _is_label(self, text: str, match: re.Match[str], start: int, end: int) -> bool:
-        """Whether a letter is a label, and no article, pronoun, name or variable."""
+        """Whether a letter is a label, not an article, pronoun, name or variable."""
         if match["open"] and match["close"]:
             before = text[max(start, match.start() - 24) : match.start()]
             return not before[-1:].isalnum() or _STYLED.search(before) is not None
@@ -271,7 +271,7 @@ _BEHIND_LABEL = frozenset(
 
 
 def _formula(form: str) -> str | Fraction:
-    """What makes two formulas the same: a number's value, and of others how they are written."""
+    """The form by which two formulas are compared: the value of a number, else the text of the formula."""
     shown = plain(form)
     value = number(_RATIO.sub(r"\1/\2", shown))
     return "".join(shown.split()) if value is None else value
@@ -284,7 +284,7 @@ _RATIO = re.compile(r"^\s*(\d+)\s?:\s?(\d+)\s*$")
 
 
 def _alone(texts: Mapping[str, str | Fraction]) -> dict[str | Fraction, str]:
-    """By text: the label that alone has it."""
+    """The labels by text, without texts that several labels share."""
     found: dict[str | Fraction, list[str]] = {}
     for label, text in texts.items():
         found.setdefault(text, []).append(label)
@@ -346,7 +346,7 @@ _SPACE, _ANY_SPACE = r"[\s*_$]+", r"[\s*_$]*"
 
 
 def _spaced(pieces: Sequence[str]) -> str:
-    """Words and signs with the space between them, which matters between words alone."""
+    """A pattern of words and signs with optional space between them; between two words the space is required."""
     found = []
     for piece, following in zip(pieces, [*pieces[1:], "."], strict=True):
         bare = piece.rstrip()
@@ -359,7 +359,7 @@ _MAY_BE_FORMULA = re.compile(r"[\d\\^=]")
 
 
 def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: bool) -> Any:
-    """What finds, in one pass, where an option may be named: labels, how texts begin, signs."""
+    """The expression that finds, in one pass, where options may be named: labels, beginnings of texts, signs."""
     labels = sorted(map(re.escape, texts), key=len, reverse=True)
     alone = [label for label in labels if label.isascii() and label.isalnum()]
     begins = {_spaced(_PIECES.findall(name)[:2]).removesuffix(_ANY_SPACE).replace(r"\s", r"\s\pZ") for name in names}
@@ -382,7 +382,7 @@ _EDGE = r"(?:\b|_)"
 
 
 def _literal(name: str) -> str:
-    """A text to be found in any case, with any space."""
+    """A pattern that finds a text in any case, with any space."""
     inner = _spaced(_PIECES.findall(name))
     inner = inner[: -len(_ANY_SPACE)] if inner.endswith(_ANY_SPACE) else inner
     before = r"(?<![^\W_])" if name[0].isalnum() and not "\u3040" <= name[0] <= "\u9fff" else ""

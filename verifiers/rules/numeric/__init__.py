@@ -3,15 +3,18 @@ r"""The one committed number of the response equals the reference number, or one
 Numbers are exact rationals made from their text (`0.1` is 1/10, `1/3` is 1/3): thousands separators (`1,000`, `1 000`,
 `1'000`, `12,34,567`), decimals, fractions (`3/4`, `\frac{3}{4}`, `½`), mixed numbers (`2 1/4`), powers of ten (`1.2e5`,
 `1.2 \times 10^5`), percent, a currency, full-width and other Unicode digits, scale words (`3 million`, `3万`, `3亿5000万`,
-`$3bn`, `5k`, `5M`, `3 Millionen`, `35만`; but `5 m` and `300 K` are units), a loss in brackets (`($5)` is -5), words (`forty-two`, 二十个).
-Another unit behind the number is not judged, nor is a mark of a source (`12 [1]`), nor what is said
-beside it and states no other (`12, not 15`, `12 (3 × 4)`; asides); of a congruence the residue counts (`12 ≡ 4 (mod 8)`). An answer that offers a range, a choice, a bound ("5 or more") or several
-numbers commits to none of them, nor does one that is a bound (`x > 12`, 大于12) or only supposed ("if x were 12, it would work"), and an expression (`7x+3`, `2^10`, `5!`; but `10^6`) is not a number.
+`$3bn`, `5k`, `5M`, `3 Millionen`, `35만`; but `5 m` and `300 K` are units), a loss in brackets (`($5)` is -5), words
+(`forty-two`, 二十个). Other units behind the number are not judged. Nor are citation marks (`12 [1]`), and remarks that
+state no other number (`12, not 15`, `12 (3 × 4)`; module `asides`). Of a congruence the residue counts (`12 ≡ 4 (mod
+8)`). An answer commits to no number if it offers a range, a choice, a bound (`x > 12`, 大于12, "5 or more") or several
+numbers, or only supposes one ("if x were 12, it would work"). An expression is not a number (`7x+3`, `2^10`, `5!`; but
+`10^6` is one).
 
-Without tolerances the numbers must be equal; a fraction that no decimal equals is met to a millionth (1/3 by 0.333333). `abs_tol`, `rel_tol` (of the reference) and `significant_figures` accept
-whatever one of them accepts. A reference in percent, or in a currency, is not met by another currency or by a number
-without the percent sign; a sign that only the answer has is left aside. Numbers beyond 10^±2000 are compared by their
-digits and exponent and never written out; tolerances do not reach there.
+Without tolerances the numbers must be equal. A fraction without a finite decimal may differ by a millionth (0.333333
+for 1/3). With several of `abs_tol`, `rel_tol` (of the reference) and `significant_figures`, it is enough that one of
+them accepts the number. If the reference is in percent or in a currency, the answer must not lack the percent sign or
+have another currency. A sign that only the answer has is ignored. Numbers beyond 10^±2000 are compared by digits and
+exponent and never written out; tolerances do not apply to them.
 """
 
 from collections.abc import Sequence
@@ -49,18 +52,21 @@ _Reference = StrictInt | StrictFloat | StrictStr
 
 
 class NumericParams(commitment.ExtractionParams):
-    """What the number must be, and how near."""
+    """The wanted number, and the tolerances."""
 
     reference: _Reference | Annotated[tuple[_Reference, ...], Field(min_length=1, max_length=64)]
-    """The number, or several of which one must be met; as text in any form that a response may use."""
+    """The number, or several numbers, one of which must be given; as text in any form that a response may use."""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
     rel_tol: Annotated[float, Field(ge=0)] | None = None
-    """Without any tolerance none, but a millionth between a fraction without a finite decimal and a decimal
-    that is not whole."""
+    """The absolute tolerance.
+
+    Without any tolerance it is 0, but a millionth between a fraction without a finite decimal and a decimal that is not
+    whole.
+    """
     percent_as_fraction: bool = False
-    """Whether 50% is 1/2. Otherwise the sign is a unit, which a reference with it wants to see."""
+    """Whether 50% is 1/2. Otherwise the sign is a unit: an answer needs it if the reference has it."""
     significant_figures: Annotated[int, Field(ge=1, le=30)] | None = None
-    """Numbers are the same that are so when rounded to so many figures, halves away from zero."""
+    """The number of figures. Numbers are the same if they are equal when rounded to so many, halves away from zero."""
     decimal_comma: bool = False
     """Whether 3,5 is 7/2 and 1.000 a thousand, in responses and in references given as text."""
 
@@ -111,7 +117,7 @@ _MAX_SHOWN = 16
 
 
 def comparable(number: Number, expected: Number, percent_as_fraction: bool) -> bool:
-    """Whether the signs beside the number let it be the expected one at all."""
+    """Whether the signs beside the number allow it to be the expected one."""
     if number.currency and expected.currency and not same_currency(number.currency, expected.currency):
         return False
     return number.is_percent or not expected.is_percent or percent_as_fraction
@@ -138,7 +144,7 @@ _NONE, _MILLIONTH = Fraction(0), Fraction(1, 10**6)
 
 @lru_cache(maxsize=64)
 def _exact(tolerance: float) -> Fraction:
-    """As it is written."""
+    """The tolerance as an exact fraction of its written form."""
     return Fraction(str(tolerance))
 
 
@@ -151,13 +157,13 @@ def _relative(left: Fraction, right: Fraction, params: NumericParams) -> Fractio
 
 
 def _is_decimal(value: Fraction) -> bool:
-    """Whether finitely many decimals write it."""
+    """Whether a value has a finite decimal form."""
     bits = value.denominator.bit_length()
     return pow(10, bits, value.denominator) == 0
 
 
 def _rounded(value: Fraction, figures: int) -> Fraction:
-    """To so many significant figures, halves away from zero."""
+    """A value rounded to a number of significant figures, halves away from zero."""
     if not value:
         return value
     magnitude = len(str(abs(value.numerator))) - len(str(value.denominator))

@@ -1,5 +1,6 @@
-"""What is said at the end of a text beside its number and states no other one: how it was got (`12 (3 × 4)`), the same value again
-(`3/4, or 0.75`).
+"""Removes asides at the end of a text that state no other number.
+
+An aside shows how the number was computed (`12 (3 × 4)`), or gives the same value again (`3/4, or 0.75`).
 """
 
 import re
@@ -20,11 +21,11 @@ _AGAIN = re.compile(
     rf"(?<![\w.,/])(?P<value>{_VALUE})(?P<aside>(?P<lead>,?\s[^\W\d][^\n\d]{{1,24}}?)(?P<again>{_VALUE})){_END}"
 )
 _SAME = frozenset([Kind.OR, Kind.CHOOSE, Kind.BECAUSE])
-"""Of words that lead to the same value again."""
+"""The kinds of words that introduce the same value again."""
 
 
 def without_asides(text: str) -> str:
-    """A text of the same length without the asides at its end."""
+    """A text of the same length, without the asides at its end."""
     first = max(0, len(text) - _CHARS)
     if ")" in text[-_BRACKET_CHARS:]:
         made = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
@@ -36,7 +37,7 @@ def without_asides(text: str) -> str:
 
 
 _BRACKET_CHARS = 24
-"""What may stand behind a bracket that is an aside: a mark, an end tag."""
+"""Text that may stand behind an aside in brackets: a mark, an end tag."""
 
 
 def _blank(text: str, start: int, end: int) -> str:
@@ -44,7 +45,7 @@ def _blank(text: str, start: int, end: int) -> str:
 
 
 def _is_lead(text: str) -> bool:
-    """Whether all words are such as "or", "that is", "equivalently"."""
+    """Whether all words only introduce the same value again: "or", "that is", "equivalently"."""
     said = words(text)
     told = {place for cue in cues(said) if cue.kind in _SAME for place in range(cue.first, cue.stop)}
     return bool(told) and all(

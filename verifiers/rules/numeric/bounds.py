@@ -1,4 +1,4 @@
-"""Words that make a limit or a denial of the number beside them, in all languages of the lexicon."""
+"""Words that make the number beside them a limit, or deny it, in all languages of the lexicon."""
 
 import re
 
@@ -12,7 +12,7 @@ _BEFORE_OR_BEHIND = frozenset([Kind.BOUND, Kind.LIMIT])
 _DENYING = frozenset([Kind.NOT, Kind.NO, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.EXCEPT])
 _ANYWHERE = frozenset([Kind.OR, Kind.IF])
 _MAX_COUNTED = 3
-"""Words of what is counted between a number and what stands behind it: 20個以上, "5 years or more"."""
+"""The number of words for the counted noun between a number and a limit: 20個以上, "5 years or more"."""
 _SIGN = re.compile(r"\+(?!\s?\d)")
 _RELATION = re.compile(
     r"[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))"
@@ -22,7 +22,7 @@ _VARIABLE = re.compile(r"[\s$]{0,2}\\?[A-Za-z]")
 
 
 def is_bounded(text: str, start: int, end: int) -> bool:
-    """Whether what a text says beside a number makes a limit, a choice, a condition or a part of an expression of it."""
+    """Whether the words beside a number make it a limit, a choice, a condition or a part of an expression."""
     if not any(map(str.isalpha, text[:start] + text[end:])):
         return False
     sentence = Sentence(text, 0, len(text), "")
@@ -44,7 +44,7 @@ def negative_before(head: str) -> str:
 
 
 def bound_before(head: str) -> str:
-    """The words at the end of a text that make a limit, or a denial, of the number behind it."""
+    """The words at the end of a text that make the number behind it a limit, or deny it."""
     return _ending(head, _BEFORE)
 
 
@@ -58,7 +58,7 @@ def _ending(head: str, kinds: frozenset[Kind]) -> str:
 
 
 def bound_behind(after: str) -> str:
-    """The same of what a text begins with."""
+    """The words at the beginning of a text that make the number before it a limit, or deny it."""
     sign = _SIGN.match(after) or _RELATION.match(after)
     if sign and (sign.re is _SIGN or _VARIABLE.match(after, sign.end())):
         return after[: sign.end() + 1]

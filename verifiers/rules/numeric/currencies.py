@@ -1,4 +1,4 @@
-"""The currency that a number is in, by sign or by name."""
+"""The currency of a number, given by sign or by name."""
 
 import re
 
@@ -25,7 +25,7 @@ _CURRENCY_BEFORE = re.compile(rf"(?<![A-Za-z])({_NAME})\s?$", re.IGNORECASE)
 
 
 def currency_beside(sign: str, before: str, after: str) -> tuple[str, str]:
-    """The sign of the currency that a number is in, and what else stands behind the number."""
+    """The sign of the currency of a number, and the rest of the text behind the number."""
     behind = _CURRENCY_BEHIND.match(after)
     if behind and behind[1] in SIGNS:
         after = after[: behind.start(1)] + after[behind.end(1) :]
@@ -35,11 +35,11 @@ def currency_beside(sign: str, before: str, after: str) -> tuple[str, str]:
 
 
 def currency_end(after: str) -> int:
-    """Where the name of a currency ends with which a text begins."""
+    """The end of the currency name at the beginning of a text."""
     name = _NAME_BEHIND.match(after)
     return name.end() if name else 0
 
 
 def same_currency(one: str, other: str) -> bool:
-    """`¥` alone may be yen or yuan."""
+    """Whether two signs may mean the same currency. `¥` alone may be yen or yuan."""
     return one == other or (one[0] == other[0] == "¥" and "¥" in (one, other))

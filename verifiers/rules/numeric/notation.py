@@ -1,4 +1,4 @@
-"""Ways of writing that change no value: markup, Unicode forms, signs that group digits."""
+"""Removes notation that does not change a value: markup, Unicode forms, signs that group digits."""
 
 import re
 
@@ -22,12 +22,12 @@ _SPACED = re.compile(r"(?<![\d.,])(?<!\d[ '’])\d{1,3}(?:[ '’]\d{3})+(?![\d/]
 _LAKHS = re.compile(r"(?<![\d.,])\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
 _EUROPEAN = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![.,]?\d)|(?<![\d.,])\d+,\d+(?![.,]?\d)")
 _ACCOUNTING = re.compile(r"^(?:\(\s?([$€£¥₹])|([$€£¥₹])\()\s?(?=[\d.])([\d.,]+)\s?\)$")
-"""A loss in a balance: `($1,234)`. Without a currency, brackets are just brackets."""
+"""A loss in accounting: `($1,234)`. Without a currency, brackets have no such meaning."""
 _ARABIC_MARKS = str.maketrans({"٫": ".", "٬": ","})
 
 
 def with_ascii_marks(text: str) -> str:
-    """A text of the same length in which Arabic marks of decimals and of thousands are those that every step knows."""
+    """A text of the same length, with ASCII signs for the Arabic marks of decimals and thousands."""
     return text if text.isascii() else text.replace("٫", ".").replace("٬", ",")
 
 
@@ -43,7 +43,10 @@ _CONGRUENCE_CHARS = 120
 
 
 def without_modulus(text: str) -> str:
-    """A text of the same length in which a congruence at its end is an equation: `12 ≡ 4 (mod 8)`. One that is a reason, or denied, stays."""
+    """A text of the same length, in which a congruence at its end becomes an equation: `12 ≡ 4 (mod 8)`.
+
+    A congruence that is a reason, or is denied, stays.
+    """
     first = max(0, len(text) - _CONGRUENCE_CHARS)
     congruence = _OF_CONGRUENCE.search(text, first) if text.find("mod", first) >= 0 else None
     if congruence is None or not _NO_RESULT.isdisjoint(_told_before(text, first, congruence.start())):
@@ -55,7 +58,7 @@ def without_modulus(text: str) -> str:
 
 
 def _told_before(text: str, first: int, end: int) -> frozenset[Kind]:
-    """What a sentence says before a place."""
+    """The kinds of the cues in a sentence before a place."""
     first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)
     return Sentence(text, first, end, "").kinds
 
@@ -65,7 +68,7 @@ _REMARK_CHARS = 60
 
 
 def without_remark(text: str) -> str:
-    """A text of the same length without what is said of its last number at its end: `12 (> 10)`."""
+    """A text of the same length, without a remark on its last number at the end: `12 (> 10)`."""
     remark = _REMARK_AT_END.search(text, max(0, len(text) - _REMARK_CHARS))
     if remark is None:
         return text
@@ -89,10 +92,10 @@ _PART_BEHIND = re.compile(r"[\w.,^]{0,4}\d| ?[!^]")
 
 
 def in_other_signs(text: str, decimal_comma: bool) -> str:
-    """A text of the same length in which the last number is written as those know it who look for the last one.
+    """A text of the same length, in which the last number has the notation of the channel `last_number`.
 
-    Units have no powers behind it (`30 cm^3` as `30 cm  `), a power of ten is `1e6`, and with `decimal_comma` millions with
-    points between their digits have narrow spaces there.
+    Units behind it lose their powers (`30 cm^3` becomes `30 cm  `), and a power of ten becomes `1e6`. With
+    `decimal_comma`, narrow spaces replace the points between the digits of millions.
     """
     end = commitment.last_digit_end(text, 0, len(text))
     for _ in range(_MAX_POWERS):
@@ -122,7 +125,7 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
 
 
 def _is_of_a_unit(before: str, power: re.Match[str]) -> bool:
-    r"""Whether what stands before a power is a number with its units: `30 kg \\cdot m`."""
+    r"""Whether a number with units stands before a power: `30 kg \\cdot m`."""
     if power.re is _DIGIT_AT_END:
         return True
     for _ in range(_MAX_UNITS):
@@ -138,7 +141,10 @@ def _is_of_a_unit(before: str, power: re.Match[str]) -> bool:
 
 
 def plain(text: str, decimal_comma: bool) -> str:
-    """Without the markup that changes no value; superscript digits become powers before NFKC makes them digits."""
+    """A text without markup that changes no value.
+
+    Superscript digits become powers before NFKC turns them into digits.
+    """
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = commitment.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()

@@ -1,7 +1,7 @@
-r"""The one number that a short text states: its grammar, and what may stand beside it.
+r"""Reads the number that a short text states.
 
-Words before it and a unit behind it are allowed; a second number, an operator, a word that makes it a range, a bound or
-a choice is not.
+Words before the number and a unit behind it are allowed. A second number, an operator, or a word that makes it a range,
+a bound or a choice is not allowed.
 """
 
 import re
@@ -23,7 +23,7 @@ _MAX_REMEMBERED_CHARS = 64
 _MAX_DIGITS = 1000
 _EQUALS = re.compile(r"\\(?:approx|sim(?:eq)?)(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
 _REMARK = re.compile(r"(?<=[\d%])\s?\(\s?(?:[<>]=?|[≤≥]|\\[lg](?:eq?|t)(?![A-Za-z]))\s?-?[\d.,]{1,40}\s?\)")
-"""That a number is beyond another one: `12 (> 10)`."""
+"""A remark that a number is beyond another one: `12 (> 10)`."""
 _DECIMAL = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?|\.\d+"
 _BEGIN = re.compile(
     rf"(?<![A-Za-z\d_.^\\])(?P<sign>[-+]?)\s?(?P<currency>[{currencies.SIGNS}]?)\s?(?P<inner_sign>-?)(?=\.?\d|\\[dt]?frac)"
@@ -51,7 +51,7 @@ _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
 
 
 def read(text: str, decimal_comma: bool = False) -> Number | Unreadable:
-    """The number that a short text states; linear in its length."""
+    """The number that a short text states. Linear in its length."""
     if len(text) > _MAX_TEXT_CHARS:
         return Unreadable("unparseable")
     is_short = len(text) <= _MAX_REMEMBERED_CHARS
@@ -60,7 +60,7 @@ def read(text: str, decimal_comma: bool = False) -> Number | Unreadable:
 
 @lru_cache(maxsize=8192)
 def _read_again(text: str, decimal_comma: bool) -> Number | Unreadable:
-    """References, and answers to the same question, are the same few texts over and over."""
+    """The same with a cache: references, and answers to one question, are often the same few texts."""
     return _read(text, decimal_comma)
 
 
@@ -94,12 +94,12 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
 
 
 class _Figure(NamedTuple):
-    """A number in figures, by where it stands."""
+    """A number in figures, with its place."""
 
     start: int
     end: int
     value: tuple[Fraction, int] | None
-    """With its exponent; None where it has none, as a half of nothing."""
+    """The value with its exponent; None if there is none, as for a division by zero."""
     is_percent: bool
     currency: str
 
@@ -127,7 +127,7 @@ def _figures(text: str) -> Iterator[_Figure]:
 
 
 _Form = tuple[int, tuple[Fraction, int] | None] | None
-"""Where a number ends that is written in one way, and its value with an exponent."""
+"""The end of a number in one notation, and its value with an exponent."""
 
 
 def _fraction(text: str, start: int) -> _Form:
@@ -185,12 +185,12 @@ _FACTORIAL_BEHIND = re.compile(r"[)\]}]{1,4}\s?!")
 _NAME = re.compile(r"(?:\A|[^\w.])([A-Za-z]\w{0,3})\s?\Z")
 _NEXT_NAME = re.compile(r"(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z")
 _NAME_CHARS = 20
-"""At the end of a side: more than joins a name to what is before it."""
+"""Characters read at the end of a side of an equation: more than a name and its joint to the text before."""
 _DIGIT = re.compile(r"\d")
 
 
 def _names_several(sides: Sequence[str]) -> bool:
-    """Whether, by what stands between signs of equality, several names are given values: "x = 12, y = 13"."""
+    """Whether the text between equality signs gives values to several names: "x = 12, y = 13"."""
     for before, side in pairwise(sides[:-1]):
         next_name, name = _NEXT_NAME.search(side[-_NAME_CHARS:]), _NAME.search(before[-_NAME_CHARS:])
         if next_name is not None and name is not None and name[1] != next_name[1] and _DIGIT.search(side):
@@ -199,7 +199,7 @@ def _names_several(sides: Sequence[str]) -> bool:
 
 
 def _in_words(text: str) -> Number | Unreadable:
-    """`forty-two`, 百分之五十, `twelve apples`: a text that is a number in words, alone or with what it counts."""
+    """The number of a text in words, alone or with a counted noun: `forty-two`, 百分之五十, `twelve apples`."""
     text = text.strip(_EDGES)
     value, counted = numerals.value(text), ""
     if value is None and (found := numerals.followed(text)) and _is_counted(text, found[1]):
@@ -212,7 +212,7 @@ def _in_words(text: str) -> Number | Unreadable:
 
 
 def _is_counted(text: str, counted: str) -> bool:
-    """Whether it is a unit or a few words, with no other number among them; 一 before a word is its article."""
+    """Whether a text is a unit or a few words without another number; 一 before a word is its article."""
     if bounds.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
         return False
     words, is_scaled = _WORD.findall(counted), scales.scale_behind(counted, False)[0] != 1
@@ -238,7 +238,7 @@ def _several(text: str, found: Sequence[_Figure]) -> bool:
 
 
 def _is_wording(before: str) -> bool:
-    """Words before the number; a lone letter or an operator would make it part of an expression."""
+    """Whether the text before a number is only words. A lone letter or an operator would make it an expression."""
     words = _WORD.findall(before)
     return _is_words(before, words) and not any(
         word.isascii() and len(word) == 1 and word not in "aI" for word in words

@@ -14,9 +14,9 @@ _SCALES = {word: scale for words, scale in _SCALE_WORDS for word in words.split(
 _WORDS = sorted((word for word in _SCALES if len(word) > 1 or not word.isascii()), key=len, reverse=True)
 _MAX_WORD_CHARS = max(map(len, _WORDS))
 _UNITS_OF_HAN = {"千": "克米瓦卡伏帕", "百": "分帕"}
-"""What makes a unit of a character for a scale: 千克."""
+"""Signs behind a scale character that make it a unit: 千克."""
 _SCALE_LETTER = re.compile(r"[kKMB](?![A-Za-zΩ/^²³])")
-"""Directly behind a number; `m`, and a letter after a space, is a unit unless the number is money."""
+"""Letters directly behind a number. `m`, and a letter after a space, is a unit unless the number is money."""
 _MONEY_SCALE_LETTER = re.compile(r"\s?[kmbt](?![a-z])", re.IGNORECASE)
 _MAX_SCALES = 2
 _MYRIADS = re.compile(
@@ -25,7 +25,7 @@ _MYRIADS = re.compile(
 
 
 def scale_behind(after: str, is_money: bool) -> tuple[int, str]:
-    """What the number is to be multiplied with, and what stands behind that."""
+    """The factor of the number, and the text behind the scale."""
     letter = (_MONEY_SCALE_LETTER if is_money else _SCALE_LETTER).match(after)
     if letter and not _word(after):
         return _SCALES[letter[0].strip().lower()], after[letter.end() :]
@@ -37,7 +37,7 @@ def scale_behind(after: str, is_money: bool) -> tuple[int, str]:
 
 
 def _word(after: str) -> str:
-    """The longest word for a scale that a text begins with, maybe behind a space."""
+    """The longest scale word at the beginning of a text, maybe behind a space."""
     shown = after[: _MAX_WORD_CHARS + 2].lower().removeprefix(" ")
     for word in _WORDS if shown[:1].isalpha() else ():
         following = shown[len(word) : len(word) + 1]
@@ -51,7 +51,7 @@ def without_myriads(text: str) -> str:
 
 
 def _myriads(number: re.Match[str]) -> str:
-    """`3亿5000万` and `1万2千` in digits; of a lower part without its scale (`1万2`) nobody knows what is meant."""
+    """`3亿5000万` and `1万2千` in digits. A lower part without its scale (`1万2`) has no clear meaning."""
     high, low = _SCALES[number[2] or number[3]], int(number[4]) * _SCALES.get(number[5], 1)
     is_whole = bool(number[5]) or len(number[4]) == len(str(high)) - 1
     return str(int(number[1]) * high + low) if low < high and is_whole else number[0]

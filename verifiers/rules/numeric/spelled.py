@@ -1,9 +1,9 @@
-"""Numbers in words where figures would be looked at: "So she has forty-two apples."
+"""Reads numbers in words as answers: "So she has forty-two apples."
 
-The words are written in figures, and what holds for figures decides: labels, bounds, doubt, choices. Words are said more
-lightly than figures, so they count in the last sentence only, and not where they mean no amount: "the two", "no one",
-"two of them", "two-digit". Beside other numbers in words they count only as what the sentence says that something is or
-has, and beside figures only where it ends by saying what something is ("the total is twelve").
+The words are replaced by figures, and the rules for figures decide: labels, bounds, doubt, choices. Number words are
+often used without meaning an amount. They therefore count only in the last sentence, and not in "the two", "no one",
+"two of them", "two-digit". Beside other numbers in words they count only if the sentence says that something is or has
+this number. Beside figures they count only if the sentence ends in such a statement ("the total is twelve").
 """
 
 import re
@@ -36,18 +36,18 @@ _HAN_GOES_ON = ("几", "多", "余", "来", "分", "点", "半", "又", "、")
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A response in which the number in words stands in figures."""
+    """A response with its number in words replaced by figures."""
 
     text: str
     start: int
     end: int
-    """Where the words stand in the response."""
+    """The span of the words in the response."""
 
 
 def in_figures(response: str, start: int, end: int, has_figures: bool) -> Spelled | None:
-    """The response with the number in words of its last sentence in figures; `start` and `end`: its final segment.
+    """The response with the number words of its last sentence in figures; None if there are none that count.
 
-    `has_figures`: there are some in it, before the last sentence's words or elsewhere.
+    `start` and `end` are its final segment. `has_figures` says that the segment holds figures, anywhere.
     """
     tail = max(start, end - _TAIL_CHARS)
     first, last = _last_sentence(response, tail, end)
@@ -70,7 +70,7 @@ def _last_sentence(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _english(sentence: str, earlier: str, has_figures: bool) -> tuple[int, int, Fraction] | None:
-    """Where the number stands, and which it is; `earlier`: the sentences before."""
+    """The span and the value of the number; `earlier` holds the sentences before."""
     runs: list[tuple[int, int]] = []
     position = 0
     while match := _START.search(sentence, position):
@@ -106,7 +106,7 @@ def _is_determined(before: str) -> bool:
 
 
 def _is_said(before: str, *verbs: str) -> bool:
-    """Whether a text ends in a verb of some lists, or in a sign for one; "there is one" says less than "it is one"."""
+    """Whether a text ends in a verb of some lists, or in a sign for one. "There is one" says less than "it is one"."""
     said = words(before[-_MAX_WORD_CHARS:].rstrip('*_$" '))
     while said and said[-1].text in adverbs():
         said = said[:-1]
@@ -122,7 +122,7 @@ _MAX_WORD_CHARS = 40
 
 
 def _chinese(sentence: str) -> tuple[int, int, Fraction] | None:
-    """One number of several signs: a single one is a part of words (一共, 三角形)."""
+    """The span and the value of one number of several signs. A single sign is often a part of a word (一共, 三角形)."""
     runs = list(_HAN_RUN.finditer(sentence))
     if len(runs) != 1 or not _HAN_UNIT.search(runs[0][0]) or sentence.startswith(_HAN_GOES_ON, runs[0].end()):
         return None

@@ -1,6 +1,6 @@
-"""The number that a response states, whole.
+"""Finds the whole number that a response states.
 
-Those who look for the last number of a text stop at what is no digit.
+The channels find only the digits; this module adds the signs and words that belong to the number.
 """
 
 import re
@@ -34,28 +34,31 @@ _PARTS = {"half": "1/2", "third": "1/3", "quarter": "1/4"}
 _BOUND_SIGN = re.compile(r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z")
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z|(?:\A|\n|[=:($] ?)− \Z")
-"""An en dash for a minus sign: nothing between it and the number, and no number before it; or a minus sign and a space."""
+"""An en dash for a minus sign: nothing between it and the number, and no number before it.
+
+Or a minus sign and a space.
+"""
 _DOLLAR_BEFORE = re.compile(r"(?<![A-Za-z])(?:US|AU?|CA?|NZ|HK|NT|S)\$\Z")
-"""What those who look for numbers do not take for a currency: `US$5m`."""
+"""Currency signs that the channel `last_number` does not know: `US$5m`."""
 _NAME_BEFORE = re.compile(r"(?<![\w.])[A-Za-z]\w{0,3}\s?=\s?\Z")
-"""What the first of several numbers is said to be: of "x = 12, y = 13" all has to be read."""
+"""The name of the first of several numbers: "x = 12, y = 13" must be read as a whole."""
 _BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNORECASE)
 _MAX_BARE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a response states, or why it states no number."""
+    """The number text that a response states, or the reason why it states none."""
 
     number: Number | None
     reason: str
-    """Of a verdict, where there is no number."""
+    """The reason of the verdict, if there is no number."""
     answer: str | None
     detail: Mapping[str, Any]
 
 
 class _Scene(NamedTuple):
-    """A response, and what is its answer by those who know figures only."""
+    """A response, and the answer that the channels find in it, which know only figures."""
 
     response: str
     segment: commitment.Segment
@@ -69,7 +72,7 @@ class _Scene(NamedTuple):
 def statement(
     response: str, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool = False
 ) -> Statement:
-    """The number that the response commits to, in figures or in words."""
+    """Find the number that the response commits to, in figures or in words."""
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
     response = notation.with_ascii_marks(response)
     scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params)
@@ -84,7 +87,7 @@ def statement(
 
 
 def _as_written(response: str, said: Statement) -> Statement:
-    """The same, with the answer in the signs of a response that has as many characters."""
+    """The same statement, with the answer in the signs of the original response, which has the same length."""
     span = said.detail.get("span")
     return said if said.answer is None or span is None else replace(said, answer=response[slice(*span)])
 
@@ -115,7 +118,7 @@ def _scene(response: str, params: commitment.ExtractionParams) -> _Scene:
 
 
 def _is_of_a_power(scene: _Scene) -> bool:
-    """Whether the last number is the exponent of a power, or what is raised: `10^-3`, `10⁻³`."""
+    """Whether the last number is the exponent or the base of a power: `10^-3`, `10⁻³`."""
     response, _, extraction = scene
     if extraction.channel is not Channel.LAST_NUMBER or extraction.span is None:
         return False
@@ -124,7 +127,7 @@ def _is_of_a_power(scene: _Scene) -> bool:
 
 
 def _in_figures(scene: _Scene, params: commitment.ExtractionParams) -> spelled.Spelled | None:
-    """The response with its last words in figures, where they may be its number."""
+    """The response with its last words in figures, if they may be its number; else None."""
     response, segment, extraction = scene
     is_open = extraction.channel is Channel.LAST_NUMBER or _has_none(extraction)
     if not is_open or params.extract != "auto":
@@ -159,13 +162,13 @@ def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma
 
 
 _IS = re.compile(r"(?:(?<=it)|(?<=he)|(?<=that)|(?<=here))['’]s\s", re.IGNORECASE)
-"""So that `s` is no variable."""
+"""The contracted verb of "it's 12". Without this, `s` would be read as a variable."""
 
 
 def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
-    """The answer. A last number gets back what stands beside its digits and makes another number of it.
+    """The answer. A last number is extended by the signs beside its digits that change its value.
 
-    `3,5` and `1 000` are several numbers to those who look for numbers, and `$3bn` and `5 cents` are 3 and 5.
+    The channel reads `3,5` and `1 000` as several numbers, and `$3bn` and `5 cents` as 3 and 5.
     """
     response, _, extraction = scene
     if _has_none(extraction) and params.extract == "auto":
@@ -195,7 +198,7 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
 
 
 def _told_behind(after: str, shown: str, head: str) -> str:
-    """What belongs to a number behind its digits: a scale, a percent sign in words, a currency, a bound."""
+    """The text behind the digits of a number that belongs to it: a scale, percent in words, a currency, a bound."""
     rest = scales.scale_behind(after, head.rstrip().endswith(tuple(SIGNS)) or shown[0] in SIGNS)[1]
     if shown[-1] in "千十百" and after[:1] in _UNITS_OF_THOUSANDS:
         rest = after[1:]
@@ -207,7 +210,7 @@ def _told_behind(after: str, shown: str, head: str) -> str:
 
 
 def _bare(scene: _Scene) -> str | None:
-    """All of a response that is nothing but a number in a form that those do not know who look for digits."""
+    """The whole response, if it is a number in a form that the channels do not know; else None."""
     if scene.segment.reason != "found" or len(scene.final) > _MAX_BARE_CHARS:
         return None
     text = scene.final.strip(" .*")
@@ -223,11 +226,11 @@ _FLOOD = 3
 
 _OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?|(?<=\d)分之\s?)\Z")
 _OPERATOR_ENDS = frozenset("*/±-m之")
-"""Asterisks with a word before them and none behind are no emphasis."""
+"""Asterisks with a word before them and no word behind are not emphasis."""
 
 
 def _fault(scene: _Scene) -> str | None:
-    """Why a number is not what a response states, as a verdict's reason."""
+    """The reason of the verdict, if the response does not state its number; else None."""
     response, _, extraction = scene
     if extraction.span is None:
         return None
@@ -243,7 +246,7 @@ def _fault(scene: _Scene) -> str | None:
 
 
 def _is_one_of_two(scene: _Scene) -> bool:
-    """Whether the two last numbers are a choice or a range, in words that those do not know who look for the last one."""
+    """Whether the last two numbers are a choice or a range, in words that the channel does not know."""
     response, _, extraction = scene
     if len(extraction.candidates) < 2:
         return False
@@ -257,7 +260,7 @@ def _is_one_of_two(scene: _Scene) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    """Whether a response is nothing but a list of different numbers, the last of which nothing marks as the answer."""
+    """Whether a response is only a list of different numbers, without a mark on the last one."""
     if len(text) > _MAX_LISTED_CHARS:
         return False
     text = _FENCE.sub("", text)

@@ -1,4 +1,4 @@
-"""What a text can state: one number, or none.
+"""The number that a text states, or the reason why it states none.
 
 Numbers are exact. Those beyond 10^±2000 are kept as digits and an exponent and never written out.
 """
@@ -17,12 +17,12 @@ class Number:
 
     fraction: Fraction
     exponent: int = 0
-    """Not 0 only when `fraction` is an integer that does not end in 0."""
+    """The exponent is 0, unless `fraction` is an integer that does not end in 0."""
     is_percent: bool = False
     currency: str = ""
 
     def value(self, percent_as_fraction: bool) -> Fraction | None:
-        """The number written out; None when it is too large or too small for that."""
+        """The number written out; None if it is too large or too small for that."""
         if self.exponent and abs(self.exponent) > MAX_EXPONENT:
             return None
         value = self.fraction * Fraction(10) ** self.exponent if self.exponent else self.fraction
@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a text is not one number: `unparseable`, or `conflicting_answers` when it names several."""
+    """The reason why a text is not one number: `unparseable`, or `conflicting_answers` if it names several."""
 
     reason: str
 
@@ -47,7 +47,10 @@ def scaled(number: Number, scale: int, negative: bool) -> Number:
 
 
 def normal(fraction: Fraction, exponent: int) -> tuple[Fraction, int]:
-    """Small exponents are written out; of the others, an integer that does not end in 0 remains."""
+    """The normal form of a number.
+
+    Small exponents are written out; otherwise the fraction becomes an integer not ending in 0.
+    """
     if abs(exponent) <= MAX_EXPONENT or not fraction:
         return (fraction * Fraction(10) ** exponent, 0) if fraction else (Fraction(0), 0)
     while fraction.denominator != 1:

@@ -1,19 +1,20 @@
-"""A text against one or many references, by the metric that the data set uses. The best reference counts.
+"""Compares a text with one or many references, by the metric of the data set. The best reference counts.
 
     exact      the same words                              SQuAD, Search-R1, open-instruct's flan and string matcher
     f1         words in common                             SQuAD, HotpotQA, slime, open-instruct
-    contains   the reference's words in a row, stood by      Search-R1's sub-match
-    drop       aligned spans, numbers must be met          DROP
+    contains   the reference's words in a row, affirmed    Search-R1's sub-match
+    drop       aligned spans, numbers must be equal        DROP
     wer rouge bleu chrf   likeness of longer texts         Video-R1, translation, summaries
     list bool date        answers with a form of their own
 
-`reference` is a text, a number, several of them, Search-R1's `{"target": ...}`, or DROP's `{"number", "spans", "date"}`.
-For `drop` and `list` a list inside the list is one reference with several parts.
+`reference` is a text, a number, several of them, Search-R1's `{"target": ...}`, or DROP's `{"number", "spans",
+"date"}`. For `drop` and `list` a list inside the list is one reference with several parts.
 
-For `exact` and `f1` with `in_sentences` an answer may be said in a sentence ("No, it's Paris, not Lyon."; alone): what it
-is said with is no part of it. A short answer that leaves a choice open ("Paris or Rome") is none, whatever it has in common with the reference. The
-scores of `f1`, `drop` and the likeness metrics are graded; `threshold` makes them 1 or 0. Likeness can be had without
-meaning: give a threshold, or mix it with a metric that cannot.
+For `exact` and `f1` with `in_sentences` an answer may stand in a sentence ("No, it's Paris, not Lyon."; module
+`alone`). The words around it are not part of it. A short answer that leaves a choice open ("Paris or Rome") is no
+answer, whatever it shares with the reference. The scores of `f1`, `drop` and the likeness metrics are graded;
+`threshold` makes them 1 or 0. A text without meaning can reach a high likeness: set a threshold, or combine it with a
+stricter metric.
 """
 
 import re
@@ -74,32 +75,40 @@ class Target(BaseModel):
 
 
 class QaParams(commitment.ExtractionParams):
-    """The references, and what makes an answer like one of them."""
+    """The references, and how an answer is compared with them."""
 
     reference: _Value | _Several | DropAnswer | Target
-    """A text, or several of which the best counts."""
+    """A text, or several; the best one counts."""
     metric: Metric = "exact"
     normalise: Normalise | None = None
-    """What of a text counts. Left out: for exact, f1 and contains `squad`, or `cjk` where the reference is Chinese,
-    Japanese or Korean; `cjk` for wer and rouge, mteval-v13a's words for bleu, all characters for chrf. The other metrics
-    have their own."""
+    """The normal form of texts.
+
+    If it is left out, exact, f1 and contains use `squad`, or `cjk` if the reference is Chinese, Japanese or Korean; wer
+    and rouge use `cjk`, bleu uses mteval-v13a's words, and chrf all characters. The other metrics have their own.
+    """
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
-    """A score of at least so much is 1, a smaller one 0."""
+    """A score of at least this value becomes 1, a smaller one 0."""
     rouge: Rouge = "l"
     """For `rouge`: single words, pairs, the longest common subsequence, or the mean of the three (Video-R1)."""
     max_words: Annotated[int, Field(ge=1)] | None = None
-    """For `contains`: an answer with more words is none (`too_long`). Left out, as long as it likes."""
+    """For `contains`: an answer with more words is wrong (`too_long`). If it is left out, any length is allowed."""
     ordered: bool = False
     """For `list`: whether the elements must stand in the reference's order."""
     alternatives: Literal["reject", "allow", "reject_lists"] = "reject"
-    """For f1, contains and drop: what an answer that leaves a choice open is. `allow` is what the originals do;
-    `reject_lists` takes "London, Paris, Rome" for an open choice too, which `contains` alone would reward."""
+    """For f1, contains and drop: whether an answer may leave a choice open. `allow` is what the originals do.
+    `reject_lists` also takes "London, Paris, Rome" for an open choice, which `contains` alone would reward."""
     in_sentences: bool = False
-    """For exact and f1: whether an answer may be said in a sentence ("No, it's Paris, not Lyon."), a name or a day be written
-    in another way ("J.K." and "J. K."). Left out, as in the published formulas every word counts."""
+    """For exact and f1: whether an answer may stand in a sentence ("No, it's Paris, not Lyon.").
+
+    A name or a day may then be written in another way, too ("J.K." and "J. K."). If it is left out, every word counts,
+    as in the published formulas.
+    """
     unanswerable: bool = False
-    """For exact and f1: whether an empty reference says that the question has no answer (SQuAD 2.0). Right is then an
-    empty answer tag, or "unanswerable" and its like; left out, an empty reference is the caller's to mend."""
+    """For exact and f1: whether an empty reference means that the question has no answer (SQuAD 2.0).
+
+    An empty answer tag is then right, and so are phrases like "unanswerable". If it is left out, an empty reference
+    makes the item invalid.
+    """
 
     @cached_property
     def parts(self) -> Sequence[tuple[str, ...]]:
@@ -140,13 +149,13 @@ def create(resources: Resources) -> Qa:
 
 _LIKENESS = frozenset(["wer", "rouge", "bleu", "chrf"])
 _INLINE_LIKENESS_CHARS = 200
-"""Likeness takes up to a microsecond per character, ten times as much as the other metrics."""
+"""Characters judged inline. Likeness takes up to a microsecond per character, ten times as much as other metrics."""
 _INLINE_SPANS = 12
-"""Aligning spans takes the third power of their number."""
+"""Spans aligned inline. The time of an alignment grows with the third power of their number."""
 
 
 def _is_inline(item: Item[QaParams]) -> bool:
-    """Whether judging takes well under the time that long texts are given."""
+    """Whether an item is judged inline, because it takes far less time than long texts may take."""
     references = item.params.parts
     if item.params.metric == "drop" and sum(map(len, references)) > _INLINE_SPANS:
         return False
@@ -156,11 +165,11 @@ def _is_inline(item: Item[QaParams]) -> bool:
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _AUTO_LIKENESS = (Channel.ANSWER_TAG, Channel.WHOLE)
-"""A translation or a summary may speak of answers."""
+"""The metrics of longer texts. A translation or a summary may speak of answers."""
 _WHOLE = frozenset(["exact", "contains"])
-"""Metrics by which an answer without a reference's last word is none."""
+"""The metrics for which an answer without the last word of a reference is wrong."""
 _SHORT = frozenset(["exact", "f1"])
-"""Metrics of short answers, which may be said in a sentence."""
+"""The metrics of short answers, which may stand in a sentence."""
 _MAX_RATIO = 10
 _MAX_EXTRA_CHARS = 2_000
 _MAX_SHOWN = 16
@@ -217,7 +226,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
 def _answer(
     response: str, extraction: commitment.Extraction, metric: str, references: Sequence[tuple[str, ...]]
 ) -> str:
-    """What is compared: an answer without what stands around it."""
+    """The text that is compared: an answer without the words around it."""
     answer = _untexted(visible(_past_abbreviation(response, extraction)))
     if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
@@ -236,7 +245,7 @@ _REST_OF_NAME = re.compile(r"\.\s?(?=\w)(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.){1,1
 
 
 def _past_abbreviation(response: str, extraction: commitment.Extraction) -> str:
-    """The answer of a line that was thought to end at an abbreviation's point: "The answer is St. Louis."."""
+    """The answer of a line, extended past the point of an abbreviation: "The answer is St. Louis."."""
     answer = extraction.answer or ""
     if extraction.channel is not Channel.ANSWER_LINE or extraction.span is None or len(extraction.candidates) > 1:
         return answer
@@ -251,7 +260,7 @@ _TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf
 
 
 def _untexted(answer: str) -> str:
-    r"""Words as they are; in a box they stand in `\text{…}` and its like."""
+    r"""The words of a box without `\text{…}` and similar commands."""
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
@@ -260,10 +269,10 @@ _DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
 
 
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
-    """Without what goes with an answer.
+    """An answer without the text that accompanies it.
 
-    Those are the courtesies behind one that nothing marks as one, the sentence it is said in a second time, in a tag, what
-    describes one that is emphasised ("**Paris**, the capital"), how sure it is, and marks of sources ("Paris [1]").
+    This is: courtesies behind an unmarked answer, a sentence around it inside a tag, the description of an emphasised
+    answer ("**Paris**, the capital"), a statement of confidence, and citation marks ("Paris [1]").
     """
     if channel is Channel.WHOLE:
         answer = answer[: commitment.without_courtesy(answer, 0, len(answer))]
@@ -285,7 +294,10 @@ def _apart(
     params: QaParams,
     references: Sequence[tuple[str, ...]],
 ) -> tuple[str, list[Fraction | float]]:
-    """The reading of an answer that scores most, apart from what is said with it; of two as good the longer one."""
+    """The reading of an answer, without the words around it, that has the best score.
+
+    The longer of two equal ones wins.
+    """
     if not _may_name(answer, references):
         return answer, scores
     for reading in alone.readings(answer, references, channel is Channel.WHOLE):
@@ -301,7 +313,7 @@ _LAST_WORD = re.compile(r"[^\W_]+(?=[\W_]*\Z)")
 
 
 def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
-    """Whether a reference's last word stands in an answer, so that there may be more in it than meets a comparison."""
+    """Whether an answer holds the last word of a reference, so that it may name the reference among other words."""
     text = answer.lower()
     return any(
         (last := _LAST_WORD.search(part)) is None or last[0].lower() in text for parts in references for part in parts
@@ -309,7 +321,7 @@ def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _says_none(response: str, params: QaParams) -> Verdict | None:
-    """Right where a response says that a question has no answer; None where it does not."""
+    """The verdict "right" if a response says that the question has no answer; else None."""
     extraction = commitment.extract(response, params, _AUTO)
     segment = commitment.final_segment(response, params.think)
     answer = None if extraction.answer is None else _untexted(extraction.answer)
@@ -345,7 +357,7 @@ def _parts(given: Any) -> tuple[str, ...]:
 
 
 def _lists(given: Any) -> list[tuple[str, ...]]:
-    """A list of plain values is one list; a list that holds lists, several."""
+    """The lists of a reference. A list of plain values is one list; a list of lists holds several."""
     if not isinstance(given, tuple):
         return [tuple(typed.elements(str(given))) if isinstance(given, str) else _parts(given)]
     if any(isinstance(each, tuple) for each in given):
@@ -380,7 +392,7 @@ _ALTERNATIVES_REJECTED = frozenset(["f1", "drop"])
 
 
 def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str | None:
-    """Why a text is no answer, whatever stands in it."""
+    """The reason why a text is no answer, whatever it says; None if it may be one."""
     if not any(map(str.isalnum, answer)) and (answer,) not in references:
         return "empty"
     longest = max(sum(map(len, parts)) for parts in references)
@@ -402,7 +414,7 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
 
 
 def _why_not(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str:
-    """Why an answer does not say any reference: the telling reason, if it names one."""
+    """The reason why an answer does not state any reference; the most specific one, if it names a reference."""
     found = {
         contained(answer, parts[0], params.normalise or ("cjk" if has_cjk(parts[0]) else "squad"))
         for parts in references
@@ -447,7 +459,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
 
 
 _DAY = re.compile(r"(?=\D{0,20}\d)(?=[^a-z]{0,20}[a-z]{3})[\w., ]{10,30}", re.IGNORECASE)
-"""What may be a day with its month in letters."""
+"""A text that may be a day with its month in letters."""
 
 
 def _is_written_else(answer: str, reference: str, normalise: Normalise) -> bool:
@@ -455,7 +467,7 @@ def _is_written_else(answer: str, reference: str, normalise: Normalise) -> bool:
 
 
 def _names_the_same_day(answer: str, reference: str, normalise: Normalise) -> bool:
-    """Whether both name one day of a year, however written: "20 July 1969", "July 20th, 1969"."""
+    """Whether both texts name the same day of a year, in any notation: "20 July 1969", "July 20th, 1969"."""
     if normalise == "none" or not reference[-4:].isdigit() or not _DAY.fullmatch(reference):
         return False
     answer = answer.strip(" *_.\"'\n")

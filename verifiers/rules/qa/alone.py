@@ -1,10 +1,10 @@
-"""An answer without what is said with it: "Sure! It's Paris, not Lyon." is Paris.
+"""Finds the answer inside a short text: "Sure! It's Paris, not Lyon." is Paris.
 
     before    an interjection, a heading, a source, "I think", "it is", "not Lyon, but", a bullet
     behind    "not Lyon", a reason, a description, "I believe"; of an unmarked response the sentences that explain it
 
-What a reference begins with stays, and so does what is behind an answer if it offers another one, doubts or takes back.
-What is left is compared, so that nothing here makes two answers the same.
+Words that a reference begins with stay. The text behind an answer stays if it offers another answer, doubts this one or
+takes it back. The rest is compared with the reference; nothing here decides that two answers are the same.
 """
 
 import re
@@ -20,7 +20,7 @@ from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
 from verifiers.rules.qa.words import LETTERS
 
 _MAX_CHARS = 300
-"""Of an answer that has something before or behind it that is no sentence of its own."""
+"""The longest answer with words before or behind it that form no sentence of their own."""
 _MAX_EXPLAINED_CHARS = 1_500
 _MAX_LEADS = 5
 _MAX_ASIDE_WORDS = 10
@@ -35,15 +35,15 @@ _OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.
 _MORE = frozenset(
     [Kind.OR, Kind.MAYBE, Kind.BUT, Kind.DOUBT, Kind.BACK, Kind.ALSO, Kind.IF, Kind.WRONG, Kind.OTHER, Kind.BAD]
 )
-"""Another answer, a doubt, or what takes an answer back."""
+"""Cues of another answer, of a doubt, or of taking an answer back."""
 _TOLD = frozenset([Kind.THE, Kind.SOURCE, Kind.BECAUSE, Kind.EXPLAINS])
 _YEARS = re.compile(r"\s?\(\d{4}\s?[-–]\s?\d{4}\)\Z")
 
 
 def readings(answer: str, references: Sequence[tuple[str, ...]], is_unmarked: bool) -> Iterator[str]:
-    """What an answer may be apart from what is said with it, most likely first; nothing where it is only itself.
+    """The readings of an answer without the words around it, most likely first; none if there are no such words.
 
-    `is_unmarked`: no tag, box or phrase says where the answer ends, so that sentences behind it may explain it.
+    `is_unmarked` says that no tag, box or phrase marks the end of the answer. Sentences behind it may then explain it.
     """
     wanted = [part.strip(" \"'“”«»*_").lower() for parts in references for part in parts]
     if answer.endswith(_ASKS) and not any(part.endswith(_ASKS) for part in wanted):
@@ -59,7 +59,10 @@ _ASKS = ("?", "？", "؟", "吗")
 
 
 def apart(answer: str, references: Sequence[str]) -> str:
-    """An answer without what announces it, how sure it is, and the verb behind it; what a reference begins or ends with stays."""
+    """An answer without its announcement, its confidence and the verb behind it.
+
+    Words that a reference begins or ends with stay.
+    """
     head = _sentence(answer[:_MAX_LEAD_CHARS])
     if Kind.ANSWER in head.kinds:
         told = announcements(head.text, 0, head.end)
@@ -77,7 +80,7 @@ def apart(answer: str, references: Sequence[str]) -> str:
 
 
 def _is_heading(head: Sentence, start: int) -> bool:
-    """Whether what stands before an answer is a noun and a colon alone, and so of the text: "Answer: Paris"."""
+    """Whether only a noun and a colon stand before an answer, as in "Answer: Paris"."""
     stop = head.place((start, start))[0]
     return head.words[stop - 1].text in ":：" and not head.begins(_BEGINS, 0)
 
@@ -87,7 +90,7 @@ _BEGINS = frozenset([Kind.THE, Kind.RIGHT, Kind.SO])
 
 @lru_cache(maxsize=16)
 def _sentence(text: str) -> Sentence:
-    """A short text, which is looked at several times."""
+    """The sentence of a short text. It is cached, because the text is read several times."""
     return Sentence(text, 0, len(text), "")
 
 
@@ -117,7 +120,7 @@ def _readings(answer: str, wanted: Sequence[str]) -> Iterator[str]:
 
 
 def _behind_leads(said: Sentence, wanted: Sequence[str], asks_truth: bool) -> int:
-    """Behind the phrases before an answer that no reference begins with."""
+    """The place behind those phrases before an answer that no reference begins with."""
     place = _past_bullet(said)
     for _ in range(_MAX_LEADS):
         stop = said.past(max(_leads(said, place, asks_truth), default=place), _SIGNS)
@@ -135,7 +138,7 @@ def _says(said: Sentence, place: int) -> bool:
 
 
 def _past_bullet(said: Sentence) -> int:
-    """Behind the mark of a list of one line, and pictures."""
+    """The place behind a list mark and pictures."""
     begins = [word.text for word in said.words[:2]]
     is_item = (begins in _ITEMS or begins[:1] in _BULLETS) and "\n" not in said.text.strip()
     return _past_pictures(said, (2 if begins[0] == "1" else 1) if is_item else 0)
@@ -146,7 +149,7 @@ _BULLETS = (["-"], ["+"])
 
 
 def _past_pictures(said: Sentence, place: int) -> int:
-    """Behind pictures and arrows, but for those that call wrong what follows."""
+    """The place behind pictures and arrows, apart from those that call the next words wrong."""
     while place < len(said.words) and _is_picture(said.words[place].text):
         place += 1
     return place
@@ -159,7 +162,7 @@ def _is_picture(char: str) -> bool:
 
 
 def _leads(said: Sentence, place: int, asks_truth: bool) -> Iterator[int]:
-    """Where the phrases are over that begin at a place and may stand before an answer."""
+    """The ends of the phrases that begin at a place and may stand before an answer."""
     denied = {cue.first for cue in said.cues if cue.kind in (Kind.NOT, Kind.NO)}
     bounds = {cue.first for cue in said.cues if cue.kind in (Kind.BOUND, Kind.PART)}
     for cue in said.cues:
@@ -201,7 +204,7 @@ def _names(said: Sentence, place: int) -> bool:
 
 
 def _past_heading(said: Sentence, place: int, denied: set[int]) -> Iterator[int]:
-    """Behind what announces an answer: "the answer to this is", "Year:", "the city is"."""
+    """The places behind an announcement of an answer: "the answer to this is", "Year:", "the city is"."""
     begin = said.past_cue(place, Kind.THE, Kind.RIGHT)
     here = [cue for cue in said.cues if cue.first in (place, begin)]
     nouns = [(cue.stop, cue.kind is not Kind.ASKED) for cue in here if cue.kind in _NOUNS]
@@ -225,7 +228,7 @@ def _text_at(said: Sentence, place: int) -> str:
 
 
 def _past_source(said: Sentence, place: int) -> Iterator[int]:
-    """Behind "according to the passage,"."""
+    """The places behind a source, such as "according to the passage,"."""
     for at in range(place + 1, min(place + _MAX_ASIDE_WORDS, len(said.words))):
         if said.words[at].text in ",:，：、،":
             kinds = {cue.kind for cue in said.cues if place <= cue.first and cue.stop <= at}
@@ -235,7 +238,7 @@ def _past_source(said: Sentence, place: int) -> Iterator[int]:
 
 
 def _behind_contrast(said: Sentence, cue: Cue) -> int | None:
-    """Where "not Lyon, but" is over; None where what is denied is no name."""
+    """The end of "not Lyon, but"; None if the denied words are no name."""
     for at in range(cue.stop, min(cue.stop + _MAX_ASIDE_WORDS, len(said.words))):
         turns = [each.stop for each in said.cues if each.first == at and each.kind is Kind.BUT]
         if turns or said.words[at].text in _SIGNS:
@@ -255,7 +258,7 @@ _BUT = frozenset([Kind.BUT])
 
 
 def _is_name(said: Sentence, first: int, stop: int) -> bool:
-    """Whether there is more between two places than words of the lexicon: "not sure" names nothing."""
+    """Whether other words than those of the lexicon stand between two places: "not sure" names nothing."""
     known = {place for cue in said.cues if cue.kind is not Kind.COMPLEMENT for place in range(cue.first, cue.stop)}
     return any(place not in known for place in range(first, stop) if said.words[place].text[0].isalnum())
 
@@ -264,7 +267,7 @@ def _is_name(said: Sentence, first: int, stop: int) -> bool:
 
 
 def _before_ends(said: Sentence, start: int) -> int:
-    """Before what is said behind an answer and offers no other."""
+    """The end of an answer, before words behind it that offer no other answer."""
     stop = len(said.words)
     if years := _YEARS.search(said.text):
         stop = said.place(years.span())[0]
@@ -283,7 +286,7 @@ _BEHIND = _EDGES + ",:;،，、：；—–-(（*_"
 
 
 def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
-    """Where an answer ends before what a cue begins, if that is said of the answer, to the end."""
+    """The end of an answer before a cue, if all words from the cue on are about the answer; else None."""
     first = cue.first - said.begins(frozenset([Kind.JOINS]), cue.first - 1)
     before = said.words[first - 1].text if first else ""
     is_last, is_apart = said.past(cue.stop, _CLOSING) >= stop, before in _SIGNS or before == "-"
@@ -314,14 +317,14 @@ _CLOSING = frozenset(")）!.。\"'”’」")
 
 
 def _is_contrast(said: Sentence, cue: Cue, stop: int) -> bool:
-    """Whether all behind a "not" is a name."""
+    """Whether the words behind a "not" are only a name."""
     inner = {word.text for word in said.words[cue.stop : stop]}
     kinds = {each.kind for each in said.cues if cue.stop <= each.first < stop}
     return _SIGNS.isdisjoint(inner) and _MORE.isdisjoint(kinds) and _is_name(said, cue.stop, stop)
 
 
 def _offers_another(said: Sentence, behind: Cue, stop: int, name: str) -> bool:
-    """Whether what is said behind an answer, `name`, doubts it, or names another."""
+    """Whether the words behind the answer `name` doubt it, or name another."""
     if "?" in said.text or _says_more(said, behind.first, stop):
         return True
     name = name.strip(_AROUND).lower()
@@ -337,7 +340,7 @@ def _offers_another(said: Sentence, behind: Cue, stop: int, name: str) -> bool:
 
 
 def _says_more(said: Sentence, first: int, stop: int) -> bool:
-    """Whether there is another answer between two words, a doubt, or what takes an answer back."""
+    """Whether another answer, a doubt, or words that take an answer back stand between two places."""
     for cue in said.cues:
         if cue.kind in _MORE and first <= cue.first < stop:
             is_weak = cue.kind in (Kind.WRONG, Kind.OTHER) or (
@@ -349,7 +352,7 @@ def _says_more(said: Sentence, first: int, stop: int) -> bool:
 
 
 def _explained(text: str) -> str | None:
-    """What the first sentence or line says, where all that follows tells more of it."""
+    """The first sentence or line, if all text behind it tells more about it; else None."""
     if len(text) > _MAX_EXPLAINED_CHARS:
         return None
     told = list(sentences(text, 0, len(text)))
@@ -374,7 +377,7 @@ _START = Cue(Kind.EXPLAINS, 0, 0)
 
 
 def _truth(text: str) -> str | None:
-    """The yes or no with which a text begins that gives reasons for it, and does not say the other."""
+    """The yes or no at the beginning of a text that gives reasons for it, and does not say the opposite."""
     lead = leading(text)
     if lead is None or not lead[1]:
         return None
@@ -394,7 +397,7 @@ _SMALL = (Kind.THE, Kind.COMPLEMENT, Kind.JOINS)
 
 
 def _of_acronym(found: re.Match[str]) -> Iterator[str]:
-    """A name and the letters it is abbreviated to, where those begin its words."""
+    """A name and its acronym, if the letters of the acronym begin the words of the name."""
     name, short = found["name"] or found["name2"], found["short"] or found["short2"]
     said = LETTERS.findall(name)
     initials = "".join(word[0] for word in said if word[0].isupper() or word not in single(*_SMALL) | listed("places"))

@@ -1,7 +1,7 @@
-"""Whether an answer says a reference: its words in a row, at least once stood by.
+"""Decides whether an answer states a reference: its words stand in a row, and at least once the answer affirms them.
 
-What a sentence denies, asks, supposes or calls others' opinion does not count (commitment), nor does one of several guesses:
-"Paris or Rome", "Paris, London, Rome, Berlin".
+A mention does not count if its sentence denies it, asks it, supposes it or calls it the opinion of others (commitment).
+Nor does one of several guesses: "Paris or Rome", "Paris, London, Rome, Berlin".
 """
 
 import re
@@ -22,12 +22,12 @@ _ARTICLES = frozenset(["a", "an", "the"])
 _HYPHENS = ("-", "‐", "‑", "–")
 _MAX_PLACES = 64
 _MOST_WORDS = 16
-"""Of an answer that says nothing but names."""
+"""The largest number of words of an answer that is only names."""
 _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
 
 
 def contained(answer: str, reference: str, normalise: Normalise) -> Outcome:
-    """How an answer says a reference."""
+    """The way in which an answer states a reference, if it does."""
     answer = visible(answer)
     if (truth := reference.strip(" .").lower()) in _OPPOSITE:
         return says_truth(answer, truth)
@@ -50,7 +50,7 @@ _GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
 
 
 def says_truth(answer: str, reference: str) -> Outcome:
-    """How an answer says a yes or a no: not both, and "no idea" is none."""
+    """The way in which an answer states a yes or a no. It may not state both, and "no idea" is neither."""
     said = set(_truths(answer))
     if reference not in said:
         return "absent"
@@ -58,7 +58,7 @@ def says_truth(answer: str, reference: str) -> Outcome:
 
 
 def _truths(answer: str) -> Iterator[str]:
-    """The words yes and no that stand alone: before a sign, or at an end."""
+    """The words yes and no that stand alone: before a sign, or at an end of the text."""
     for sentence in sentences(visible(answer), 0, len(answer)):
         for place, word in enumerate(sentence.words):
             if word.text in _OPPOSITE and (sentence.ends(place + 1) or sentence.begins(_GOES_ON, place + 1)):
@@ -84,7 +84,7 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
 
 
 def _is_stuffed(answer: str) -> bool:
-    """Whether an answer is many words that say nothing of one another."""
+    """Whether an answer is stuffed with many words that form no statement."""
     said = words(answer[:_LOOKED_THROUGH_CHARS])
     return len(said) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(said)) and answer.isascii()
 
@@ -94,14 +94,14 @@ _TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind
 
 
 def _is_asked(sentence: Sentence) -> bool:
-    """Whether a sentence asks, and nobody says yes."""
+    """Whether a sentence asks a question that is not answered by yes."""
     opens = [word.text for word in sentence.words[:2]]
     is_turned = len(opens) == 2 and opens[0] in listed("asks") and opens[1] in listed("pronouns")
     return (sentence.asks or is_turned) and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
 
 
 def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
-    """Whether an "or" offers something else beside a mention."""
+    """Whether an "or" offers an alternative beside a mention."""
     behind = sentence.past(stop, frozenset("\"'”’)»,("))
     before = sentence.skipped(first)
     said = [word.text for word in sentence.words]
@@ -128,7 +128,7 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
 
 
 def _places(answer: str, reference: str, normalise: Normalise) -> Iterator[Span]:
-    """Where the words of a reference stand in a row."""
+    """The spans where the words of a reference stand in a row."""
     token = _CJK if normalise == "cjk" or has_cjk(reference) else _TOKEN
     wanted = [_form(each[0]) for each in token.finditer(reference)]
     wanted = [word for word in wanted if word not in _ARTICLES] or wanted

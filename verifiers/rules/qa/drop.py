@@ -1,11 +1,11 @@
-"""DROP's F1: spans are aligned one to one, and the numbers of a reference span must be met.
+"""DROP's F1: spans are aligned one to one, and an answer span must share the numbers of its reference span.
 
-Source: the evaluation script of DROP (Dua et al. 2019), as lm-evaluation-harness runs it. A span's words are a set; they
-are divided at spaces and hyphens, lose punctuation and articles, and numbers are compared as floats. The F1 values of
-the best alignment are averaged over the larger number of spans, and rounded to two decimals.
+Source: the evaluation script of DROP (Dua et al. 2019), as lm-evaluation-harness runs it. A span's words are a set;
+they are divided at spaces and hyphens, lose punctuation and articles, and numbers are compared as floats. The F1 values
+of the best alignment are averaged over the larger number of spans, and rounded to two decimals.
 
-The original takes a text for one span. Here, where the reference has several, one text may list several: as JSON, or
-divided by line breaks, semicolons, commas or "and"; the reading that earns most counts.
+The original takes a text as one span. Here a text may list several spans if the reference has several: as JSON, or
+divided by line breaks, semicolons, commas or "and". The reading with the best score counts.
 """
 
 import json
@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from verifiers.rules.qa.words import ARTICLES, visible
 
 MAX_SPANS = 24
-"""Of a reference."""
+"""The largest number of spans of a reference."""
 MAX_LISTED_SPANS = 64
-"""Of an answer that is a JSON list; one in words may list `MAX_SPANS_RATIO` as many as the reference."""
+"""The largest number of spans of a JSON list. An answer in words may list `MAX_SPANS_RATIO` times the reference's."""
 MAX_SPANS_RATIO = 2
 _PUNCTUATION = frozenset(string.punctuation)
 _DIVIDE = re.compile(r"[ \t\r\f\v-]")
@@ -28,13 +28,13 @@ _DIVISIONS = (re.compile(r"\n"), re.compile(r"[;؛]"), re.compile(r",(?!\d)"), r
 
 
 def score(answer: str, reference: Sequence[str]) -> float:
-    """The F1 of the reading of the answer that earns most."""
+    """The F1 of the answer, in the reading with the best score."""
     wanted = [_normal(span) for span in reference]
     return max(_f1_of_spans([_normal(span) for span in spans], wanted) for spans in _readings(answer, len(reference)))
 
 
 def is_same(answer: str, reference: Sequence[str]) -> bool:
-    """DROP's exact match: in some reading, the same spans and as many."""
+    """Whether some reading of the answer has the same spans, and as many: DROP's exact match."""
     wanted = [_normal(span) for span in reference]
     return any(
         len(spans) == len(wanted) and {_normal(span) for span in spans} == set(wanted)
@@ -55,7 +55,7 @@ def spans_of(answer: str) -> list[str] | None:
 
 
 def divided(answer: str) -> list[list[str]]:
-    """The ways in which a text may list something, without those that find one part only."""
+    """The divisions of a text that find more than one part."""
     if (listed := spans_of(answer)) is not None:
         return [listed]
     found = []
@@ -89,7 +89,7 @@ def _word(word: str) -> str:
 
 
 def _number(word: str) -> float | None:
-    """A finite number; `nan`, `infinity` and `1_0` are words."""
+    """The finite number that a word is; else None. `nan`, `infinity` and `1_0` are words."""
     if not any(map(str.isdigit, word)) or "_" in word:
         return None
     try:
@@ -107,7 +107,7 @@ def _f1_of_spans(given: Sequence[str], wanted: Sequence[str]) -> float:
 
 
 def _f1(given: frozenset[str], wanted: frozenset[str]) -> float:
-    """In floats, step by step as in the original, so that its halves are rounded as there."""
+    """The F1 of two sets of words. It uses floats in the original's steps, so that halves are rounded as there."""
     numbers = {word for word in wanted if _number(word) is not None}
     common = len(given & wanted)
     if not common or (numbers and not numbers & given):
@@ -117,7 +117,7 @@ def _f1(given: frozenset[str], wanted: frozenset[str]) -> float:
 
 
 def assignment(values: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Pairs of a row and a column, no two in one, with the largest sum (the Hungarian method with potentials)."""
+    """One-to-one pairs of rows and columns with the largest sum of values (the Hungarian method with potentials)."""
     if len(values) > len(values[0]):
         turned = assignment([list(column) for column in zip(*values, strict=True)])
         return sorted((row, column) for column, row in turned)

@@ -1,4 +1,4 @@
-"""Short answers: the same words, many of the same words, the reference's words somewhere.
+"""Metrics of short answers: the same words, shared words, and open choices.
 
 Sources: SQuAD's evaluation script (exact, F1), HotpotQA's (`yes`, `no` and `noanswer` share no words with anything
 else), Search-R1's sub-match, which is made to respect words, negations and a length here.
@@ -23,7 +23,7 @@ def exact(answer: str, reference: str, normalise: Normalise) -> bool:
 
 
 def has_same_initials(answer: str, reference: str, normalise: Normalise) -> bool:
-    """Whether the words are the same but for spaces between initials."""
+    """Whether the words are the same, apart from spaces between initials."""
     if normalise == "none" or "." not in answer or "." not in reference:
         return False
     return words(_joined(answer), normalise) == words(_joined(reference), normalise)
@@ -33,12 +33,12 @@ _INITIALS = re.compile(r"(?<![^\W_])([A-Z]\.)\s(?=[A-Z]\.)")
 
 
 def _joined(text: str) -> str:
-    """A text with initials side by side: "J. K. Rowling" is "J.K. Rowling"."""
+    """A text without spaces between initials: "J. K. Rowling" becomes "J.K. Rowling"."""
     return _INITIALS.sub(r"\1", text)
 
 
 def f1(answer: str, reference: str, normalise: Normalise) -> Fraction:
-    """The harmonic mean of precision and recall of words, each counted as often as it stands there."""
+    """The harmonic mean of the precision and recall of words, where repeated words count repeatedly."""
     given, wanted = words(answer, normalise), words(reference, normalise)
     if given in _CLOSED or wanted in _CLOSED:
         return Fraction(given == wanted)
@@ -46,7 +46,7 @@ def f1(answer: str, reference: str, normalise: Normalise) -> Fraction:
 
 
 def harmonic(common: int, given: int, wanted: int) -> Fraction:
-    """F1 of `common` parts among those given and those wanted."""
+    """F1 of `common` parts among `given` and `wanted` parts."""
     return Fraction(2 * common, given + wanted) if common else Fraction(0)
 
 
@@ -67,9 +67,10 @@ def _is_open(text: str) -> bool:
 
 
 def is_enumeration(answer: str, reference: str) -> bool:
-    """Whether an answer lists short things of one kind, of which the reference is at most one.
+    """Whether an answer lists short items of one kind, and the reference is at most one of them.
 
-    Of two with a comma between them the second may describe the first ("Paris, France"), so the reference may be that.
+    Of two items with a comma between them, the second may describe the first ("Paris, France"), so the reference may be
+    it.
     """
     answer, reference = visible(answer), visible(reference)
     if joints(reference):
@@ -85,9 +86,9 @@ def is_enumeration(answer: str, reference: str) -> bool:
 
 
 def is_flood(answer: str, reference: str) -> bool:
-    """Whether the reference stands in a run of short things, so many that it is not what was meant.
+    """Whether the reference is one of so many short items in a row that the answer does not choose it.
 
-    Of three the first may be what the others describe ("Bath, Somerset, England").
+    Of three items, the first may be described by the others ("Bath, Somerset, England").
     """
     answer, reference = visible(answer), visible(reference)
     if joints(reference):
@@ -108,7 +109,7 @@ def is_flood(answer: str, reference: str) -> bool:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """What stands between commas and their like; whether an "and" leads to it, as to the last of a list."""
+    """The parts between commas and similar signs, and whether an "and" stands before each, as before a last item."""
     start, closes = 0, False
     for begin, end in joints(text):
         yield text[start:begin].strip(), closes
@@ -117,7 +118,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _floods(run: Sequence[str], reference: str, beside: int) -> bool:
-    """`beside`: so many more are in the longer parts before and behind a run that an "and" closes."""
+    """Whether a run of items floods the reference. `beside` counts the items in the longer parts around the run."""
     if not run or len({any(map(str.isalpha, part)) for part in run}) > 1:
         return False
     holds = [_holds(part, reference) for part in run]

@@ -1,10 +1,10 @@
-"""How like a reference a longer text is, in exact shares of its words.
+"""The likeness of a longer text and a reference, in exact shares of words.
 
     wer     1 − edits / words of the reference, not below 0 (Video-R1's OCR reward)
     rouge   F1 of words, of pairs of words, or of the longest common subsequence (Lin 2004), without stemming
 
 The values are those of jiwer and of rouge-score without stemming, which would drop every letter beyond a to z. Unlike
-there, Chinese, Japanese and Korean characters are words, and one word too many bears on `wer` no more than to 0.
+there, Chinese, Japanese and Korean characters are words, and surplus words do not bring `wer` below 0.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ def _rouge(given: Sequence[str], wanted: Sequence[str], kind: str) -> Fraction:
 
 
 def edits(given: Sequence[str], wanted: Sequence[str]) -> int:
-    """Insertions, deletions and substitutions that make one sequence of words the other."""
+    """The number of insertions, deletions and substitutions that turn one sequence of words into the other."""
     return Levenshtein.distance(*_numbered(given, wanted))
 
 
@@ -52,7 +52,7 @@ def common_subsequence(given: Sequence[str], wanted: Sequence[str]) -> int:
 
 
 def _numbered(given: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The words as numbers: rapidfuzz would compare their hashes, which every process salts anew."""
+    """The words as numbers. Rapidfuzz would compare their hashes, which every process salts anew."""
     numbers: dict[str, int] = {}
     return [numbers.setdefault(word, len(numbers)) for word in given], [
         numbers.setdefault(word, len(numbers)) for word in wanted

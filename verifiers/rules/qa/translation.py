@@ -1,11 +1,11 @@
-"""How like a reference a translation is, by the counts of its runs of words or characters.
+"""The likeness of a translation and a reference, measured by n-grams of words or characters.
 
     bleu    sentence BLEU with mteval-v13a's words, orders up to 4, exponential smoothing and effective order (Post 2018)
     chrf    F2 of character n-grams, orders 1 to 6, without spaces (Popović 2015)
 
-The values are sacrebleu's sentence scores divided by 100. It is no dependency because it cannot be loaded in a confined
-worker (it looks for a directory to write to), takes 30 MB, and its tokenizers remember 65,536 texts each, gigabytes
-for long responses. Unlike there, Chinese, Japanese and Korean characters are words.
+The values are sacrebleu's sentence scores divided by 100. Sacrebleu is not a dependency, because it cannot be loaded in
+a confined worker (it looks for a directory to write to), takes 30 MB, and its tokenizers cache 65,536 texts each, which
+are gigabytes for long responses. Unlike in sacrebleu, Chinese, Japanese and Korean characters are words.
 """
 
 import math
@@ -17,7 +17,7 @@ from fractions import Fraction
 from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
 
 _DECIMALS = 9
-"""Of what passes through logarithms: so many are the same on every machine."""
+"""The decimals kept of values from logarithms. So many are the same on every machine."""
 _BLEU_ORDER = 4
 _CHRF_ORDER = 6
 _CHRF_BETA_SQUARED = 4

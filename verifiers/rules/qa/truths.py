@@ -1,6 +1,6 @@
-"""Yes and no, where they are what is asked for.
+"""Reads yes and no as answers.
 
-Both is neither, and of what is denied only "not true" is no.
+A text that says both has no truth value. Of denials only "not true" means no.
 """
 
 import unicodedata
@@ -11,7 +11,7 @@ from verifiers.rules.qa.words import LETTERS, visible
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
 _LETTERS = {"t": True, "f": False, "y": True, "n": False}
-"""Only a text that is nothing else."""
+"""The longest text that is read. It must say nothing else."""
 _EDGES = " \t\n.,;:!\"'“”‘’`*_()[]{}<>$。，、；،؛"
 _SIGNS = ",.;:!،，、。；：！—–-\n"
 _OPEN = frozenset([Kind.NOT, Kind.NO, Kind.MAYBE, Kind.OR, Kind.IF, Kind.DOUBT, Kind.BACK])
@@ -20,7 +20,7 @@ _MAX_PLAIN_WORDS = 8
 
 
 def leading(text: str) -> tuple[str, str] | None:
-    """The yes or no with which a text begins, and what stands behind it after a sign."""
+    """The yes or no at the beginning of a text, and the text behind it after a sign; else None."""
     text = text.lstrip(_EDGES)
     word = max((each for each in YES | NO if text.lower().startswith(each)), key=len, default="")
     rest = text[len(word) :].lstrip('*_"”) ')
@@ -28,7 +28,7 @@ def leading(text: str) -> tuple[str, str] | None:
 
 
 def truth(text: str) -> bool | None:
-    """What a short text says; None when it says both, neither, or denies what it says."""
+    """The truth value of a short text; None if it says both or neither, or denies it."""
     text = unicodedata.normalize("NFKC", visible(text)).casefold().strip(_EDGES)
     if text in _LETTERS:
         return _LETTERS[text]
@@ -50,7 +50,7 @@ def truth(text: str) -> bool | None:
 
 
 def _is_denial(sentence: Sentence) -> bool:
-    """Whether a sentence is no more than "it is not true"."""
+    """Whether a sentence says only "it is not true"."""
     denials = [cue for cue in sentence.cues if cue.kind in (Kind.NOT, Kind.NO, Kind.WRONG)]
     first = min((cue.first for cue in denials), default=_MAX_SUBJECT_WORDS + 1)
     is_whole = any(

@@ -1,7 +1,7 @@
-"""Answers with a form of their own: a list, a date; `truths` reads yes and no.
+"""Compares answers with a fixed form: lists and dates. `truths` reads yes and no.
 
-list   the same elements as often as in the reference, in its order if `ordered`; numbers compare as numbers
-date   the same day of the calendar, however written, at the end of a sentence too; 03/04/2020 names none
+list   the same elements, as often as in the reference, in its order if `ordered`; numbers compare as numbers
+date   the same day of the calendar in any notation, also at the end of a sentence; 03/04/2020 names no day
 """
 
 import re
@@ -29,7 +29,7 @@ _OTHER_BULLET = re.compile(r"\A\s{0,8}(?:(?:[+–—·▪‣◦]|\(?[a-z\d]{1,2}
 _LATEX_BRACE = re.compile(r"\\(?:(?:left|right)\s?\\)?([{}])")
 _FENCED = re.compile(r"```\w{0,20}\n([^`]*)```")
 _LEAD = re.compile(r"[^\n]{1,200}[:：]\s{0,4}\n\s{0,4}")
-"""A line that says what is listed below it."""
+"""A line that introduces the list below it."""
 _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
 
 
@@ -44,7 +44,7 @@ def same_list(answer: str, reference: Sequence[str], is_ordered: bool) -> bool:
 
 
 def elements(text: str) -> list[str]:
-    """What a reference that is a text lists: the division that finds most."""
+    """The elements of a reference that is a text, by the division that finds the most elements."""
     return max(_lists(text), key=len)
 
 
@@ -63,7 +63,7 @@ def _lists(text: str) -> list[list[str]]:
 
 
 def _other_lists(text: str) -> list[list[str]]:
-    """Ways in which an answer may list something that are too bold for reading a reference."""
+    """The elements of an answer by further divisions, which are too bold for a reference."""
     text = _unwrapped(text)
     if len(text) > _MAX_LIST_CHARS:
         return []
@@ -77,7 +77,7 @@ def _other_lists(text: str) -> list[list[str]]:
 
 
 def listed_at_end(text: str) -> str | None:
-    """The only list with bullets of a text that ends with it, where the line above says what is listed."""
+    """The only bulleted list of a text, if the text ends with it and the line above introduces it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = next((place for place, line in enumerate(lines) if _BULLET.match(line)), 0)
     if not first or not all(map(_BULLET.match, lines[first:])):
@@ -87,7 +87,7 @@ def listed_at_end(text: str) -> str | None:
 
 
 def listed_from(text: str, place: int) -> str | None:
-    """The list with bullets that begins in the line of a place; None if that has no bullet, or another list is as good."""
+    """The bulleted list that begins on the line of a place; None without a bullet, or if another list is as good."""
     start = text.rfind("\n", 0, place) + 1
     if _denies(text[:start].rstrip().rpartition("\n")[2]):
         return None
@@ -100,7 +100,7 @@ def listed_from(text: str, place: int) -> str | None:
 
 
 def _denies(text: str) -> bool:
-    """Whether a heading says that what is below it is not, or not all, of what was asked for."""
+    """Whether a heading says that the list below is not the wanted one, or not all of it."""
     return not _DENYING.isdisjoint(cue.kind for cue in cues(words(text[-_HEADING_CHARS:])))
 
 
@@ -113,7 +113,7 @@ def _offers_another(line: str) -> bool:
 
 
 def _unwrapped(text: str) -> str:
-    r"""What is seen of a text, without a code fence around it, and with LaTeX's `\{` as a brace."""
+    r"""The visible text without a code fence around it, and with LaTeX's `\{` as a brace."""
     text = visible(text)
     if len(text) <= _MAX_LIST_CHARS and (fence := _FENCED.fullmatch(text)):
         text = fence[1].strip()
@@ -128,7 +128,7 @@ def _element(text: str) -> str:
 
 
 def same_day(answer: str, reference: moments.Date) -> bool:
-    """A reference with a year wants one in the answer."""
+    """Whether an answer names the day of the reference. If the reference has a year, the answer needs it, too."""
     found = day(answer)
     return found is not None and reference.same_as(found) and (reference.year is None or found.year is not None)
 
@@ -164,7 +164,7 @@ _FOREIGN_DAY = re.compile(
 
 
 def day(text: str) -> moments.Date | None:
-    """The day that a text is, or that a sentence ends in: "The treaty was signed on 5 January 2020."."""
+    """The day that a text names alone, or at the end of a sentence: "The treaty was signed on 5 January 2020."."""
     text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。*_`\"'")
     if (found := _day(text)) is not None or len(text) > _MAX_DAY_CHARS:
         return found
@@ -194,7 +194,7 @@ _NO_DAY = frozenset(
         Kind.BECAUSE,
     ]
 )
-"""What makes the day behind it a bound or a doubt."""
+"""Words that make the day behind them a bound or a doubt."""
 _MAX_DAY_CHARS = 200
 
 

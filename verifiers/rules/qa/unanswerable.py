@@ -1,7 +1,7 @@
-"""Questions that have no answer, as in SQuAD 2.0, where an empty reference says so.
+"""Questions without an answer, as in SQuAD 2.0, where the reference is empty.
 
-Right is an empty answer tag, or a phrase that says of the question or of the passage that there is no answer, and says
-nothing else. A response that says nothing at all is no answer here either: what costs nothing must not pay.
+A response is right if it has an empty answer tag, or a phrase which says that the question or the passage has no
+answer, and nothing else. An empty response is not right: a response that costs nothing must not earn anything.
 """
 
 import re

@@ -1,12 +1,12 @@
-"""How a text becomes what two answers are compared by: a normal form, and its words.
+"""The normal form of a text, and its words. Two answers are compared by them.
 
     squad   lower case, without ASCII punctuation and without the words a, an, the  (SQuAD's evaluation script: 3.5 is 35);
             and without the quotes and dashes that typesetters write for ASCII's  (as TriviaQA's does for quotes)
     cjk     NFKC, lower case, without punctuation and symbols; a Chinese, Japanese or Korean character is a word
     none    as it stands, divided at spaces
 
-Invisible characters never count. A text of which a normal form leaves nothing ("The The" by SQuAD's) keeps what the
-weaker form leaves, so that two such texts are not the same nothing.
+Invisible characters never count. If a normal form leaves nothing of a text ("The The" in SQuAD's), the result of the
+weaker form is kept, so that two such texts are not equal because both are empty.
 """
 
 import re
@@ -21,7 +21,7 @@ from verifiers.commitment.cues import words as spoken
 Normalise = Literal["squad", "cjk", "none"]
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that show nothing, though Unicode calls them letters, marks or symbols."""
+"""Characters that are invisible, although Unicode calls them letters, marks or symbols."""
 _PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…")
 LETTERS = re.compile(r"[^\W\d_]+")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -30,7 +30,7 @@ _HAN = (
     "\u3105-\u312f\u3131-\u318e\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-"""Characters of Chinese, Japanese and Korean, which are written without spaces, or count as if they were."""
+"""The characters of Chinese, Japanese and Korean. Each counts as a word, with or without spaces."""
 _CJK_CHAR = re.compile(f"[{_HAN}]")
 _CJK_WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
@@ -38,7 +38,7 @@ _KEPT_POINT = "\ue000"
 
 
 def visible(text: str) -> str:
-    """The text without characters that show nothing, and without space around it."""
+    """The text without invisible characters, and without space around it."""
     if text.isascii() and text.isprintable():
         return text.strip()
     return "".join(char for char in text if not _shows_nothing(char)).strip()
@@ -62,13 +62,13 @@ _MAX_REMEMBERED_CHARS = 200
 
 @lru_cache(maxsize=4)
 def _long_words_again(text: str, normalise: Normalise) -> tuple[str, ...]:
-    """A long answer is compared with many references."""
+    """The words of a long text, cached: a long answer is compared with many references."""
     return _words(text, normalise)
 
 
 @lru_cache(maxsize=4096)
 def _words_again(text: str, normalise: Normalise) -> tuple[str, ...]:
-    """References, and answers to the same question, are the same few texts over and over."""
+    """The words of a short text, cached: references, and answers to one question, are often the same few texts."""
     return _words(text, normalise)
 
 
@@ -85,14 +85,14 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
 
 
 def _cjk(text: str) -> tuple[str, ...]:
-    """A point between digits is no punctuation: 3.5 is not 35."""
+    """The words of the form `cjk`. A point between digits is no punctuation: 3.5 is not 35."""
     text = _POINT.sub(_KEPT_POINT, unicodedata.normalize("NFKC", text).lower().replace(_KEPT_POINT, ""))
     kept = "".join(char for char in text if unicodedata.category(char)[0] not in "PS")
     return tuple(_CJK_WORD.findall(kept.replace(_KEPT_POINT, ".")))
 
 
 def joints(text: str) -> list[tuple[int, int]]:
-    """Where signs and words stand that part what a text lists: commas and their like, "and"; with the space around them."""
+    """The spans, with the space around them, of signs and words that divide a list: commas and similar signs, "and"."""
     found = [sign.span() for sign in _LIST_SIGN.finditer(text)]
     said = spoken(text)
     joining = [cue for cue in cues(said) if cue.kind is Kind.JOINS and said[cue.first].text.isalpha()]

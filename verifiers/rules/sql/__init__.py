@@ -1,23 +1,24 @@
-"""The query of the response returns the rows that the reference's query returns, or that the reference gives.
+"""The response's query must return the rows that the reference's query returns, or that the reference lists.
 
-The query is the last code fence tagged `sql` (or else with a dialect's name, or without a tag), in the answer tag if there is one; without
-a fence it is all of the text, or the one query that words stand beside: in backticks, or in lines of its own up to
-a semicolon or a blank line. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
-SQLite database that the reference makes with a script or gives as a file (base64); of several databases, as in
-Spider's test suites, the query must be right on all. `now` is the time of day of every query; what is random or
-depends on the connection is forbidden.
+The query is the last code fence tagged `sql` (or else with a dialect's name, or without a tag), in the answer tag if
+there is one. Without a fence it is the whole text, or the only query among words: in backticks, or on separate lines up
+to a semicolon or a blank line. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
+SQLite database, which the reference makes with a script or gives as a file (base64). With several databases, as in
+Spider's test suites, the query must be right on all. `now` is the time of every query. Functions that are random or
+depend on the connection are forbidden.
 
-Rows are compared as `rows` says, by place of their columns, whatever the columns' names; duplicates count. Their
-order counts where the reference query has an ORDER BY of its own (`order_matters` says otherwise), except among rows
-that tie; beside such a one, a query without must return it whichever way tables are scanned. Where the reference query leaves open which rows there are (ties before a LIMIT, LIMIT without ORDER BY), what
-it returns with ties broken either way, or tables scanned either way, is right.
+The module `rows` compares rows by the place of their columns, whatever the columns' names; duplicates count. The order
+counts if the reference query has an ORDER BY of its own (`order_matters` overrides this), except among rows that tie. A
+query without ORDER BY must then return that order whichever way tables are scanned. If the reference query leaves the
+choice of rows open (ties before a LIMIT, LIMIT without ORDER BY), its results with ties broken either way, and with
+tables scanned either way, are right.
 
-A reference that returns no rows, or nothing but NULL, is invalid unless `allow_empty`: most wrong queries return that.
-A query that reads no table where the reference does guesses.
+A reference that returns no rows, or only NULL, is invalid unless `allow_empty` is set, because most wrong queries
+return that. A query that reads no table although the reference does is a guess.
 
 Deliberate differences to others: BIRD's evaluation, NeMo-Gym and SkyRL compare sets, so that duplicates and order are
-lost; Spider's also tries every order of columns; here the columns' order is part of what was asked for. None of them
-bounds what a query may do as `database` does; a query that runs into a bound is wrong, a reference that does invalid.
+lost. Spider's evaluation also tries every order of columns; here the order of columns is part of the task. None of them
+bounds queries as `database` does. A query that exceeds a bound is wrong; a reference that does so is invalid.
 """
 
 import hashlib
@@ -39,21 +40,21 @@ from verifiers.rules.sql.reference import Prepared, Reference, Wanted, prepare
 
 
 class SqlParams(commitment.ExtractionParams):
-    """What is wanted, and how rows are compared."""
+    """The wanted rows, and how rows are compared."""
 
     reference: Reference
     order_matters: bool | None = None
-    """None: where the reference query has an ORDER BY of its own; rows that are given have no order."""
+    """None: the order matters if the reference query has an ORDER BY of its own. Listed rows have no order."""
     float_tol: Annotated[float, Field(ge=0)] = 0.0
-    """How much a REAL number may differ, beside what rounding leaves."""
+    """The allowed difference of REAL numbers, in addition to rounding errors."""
     allow_empty: bool = False
-    """Judge by a reference that returns nothing."""
+    """Whether a reference that returns nothing is allowed."""
     now: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")] = "2025-01-01 00:00:00"
-    """The time of day, UTC, for CURRENT_TIMESTAMP, date('now') and the like."""
+    """The time, in UTC, for CURRENT_TIMESTAMP, date('now') and the like."""
 
     @cached_property
     def text(self) -> str:
-        """As it travels to workers."""
+        """The parameters as text, for the way to a worker."""
         return self.model_dump_json()
 
 
@@ -90,7 +91,7 @@ def create(resources: Resources) -> Sql:
 
 
 def _verdict(outcome: Outcome, alone: Outcome | None) -> Verdict:
-    """`alone` is what became of the reference without the response, when the two together broke a limit."""
+    """The verdict of an outcome. `alone` is the outcome of the reference alone, if both together broke a limit."""
     if outcome.exit is Exit.OK:
         return long_texts.verdict_of(outcome.value)
     if alone is None or alone.exit not in (Exit.OK, *_BROKEN_LIMITS):
@@ -109,7 +110,7 @@ _REASONS = {Exit.TIME_LIMIT: "too_slow", Exit.MEMORY_LIMIT: "too_large", Exit.CR
 
 @worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
-    """The verdict's fields; of the reference alone when there is no response."""
+    """The fields of the verdict, or the result for the reference alone if there is no response."""
     response, text, explain = payload
     params, prepared = _known(text)
     if isinstance(prepared, InvalidItem):
@@ -125,7 +126,7 @@ _MAX_KEPT_BYTES = 48 << 20
 
 
 def _known(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
-    """The parameters and what they want, kept for the other responses to the same prompt."""
+    """The parameters and the prepared reference, cached for other responses to the same prompt."""
     key = hashlib.sha256(text.encode()).digest()
     known = _kept.pop(key, None) or _read(text)
     _kept[key] = known
@@ -172,7 +173,10 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
 
 
 def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budget, most: int) -> str | None:
-    """Whether rows that nothing orders came in the right order by chance. Running out of what may be used the second time says nothing."""
+    """The fault, if rows without an ORDER BY came in the right order only by chance.
+
+    A second run that exceeds the budget decides nothing.
+    """
     try:
         found = database.run(wanted.image, query, params.now, budget, most, backwards=True)
     except QueryFault:
@@ -181,7 +185,7 @@ def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budg
 
 
 def _query(text: str) -> tuple[str, bool]:
-    """The query in a text, empty where its fences hold none, and whether its fence is closed."""
+    """The query in a text, empty if its fences hold none, and whether its fence is closed."""
     blocks = code_blocks.blocks(text)
     if not blocks:
         inner = text.strip().strip("`")
@@ -204,7 +208,7 @@ _LINES = re.compile(
 
 
 def _amid_words(text: str) -> str:
-    """The one query in a text that is none itself, or that words follow; empty where there is none, or another."""
+    """The only query among the words of a text; empty if there is none, or more than one."""
     if len(text) > database.MAX_QUERY_BYTES or (database.is_query(text) and not _PROSE_BEHIND.search(text)):
         return ""
     if _WRITES.search(text) or _CHANGES.search(text):
@@ -218,7 +222,7 @@ def _amid_words(text: str) -> str:
 
 _WRITES = re.compile(r"\b(?:(?:INSERT|REPLACE)\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|PRAGMA|ATTACH)\b", re.IGNORECASE)
 _CHANGES = re.compile(r"\b(?:DROP|CREATE|ALTER)\s+(?:TEMP\s+)?(?:TABLE|VIEW|INDEX|TRIGGER)\b", re.IGNORECASE)
-"""Statements that would stand beside the query."""
+"""Words that begin other statements, which may not stand beside the query."""
 _PROSE_BEHIND = re.compile(r";\s*\n\s*(?!--|/\*)[A-Z][a-z]")
 
 
@@ -236,7 +240,7 @@ _DIALECTS = (
     "plsql",
     "duckdb",
 )
-"""What runs is SQLite whatever a fence is called, but one called SQL comes first."""
+"""The tags of fences. SQLite runs all of them, but a fence tagged SQL comes first."""
 
 
 def _fault_of(found: Result, wanted: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:
@@ -275,7 +279,7 @@ _MAX_SHOWN = 5
 
 
 def _shown(text: str) -> str:
-    """The text as UTF-8 can carry it."""
+    """The text in a form that UTF-8 can encode."""
     return text[:1000].encode(errors="replace").decode()
 
 
@@ -331,4 +335,4 @@ _JUDGE = Task(
     time_limit_s=4.0,
     warm=(["SELECT 1", SqlParams.model_validate(EXAMPLES[0].params).text, False],),
 )
-"""More than all that `Budget` allows together; a single instruction that takes longer is stopped with its worker."""
+"""A time limit above the sum of all budgets. A single instruction that takes longer is stopped with its worker."""

@@ -1,7 +1,7 @@
-"""SQLite's functions of date and time at a fixed moment, in UTC: a verdict must not depend on when or where it is made.
+"""Fixes the time of SQLite's date and time functions, in UTC, so that a verdict does not depend on time or place.
 
-They replace the built-in ones on a connection, and ask the built-in ones of another connection, with the moment in
-the place of `now`. The modifiers `localtime` and `utc` change nothing.
+Functions of the same names replace the built-in ones on a connection. They call the built-in functions of another
+connection, with the fixed moment in place of `now`. The modifiers `localtime` and `utc` have no effect.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ _CONSTANTS = {"current_date": "date", "current_time": "time", "current_timestamp
 
 
 def fix(connection: sqlite3.Connection, now: str) -> None:
-    """Have the connection take `now` (as `2025-01-01 00:00:00`) for the time of day."""
+    """Set the time of a connection to `now`, such as `2025-01-01 00:00:00`."""
     for name in _FUNCTIONS:
         connection.create_function(name, -1, partial(_at, now, name), deterministic=True)
     for constant, name in _CONSTANTS.items():

@@ -1,9 +1,9 @@
-"""Databases in memory on which a query of a stranger may run: read-only, bounded, and the same every time.
+"""Databases in memory for untrusted queries: read-only, bounded, and with the same results every time.
 
-What is denied, by SQLite's authorizer: writing, other files, pragmas, extensions, virtual tables, and functions whose
-value is not determined by the database (random, the state of the connection); time stands still (`clock`). What is
-bounded: instructions of SQLite's virtual machine and CPU time (`Budget`), heap, lengths, rows. Everything here is for
-worker processes only: a single instruction may still take long, and a file may be made to crash its reader.
+SQLite's authorizer denies writing, other files, pragmas, extensions, virtual tables, and functions whose value the
+database does not determine (random numbers, the state of the connection). Time stands still (`clock`). Instructions of
+SQLite's virtual machine and CPU time (`Budget`), heap, lengths and rows are bounded. Use this module in worker
+processes only: a single instruction may still take long, and a prepared file may crash its reader.
 """
 
 import re
@@ -34,7 +34,7 @@ Fault = Literal["not_a_query", "several_statements", "forbidden", "sql_error", "
 
 
 class QueryFault(Exception):
-    """The SQL does not run, or not within the limits; `fault` says why as a verdict's reason."""
+    """The SQL does not run, or not within the limits; `fault` is the reason of the verdict."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class QueryFault(Exception):
 
 @dataclass
 class Budget:
-    """What may still be used up; several runs may share one."""
+    """The instructions and time that are left; several runs may share one budget."""
 
     steps: int = MAX_STEPS
     cpu_s: float = MAX_CPU_S
@@ -54,7 +54,7 @@ class Budget:
         return self.steps < 0 or time.process_time() - self._started_s > self.cpu_s
 
     def is_spent_now(self) -> bool:
-        """Called after every `_STEPS_PER_CHECK` instructions."""
+        """Whether the budget is used up. SQLite calls it after every `_STEPS_PER_CHECK` instructions."""
         self.steps -= _STEPS_PER_CHECK
         return self.is_spent
 
@@ -65,16 +65,16 @@ class Result:
     width: int
     """The number of columns."""
     is_complete: bool
-    """Whether there were no more rows than were asked for."""
+    """Whether the result holds all rows of the query."""
     reads_tables: bool
     """Whether the query reads any table."""
 
 
 def built(script: str, now: str, budget: Budget) -> bytes:
-    """The image of the database that a script of CREATE, INSERT and the like makes.
+    """The image of a database that is made by a script of CREATE, INSERT and the like.
 
     Raises:
-        QueryFault: it does not run, or not within the limits.
+        QueryFault: the script does not run, or not within the limits.
     """
     guard = _Guard(_SETTING_UP)
     with closing(_connect(now, budget)) as connection:
@@ -94,10 +94,10 @@ def built(script: str, now: str, budget: Budget) -> bytes:
 
 
 def checked(image: bytes, now: str, budget: Budget) -> bytes:
-    """The image of a database file, when it is sound.
+    """The image of a database file, after checks that it is sound.
 
     Raises:
-        QueryFault: it is not, or holds what is not allowed.
+        QueryFault: the file is damaged, or holds forbidden objects.
     """
     if len(image) > MAX_IMAGE_BYTES:
         raise QueryFault("too_large", f"the database has {len(image)} bytes; at most {MAX_IMAGE_BYTES}")
@@ -123,10 +123,10 @@ def checked(image: bytes, now: str, budget: Budget) -> bytes:
 def run(image: bytes, query: str, now: str, budget: Budget, max_rows: int, *, backwards: bool = False) -> Result:
     """The first `max_rows` rows of a query on a fresh copy of a database.
 
-    `backwards`: tables are scanned from their end where nothing asks for an order.
+    With `backwards`, tables are scanned from their end if no order is asked for.
 
     Raises:
-        QueryFault: it is no query, fails, or does not keep within the limits.
+        QueryFault: the text is no query, fails, or exceeds the limits.
     """
     query = query.encode(errors="replace").decode()
     if not is_query(query):
@@ -157,7 +157,7 @@ def run(image: bytes, query: str, now: str, budget: Budget, max_rows: int, *, ba
 _CELL_BYTES = 16
 _HEADER_BYTES = 100
 _VERSIONS = slice(18, 20)
-"""The file format's write and read versions (sqlite.org/fileformat2.html): 2 means WAL, which memory has none of."""
+"""The write and read versions of the file format (sqlite.org/fileformat2.html). 2 means WAL, which memory lacks."""
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1 << 20,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_QUERY_BYTES,
@@ -185,7 +185,7 @@ def _connect(now: str, budget: Budget) -> sqlite3.Connection:
 
 
 def _fault(error: BaseException, budget: Budget, guard: "_Guard | None" = None) -> QueryFault:
-    """What an exception of the `sqlite3` module says about the SQL."""
+    """The fault of the SQL, from an exception of the `sqlite3` module."""
     name = getattr(error, "sqlite_errorname", "")
     message = str(error)[:200]
     if isinstance(error, MemoryError) or name in ("SQLITE_TOOBIG", "SQLITE_NOMEM", "SQLITE_FULL"):
@@ -223,7 +223,7 @@ _SETTING_UP = _READING | {
     sqlite3.SQLITE_UPDATE,
 }
 _PRAGMAS = frozenset(("foreign_keys", "defer_foreign_keys", "user_version", "application_id"))
-"""Those of dumps that change what a script does, or nothing; others are passed over."""
+"""The pragmas of dumps that change the meaning of a script, or have no effect; others are ignored."""
 _FUNCTIONS = frozenset(
     {"random", "randomblob", "changes", "total_changes", "last_insert_rowid"}
     | {"load_extension", "readfile", "writefile", "edit", "lsmode", "rtreecheck"}
@@ -233,7 +233,7 @@ _TABLES = frozenset(("sqlite_stmt", "dbstat"))
 
 
 class _Guard:
-    """An authorizer (sqlite.org/c3ref/set_authorizer.html), which remembers what it was asked."""
+    """An authorizer (sqlite.org/c3ref/set_authorizer.html) that records the requests of SQLite."""
 
     def __init__(self, allowed: Collection[int]) -> None:
         self._allowed = allowed
@@ -269,7 +269,7 @@ _STARTS = ("select", "with", "values")
 
 
 def is_query(text: str) -> bool:
-    """Whether the first word is one that queries begin with."""
+    """Whether the first word of a text begins a query."""
     for token in _TOKEN.finditer(text):
         if token.lastgroup != "skip":
             return token.lastgroup == "word" and token["word"].lower() in _STARTS
@@ -282,7 +282,7 @@ def orders_its_rows(query: str) -> bool:
 
 
 def breaking_ties(query: str, columns: int, direction: Literal["ASC", "DESC"]) -> str:
-    """An ordered query with its columns as further keys: which of the rows that tie come first, or at all."""
+    """An ordered query with its columns as further keys, which decide the order and the choice of rows that tie."""
     end = _end_of_order(query)
     assert end is not None
     keys = "".join(f", {place} {direction}" for place in range(1, min(columns, _MAX_KEYS) + 1))
@@ -293,7 +293,7 @@ _MAX_KEYS = 50
 
 
 def _end_of_order(query: str) -> int | None:
-    """Where the keys of the ORDER BY end that is not in parentheses."""
+    """The end of the keys of the ORDER BY that is not in parentheses."""
     depth, is_ordered, last, end = 0, False, "", 0
     for token in _TOKEN.finditer(query):
         if token.lastgroup == "skip":

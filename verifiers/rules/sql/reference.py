@@ -1,4 +1,4 @@
-"""What a query is judged by: databases, and the rows that are wanted on each."""
+"""The reference of a query: databases, and the wanted rows on each."""
 
 import base64
 import binascii
@@ -53,15 +53,18 @@ class Reference(BaseModel):
     sql: Annotated[str, Field(max_length=MAX_QUERY_BYTES)] | None = Field(
         default=None, validation_alias=AliasChoices("sql", "query", "gold_sql")
     )
-    """The query whose rows are wanted."""
+    """The query that returns the wanted rows."""
     rows: Annotated[tuple[tuple[Cell, ...], ...], Field(max_length=MAX_ROWS)] | None = None
     """The rows themselves; a blob is `{"base64": …}`."""
     columns: tuple[str, ...] | None = None
-    """Of `rows`; their number counts, their names do not."""
+    """The columns of `rows`. Their number counts, their names do not."""
     setup_sql: Script | Annotated[tuple[Script, ...], Field(min_length=1, max_length=_MAX_DATABASES)] | None = Field(
         default=None, validation_alias=AliasChoices("setup_sql", "schema", "sql_context")
     )
-    """CREATE TABLE, INSERT and the like; of several, each makes a database, and the query must be right on all."""
+    """A script of CREATE TABLE, INSERT and the like.
+
+    Each of several makes a database; the query must be right on all.
+    """
     database: File | Annotated[tuple[File, ...], Field(min_length=1, max_length=_MAX_DATABASES)] | None = None
     """A SQLite file in base64, or several."""
 
@@ -88,13 +91,13 @@ class Reference(BaseModel):
 
 @dataclass(frozen=True)
 class Wanted:
-    """One database, and what a query is to return there."""
+    """One database, and the rows that a query must return there."""
 
     image: bytes
     results: Sequence[Sequence[Row]]
-    """The reference's rows; where the reference query leaves open which or in what order, other choices too."""
+    """The rows of the reference, and other right rows if the reference query leaves their choice or order open."""
     width: int | None
-    """The number of columns; None where rows without columns do not tell."""
+    """The number of columns; None if there are no rows and no columns to count."""
     reads_tables: bool
 
 
@@ -113,10 +116,10 @@ class Prepared:
 
 
 def prepare(reference: Reference, now: str, *, allow_empty: bool) -> Prepared:
-    """Build the databases and ask the reference query.
+    """Build the databases and run the reference query.
 
     Raises:
-        InvalidItem: one of them cannot be had, or what is wanted is nothing.
+        InvalidItem: a database cannot be built, the query fails, or no rows are wanted.
     """
     try:
         images = _images(reference, now)
@@ -178,7 +181,7 @@ def _asked(query: str, images: Sequence[bytes], now: str) -> list[Wanted]:
 
 
 def _other_choices(query: str, width: int, image: bytes, now: str, budget: Budget) -> list[list[Row]]:
-    """What the query may return as well, as ties are broken one way and the other, or tables are scanned backwards."""
+    """Other right results of the query: with ties broken either way, or with tables scanned backwards."""
     try:
         if not database.orders_its_rows(query):
             return [database.run(image, query, now, budget, MAX_ROWS, backwards=True).rows]

@@ -1,7 +1,7 @@
-"""Whether two results hold the same rows.
+"""Compares the rows of two results.
 
-Columns are compared by place. NULL equals NULL, 1 equals 1.0, text equals neither numbers nor blobs. A number that is
-not whole may differ from another by what rounding in another order leaves, and by the caller's tolerance.
+Columns are compared by place. NULL equals NULL, 1 equals 1.0, and text equals neither numbers nor blobs. Numbers that
+are not whole may differ by rounding errors of another order of operations, and by the caller's tolerance.
 """
 
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from verifiers.rules.sql.clock import Value
 from verifiers.rules.sql.database import Row
 
 ROUNDING = 1e-12
-"""Relative; sums of thousands of values in another order differ by less."""
+"""A relative tolerance. Sums of thousands of values in different orders differ by less."""
 
 
 def same_in_order(found: Sequence[Row], wanted: Sequence[Row], float_tol: float) -> bool:
@@ -24,7 +24,7 @@ def same_in_order(found: Sequence[Row], wanted: Sequence[Row], float_tol: float)
 
 
 def same_multiset(found: Sequence[Row], wanted: Sequence[Row], float_tol: float) -> bool:
-    """Whether each row can be given one of the other rows that is the same."""
+    """Whether the rows can be paired one to one, each with an equal row."""
     if len(found) != len(wanted) or Counter(found) == Counter(wanted):
         return len(found) == len(wanted)
     inexact = {place for row in (*found, *wanted) for place, cell in enumerate(row) if isinstance(cell, float)}
@@ -35,9 +35,9 @@ def same_multiset(found: Sequence[Row], wanted: Sequence[Row], float_tol: float)
 
 
 def tie_groups(forwards: Sequence[Row], backwards: Sequence[Row]) -> list[slice] | None:
-    """Runs of rows that trade places between two results of one ordered query, shortest first to last.
+    """The runs of rows that change places between two results of one ordered query, from first to last.
 
-    None where the two do not have the same rows: ties decide which rows there are.
+    None if the two results have different rows, because ties decide which rows are returned.
     """
     balance: Counter[Row] = Counter()
     ends = [0]
@@ -75,14 +75,14 @@ def _close(one: float, other: float, float_tol: float) -> bool:
 
 
 def _has_fraction(one: float, other: float) -> bool:
-    """Whether one may come from rounding: two whole numbers are what they are unless both are REAL."""
+    """Whether two numbers may differ by rounding. Whole numbers do not, unless both are REAL."""
     if isinstance(one, float) and isinstance(other, float):
         return True
     return not (float(one).is_integer() and float(other).is_integer())
 
 
 def _grouped(rows: Sequence[Row], inexact: set[int]) -> dict[Row, list[tuple[float, ...]]]:
-    """The numbers in inexact columns, by what else is in their rows."""
+    """The numbers in inexact columns, grouped by the other values of their rows."""
     groups: defaultdict[Row, list[tuple[float, ...]]] = defaultdict(list)
     for row in rows:
         numbers: list[float] = []

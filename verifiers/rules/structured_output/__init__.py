@@ -1,4 +1,4 @@
-"""The response is one document of a data format, and a JSON schema holds for what is in it.
+"""The response must be one document of a data format, and a JSON schema must hold for its data.
 
     json   as `json_schema` reads it
     yaml   one YAML document with the core schema of YAML 1.2: `no` is a word, 12:30 and dates are text
@@ -37,7 +37,7 @@ Format = Literal["json", "yaml", "toml", "csv"]
 
 
 class StructuredOutputParams(DocumentParams):
-    """The format, and what the data must be."""
+    """The format, and the requirements for the data."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -60,7 +60,7 @@ class StructuredOutputParams(DocumentParams):
 
     @cached_property
     def quick_values(self) -> int:
-        """For documents of how many parts reading, and compiling and using the schema, may be done on the event loop."""
+        """The number of parts of a document up to which it is read and checked on the event loop."""
         if self.format in ("yaml", "toml"):
             return 0
         most = _MAX_QUICK_FIELDS if self.format == "csv" else INLINE_CHARS
@@ -70,14 +70,14 @@ class StructuredOutputParams(DocumentParams):
 
     @cached_property
     def schema_(self) -> Schema | str | None:
-        """The schema made ready, or what is wrong with it; None when there is none."""
+        """The compiled schema, or the fault in it; None if there is none."""
         if self.reference is None:
             return None
         return compile_schema(self.reference, check_formats=self.check_formats)
 
     @cached_property
     def column_types(self) -> Mapping[str, str]:
-        """What the schema says its rows' fields are, where it says it simply."""
+        """The types of the fields of rows, if the schema gives them in a simple form."""
         rows = self.reference.get("items") if isinstance(self.reference, dict) else None
         properties = rows.get("properties") if isinstance(rows, dict) else None
         if not isinstance(properties, dict):

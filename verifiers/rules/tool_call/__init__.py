@@ -1,25 +1,25 @@
 """The function calls of the response equal the reference's.
 
-A response is text, or messages whose calls are typed; `said` reads both. Judged is the last turn (whatever the assistant called
-since the user last said something), or what `turn` says. A reference of lists wants calls turn by turn, as BFCL's rows of
-several turns have it.
+A response is text, or messages whose calls are typed; `said` reads both. The last turn is judged (all calls of the
+assistant since the user's last message), or the turn that `turn` names. A reference of lists wants calls turn by turn,
+as in BFCL's rows of several turns.
 
-Which forms are read says `forms`: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write it, arguments
-in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), other models' own tokens, and Python's form as in BFCL. The reference
-is one call or a list, as objects or as text in any of these forms; `[]` wants no call, and any text without one is
-right. Every wanted call is made exactly once and nothing else is called, unless `calls` is subset. Thinking is not looked
-at, and a call that is cut off or cannot be read makes the response wrong.
+`forms` lists the forms that are read: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write it,
+arguments in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), the own tokens of other models, and Python's form as in
+BFCL. The reference is one call or a list, as objects or as text in any of these forms. `[]` wants no call; any text
+without a call is then right. Every wanted call must be made exactly once, and no other call, unless `calls` is subset.
+Thinking is ignored. A call that is cut off or cannot be read makes the response wrong.
 
-Values are compared by type: 1 is 1.0, but neither "1" nor true; strings are equal to the character unless `strings`
-is loose (case and space are then no difference) or a call's `compare` says otherwise for an argument; keys have no order,
-lists have. Parameters in XML have no types: what the schema in `tools` says, or else whichever reading the reference has.
-In BFCL's form texts are compared as its own checker does.
+Values are compared by type: 1 equals 1.0, but neither "1" nor true. Strings must be equal to the character, unless
+`strings` is loose (case and space are then ignored) or a call's `compare` sets another rule for an argument. The order
+of keys does not count, that of lists does. Parameters in XML have no types: they take the type of the schema in
+`tools`, or else the reading that equals the reference. In BFCL's form, texts are compared as by its own checker.
 
-With `tools` every call must be of a function there, with arguments that its schema holds for; where no fence
-of Python calls any of them, such fences show programs.
+With `tools` every call must name a function listed there, with arguments that are valid for its schema. If no Python
+fence calls any of them, such fences are programs.
 
-`credit="graded"` is ToolRL's reward (rlla), from 0 to 1. Deliberate differences to the original: pairs do not depend
-on the order of calls, 1 is not true, and where no call is wanted, making none is right instead of worth nothing.
+`credit="graded"` is ToolRL's reward (rlla), from 0 to 1. Deliberate differences to the original: pairs do not depend on
+the order of calls, 1 is not true, and if no call is wanted, a response without calls is right instead of worth nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,18 +44,21 @@ from verifiers.rules.tool_call.tools import Tool
 _INLINE_CHARS = 16_000
 _MAX_QUICK_CALLS = 16
 _MAX_QUICK_GRADED = 4
-"""More calls than these are paired in a worker; for 4 with as many as a response may have it takes 10 ms."""
+"""More wanted calls are paired in a worker. Pairing 4 with as many as a response may have takes 10 ms."""
 
 
 class ToolCallParams(Params):
-    """Which calls are wanted, and how they are compared."""
+    """The wanted calls, and how they are compared."""
 
     reference: Any = Field()
     """One call or a list: `{"name": …, "arguments": {…}}` (or any form of a response, text included); [] for none.
+
     Beside its arguments a call may have `"accept": {"unit": ["C", "celsius"]}`, further values that are right,
-    `"optional": ["unit"]`, arguments that may be left out, and `"compare": {"city": "loose"}`: for each argument exact, loose,
-    set, any, {"tolerance": 0.1}, {"relative": 0.01}, {"pattern": …} or {"schema": …}. BFCL's `[{"get_weather": {"city":
-    ["Paris"], "unit": ["celsius", ""]}}]` and lists of call strings are read, too; a list of lists has the calls of each turn."""
+    `"optional": ["unit"]`, arguments that may be left out, and `"compare": {"city": "loose"}`: for each argument exact,
+    loose, set, any, {"tolerance": 0.1}, {"relative": 0.01}, {"pattern": …} or {"schema": …}. BFCL's `[{"get_weather":
+    {"city": ["Paris"], "unit": ["celsius", ""]}}]` and lists of call strings are read, too; a list of lists has the
+    calls of each turn.
+    """
     ordered: bool = False
     """Whether calls must come in the reference's order."""
     arguments: Literal["exact", "subset"] = "exact"
@@ -82,12 +85,12 @@ class ToolCallParams(Params):
 
     @cached_property
     def tools_(self) -> Mapping[str, Tool] | str | None:
-        """By name, or what is wrong with them; None where none were given."""
+        """The tools by name, or the fault in them; None if none were given."""
         return None if self.tools is None else tools.read(self.tools)
 
     @cached_property
     def wanted(self) -> Wanted | str:
-        """The reference's calls, or what is wrong with it."""
+        """The calls of the reference, or the fault in it."""
         try:
             wanted = expected.read(self.reference)
         except Malformed as error:
@@ -95,7 +98,7 @@ class ToolCallParams(Params):
         return self._unknown_in(wanted.calls) or wanted
 
     def _unknown_in(self, wanted: Sequence[Expected]) -> str:
-        """What of these calls contradicts the tools, if anything."""
+        """The contradiction between these calls and the tools; empty if there is none."""
         known = self.tools_
         if not isinstance(known, Mapping):
             return ""
@@ -110,7 +113,7 @@ class ToolCallParams(Params):
 
     @cached_property
     def quick_parts(self) -> int:
-        """How many parts a response may have that is judged on the event loop; 0 where the reference takes long."""
+        """The largest number of parts of a response that is judged on the event loop; 0 if the reference takes long."""
         if isinstance(self.reference, str) and not _is_short(self.reference):
             return 0
         if not isinstance(self.wanted, str) and len(self.wanted.calls) > (
@@ -196,7 +199,7 @@ _MAX_SHOWN = 8
 
 
 def _compare_turns(found: Sequence[Sequence[Call]], wanted: Wanted, params: ToolCallParams) -> tuple[str | None, float]:
-    """What is wrong first, if anything, and the score; graded credit is the mean over the turns."""
+    """The first fault, or None, and the score. Graded credit is the mean over the turns."""
     if not wanted.is_by_turn:
         return _compare([call for calls in found for call in calls], wanted.calls, params)
     pairs = zip_longest(found, wanted.turns, fillvalue=())
@@ -207,7 +210,7 @@ def _compare_turns(found: Sequence[Sequence[Call]], wanted: Wanted, params: Tool
 
 
 def _compare(calls: Sequence[Call], wanted: Sequence[Expected], params: ToolCallParams) -> tuple[str | None, float]:
-    """What is wrong with the calls of one turn, if anything, and the score."""
+    """The fault in the calls of one turn, or None, and the score."""
     known = params.tools_
     assert not isinstance(known, str)
     if not calls and wanted:

@@ -1,9 +1,9 @@
-"""When an argument is the one that is wanted.
+"""Compares an argument with the wanted one.
 
     "compare": {"city": "loose", "note": "any", "tags": "set", "price": {"tolerance": 0.01}, "rate": {"relative": 1e-6},
                 "mail": {"pattern": "[^@]+@example[.]org"}, "filter": {"schema": {"type": "object"}}}
 
-`any`, a pattern and a schema say all by themselves; the others say how a value is compared with those that are right.
+`any`, a pattern and a schema decide alone. The others set the way in which a value is compared with the right values.
 """
 
 import re
@@ -19,20 +19,20 @@ from verifiers.rules.tool_call.calls import Malformed
 from verifiers.rules.tool_call.raw import Raw
 
 Strings = Literal["exact", "loose", "bfcl"]
-"""loose: case and space make no difference; bfcl: nor do the signs that the Berkeley leaderboard passes over."""
+"""loose: case and space are ignored; bfcl: so are the signs that the Berkeley leaderboard ignores."""
 _MAX_PATTERN_CHARS = 4096
 _MAX_PATTERN_BYTES = 2 << 20
 _BFCL_SIGNS = re.compile(r"[\s,./\-_*^]+")
 
 
 class Compare(ABC):
-    """How an argument is compared."""
+    """A way to compare an argument."""
 
     needs_value: ClassVar[bool] = True
 
     @abstractmethod
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        """Whether it is right, where `values` are."""
+        """Whether the found value is right, if `values` are the right ones."""
 
 
 def same(found: Any, wanted: Any, strings: Strings) -> bool:
@@ -71,7 +71,7 @@ class AnyOf(Compare):
     """Equal to one of the values."""
 
     strings: Strings | None = None
-    """None: as all arguments are compared."""
+    """None: strings are compared as in all arguments."""
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
         return any(same(found, value, self.strings or strings) for value in values)
@@ -79,7 +79,10 @@ class AnyOf(Compare):
 
 @dataclass(frozen=True)
 class Possible(Compare):
-    """As BFCL has it: objects hold lists of what is right for each key, in which "" says that the key may be left out."""
+    """BFCL's form: objects hold a list of right values for each key.
+
+    An "" in the list allows the key to be left out.
+    """
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
         readings = found.readings if isinstance(found, Raw) else (found,)
@@ -97,13 +100,13 @@ class Possible(Compare):
 
 
 def is_possible(value: Any) -> bool:
-    """Whether an object holds lists of what is right for each of its keys."""
+    """Whether an object holds a list of right values for each of its keys."""
     return isinstance(value, dict) and all(isinstance(values, list) and values for values in value.values())
 
 
 @dataclass(frozen=True)
 class AsSet(Compare):
-    """Lists that differ in order and repetition only are equal."""
+    """Lists are equal if they differ only in order and repetition."""
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
         readings = found.readings if isinstance(found, Raw) else (found,)
@@ -117,7 +120,7 @@ def _as_set(value: Any, strings: Strings) -> object:
 
 
 def _hashable(value: Any, strings: Strings) -> object:
-    """Equal for values that are the same."""
+    """A hashable key that is equal for equal values."""
     match value:
         case str():
             return folded(value, strings)
@@ -153,7 +156,7 @@ class Near(Compare):
 
 @dataclass(frozen=True)
 class Anything(Compare):
-    """Whatever it is."""
+    """Any value is right."""
 
     needs_value: ClassVar[bool] = False
 
@@ -163,7 +166,7 @@ class Anything(Compare):
 
 @dataclass(frozen=True)
 class Matching(Compare):
-    """Text that the pattern matches from its first to its last character; RE2's syntax."""
+    """A text is right if the pattern matches all of it; RE2's syntax."""
 
     pattern: Any
     needs_value: ClassVar[bool] = False
@@ -178,7 +181,7 @@ class Matching(Compare):
 
 @dataclass(frozen=True)
 class Valid(Compare):
-    """A value for which a JSON schema holds."""
+    """A value is right if a JSON schema holds for it."""
 
     schema: Schema
     needs_value: ClassVar[bool] = False
@@ -198,10 +201,10 @@ _NAMED: Mapping[str, Compare] = {
 
 
 def compare_of(value: Any) -> Compare:
-    """What a reference says of one argument.
+    """The comparison that a reference sets for one argument.
 
     Raises:
-        Malformed: it is none of what `compare` takes.
+        Malformed: the value is none that `compare` takes.
     """
     if isinstance(value, str) and value in _NAMED:
         return _NAMED[value]
@@ -224,10 +227,10 @@ def compare_of(value: Any) -> Compare:
 
 
 def compiled(pattern: Any) -> Any:
-    """RE2's form of a pattern.
+    """The compiled RE2 form of a pattern.
 
     Raises:
-        Malformed: it is none.
+        Malformed: it is not a pattern of RE2.
     """
     if not isinstance(pattern, str) or len(pattern) > _MAX_PATTERN_CHARS:
         raise Malformed(f"a pattern is text of at most {_MAX_PATTERN_CHARS} characters")

@@ -1,10 +1,10 @@
-"""One call, as every way of writing it comes to: a name and named arguments that are JSON values.
+"""A call in the form that all notations are read into: a name, and named arguments that are JSON values.
 
-Read here are JSON objects: `{"name", "arguments" or "parameters"}`, that object as OpenAI's `function`, messages with
-`tool_calls` or the older `function_call`, Claude's `tool_use` blocks among those of a message's `content`, Gemini's
-`functionCall`, LangChain's `args`, Cohere's `tool_name`, `{"tool" or "function" or "action": …}` with arguments under one
-of the names in use, and lists of them. Arguments may be an object or its JSON text. What describes a tool, with a JSON
-schema for its parameters, calls none.
+This module reads JSON objects: `{"name", "arguments" or "parameters"}`, that object as OpenAI's `function`, messages
+with `tool_calls` or the older `function_call`, Claude's `tool_use` blocks among those of a message's `content`,
+Gemini's `functionCall`, LangChain's `args`, Cohere's `tool_name`, `{"tool" or "function" or "action": …}` with
+arguments under one of the names in use, and lists of them. Arguments may be an object or its JSON text. An object that
+describes a tool, with a JSON schema for its parameters, is not a call.
 """
 
 import json
@@ -16,34 +16,34 @@ from typing import Any
 from verifiers.rules.documents import Unreadable, read_json
 
 MAX_CALLS = 256
-"""Of one response or reference."""
+"""The largest number of calls of one response or reference."""
 
 
 class Malformed(Exception):
-    """Something that was meant as a call cannot be read as one; the text says why."""
+    """A part was meant as a call, but cannot be read as one; the message says why."""
 
 
 @dataclass(frozen=True)
 class Call:
     name: str
     arguments: Mapping[str, Any]
-    """JSON values, and `raw.Raw` where the form has no types."""
+    """JSON values, or `raw.Raw` if the form has no types."""
     is_shown: bool = False
-    """It stands in a fence of Python beside other text, where programs are shown, too."""
+    """Whether the call stands in a Python fence beside other text. Such fences may also show programs."""
 
     @cached_property
     def key(self) -> str:
-        """Equal for equal calls; orders calls whatever order they came in."""
+        """A key that is equal for equal calls, and gives them a fixed order."""
         return json.dumps([self.name, self.arguments], sort_keys=True, default=lambda raw: [raw.text])
 
 
 def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | None:
-    """The objects with a name and arguments in a JSON value; None where it is something else.
+    """The objects with a name and arguments in a JSON value; None if it is something else.
 
-    `marked`: it stands where only calls stand, so that anything else is malformed, and arguments may be missing.
+    `marked` says that only calls may stand there. Anything else is then malformed, and arguments may be missing.
 
     Raises:
-        Malformed: some of it is a call and some is not.
+        Malformed: a part of the value is a call, and another part is not.
     """
     elements, marked = _elements(value, marked=marked)
     if len(elements) > MAX_CALLS:
@@ -58,7 +58,7 @@ def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | No
 
 
 def _elements(value: Any, *, marked: bool) -> tuple[list[Any], bool]:
-    """What may be calls in a JSON value, and whether nothing else may be there."""
+    """The elements of a JSON value that may be calls, and whether all of them must be calls."""
     if isinstance(value, dict) and "tool_calls" in value:
         value, marked = [] if value["tool_calls"] is None else value["tool_calls"], True
     elif isinstance(value, dict) and isinstance(value.get("function_call"), dict):
@@ -128,7 +128,7 @@ _ARGUMENTS_OF = {
     "function": ("arguments", "parameters", "args", "params"),
     "action": ("arguments", "parameters", "args", "params", "action_input"),
 }
-"""What may name the function, and what then holds its arguments: LangChain, prompts of one's own, Llama's slips."""
+"""Keys for the function's name, each with the keys for its arguments: LangChain, users' own prompts, Llama's errors."""
 _MAY_BE_TEXT = ("arguments", "parameters")
 
 
@@ -140,7 +140,7 @@ def call_of(value: Mapping[str, Any]) -> Call:
     """The call of one object.
 
     Raises:
-        Malformed: its name or arguments are not what they must be.
+        Malformed: its name or its arguments have the wrong form.
     """
     if not value["name"]:
         raise Malformed("a call without a name")
@@ -150,7 +150,7 @@ def call_of(value: Mapping[str, Any]) -> Call:
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    """Arguments from an object, its JSON text, or nothing.
+    """The arguments in an object, in its JSON text, or in nothing.
 
     Raises:
         Malformed: they are something else.

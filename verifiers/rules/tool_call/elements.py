@@ -1,4 +1,4 @@
-"""Calls whose arguments stand in elements, as bare text that does not say of what type it is.
+"""Reads calls whose arguments stand in elements, as bare text without a type.
 
     <function=f><parameter=a>1</parameter></function>                                    Qwen3-Coder, Nemotron 3, Seed-OSS
     <function=f>{…}</function>                                                                                 Llama 3.1
@@ -6,7 +6,7 @@
     <invoke name="f"><parameter name="a">1</parameter></invoke>                                    Claude, MiniMax, Step 3
     <｜DSML｜invoke name="f"><｜DSML｜parameter name="a" string="false">1</｜DSML｜parameter></｜DSML｜invoke>     DeepSeek V3.2
 
-Each reader is given the text and where the mark ends; it returns the call there, and where that ends.
+Each reader takes the text and the end of the mark. It returns the call there, and its end.
 """
 
 import re
@@ -23,10 +23,10 @@ _SPACE = re.compile(r"\s*")
 
 
 def close(text: str, position: int, tag: str) -> int:
-    """Where `tag` ends, which must be next.
+    """The end of `tag`, which must come next.
 
     Raises:
-        Malformed: it is not.
+        Malformed: another text comes next.
     """
     position = skip(text, position)
     if not text.startswith(tag, position):
@@ -105,7 +105,7 @@ _KEYED_NAME = re.compile(r"([\w.\-]{1,200})\s*(?:<tool_sep>\s*)?(?=<)")
 
 
 def keyed(text: str, position: int, prefix: str = "") -> tuple[Call, int]:
-    """A name and pairs of `arg_key` and `arg_value`, the names of which elements begin with `prefix`."""
+    """A call of a name and pairs of the elements `arg_key` and `arg_value`, whose names begin with `prefix`."""
     name = _KEYED_NAME.match(text, position)
     if name is None:
         raise Malformed("no call in <tool_call>")

@@ -1,8 +1,9 @@
-"""What the reference wants, and whether calls are that.
+"""Reads the wanted calls of a reference, and compares calls with them.
 
-A reference call may name further acceptable values of an argument (`"accept": {"unit": ["C", "celsius"]}`), arguments that may
-be left out (`"optional": ["unit"]`), and how arguments are compared (`"compare"`, see `arguments`). BFCL writes the first two as
-lists of values, `{"get_weather": {"city": ["Paris"], "unit": ["celsius", ""]}}`, and calls of several turns as a list of lists.
+A reference call may name further acceptable values of an argument (`"accept": {"unit": ["C", "celsius"]}`), arguments
+that may be left out (`"optional": ["unit"]`), and how arguments are compared (`"compare"`, see `arguments`). BFCL
+writes the first two as lists of values, `{"get_weather": {"city": ["Paris"], "unit": ["celsius", ""]}}`, and calls of
+several turns as a list of lists.
 """
 
 import json
@@ -24,37 +25,37 @@ _EQUAL = AnyOf()
 
 @dataclass(frozen=True)
 class Policy:
-    """How a call is compared."""
+    """The rules by which calls are compared."""
 
     is_subset: bool
-    """Arguments beyond those of the reference are allowed."""
+    """Whether arguments beyond those of the reference are allowed."""
     strings: Strings
     may_call_more: bool = False
-    """So are calls."""
+    """Whether calls beyond those of the reference are allowed."""
 
 
 @dataclass(frozen=True)
 class Expected:
     name: str
     values: Mapping[str, Sequence[Any]]
-    """The acceptable values of each argument; none where `compare` needs none."""
+    """The acceptable values of each argument; none if `compare` needs none."""
     optional: frozenset[str]
     compare: Mapping[str, Compare] = field(default_factory=dict)
     said: str = ""
-    """What the reference says of comparing, for `key`."""
+    """The `compare` of the reference, for `key`."""
     has_loose_name: bool = False
-    """A dot in the name and an underscore are no difference: some APIs allow none of the first."""
+    """Whether a dot and an underscore in the name are the same, because some APIs do not allow dots."""
 
     @property
     def only_call(self) -> Call | None:
-        """The one call that is right, if there is just one."""
+        """The only call that is right, if there is exactly one."""
         if self.optional or self.compare or any(len(values) != 1 for values in self.values.values()):
             return None
         return Call(self.name, {name: values[0] for name, values in self.values.items()})
 
     @property
     def key(self) -> str:
-        """Equal for equal references, whatever order their keys came in."""
+        """A key that is equal for equal references, whatever the order of their keys."""
         return json.dumps(
             [self.values, sorted(self.optional), self.said], sort_keys=True, default=lambda raw: [raw.text]
         )
@@ -83,7 +84,7 @@ class Wanted:
 
     turns: Sequence[Sequence[Expected]]
     is_by_turn: bool = False
-    """Each turn has calls of its own."""
+    """Whether each turn has its own calls."""
 
     @property
     def calls(self) -> list[Expected]:
@@ -91,10 +92,10 @@ class Wanted:
 
 
 def read(value: Any) -> Wanted:
-    """The calls of a reference: objects, or text in any form that a response may have; of several turns, a list for each.
+    """The calls of a reference: objects, or text in any form of a response; for several turns, a list for each turn.
 
     Raises:
-        Malformed: it is none, or beyond the limits.
+        Malformed: the value holds no calls, or exceeds the limits.
     """
     if isinstance(value, str):
         try:
@@ -140,12 +141,12 @@ def _plain(call: Call) -> Expected:
 
 
 def _is_of_bfcl(value: Any) -> bool:
-    """Whether it is the name of a function, with lists of what is right for each argument."""
+    """Whether a value has BFCL's form: the name of a function, with a list of right values for each argument."""
     return isinstance(value, dict) and len(value) == 1 and is_possible(*value.values()) and not value.keys() & _FIELDS
 
 
 _FIELDS = frozenset(("arguments", "parameters", "args", "input", "function", "functionCall", "tool_calls"))
-"""Of calls; alone they make none."""
+"""Keys that belong to calls. An object with only these keys is no call."""
 
 
 def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:
@@ -189,7 +190,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def fault_of(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy, *, ordered: bool) -> Fault | None:
-    """Why the calls are not those that are wanted, one for one; None when they are."""
+    """The fault, if the calls do not match the wanted calls one to one; else None."""
     found_names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
     if found_names != wanted_names:
         if found_names <= wanted_names:
@@ -206,13 +207,13 @@ def fault_of(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy, 
 
 
 def _names(calls: Sequence[Call], wanted: Sequence[Expected]) -> list[str]:
-    """Of the functions called, as the reference writes them."""
+    """The names of the called functions, as the reference writes them."""
     loose = [one for one in wanted if one.has_loose_name]
     return [next((one.name for one in loose if one.is_of(call.name)), call.name) for call in calls]
 
 
 def _are_in_order(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> bool:
-    """Whether the wanted calls are made one behind the other; what may be called beside them was counted before."""
+    """Whether the wanted calls are made in order. Surplus calls were checked before."""
     rest = iter(calls)
     return all(any(one.is_met_by(call, policy) for call in rest) for one in wanted)
 
@@ -224,8 +225,8 @@ def _can_be_matched(calls: Sequence[Call], wanted: Sequence[Expected], policy: P
 def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> Fraction:
     """The correctness of ToolRL (arXiv 2504.13958, section 3.3), from -3…3 to 0…1.
 
-    Shared names (Jaccard index of multisets), and for each pair of calls of one name the Jaccard index of the names of
-    their arguments plus the arguments that are right. Pairs are taken from the most alike on, each call once.
+    It sums the shared names (Jaccard index of multisets) and, for each pair of calls of one name, the Jaccard index of
+    their argument names plus the number of right arguments. The most similar pairs are taken first, each call once.
     """
     names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
     most = 1 + sum(1 + len(one.values) for one in wanted)
@@ -248,7 +249,7 @@ def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) ->
 
 
 def _likeness(call: Call, one: Expected, policy: Policy) -> Fraction:
-    """Of two calls of one name, from 0 to 1; an optional argument that was left out is right."""
+    """The likeness of two calls of one name, from 0 to 1. An optional argument that was left out is right."""
     left_out = {name for name in one.optional if name not in call.arguments}
     wanted = one.values.keys() - left_out
     found = set(call.arguments) & wanted if policy.is_subset else set(call.arguments)

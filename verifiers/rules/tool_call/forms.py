@@ -1,6 +1,6 @@
-"""Where the calls of a text stand.
+"""Finds the calls of a text, in the forms of many models.
 
-A text with one of these marks holds calls there, whatever stands beside it, and nowhere else:
+If a text has one of these marks, its calls stand at such marks and nowhere else. Other text may stand beside them:
 
     <tool_call>{…}</tool_call>                              Hermes, Qwen; several objects, or a list, in one block (rlla)
     <tool_call>[{…}]                                                                                         Granite 3
@@ -17,9 +17,9 @@ A text with one of these marks holds calls there, whatever stands beside it, and
     arguments in elements, as `elements` shows them                        Qwen3-Coder, GLM, Claude, MiniMax, DeepSeek …
     Gemma's notation, the tokens of DeepSeek, Kimi, gpt-oss and Functionary, ReAct's Action      see `gemma` and `turns`
 
-Without a mark, calls are all of the text, or all of its code fences: JSON (objects, a list, an OpenAI message) or
-Python's form. Where there is none of these either, they are the JSON texts, and lists in Python's form, that stand in prose on
-lines of their own. An answer tag around all of it makes no difference. Prose, and data that is no call, is no call.
+Without a mark, the whole text or all of its code fences must be calls: JSON (objects, a list, an OpenAI message) or
+Python's form. Without those, calls are the JSON texts, and lists in Python's form, that stand in prose on separate
+lines. An answer tag around all of it makes no difference. Prose and other data are not calls.
 """
 
 import re
@@ -77,12 +77,12 @@ _SUFFIXED = re.compile(r"<(/?)(think|tool_calls?|tool_sep|arg_key|arg_value):ope
 
 
 def plain_tokens(response: str) -> str:
-    """The response with the tokens of Hunyuan's open models, which have a suffix, as its other models write them."""
+    """The response with the tokens of Hunyuan's open models written without their suffix, as in its other models."""
     return _SUFFIXED.sub(r"<\1\2>", response) if _SUFFIX in response else response
 
 
 def is_quick(text: str) -> bool:
-    """Whether no long text of Python has to be parsed."""
+    """Whether a text can be read without parsing a long Python text."""
     return len(text) <= pythonic.QUICK_CHARS or (
         not ("(" in text and any(sign in text for sign in _BESIDE_PYTHON)) and not pythonic.may_be(text.lstrip())
     )
@@ -110,7 +110,7 @@ _MARKS = {
     "gemma": gemma.MARK,
     "invoke": elements.INVOKE,
 }
-"""What begins a call, by its form; the marks of whole turns are behind them."""
+"""The beginnings of calls by form, followed by the marks of whole turns."""
 _MARK = re.compile("|".join([*(f"(?P<{name}>{mark})" for name, mark in _MARKS.items()), turns.MARKS]))
 _TAGS = frozenset(("", "json", "python", "py", "tool"))
 """`tool` is also what `code_blocks` takes for the tag of `tool_call` and `tool_code`."""
@@ -141,7 +141,7 @@ _ANSWER, _ANSWER_END = "<answer>", "</answer>"
 
 
 def _bare(text: str) -> list[Call] | None:
-    """The calls that are all of a text; None where it is something else."""
+    """The calls that make up a whole text; None if it is something else."""
     if (calls := _json(text)) is not None or (calls := pythonic.calls_in(text)) is not None:
         return calls
     if text[:1] in ("{", "[") and _CALL_LIKE.search(text):
@@ -172,7 +172,7 @@ _CALL_LIKE = re.compile(
 
 
 def _json_texts(text: str) -> list[Call] | None:
-    """The calls of one JSON text after the other; None where one of them is something else."""
+    """The calls of JSON texts in a row; None if one of them is something else."""
     found: list[Call] = []
     position = 0
     while position < len(text):
@@ -201,10 +201,10 @@ def _fenced(text: str, tag: str) -> list[Call] | None:
 
 
 def _on_lines(text: str) -> list[Call]:
-    """The calls that stand in prose, each on lines of its own, where nothing else may stand.
+    """The calls in prose, each on separate lines that hold nothing else.
 
     Raises:
-        Malformed: one begins there and is cut off or no JSON.
+        Malformed: a call begins there, but is cut off or is not JSON.
     """
     found: list[Call] = []
     position = -1
@@ -239,7 +239,7 @@ def _python_line(line: str) -> list[Call]:
 
 
 def _next_start(text: str, position: int) -> int:
-    """Where, behind `position`, the next line begins with a bracket; below 0 where none does."""
+    """The start of the next line behind `position` that begins with a bracket; below 0 if there is none."""
     if position < 0 and text[:1] in ("{", "["):
         return 0
     places = [place for sign in ("\n{", "\n[") if (place := text.find(sign, max(position, 0))) >= 0]
@@ -258,7 +258,10 @@ _LINE_ENDS = re.compile(r"[ \t;,]*(?:\r?\n|\Z)")
 
 
 def _first_mark(text: str) -> re.Match[str] | None:
-    """The first mark. Nearly all begin with a sign that few texts have, and looking for that is many times faster."""
+    """The first mark.
+
+    Nearly all marks begin with a sign that few texts have, and a search for it is many times faster.
+    """
     if text.count("<") > _MAX_PLACES or _may_begin_otherwise(text):
         return _MARK.search(text)
     place = text.find("<")
@@ -298,7 +301,7 @@ def _read(text: str, position: int) -> tuple[Any, int]:
 
 
 def _objects(text: str, position: int, between: re.Pattern[str]) -> tuple[list[Call], int]:
-    """The calls of JSON texts in a row, of which there must be one, and where the last one ends."""
+    """The calls of one or more JSON texts in a row, and the end of the last one."""
     if text[position : position + 1] not in ("{", "["):
         raise Malformed("expected JSON")
     found: list[Call] = []
@@ -381,11 +384,11 @@ def _tagged(text: str, position: int) -> tuple[list[Call], int]:
 
 
 _GRANITE = "<function_call>"
-"""Granite 20B does not close it."""
+"""A closing tag that may be missing: Granite 20B does not write it."""
 
 
 def _between(text: str, position: int) -> tuple[list[Call], int]:
-    """JSON or Python's form up to a token that closes it, or to the end: some servers stop at that token."""
+    """The calls in JSON or Python's form up to the closing token, or to the end: some servers stop at that token."""
     opening = text[text.rindex("<", 0, position) : position]
     following = _BETWEEN_END.search(text, position)
     end = following.start() if following else len(text)
@@ -404,11 +407,11 @@ _BETWEEN_END = re.compile(r"<\|(?:python_end|END_ACTION|tool_call_end|action_end
 _PLUGIN = "<|plugin|>"
 _APERTUS = "<|tools_prefix|>"
 _NO_CALL = ("directly-answer", "directly_answer")
-"""The tool by which Cohere's models say that they call none."""
+"""The tool that Cohere's models name to say that they call none."""
 
 
 def _by_name(text: str) -> list[Call]:
-    """The calls of a list of objects that have the function's name for their only key."""
+    """The calls of a list of objects whose only key is the function's name."""
     value, end = _read(text, 0)
     if end < len(text) or not isinstance(value, list) or len(value) > MAX_CALLS:
         raise Malformed(f"expected a list of at most {MAX_CALLS} calls")

@@ -1,4 +1,4 @@
-"""Calls in Gemma's notation: `call:f{a:<|"|>text<|"|>,b:[1,2],c:{d:true}}`.
+"""Reads calls in Gemma's notation: `call:f{a:<|"|>text<|"|>,b:[1,2],c:{d:true}}`.
 
 Keys are bare, and so are numbers, true, false and null; strings stand between two equal tokens, `<|"|>` (Gemma 4)
 or `<escape>` (FunctionGemma), and have no escapes.
@@ -49,7 +49,7 @@ def _string(text: str, position: int, quote: str) -> tuple[str, int]:
 
 
 def _bare(text: str, position: int) -> tuple[Any, int]:
-    """A number, a word of JSON's, or else a string that lacks its quotes."""
+    """A number, a JSON word, or else a string without its quotes; and the place behind it."""
     match = _BARE.match(text, position)
     word = match[0].strip() if match else ""
     if match is None or not word:
@@ -85,7 +85,7 @@ def _list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
 
 
 def _next(text: str, position: int, closing: str) -> int:
-    """Where the next element begins, or `closing` stands."""
+    """The place of the next element, or of `closing`."""
     position = _skip(text, position)
     if text.startswith(",", position):
         return _skip(text, position + 1)

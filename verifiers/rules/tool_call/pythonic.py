@@ -1,7 +1,8 @@
-"""Calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several on lines of their own.
+"""Reads calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several calls on separate lines.
 
-The text is parsed, never evaluated: arguments are named, and are literals of JSON's types (tuples are lists, and
-`true`, `false` and `null` are what they are in JSON). In a fence for tool calls Gemini and Gemma print them.
+The text is parsed, never evaluated. Arguments are named, and are literals of JSON's types (tuples are lists, and
+`true`, `false` and `null` have their JSON meaning). In a fence for tool calls, Gemini and Gemma print them:
+`print(f(a=1))`.
 """
 
 import ast
@@ -18,19 +19,21 @@ from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed
 
 MAX_CHARS = 64_000
 QUICK_CHARS = 2_000
-"""What is longer is parsed in a worker: Python's parser may take long for it, or be brought down."""
+"""A longer text is parsed in a worker: Python's parser may take long for it, or crash."""
 
 
 def may_be(text: str) -> bool:
-    """Whether the text begins as such calls do."""
+    """Whether the text begins like such calls."""
     return _START.match(text) is not None
 
 
 def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
-    """The calls that are all of a text; None where it is something else. `printed`: `print(f(a=1))` is one of `f`.
+    """The calls that make up a whole text; None if it is something else.
+
+    With `printed`, `print(f(a=1))` is a call of `f`.
 
     Raises:
-        Malformed: it begins as a call with named arguments, but cannot be read as one.
+        Malformed: the text begins as a call with named arguments, but cannot be read as one.
     """
     if not may_be(text):
         return None
@@ -68,7 +71,7 @@ def literal(text: str) -> Any:
     """The value of a list or an object in Python's notation.
 
     Raises:
-        Malformed: it is something else, or too long to be parsed here.
+        Malformed: the text is something else, or too long to be parsed here.
     """
     if text[:1] not in ("{", "[") or len(text) > QUICK_CHARS:
         raise Malformed("no list and no object")
@@ -82,7 +85,7 @@ def literal(text: str) -> Any:
 
 
 def _parsed(text: str) -> tuple[list[ast.stmt], str]:
-    """The statements, and what stands before arguments that have one of Python's words for their name."""
+    """The statements, and the prefix that was put before argument names because one of them is a Python keyword."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -98,10 +101,10 @@ _PREFIX = "argument_"
 
 
 def _without_words(text: str) -> str:
-    """The text with a prefix before every argument's name, so that `from=1` is one; strings stay as they are.
+    """The text with a prefix before every argument's name, so that `from=1` can be read; strings stay as they are.
 
     Raises:
-        SyntaxError: it has no tokens of Python's.
+        SyntaxError: the text does not consist of Python's tokens.
     """
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
@@ -118,7 +121,7 @@ def _without_words(text: str) -> str:
 _START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.]{0,200}[ \t]?\(")
 _NAMED_START = re.compile(rf"{_START.pattern}\s*[A-Za-z_]\w{{0,200}}\s?=(?!=)")
 _MAX_INTEGER_BITS = 14_000
-"""As JSON's integers, which have up to 4,300 digits; in base 16 Python reads more."""
+"""The largest integer, as in JSON, where integers have up to 4,300 digits. In base 16 Python would read more."""
 _WORDS = {"true": True, "false": False, "null": None}
 
 

@@ -1,4 +1,4 @@
-"""Arguments written as bare text, as elements hold them."""
+"""Arguments written as bare text inside elements."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ class Raw:
 
     @cached_property
     def readings(self) -> tuple[Any, ...]:
-        """The text itself, and the value it is the JSON (or Python's notation) of, unless that is a string."""
+        """The possible values: the text itself, and the value of its JSON (or Python) form, unless that is a string."""
         stripped = self.text.strip()
         if stripped in _PYTHON_WORDS:
             return (self.text, _PYTHON_WORDS[stripped])
@@ -32,7 +32,7 @@ _PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
 
 def _in_python(text: str) -> tuple[Any, ...]:
-    """Of a list or an object; Qwen3-Coder writes some as `{'a': True}`, and its own parser reads that."""
+    """The value of a list or an object in Python notation: `{'a': True}`. Qwen3-Coder's own parser reads that, too."""
     try:
         return (pythonic.literal(text),)
     except Malformed:

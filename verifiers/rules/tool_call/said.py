@@ -1,7 +1,7 @@
-"""The calls that a response makes, turn by turn, whether it is text or a conversation.
+"""Reads the calls of a response turn by turn, from text or from a conversation.
 
-A call may come typed, as an API gives it, or as text in any of the forms that `forms` reads; one path has both. A call that
-stands in the text and is typed as well is one call: some servers leave in the text what they took out of it.
+A call may be typed, as an API gives it, or text in any of the forms of `forms`. A call that stands in the text and is
+typed as well is one call: some servers leave calls in the text after they have read them.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, argument
 
 @dataclass
 class Said:
-    """What the judged turns hold."""
+    """The content of the judged turns."""
 
     turns: list[list[Call]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    """What was said without thinking; blank where nothing was."""
+    """The text without thinking; blank if there is none."""
     reason: str | None = None
-    """Why the last step has no text behind its thought."""
+    """The reason why the last step has no text behind its thinking."""
 
     @property
     def calls(self) -> list[Call]:
@@ -38,17 +38,17 @@ class Said:
 def read(
     conversation: Conversation, turn: Turn, think: Think, tools: Mapping[str, Any] | None, *, may_be_prefilled: bool
 ) -> Said:
-    """What is called in the turns that are judged.
+    """Read the calls of the judged turns.
 
     Args:
         conversation: The response.
-        turn: Which turns.
-        think: What is taken for thought.
-        tools: Those that there are, by name; without them, a fence of Python is taken for calls, not for a program.
-        may_be_prefilled: A call is wanted, so that a text may begin inside of one.
+        turn: The turns to judge.
+        think: How thinking is recognised.
+        tools: The known tools by name. Without them, a Python fence is read as calls, not as a program.
+        may_be_prefilled: Whether a call is wanted, so that a text may begin inside a call.
 
     Raises:
-        Malformed: something was meant as a call and is none.
+        Malformed: a part was meant as a call, but cannot be read as one.
     """
     said = Said()
     for steps in conversation.chosen(turn):
@@ -88,7 +88,7 @@ def _typed(name: str, arguments: Any) -> Call:
 
 
 def _beside(typed: Sequence[Call], written: Iterable[Call]) -> list[Call]:
-    """Those of the text that are not the typed ones once more."""
+    """The calls of the text, without those that repeat a typed call."""
     known = Counter(call.key for call in typed)
     beside = []
     for call in written:

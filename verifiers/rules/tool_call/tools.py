@@ -1,4 +1,4 @@
-"""The functions that may be called, as OpenAI's `tools` list them: names, and JSON schemas of their arguments."""
+"""Reads the functions that may be called, from OpenAI's `tools`: names, and JSON schemas of their arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ MAX_TOOLS = 1_000
 class Tool:
     schema: Schema
     types: Mapping[str, str]
-    """Of the arguments whose schema simply names one."""
+    """The types of the arguments whose schema simply names one."""
 
 
 def read(value: Any) -> dict[str, Tool] | str:
-    """The tools by name, or what is wrong with the list."""
+    """The tools by name, or the fault in the list."""
     functions = functions_of(value)
     if isinstance(functions, str):
         return functions
@@ -48,7 +48,7 @@ def read(value: Any) -> dict[str, Tool] | str:
 
 
 def functions_of(value: Any) -> Sequence[dict[str, Any]] | str:
-    """The function objects in a list of tools or its JSON text, or what is wrong with it."""
+    """The function objects in a list of tools or in its JSON text, or the fault in it."""
     if isinstance(value, str):
         try:
             value = read_json(value, unique_keys=True)
@@ -66,7 +66,7 @@ def functions_of(value: Any) -> Sequence[dict[str, Any]] | str:
 
 
 def quick_values(value: Any) -> int:
-    """How many parts a response may have for its schemas to take milliseconds; see `schemas.quick_values`."""
+    """The number of parts of a response whose check by the schemas takes milliseconds; see `schemas.quick_values`."""
     functions = functions_of(value)
     if isinstance(functions, str) or len(functions) > _MAX_QUICK_TOOLS:
         return 0
@@ -90,11 +90,11 @@ _PYTHON_TYPES = {
     "int": "integer",
     "bool": "boolean",
 }
-"""What BFCL's rows write where a JSON schema has its own names."""
+"""The names of types in BFCL's rows, with those of JSON schemas."""
 
 
 _DATA = frozenset(("enum", "const", "default", "examples"))
-"""Below these there are values, not schemas."""
+"""Keys that hold values, not schemas."""
 
 
 def _as_schema(value: Any) -> Any:
@@ -113,7 +113,7 @@ def _as_schema(value: Any) -> Any:
 
 
 def named(call: Call, known: Mapping[str, Tool]) -> Call | None:
-    """The call under its tool's own name, None where there is none: some APIs write an underscore for a dot."""
+    """The call under its tool's own name; None if there is no such tool. Some APIs write an underscore for a dot."""
     if call.name in known:
         return call
     found = [name for name in known if name.replace(".", "_") == call.name]
@@ -121,7 +121,7 @@ def named(call: Call, known: Mapping[str, Tool]) -> Call | None:
 
 
 def typed(call: Call, tool: Tool) -> Call:
-    """The call with every bare text read as the type its schema names, or else as the value it spells."""
+    """The call with every bare text read as the type in its schema, or else as the value that it spells."""
     return Call(
         call.name,
         {

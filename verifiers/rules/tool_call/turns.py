@@ -1,4 +1,4 @@
-"""Calls as turns of a dialogue that a model's own tokens, or ReAct's words, mark.
+"""Reads calls that are turns of a dialogue, marked by a model's own tokens or by ReAct's words.
 
     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{…}<｜tool▁call▁end｜>…<｜tool▁calls▁end｜>             DeepSeek V3.1
     <｜tool▁call▁begin｜>function<｜tool▁sep｜>f⏎```json⏎{…}⏎```<｜tool▁call▁end｜>                             DeepSeek V3, R1
@@ -8,9 +8,9 @@
     >>>f⏎{…}    >>>all⏎It rains.    <|recipient|>f⏎<|content|>{…}                                                Functionary
     Action: f⏎Action Input: {…}                                                                            ReAct, LangChain
 
-Each reader is given the text and where the mark ends that `MARKS` found; it returns the one call there, and where that
-ends; none where another mark follows (Step 3 puts an `<invoke>` between DeepSeek's tokens). ReAct's input is JSON here:
-a bare text names no argument.
+Each reader takes the text and the end of the mark that `MARKS` found. It returns the call there, and its end. It
+returns no call if another mark follows (Step 3 puts an `<invoke>` between DeepSeek's tokens). ReAct's input must be
+JSON here, because a bare text names no argument.
 """
 
 import re
@@ -52,12 +52,12 @@ _TOKEN = re.compile(r"<\|(?:channel|start)\|>\w{1,20}|<[|｜][^|｜<>]{1,40}[|�
 
 
 def without_thought(text: str) -> str:
-    """The text without what gpt-oss and Cohere's models only think; thought that is not closed goes on to the end."""
+    """The text without the thinking of gpt-oss and Cohere's models. Thinking that is not closed lasts to the end."""
     return _THOUGHT.sub("", text).strip() if "<|" in text else text
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text is nothing but tokens and space."""
+    """Whether a text holds only tokens and space."""
     return not _TOKEN.sub("", text).strip()
 
 
@@ -78,7 +78,7 @@ def deepseek(text: str, position: int) -> tuple[list[Call], int]:
 def kimi(text: str, position: int) -> tuple[list[Call], int]:
     opening = _KIMI.match(text, position)
     if opening is None:
-        return deepseek(text, position)  # whose mark this is, too, in ASCII
+        return deepseek(text, position)  # DeepSeek has the same mark in ASCII
     arguments, position = _arguments(text, opening.end())
     closing = _KIMI_END.match(text, position)
     if closing is None:
@@ -109,8 +109,9 @@ def functionary(text: str, position: int) -> tuple[list[Call], int]:
 
 
 def prefilled(text: str) -> tuple[list[Call], int]:
-    """The call of a text whose `>>>` or `<|recipient|>` the prompt ends with, so that it begins with the function's
-    name, and where what follows begins; none where that is something else than further turns.
+    """The call of a text that begins with a function's name, because the prompt ends with `>>>` or `<|recipient|>`.
+
+    The second value is the start of the text behind it. There is no call if that text is not further turns.
     """
     if _PREFILLED.match(text) is None:
         return [], 0
