@@ -403,7 +403,8 @@ class Sentence:
 
     def _entry_verdict(self, stop: int, others: Sequence[Span]) -> Kind | None:
         """The verdict at the end of a line on the mention that begins it: "A) London: wrong". A reason may be followed by a no
-        alone: "C, because it is large ✗"."""
+        alone: "C, because it is large ✗".
+        """
         breaks = {cue.kind for cue in self.cues if cue.kind in _BREAKS and cue.first >= stop}
         if stop > _MAX_ENTRY_WORDS or (breaks and not self._only_explains(stop, breaks, others)):
             return None
