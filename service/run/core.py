@@ -92,6 +92,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             raise CannotStart(str(error)) from error
         verifiers = registry.load(Resources(workers, boxes, panel))
         commitment.load()
+        workers.register(commitment.LOAD)
         book = recipes.load(verifiers, settings.recipes_file)
         stack.push_async_callback(boxes.stop)
         await boxes.start()

@@ -45,6 +45,14 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
     return above is not None and places[0] - start < _MAX_HEADED_CHARS and _may_head(above)
 
 
+def load() -> None:
+    """Build the tables of words, before any response is read."""
+    _leads()
+    _between()
+    for kinds in (_ALL, _ANYWHERE, _BEHIND, ANNOUNCES):
+        _by_rarest(kinds)
+
+
 def _may_head(above: Sentence) -> bool:
     """Whether a line may announce the beginning of the next line."""
     if "\n" not in above.stop:

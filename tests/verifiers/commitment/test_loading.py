@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 
-from verifiers.commitment import MATH_CHANNELS, ExtractionParams, cues, extract, load
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, cues, extract, glance, load
+from verifiers.rules import multiple_choice
+from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 
 def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kept in (cues.languages, cues.listed, cues._trie):
+    tables = (glance._leads, glance._between, glance._by_rarest)
+    for kept in (cues.languages, cues.listed, cues._trie, *tables):
         kept.cache_clear()
     load()
+    built = [table.cache_info().misses for table in tables]
 
     def read_again(path: Path) -> Any:
         raise AssertionError(path)
@@ -20,3 +24,7 @@ def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.Monk
     for response in (r"So $x = \boxed{5}$.", "The answer is 7.", "答案是 12。", "#### 9", "She has 12 left."):
         assert extract(response, ExtractionParams(), MATH_CHANNELS).answer is not None
     assert cues._trie.cache_info().currsize == 1
+    params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
+    response = "First A or B?\nThe answer\nmay be A. We choose B, and so C fits. A is right. " * 9 + "The answer is C."
+    assert multiple_choice.judge(response, params).extracted
+    assert [table.cache_info().misses for table in tables] == built
