@@ -641,16 +641,10 @@ def test_a_number_that_is_denied_asked_or_a_label_is_no_answer(response: str) ->
     "response",
     [
         *("log 6", "the root of 6", "6²", "6 n", "6 squared"),
-        *(
-            "n squared equals 6",
-            "at most 6",
-            "more than 6",
-        ),
+        *("n squared equals 6",),
         *(
             "n ≡ 3 mod 6",
-            "1 out of 6",
             "2 in 6",
-            "5 times 6",
             "divided by 6",
             "where n = 6",
             "5 red and 6 blue marbles",
@@ -688,7 +682,10 @@ def test_a_number_that_is_part_of_something_larger_is_no_answer(response: str) -
     assert in_math("So we have " + response) == "no_answer"
 
 
-@table("larger", ["sqrt(6)", "log(6)", "6 pi", "minus 6", "√6", "(6, 7)"])
+@table(
+    "larger",
+    ["sqrt(6)", "log(6)", "6 pi", "minus 6", "√6", "(6, 7)", "at most 6", "more than 6", "1 out of 6", "5 times 6"],
+)
 def test_something_larger_that_a_sentence_states_is_the_answer(larger: str) -> None:
     assert in_math("So we have " + larger) == larger
 

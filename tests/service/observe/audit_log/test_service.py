@@ -134,7 +134,7 @@ def test_the_folder_comes_from_the_settings(written: Path) -> None:
         ([], "audit_dir"),
         (["/nosuch/folder"], "no folder or file /nosuch/folder"),
         (["/proc/self/fdinfo"], "no audit log in"),
-        ([".", "--since", "yesterday"], "'yesterday' is no time"),
+        ([".", "--since", "yesterday"], "'yesterday' is not a time"),
     ],
 )
 def test_what_cannot_be_shown_says_why(arguments: list[str], said: str) -> None:
