@@ -34,11 +34,13 @@ def general(question: Sequence[Any]) -> str:
     reference, answer, packed = question
     if grading.grade([[reference], None, packed])["outcome"] != "different":
         return UNSOUND
+    options = Options.unpacked(packed)
+    reference, answer = grading.localized(reference, options), grading.localized(answer, options)
     refusal = limits.refusal(answer)
     if refusal is not None:
         return refusal
     try:
-        return "equal" if Comparison(Options.unpacked(packed)).equal(read(reference), read(answer)) else "different"
+        return "equal" if Comparison(options).equal(read(reference), read(answer)) else "different"
     except Unreadable:
         return "unparseable"
     except (TooComplex, RecursionError):

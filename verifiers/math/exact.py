@@ -89,13 +89,24 @@ def _remembered(text: str) -> tuple[str, Fraction | None]:
     return shown, _value(shown)
 
 
+_EATEN = re.compile(r"\\?([\a\b\f\v])(?=[A-Za-z])")
+r"""Escape sequences that a programming language made of LaTeX commands in a string: a form feed before `rac{1}{2}`
+was `\frac`."""
+_COMMANDS = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
+
+
+def repaired(text: str) -> str:
+    """A text with its LaTeX commands restored."""
+    return _EATEN.sub(lambda sign: _COMMANDS[sign[1]], text)
+
+
 def plain(text: str) -> str:
     """A text without what carries no meaning: invisible characters, wrappers such as `$..$`, runs of blanks."""
     if len(text) > MAX_EQUAL_TEXT_CHARS:
         return text
     if not text.isascii():
         text = text.translate(_INVISIBLE)
-    return " ".join(unwrap(text).split())
+    return " ".join(unwrap(repaired(text)).split())
 
 
 def unwrap(text: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from sandbox.workers import worker_function
 from verifiers.math import blame, limits, readings, units
 from verifiers.math.comparison import Comparison
-from verifiers.math.exact import plain, unwrap
+from verifiers.math.exact import plain, repaired, unwrap
 from verifiers.math.forms import fits
 from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read, read_apart
@@ -82,15 +82,9 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d
 _GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 
 
-_EATEN = re.compile(r"\\?([\a\b\f\v])")
-r"""Escape sequences that a programming language made of LaTeX commands in a string: a form feed before `rac{1}{2}`
-was `\frac`."""
-_COMMANDS = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
-
-
 def localized(text: str, options: Options) -> str:
     """A text with repaired commands, and with numbers in the usual notation: 1.234,5 becomes 1234.5."""
-    text = _EATEN.sub(lambda sign: _COMMANDS[sign[1]], text)
+    text = repaired(text)
     if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
         return text
     text = _DECIMAL_COMMA.sub(lambda number: f"{number[1].replace('.', '')}.{number[2]}", text)

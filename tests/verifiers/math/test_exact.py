@@ -64,3 +64,16 @@ def test_the_service_process_never_imports_sympy() -> None:
     assert "'verifiers'" in found
     for module in ("sympy", "mpmath", "math_verify", "latex2sympy2_extended", "antlr4"):
         assert f"'{module}'" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("\frac{1}{2}", r"\frac{1}{2}"),
+        ("a<\frac{1}{a}", r"a<\frac{1}{a}"),
+        ("\binom{5}{2}", r"\binom{5}{2}"),
+        ("5\f", "5"),
+    ],
+)
+def test_an_escape_before_a_letter_was_a_command(text: str, meant: str) -> None:
+    assert plain(text) == meant
