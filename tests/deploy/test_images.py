@@ -3,6 +3,7 @@
 import json
 import re
 import tarfile
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from io import BytesIO
@@ -24,6 +25,12 @@ SEALED = (
 )
 RIGHTS_OF_A_BOX_HOST = ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE")
 """Least of root's rights with which boxes have user ids of their own; docker-compose.yml gives the same."""
+
+
+def test_each_package_of_the_server_is_copied() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert [name for name in packages if f"\nCOPY {name} {name}/\n" not in DOCKERFILE] == []
 
 
 def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,7 +200,7 @@ async def test_an_answer_that_takes_too_long_costs_those_graded_with_it_nothing(
             break
     assert [(verdict.score, verdict.reason) for verdict in verdicts] == [
         (1.0, "correct"),
-        (0.0, "too_complex"),
+        (None, "too_complex"),
         (0.0, "wrong_answer"),
     ]
 
