@@ -6,7 +6,7 @@ is a word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cache
 from itertools import chain, product
@@ -253,29 +253,62 @@ def phrases(text: str) -> Iterator[str]:
         yield " ".join("".join(chosen).split())
 
 
-def _phrases(text: str) -> Iterator[tuple[str, ...]]:
-    """The words of each form of a phrase."""
-    if _GLUED.search(text):
-        yield from (tuple(word.text for word in words(phrase)) for phrase in phrases(text))
-        return
-    for chosen in product(*_parts(text)):
-        yield tuple(chain.from_iterable(chosen))
-
-
 _GLUED = re.compile(r"[^\s(|]\(|\)[^\s)|]")
 
 
 def _parts(text: str) -> Sequence[Sequence[tuple[str, ...]]]:
-    """The parts of a phrase, each with its choices as words."""
-    parts = [part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(text))]
+    """The parts of a phrase, each with its choices as words.
+
+    A phrase whose choices are parts of words is one part, with all its forms as choices.
+    """
+    if _GLUED.search(text):
+        return [[tuple(word.text for word in words(phrase)) for phrase in phrases(text)]]
+    parts = [part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(text)) if part.strip()]
     return [[tuple(word.text for word in words(choice)) for choice in part] for part in parts]
+
+
+@cache
+def _entries(language: str) -> Sequence[tuple[Kind, str]]:
+    lexicon = languages()[language]
+    return [(kind, entry) for kind in Kind for entry in lexicon.get(kind.value, ())]
+
+
+@cache
+def _parsed(language: str) -> Sequence[tuple[Kind, Sequence[Sequence[tuple[str, ...]]]]]:
+    """The parts of the phrases of a language, each with its kind."""
+    return [(kind, _parts(entry)) for kind, entry in _entries(language)]
 
 
 def _words(language: str) -> set[str]:
     """All words of a lexicon's phrases."""
-    entries = [entry for _, entry in _entries(language)]
-    found = {word for entry in entries for part in _parts(entry) for choice in part for word in choice}
-    return found | {word for entry in entries if _GLUED.search(entry) for said in _phrases(entry) for word in said}
+    return {word for _, parts in _parsed(language) for part in parts for choice in part for word in choice}
+
+
+def shortest(kinds: Set[Kind]) -> Iterator[tuple[str, ...]]:
+    """The words of the phrases of some kinds in all languages, without the parts that may be left out."""
+    for parts in _of(kinds):
+        for chosen in product(*(part for part in parts if () not in part)):
+            yield tuple(chain.from_iterable(chosen))
+
+
+def words_of(kinds: Set[Kind]) -> set[str]:
+    """All words of the phrases of some kinds."""
+    return {word for parts in _of(kinds) for part in parts for choice in part for word in choice}
+
+
+def last_words(kinds: Set[Kind]) -> set[str]:
+    """The words that a phrase of some kinds may end in."""
+    found: set[str] = set()
+    for parts in _of(kinds):
+        for part in reversed(parts):
+            found.update(choice[-1] for choice in part if choice)
+            if () not in part:
+                break
+    return found
+
+
+def _of(kinds: Set[Kind]) -> Iterator[Sequence[Sequence[tuple[str, ...]]]]:
+    return (parts for language in languages() for kind, parts in _parsed(language) if kind in kinds)
 
 
 @cache
@@ -322,35 +355,36 @@ def _trie() -> Mapping[str, _Node]:
     root = _Node()
     english = {*_words("en"), *languages()["en"]["english"]}
     for bit, language in enumerate(sorted(languages(), key=lambda each: each != "en")):
-        for kind, entry in _entries(language):
-            for said in _phrases(entry):
-                node = root
-                for word in said:
-                    node = node.following.setdefault(word, _Node())
-                phrase = "".join(said)
+        for kind, parts in _parsed(language):
+            for node, (phrase, is_english) in _ends(root, parts, english).items():
                 is_plain = len(phrase) >= _PLAIN_CHARS or not phrase.isascii()
-                node.plain |= (is_plain and not english.issuperset(said)) << bit
+                node.plain |= (is_plain and not is_english) << bit
                 node.kinds[kind] = node.kinds.get(kind, 0) | 1 << bit
     return root.following
 
 
+def _ends(
+    root: _Node, parts: Sequence[Sequence[tuple[str, ...]]], english: set[str]
+) -> Mapping[_Node, tuple[str, bool]]:
+    """Add all forms of a phrase to the tree: their last nodes, each with its letters and whether all is English."""
+    found = {root: ("", True)}
+    for part in parts:
+        choices = [(choice, "".join(choice), english.issuperset(choice)) for choice in part]
+        found = {
+            _end(node, choice): (before + letters, was_english and is_english)
+            for node, (before, was_english) in found.items()
+            for choice, letters, is_english in choices
+        }
+    return found
+
+
+def _end(node: _Node, said: Sequence[str]) -> _Node:
+    for word in said:
+        if (following := node.following.get(word)) is None:
+            following = node.following[word] = _Node()
+        node = following
+    return node
+
+
 _ENGLISH = 1
-
-
-def all_phrases() -> Iterator[tuple[Sequence[str], Iterable[Kind]]]:
-    """The words and the kinds of each phrase of all languages."""
-    waiting: list[tuple[Sequence[str], _Node]] = [((word,), node) for word, node in _trie().items()]
-    while waiting:
-        said, node = waiting.pop()
-        if node.kinds:
-            yield said, node.kinds
-        waiting += [((*said, word), each) for word, each in node.following.items()]
-
-
 _PLAIN_CHARS = 3
-
-
-def _entries(language: str) -> Iterator[tuple[Kind, str]]:
-    for kind in Kind:
-        for entry in languages()[language].get(kind.value, ()):
-            yield kind, entry

@@ -5,10 +5,10 @@ nothing.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
-from verifiers.commitment.cues import Kind, adverbs, all_phrases, listed
+from verifiers.commitment.cues import Kind, adverbs, last_words, listed, shortest, words_of
 from verifiers.commitment.stance import ANNOUNCES, MAX_VERDICT_CHARS, Sentence
 
 _ANYWHERE = ANNOUNCES | {Kind.ONLY, Kind.EXCEPT, Kind.YES}
@@ -90,43 +90,27 @@ def _leads() -> frozenset[str]:
 
     Behind a comma or a contrast such a phrase may stand anywhere.
     """
-    contrasts = {said[-1] for said, kinds in _phrases() if Kind.BUT in kinds}
-    return _last_words(_BEFORE) | listed("subjects") | contrasts | {","}
+    return _bare(last_words(_BEFORE | {Kind.BUT})) | listed("subjects") | {","}
 
 
 @cache
 def _between() -> frozenset[str]:
-    return adverbs() | {_bare(word) for said, kinds in _phrases() if not _BETWEEN.isdisjoint(kinds) for word in said}
+    return adverbs() | _bare(words_of(_BETWEEN))
 
 
-def _last_words(kinds: frozenset[Kind]) -> frozenset[str]:
-    return frozenset(_bare(said[-1]) for said, known in _phrases() if not kinds.isdisjoint(known))
-
-
-def _bare(word: str) -> str:
-    return word.removeprefix("'")
+def _bare(words: Iterable[str]) -> frozenset[str]:
+    """Words as they stand in a text without its signs."""
+    return frozenset(word.removeprefix("'") for word in words)
 
 
 @cache
-def _phrases() -> Sequence[tuple[Sequence[str], Iterable[Kind]]]:
-    return list(all_phrases())
-
-
-@cache
-def _often() -> Mapping[str, int]:
-    """The number of phrases that hold each word."""
-    return Counter(word for said, _ in _phrases() for word in said)
-
-
-@cache
-def _by_rarest(kinds: frozenset[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
+def _by_rarest(kinds: Set[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
     """The words of phrases of some kinds, keyed by the word that the fewest phrases hold."""
-    often = _often()
+    phrases = [frozenset(filter(str.isalpha, _bare(said))) for said in shortest(kinds) if "".join(said).isascii()]
+    often = Counter(word for phrase in phrases for word in phrase)
     found: dict[str, set[frozenset[str]]] = {}
-    for said, known in _phrases():
-        if not kinds.isdisjoint(known) and "".join(said).isascii():
-            letters = frozenset(word for word in map(_bare, said) if word.isalpha())
-            found.setdefault(min(letters, key=lambda word: (often[word], word)), set()).add(letters)
+    for phrase in phrases:
+        found.setdefault(min(phrase, key=lambda word: (often[word], word)), set()).add(phrase)
     return {key: _shortest(said) for key, said in found.items()}
 
 
