@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +10,7 @@ from rewardline import RewardlineError
 
 from service.cli.console import fail, quiet_settings, say
 from service.cli.score import BadInput, Json, scorer_at, scorer_here
+from service.errors import near
 from service.recipes import book
 from service.recipes.files import BadRecipes
 from service.run.core import CannotStart, load_verifiers
@@ -68,16 +67,14 @@ async def _judged(name: str, item: Json, url: str | None, api_key: str | None) -
     if kind == "recipe" and not url:
         recipes = book.load(verifiers, chosen.recipes_file).recipes
         if name not in recipes:
-            raise BadInput(f"there is no verifier and no recipe {name!r}{_nearest(name, [*verifiers, *recipes])}")
+            hint = (
+                near(name, [*verifiers, *recipes]) or "; `rewardline verifiers` and `rewardline recipes list` show all"
+            )
+            raise BadInput(f"there is no verifier and no recipe {name!r}{hint}")
     scorer = scorer_at(url, api_key, explain=True) if url else scorer_here(chosen, explain=True)
     async with scorer as score:
         (result,) = await score([{**item, kind: name}])
         return dict(result)
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    found = get_close_matches(name, names)
-    return f"; did you mean {' or '.join(found)}?" if found else "; `rewardline verifiers` lists them"
 
 
 def _lines(result: Json) -> list[str]:

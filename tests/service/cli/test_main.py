@@ -206,7 +206,7 @@ def test_one_response_is_judged_and_explained(arguments: list[str], code: int, s
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["mth", "--response", "7", "--reference", "7"], "no verifier and no recipe 'mth'; did you mean math"),
+        (["mth", "--response", "7", "--reference", "7"], "no verifier and no recipe 'mth'; did you mean `math`"),
         (["math", "--response", "7", "--params", "{"], "--params is not JSON"),
         (["math", "--response", "7", "--reference", "7", "--reference-json", "7"], "give one"),
         (["math", "--response", "7", "--reference-json", "[1,"], "--reference-json is not JSON"),
