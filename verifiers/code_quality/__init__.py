@@ -112,7 +112,7 @@ class CodeQuality(Code):
     async def _repeated(
         self, params: CodeQualityParams, suite: Suite, program: Program, first: Sequence[Outcome]
     ) -> Times:
-        """The times of a program whose tests were run once already."""
+        """The times of a program that has run its tests once already."""
         times = [[outcome.cpu_s] if outcome.points > 0 else [] for outcome in first]
         again, positions = _only(suite, [position for position, runs in enumerate(times) if runs])
         terms = replace(params.terms(explain=True), policy="ratio")

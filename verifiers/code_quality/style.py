@@ -7,7 +7,7 @@ The score starts at 1 and loses
     0.1 x   the share of lines longer than `MAX_LINE_CHARS`
     0.1     for calling eval or exec
     0.05    for an except that names no exception
-    0.05    for a function whose name is not snake_case
+    0.05    for a function with a name that is not snake_case
     0.05    for tabs and spaces both used to indent
     0.05    when there is neither a docstring nor a comment for people
 

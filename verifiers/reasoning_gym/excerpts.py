@@ -20,14 +20,14 @@ from verifiers.reasoning_gym.tasks import Task
 
 PACKAGE: Final = "reasoning_gym"
 VERSION: Final = "0.1.25"
-"""The release whose scorers were read. Other releases are not used."""
+"""The only release that is used, because its scorers were read."""
 FUNCTION: Final = "scores"
 """The entry point of the program: `scores(entry, answers)` gives the score of each answer, or the name of its error."""
 HOW_TO_INSTALL: Final = f"pip install --no-deps reasoning-gym=={VERSION} magiccube==0.3.0"
 
 _SCORE: Final = "score_answer"
 _MOVED: Final = {("factory", "ProceduralDataset"): "dataset"}
-"""For names that one module of the package imports from another and passes on: the module that defines the name."""
+"""The module that defines a name, by a module of the package that only passes the name on, and the name."""
 _NOT_CUT: Final = "data"
 """A module that is not cut out. A scorer uses it only to find a file, and its set-up finds that file in another way."""
 

@@ -54,7 +54,7 @@ _NEEDS_PROFILES = frozenset(
         "validate_lowercase",
     }
 )
-"""Instructions whose checks identify the language. They need tables that only workers load."""
+"""Instructions with checks that identify the language. They need tables that only workers load."""
 _TIME_LIMIT_S = 30.0
 """The time limit in seconds.
 
@@ -73,7 +73,10 @@ class InstructionFollowingParams(Params):
     aggregate: Literal["fraction", "all"] = "fraction"
     """fraction: the share of instructions followed; all: 1 if all are followed, else 0."""
     think: Think | None = None
-    """How to find the text to judge. Default: the text after thinking in profile fixed, the whole text in official."""
+    """The way to find the text to judge.
+
+    By default, profile fixed judges the text after the thinking, and profile official the whole text.
+    """
 
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
@@ -154,7 +157,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
 
 
 def judge(response: str, params: InstructionFollowingParams, explain: bool = False) -> Verdict:
-    """Judge one response. An item with a bad reference is invalid, whatever the response."""
+    """Judge one response. An item with a bad reference is invalid for every response."""
     try:
         return _verdict(response, read(params.reference), params, explain)
     except InvalidItem as error:

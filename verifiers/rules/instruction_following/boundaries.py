@@ -125,17 +125,20 @@ def _breaks(context: str) -> bool:
 def _ends_sentence(token: _Token, after: _Token) -> bool:
     if not token.text.endswith("."):
         return token.ends
+    # "J. Walter": a known pair of words
     if (token.stem, after.shown) in english.COLLOCATIONS:
         return False
     ends, abbreviation = token.ends, token.abbreviation
     initial = _INITIAL.match(token.text) is not None
     starts = _starts_sentence(after)
     upper = after.text[0].isupper()
+    # "At 5 p.m. The boat left", but "At 5 p.m. we left"
     if (abbreviation or token.ellipsis) and not initial:
         if starts:
             return True
         if upper and after.shown in english.SENT_STARTERS:
             return True
+    # "It cost $5. That is all", but "He met J. Smith"
     if initial or token.stem == _NUMBER:
         if starts is False:
             return False

@@ -14,7 +14,7 @@ from verifiers.commitment import fold
 
 Check = Callable[..., bool]
 Read = Callable[[Any], Any]
-"""Converts a JSON value to an argument. On a bad value it raises ValueError, whose message says what was expected."""
+"""Converts a JSON value to an argument. On a bad value it raises ValueError with what was expected as its message."""
 
 _MAX_NUMBER = 1_000_000
 _MAX_TEXT_CHARS = 100_000

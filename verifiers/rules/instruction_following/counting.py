@@ -244,14 +244,19 @@ def _after(wanted: str) -> str:
     Particles may follow a Korean noun.
     """
     last = wanted[-1:]
+    # "C++" is found in "C++14"
     if not _in_word(last):
         return ""
+    # "船" is found in "船帆"
     if _is_unspaced(last):
         return rf"(?![{_VOWELS}])"
+    # "boat" is not found in "boats"
     if last.isascii():
         return rf"(?!{_JOINED})"
+    # "café" is not found in "cafés"
     if not _is_hangul(last):
         return rf"(?!{_JOINED})(?![{_VOWELS}])"
+    # "학교" is found in "학교에서"
     end = rf"(?!{_JOINED_TO_HANGUL})(?![{_VOWELS}])"
     return rf"(?=(?:{_PARTICLES}){{0,3}}{end})" if _HANGUL.search(wanted) else end
 
@@ -352,19 +357,24 @@ def _add(found: list[str], piece: str) -> None:
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     run = match[0].lstrip(_CLOSING)
+    # "(the boat) sails"
     if not run:
         return False
+    # "你好。再见"
     if any(char in _WIDE for char in run):
         return True
     stop = match.end()
+    # "3.14", "example.com"
     if stop < len(text) and not text[stop].isspace() and not _is_syllabic(text[stop]):
         return False
     after = _NEXT.match(text, stop)
     if after is None:
         return True
     lower = after[1].islower()
+    # "Really? yes", but "Wait… he left" and "(Go!) he said"
     if run[0] != ".":
         return not (lower and (run[0] == "…" or run[-1] in _CLOSING))
+    # "Wait... He left", but "Wait... he left"
     if run.startswith(".."):
         return not lower
     return _ends_with_stop(text, start, stop - len(run), lower, after)

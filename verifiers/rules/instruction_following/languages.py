@@ -110,7 +110,7 @@ _COMMON = {
 }
 """The most common words of languages that share their script, for very short texts."""
 _DENSE = frozenset({"Han", "Kana", "Hangul"})
-"""Scripts whose characters say as much as two letters. They count twice where they should not be."""
+"""Scripts in which a character says as much as two letters. Such characters count twice where they should not be."""
 _MIN_FOREIGN = 30
 """The fewest letters of other scripts that count as foreign. Fewer are names, and words that the text mentions."""
 _MIN_PROSE_WORDS = 10

@@ -9,11 +9,11 @@ Without `script` or `language`, the wanted script is that of most letters of the
 There are two ways to score:
 
     min_share given   1 if at least that share of the letters is in the script, else 0; also 0 if there are no letters
-    otherwise         1 while the share of other letters is within `tolerance` (0.02; 0.10 if the script is Han, kana
-                      or Hangul, whose texts hold names and terms in Latin); above it, the score falls in a line, to 0
-                      at one half. With fewer than `min_letters` letters there is too little to judge, and the score is
-                      1. A letter of Han, kana or Hangul that should not be there counts twice for that number, because
-                      it says more
+    otherwise         1 while the share of other letters is within `tolerance`; above it, the score falls in a line, to
+                      0 at one half. The default of `tolerance` is 0.02, or 0.10 if the script is Han, kana or Hangul,
+                      because their texts hold names and terms in Latin. With fewer than `min_letters` letters there is
+                      too little to judge, and the score is 1. A letter of Han, kana or Hangul that should not be there
+                      counts twice for that number, because it says more
 
 Code, LaTeX, URLs, tags and numbers are not language and are left out; with `min_share`, `raw` keeps them. Words of
 other scripts that also stand in the prompt are left out, too. The thinking and the text after it are judged apart, and
@@ -51,7 +51,7 @@ from verifiers.sightings import beyond_ascii
 
 _DENSE = ("Han", "Hiragana", "Katakana", "Hangul")
 _BORROWING = "漢あア한"
-"""One letter of each script whose texts hold names and terms in Latin."""
+"""One letter of each script in which texts hold names and terms in Latin."""
 
 _ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z_]{1,30}$")]
 

@@ -1,6 +1,6 @@
 """Runs untrusted queries on databases in memory: read-only, within limits, and with the same results every time.
 
-SQLite's authorizer denies writing, other files, pragmas, extensions, virtual tables, and functions whose value the
+SQLite's authorizer denies writing, other files, pragmas, extensions, virtual tables, and functions with values that the
 database does not determine (random numbers, the state of the connection). The time is fixed (`clock`). Limits hold for
 instructions of SQLite's virtual machine and CPU time (`Budget`), for heap, lengths and rows. Use this module in worker
 processes only: a single instruction may still take long, and a prepared file may crash its reader.

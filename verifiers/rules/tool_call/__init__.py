@@ -1,8 +1,8 @@
 """Judges whether the function calls of a response equal those of the reference.
 
-A response is text, or messages whose calls are typed; `said` reads both. By default the last turn is judged: all calls
-of the assistant since the user's last message. `turn` names another turn. A reference that is a list of lists wants
-calls turn by turn, as in BFCL's rows of several turns.
+A response is text, or messages with typed calls; `said` reads both. By default the last turn is judged: all calls of
+the assistant since the user's last message. `turn` names another turn. A reference that is a list of lists wants calls
+turn by turn, as in BFCL's rows of several turns.
 
 `forms` lists the forms of calls that can be read: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write
 it, arguments in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), the own tokens of other models, and Python's form as in

@@ -1,4 +1,4 @@
-"""Reads calls whose arguments stand in elements, as bare text without a type.
+"""Reads calls that hold their arguments in elements, as bare text without a type.
 
     <function=f><parameter=a>1</parameter></function>                                    Qwen3-Coder, Nemotron 3, Seed-OSS
     <function=f>{…}</function>                                                                                 Llama 3.1

@@ -146,7 +146,7 @@ def _is_of_bfcl(value: Any) -> bool:
 
 
 _FIELDS = frozenset(("arguments", "parameters", "args", "input", "function", "functionCall", "tool_calls"))
-"""Keys that belong to the other forms of calls. An object whose only key is one of them is not in BFCL's form."""
+"""Keys that belong to the other forms of calls. An object with only one of these keys is not in BFCL's form."""
 
 
 def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:

@@ -386,7 +386,7 @@ def _tagged(text: str, position: int) -> tuple[list[Call], int]:
 
 
 _GRANITE = "<function_call>"
-"""The tag whose closing tag may be missing: Granite 20B does not write one."""
+"""The tag that may lack a closing tag: Granite 20B does not write one."""
 
 
 def _between(text: str, position: int) -> tuple[list[Call], int]:

@@ -56,7 +56,7 @@ def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
     if not all(isinstance(node, ast.Call) for node in nodes):
         return None
     if len(nodes) > MAX_CALLS:
-        raise Malformed(f"more than {MAX_CALLS} calls")
+        raise Malformed(f"there are more than {MAX_CALLS} calls")
     return [_call(node, prefix) for node in nodes if isinstance(node, ast.Call)]
 
 

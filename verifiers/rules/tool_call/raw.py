@@ -11,7 +11,7 @@ from verifiers.rules.tool_call.calls import Malformed
 
 @dataclass(frozen=True)
 class Raw:
-    """An argument whose text does not show its type: string, number or something else."""
+    """An argument that is bare text. The text does not show its type: string, number or something else."""
 
     text: str
 

@@ -17,7 +17,7 @@ MAX_TOOLS = 1_000
 class Tool:
     schema: Schema
     types: Mapping[str, str]
-    """The types of those arguments whose schema names just one type."""
+    """The types of the arguments, for those arguments where the schema names just one type."""
 
 
 def read(value: Any) -> dict[str, Tool] | str:
