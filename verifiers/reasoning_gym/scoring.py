@@ -53,7 +53,7 @@ class Scorers:
         self._entries: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
         """The check of each entry by key: None if the entry is sound."""
         self._making = asyncio.Lock()
-        """Held while a program is made, so that at most one is made in one turn of the event loop."""
+        """Guards the making of programs: at most one program is made in one turn of the event loop."""
 
     async def score(
         self, task: Task, asked: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]

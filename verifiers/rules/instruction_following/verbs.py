@@ -5,8 +5,8 @@ at the beginning of a text they are nouns ("Plans").
 
 The published check asks a part-of-speech tagger that was trained on newspapers. It takes most capitalised base forms at
 the beginning for names, unless an object follows ("Run now", but "Write it down"). No package that can be installed
-holds the weights of this tagger. So `opens_as_tagged` reproduces
-what was observed in verdicts of that check, and in a tagger of the same kind.
+holds the weights of this tagger. So `opens_as_tagged` reproduces what was observed in verdicts of that check, and in a
+tagger of the same kind.
 """
 
 from collections.abc import Sequence
