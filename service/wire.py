@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable
+from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable, near
 
 CacheMode = Literal["use", "refresh", "off"]
 ShortText = Annotated[str, msgspec.Meta(max_length=256)]
@@ -78,6 +78,8 @@ class ScoreItem(RowFields, forbid_unknown_fields=True, gc=False):
     data_source: ShortText | None = None
     tag: ShortText | None = None
     checks: msgspec.Raw = ABSENT
+    explain: bool = False
+    """Explain the verdict of this item, whatever the request says."""
 
 
 class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -155,13 +157,14 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _item_decoder = msgspec.json.Decoder(ScoreItem)
+_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _row_decoder = msgspec.json.Decoder(RowFields)
 _messages_decoder = msgspec.json.Decoder(list[Message])
 _encoder = msgspec.json.Encoder()
 
 
 async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
-    """Decode the request in a JSON body.
+    """Decode the request in a JSON body. One item, or a list of items, is a batch too.
 
     Raises:
         BadRequest: the body is not JSON.
@@ -180,6 +183,31 @@ async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
 
 
 async def _decode(body: bytes, max_items: int) -> ScoreRequest:
+    try:
+        return await _decode_batch(body, max_items)
+    except Unprocessable:
+        if (batch := _as_batch(body)) is None:
+            raise
+        return await _decode_batch(batch, max_items)
+
+
+def _as_batch(body: bytes) -> bytes | None:
+    """The batch of a body that holds a list of items, or one item with the options of its request. None: it holds
+    something else.
+    """
+    if body.lstrip()[:1] == b"[":
+        return b'{"items":%b}' % body
+    try:
+        fields = _fields_decoder.decode(body)
+    except msgspec.ValidationError:
+        return None
+    if "items" in fields or fields.keys().isdisjoint(ScoreItem.__struct_fields__):
+        return None
+    options = {name: fields.pop(name) for name in ("deadline_s", "cache", "references") if name in fields}
+    return _encoder.encode({"items": [fields], **options})
+
+
+async def _decode_batch(body: bytes, max_items: int) -> ScoreRequest:
     if len(body) <= WHOLE_BYTES:
         request = parse(_request_decoder, body, [])
         check_count(len(request.items), max_items)
@@ -254,9 +282,18 @@ def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> R
     loc = prefix + [int(index) if index.isdecimal() else name or index for name, index in _STEP.findall(path)]
     if field := _FIELD.search(message):
         loc = [*loc, field[1]]
+        message += _hint(loc, field[1])
     return Unprocessable(
         f"the body does not have the shape of a request: {message}", errors=[FieldError(list(loc), message)]
     )
+
+
+def _hint(loc: Sequence[str | int], field: str) -> str:
+    """What the caller may have meant by an unknown field, or how to write a missing one."""
+    if loc == ["items"]:
+        return '; write {"items": [{"verifier": "math", "response": "...", "reference": "..."}]}'
+    fields = (ScoreItem if "items" in loc else ScoreRequest).__struct_fields__
+    return "" if field in fields else near(field, fields)
 
 
 _ESCAPE = re.compile(

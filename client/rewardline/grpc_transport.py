@@ -212,6 +212,10 @@ def _set(message: Any, name: str, value: Any) -> None:
             messages.SetInParent()  # an empty conversation is a conversation too
             for turn in value:
                 messages.messages.add(role=turn["role"], content=turn["content"])
+    elif name == "explain":
+        if not isinstance(value, bool):
+            raise TypeError(f"expected true or false, found {type(value).__name__}")
+        message.explain = value
     else:
         raise TypeError("no such field")
 
@@ -242,7 +246,7 @@ async def _stream_items(request: Request) -> AsyncIterator[Any]:
         message = pb.Item()
         message.CopyFrom(entry.payload.wire)
         message.cache = _CACHE_MODES[request.cache]
-        message.explain = request.explain
+        message.explain |= request.explain
         if entry.reference is not None:
             message.ClearField("reference_id")
             message.reference_json = entry.reference[1].wire

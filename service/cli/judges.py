@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from service.backends import judges
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
+from service.cli.console import fail, out
 from service.observe.metrics import Metrics
 from service.settings import Settings
 from verifiers.base import Item, Verdict
@@ -24,8 +24,6 @@ from verifiers.judge.panel import Panel
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.rendering.templates import BrokenPrompt
 
-_out = Console()
-_err = Console(stderr=True)
 _TICK_S: Final = 0.1
 _SETTLED: Final = frozenset({"healthy", "ejected", "disabled"})
 _QUESTION: Final = {"question": "What is 3 + 4?", "reference": "7"}
@@ -43,20 +41,19 @@ def command(
     try:
         states, verdicts = asyncio.run(_tried(file, wait_s))
     except (BadJudges, BadKey, BrokenPrompt) as error:
-        _err.print(f"error: {error}", style="red", markup=False, highlight=False)
-        raise typer.Exit(2) from error
+        raise fail(str(error)) from error
     table = Table("endpoint", "model", "health", "schema", "log-probabilities", "several choices", "refuses")
     for state in states:
         can = state.capabilities
         health = state.health if state.why is None else f"{state.health}: {state.why}"
         shown = (_yes(can["schema"]), _yes(can["logprobs"]), _yes(can["several"]), ", ".join(can["refused"]))
         table.add_row(state.name, state.model, health, *shown)
-    _out.print(table)
+    out.print(table)
     questions = Table("profile", *_ANSWERS, title=f"{_QUESTION['question']} ({_QUESTION['reference']})")
     for name, given in verdicts:
         questions.add_row(name, *(_told(verdict) for verdict in given))
     if verdicts:
-        _out.print(questions)
+        out.print(questions)
     unjudged = [name for name, given in verdicts if any(verdict.score is None for verdict in given)]
     if unjudged or any(state.health != "healthy" for state in states):
         raise typer.Exit(1)

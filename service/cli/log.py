@@ -4,19 +4,18 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Annotated, Final
 
 import typer
 from rich.cells import set_cell_size
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from service import settings
+from service.cli.console import err, fail, say
 from service.observe.audit_log import reader
 from service.observe.audit_log.query import BadMoment, Query, Seen, Tally, moment
 
-_err = Console(stderr=True)
 _COLUMNS: Final = {
     "time": 23, "id": 20, "judge": 22, "status": 7, "score": 6, "reward": 7, "reason": 22, "answer": 48,
 }  # fmt: skip
@@ -54,9 +53,9 @@ def log(
         where = places or _configured()
         found = reader.find(where)
     except (BadMoment, reader.NotThere, settings.SettingsError) as error:
-        _fail(str(error))
+        raise fail(str(error)) from error
     if not found and not follow:
-        _fail(f"no audit log in {', '.join(map(str, where))}")
+        raise fail(f"no audit log in {', '.join(map(str, where))}")
     tally = Tally()
     interrupted = False
     try:
@@ -126,18 +125,9 @@ def _tell(tally: Tally) -> None:
     for outcome, count in tally.by_outcome.most_common():
         table.add_row(*map(Text, outcome), str(count))
     if tally.shown:
-        _err.print(table)
-    _say(f"{tally.shown} of {tally.read} records.")
+        err.print(table)
+    say(f"{tally.shown} of {tally.read} records.", err)
     if tally.unreadable_lines:
-        _say(f"{tally.unreadable_lines} lines passed over that are no whole records, as a crash may leave one.")
+        say(f"{tally.unreadable_lines} lines passed over that are no whole records, as a crash may leave one.", err)
     for damage in tally.damaged_files:
-        _say(f"Damaged, read as far as it goes: {damage}")
-
-
-def _say(text: str) -> None:
-    _err.print(text, soft_wrap=True, highlight=False, markup=False)
-
-
-def _fail(message: str) -> NoReturn:
-    _say(f"rewardline: {message}")
-    raise typer.Exit(2)
+        say(f"Damaged, read as far as it goes: {damage}", err)

@@ -1,4 +1,4 @@
-"""The commands: `rewardline serve | score | audit | log | recipes | judges | check-host | verifiers`."""
+"""The commands of `rewardline`. Those of more than a few lines have modules of their own."""
 
 import gc
 import json
@@ -11,15 +11,16 @@ from typing import Annotated
 import typer
 import uvloop
 from rewardline import RewardlineError
-from rich.console import Console
+from rich.bar import Bar
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import host_check
+from service.cli import host_check, try_one
 from service.cli import recipes as recipes_command
+from service.cli.console import err, fail, out, quiet_settings, say
 from service.cli.dataset_audit.command import command as audit_command
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
@@ -32,26 +33,47 @@ from service.run import server
 from service.run.core import CannotStart, load_verifiers
 from service.run.ports import Addresses
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(invoke_without_command=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("log")(audit_log)
-_out = Console()
-_err = Console(stderr=True)
 
 _OPEN_FILES = 65_536
+_BAR_CHARS = 20
 _TRY_IT = (
     "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
     '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
 )
+_FRONT_PAGE = r"""Rewardline judges responses for reinforcement learning with verifiable rewards.
+
+Look at one verdict:
+  rewardline try math --response 'It is \boxed{\frac12}.' --reference 0.5
+  rewardline verifiers                 what can be judged; `rewardline verifiers math` shows one
+  rewardline recipes list              rewards made of several checks, and those of known trainers
+
+Judge files:
+  rewardline audit data.parquet --verifier math      before training: rows that cannot be judged
+  rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
+
+Serve trainers:
+  rewardline serve                     HTTP on 127.0.0.1:8080, gRPC on 127.0.0.1:8081
+  rewardline check-host                what boxes for programs stop on this machine
+  rewardline judges judges.yaml        try a file of judge models
+  rewardline key NAME                  make an API key
+  rewardline log DIRECTORY             search the audit log
+
+`rewardline COMMAND --help` shows the options of each."""
 
 
 app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
 app.command("judges")(judges_command)
+app.command("try")(try_one.command)
 
 
 @app.callback()
-def rewardline() -> None:
+def rewardline(context: typer.Context) -> None:
     """Verdicts for reinforcement learning with verifiable rewards."""
+    if context.invoked_subcommand is None:
+        say(_FRONT_PAGE)
 
 
 @app.command()
@@ -75,7 +97,7 @@ def serve(
     try:
         uvloop.run(server.serve(chosen, _announce))
     except (BadRecipes, CannotStart) as error:
-        raise _fail(str(error)) from error
+        raise fail(str(error)) from error
 
 
 def _tune_garbage_collection() -> None:
@@ -100,8 +122,8 @@ def _allow_many_connections() -> None:
 
 def _announce(addresses: Addresses) -> None:
     operations = f" Operations on {addresses.ops}." if addresses.ops else ""
-    _say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
-    _say(_TRY_IT.format(url=addresses.http))
+    say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
+    say(_TRY_IT.format(url=addresses.http))
 
 
 @app.command()
@@ -113,9 +135,9 @@ def key(
 ) -> None:
     """Make an API key: the key on standard error, to be handed on once; on standard output its line for `keys_file`."""
     secret, digest = new_key()
-    _err.print(secret, highlight=False, soft_wrap=True)
+    err.print(secret, highlight=False, soft_wrap=True)
     scopes = ", ".join(scope or [Scope.SCORE])
-    _out.print(f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]}}", highlight=False, soft_wrap=True, markup=False)
+    out.print(f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]}}", highlight=False, soft_wrap=True, markup=False)
 
 
 @app.command()
@@ -144,10 +166,10 @@ def score(
     started = time.monotonic()
     try:
         tally = uvloop.run(_score(file, total_of(file), target, columns, url, api_key))
-    except (BadInput, BadRecipes, RewardlineError, CannotStart) as error:
-        raise _fail(str(error)) from error
+    except (BadInput, BadRecipes, RewardlineError, CannotStart, settings.SettingsError) as error:
+        raise fail(str(error)) from error
     except KeyboardInterrupt as error:
-        _err.print(
+        err.print(
             f"Interrupted; the same command continues after what is in {target}.", soft_wrap=True, highlight=False
         )
         raise typer.Exit(130) from error
@@ -159,14 +181,14 @@ def score(
 async def _score(
     file: Path, total: int | None, target: Path, columns: Columns, url: str | None, api_key: str | None
 ) -> Tally:
-    scorer = scorer_at(url, api_key) if url else scorer_here(_settings(None))
+    scorer = scorer_at(url, api_key) if url else scorer_here(quiet_settings())
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[rate]} items/s, {task.fields[failed]} failed"),
         TimeRemainingColumn(),
-        console=_err,
+        console=err,
     )
     async with scorer as judge:
         with bar:
@@ -181,25 +203,22 @@ async def _score(
 
 
 def _summarise(tally: Tally, target: Path, seconds: float) -> None:
-    table = Table("verifier", "status", "reason", "lines")
+    table = Table("verifier", "status", "reason", Column("lines", justify="right"), "share")
     for (verifier, status, reason), count in sorted(tally.by_outcome.items(), key=lambda pair: -pair[1]):
-        table.add_row(verifier, status, reason, str(count))
-    _out.print(table)
+        share = Bar(tally.lines, 0, count, width=_BAR_CHARS)
+        table.add_row(verifier, status, reason, f"{count:,}", share)
+    out.print(table)
     before = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
     rate = tally.lines / seconds if seconds else 0.0
     judged = tally.with_status("ok")
     mean = f", mean score {tally.score_sum / judged:.4f}" if judged else ""
-    _say(f"{tally.lines} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {target}{before}.")
+    say(f"{tally.lines} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {target}{before}.")
     if labelled := tally.agreement.total():
         right = tally.agreement[(True, True)] + tally.agreement[(False, False)]
-        _say(
+        say(
             f"Labels: {right} of {labelled} agree ({right / labelled:.2%}); accepted though labelled wrong "
             f"{tally.agreement[(False, True)]}, rejected though labelled right {tally.agreement[(True, False)]}."
         )
-
-
-def _say(text: str) -> None:
-    _out.print(text, soft_wrap=True, highlight=False, markup=False)
 
 
 @app.command()
@@ -212,10 +231,10 @@ def verifiers(
         table = Table("name", "version", "decides")
         for entry in found.values():
             table.add_row(entry.verifier.name, entry.verifier.version, entry.verifier.summary)
-        _out.print(table)
+        out.print(table)
         return
     if name not in found:
-        raise _fail(f"no verifier {name!r}; there are {list(found)}")
+        raise fail(f"no verifier {name!r}; there are {list(found)}")
     typer.echo(json.dumps(describe(found[name]), indent=2, ensure_ascii=False))
 
 
@@ -229,7 +248,7 @@ def check_host(
     """Attack every kind of boxes here, and show what each stops. Exit code 1: not everything, or no boxes."""
     chosen = _settings(config, sandbox=sandbox)
     extent = self_check.LONG if long else self_check.SHORT
-    with _err.status("attacking boxes"):
+    with err.status("attacking boxes"):
         seen = uvloop.run(host_check.look(variants(chosen), extent))
     if as_json:
         typer.echo(json.dumps([one.plain() for one in seen], indent=2))
@@ -245,15 +264,15 @@ def _show_host(seen: Sequence[host_check.Look]) -> None:
     for attack in dict.fromkeys(name for one in there for name in one.outcomes):
         table.add_row(attack, *(_WORDS[one.outcomes.get(attack)] for one in there))
     if there:
-        _out.print(table)
+        out.print(table)
     for one in seen:
         if one.report is None:
-            _say(f"{one.kind}: not here. {one.why}")
+            say(f"{one.kind}: not here. {one.why}")
             continue
-        _say(f"{one.kind}: {one.report.isolation}. {' '.join(one.caveats)}")
+        say(f"{one.kind}: {one.report.isolation}. {' '.join(one.caveats)}")
         for finding in one.report.findings:
             if not finding.held:
-                _say(f"  {finding.name}: {finding.detail}")
+                say(f"  {finding.name}: {finding.detail}")
 
 
 _WORDS = {True: "stopped", False: "[red]NOT STOPPED[/red]", None: "not promised"}
@@ -263,9 +282,4 @@ def _settings(config: Path | None, **overrides: object) -> settings.Settings:
     try:
         return settings.read(config, overrides)
     except settings.SettingsError as error:
-        raise _fail(str(error)) from error
-
-
-def _fail(message: str) -> typer.Exit:
-    _err.print(f"rewardline: {message}", style="red", soft_wrap=True, highlight=False, markup=False)
-    return typer.Exit(2)
+        raise fail(str(error)) from error

@@ -5,16 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from service.cli.console import fail, out, say
 from service.recipes import book
 from service.recipes.files import BadRecipes
 from service.run.core import load_verifiers
 
 app = typer.Typer(no_args_is_help=True, help="List, show and check recipes.")
-_out = Console()
-_err = Console(stderr=True)
 
 _File = Annotated[Path | None, typer.Option("--file", exists=True, dir_okay=False, help="With a file of your own.")]
 
@@ -26,9 +24,9 @@ def list_recipes(file: _File = None) -> None:
     table = Table("name", "checks", "aggregate", "from")
     for recipe in found.recipes.values():
         table.add_row(recipe.name, ", ".join(check.name for check in recipe.checks), recipe.aggregate, recipe.origin)
-    _out.print(table)
+    out.print(table)
     for name, needs in sorted(found.unavailable.items()):
-        _say(f"{name}: needs the verifier {needs!r}, which is not installed")
+        say(f"{name}: needs the verifier {needs!r}, which is not installed")
 
 
 @app.command()
@@ -37,7 +35,7 @@ def show(name: str, file: _File = None) -> None:
     found = _loaded(file).describe()
     recipe = next((each for each in found["recipes"] if each["name"] == name), None)
     if recipe is None:
-        raise _fail([f"no recipe {name!r}; `rewardline recipes list` shows all"])
+        raise fail(f"no recipe {name!r}; `rewardline recipes list` shows all")
     routes = [route for route in found["routes"] if route["recipe"] == name]
     typer.echo(json.dumps({**recipe, "routes": routes}, indent=2, ensure_ascii=False, default=_plain))
 
@@ -48,25 +46,15 @@ def check(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) ->
     found = _loaded(file)
     own = [recipe for recipe in found.recipes.values() if recipe.origin == str(file)]
     routes = sum(origin == str(file) for origin, _ in found.routes)
-    _say(f"{file}: {len(own)} recipes and {routes} routes, all of them good")
+    say(f"{file}: {len(own)} recipes and {routes} routes, all of them good")
 
 
 def _loaded(file: Path | None) -> book.Book:
     try:
         return book.load(load_verifiers(), file)
     except BadRecipes as error:
-        raise _fail(error.problems) from error
+        raise fail(*error.problems) from error
 
 
 def _plain(value: Any) -> Any:
     return dict(value)
-
-
-def _say(text: str) -> None:
-    _out.print(text, soft_wrap=True, highlight=False, markup=False)
-
-
-def _fail(problems: list[str] | Any) -> typer.Exit:
-    for problem in problems:
-        _err.print(problem, style="red", soft_wrap=True, highlight=False, markup=False)
-    return typer.Exit(2)

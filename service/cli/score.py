@@ -89,18 +89,18 @@ class Tally:
 
 
 @asynccontextmanager
-async def scorer_at(url: str, api_key: str | None) -> AsyncIterator[Scorer]:
+async def scorer_at(url: str, api_key: str | None, *, explain: bool = False) -> AsyncIterator[Scorer]:
     """A scorer that asks a running service."""
     async with AsyncClient(url, api_key=api_key, timeout_s=SEGMENT_DEADLINE_S) as client:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:
-            return [_plain(result) for result in await client.score(items)]
+            return [_plain(result) for result in await client.score(items, explain=explain)]
 
         yield score
 
 
 @asynccontextmanager
-async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
+async def scorer_here(settings: Settings, *, explain: bool = False) -> AsyncIterator[Scorer]:
     """A scorer with an engine in this process. It needs no server."""
     async with open_core(settings) as core:
 
@@ -111,7 +111,7 @@ async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
                 shown = "; ".join(f"{'.'.join(map(str, each.loc))}: {each.msg}" for each in error.errors)
                 raise BadInput(shown or error.detail) from error
             deadline = asyncio.get_running_loop().time() + SEGMENT_DEADLINE_S
-            scored = await core.engine.score(BatchRequest(request.items, {}, "use", False, deadline))
+            scored = await core.engine.score(BatchRequest(request.items, {}, "use", explain, deadline))
             return [msgspec.structs.asdict(result) for result in scored.results]
 
         yield score

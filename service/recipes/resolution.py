@@ -1,11 +1,11 @@
 """Turns written recipes into recipes that are ready for use, and gathers all their mistakes."""
 
 import dataclasses
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pydantic import ValidationError
 
+from service.errors import near
 from service.recipes.files import BadRecipes
 from service.recipes.model import CheckSpec, RecipeSpec, built_clip
 from service.recipes.recipe import Check, Gate, Recipe
@@ -164,8 +164,3 @@ def _stays_in_unit(recipe: Recipe) -> bool:
     values = [value for scale in scales for value in (scale.wrong, scale.correct, *scale.reasons.values())]
     values += [check.skipped for check in recipe.checks if check.skipped is not None]
     return all(0.0 <= value <= 1.0 for value in values)
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=3)
-    return f"; did you mean {close}" if close else ""

@@ -256,7 +256,7 @@ class Engine:
     def _prepare(self, item: ScoreItem, request: BatchRequest) -> PreparedItem | Composed | Verdict:
         try:
             return self._preparation.prepare(
-                item, request.references, explain=request.explain, share=request.cache != "off"
+                item, request.references, explain=request.explain or item.explain, share=request.cache != "off"
             )
         except InvalidItem as error:
             return Verdict.invalid(error.reason, str(error))

@@ -2,7 +2,6 @@
 itself, or is routed to.
 """
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from typing import Any, Final
 from msgspec import Raw
 from pydantic import TypeAdapter, ValidationError
 
+from service.errors import near
 from service.recipes.book import Book
 from service.recipes.files import BadRecipes, lines_of
 from service.recipes.model import ClipField, RecipeSpec, RouteSpec, built_clip
@@ -114,9 +114,8 @@ class Planner:
         if name in self._book.unavailable:
             needs = self._book.unavailable[name]
             raise InvalidItem("unknown_recipe", f"recipe {name!r} needs the verifier {needs!r}, which is not installed")
-        near = difflib.get_close_matches(name, self._book.recipes, n=3)
-        hint = f"did you mean {near}" if near else f"GET /v1/recipes lists all {len(self._book.recipes)}"
-        raise InvalidItem("unknown_recipe", f"no recipe {name[:100]!r}; {hint}")
+        hint = near(name, self._book.recipes) or f"; GET /v1/recipes lists all {len(self._book.recipes)}"
+        raise InvalidItem("unknown_recipe", f"no recipe {name[:100]!r}{hint}")
 
     def _of_checks(self, checks: Any) -> Recipe:
         try:

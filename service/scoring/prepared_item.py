@@ -1,13 +1,15 @@
 """An item that is ready to be judged: its response, and its verifier with checked parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from blake3 import blake3
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
+from service.errors import near
 from service.wire import DAMAGED_JSON, CacheMode
 from verifiers.base import InvalidItem, Item, Params, Verdict
 from verifiers.conversation import Conversation
@@ -63,7 +65,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     try:
         typed = verifier.params.model_validate(fields)
     except ValidationError as error:
-        raise _invalid_params(error) from error
+        raise _invalid_params(error, verifier.params.model_fields) from error
     try:
         canonical = typed.model_dump_json().encode()
     except (ValueError, RecursionError) as error:
@@ -112,13 +114,20 @@ def decoded(raw: bytes, field: str) -> Any:
     return value
 
 
-def _invalid_params(error: ValidationError) -> InvalidItem:
+def _invalid_params(error: ValidationError, known: Iterable[str]) -> InvalidItem:
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     about_reference = all(problem["loc"][:1] == ("reference",) for problem in problems)
-    shown = [f"{'.'.join(map(str, _loc(problem['loc'])))}: {problem['msg']}" for problem in problems]
+    shown = [f"{'.'.join(map(str, _loc(problem['loc'])))}: {_message(problem, known)}" for problem in problems]
     more = f" (and {len(shown) - _MAX_ERRORS_SHOWN} more)" if len(shown) > _MAX_ERRORS_SHOWN else ""
     reason = "bad_reference" if about_reference else "bad_params"
     return InvalidItem(reason, "; ".join(shown[:_MAX_ERRORS_SHOWN]) + more)
+
+
+def _message(problem: ErrorDetails, known: Iterable[str]) -> str:
+    """The message about a parameter. For an unknown one it names those that it may stand for."""
+    loc = problem["loc"]
+    is_unknown = problem["type"] == "extra_forbidden" and len(loc) == 1
+    return f"no such parameter{near(str(loc[0]), known)}" if is_unknown else problem["msg"]
 
 
 def _loc(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:

@@ -111,6 +111,17 @@ async def test_a_batch_comes_back_in_order_with_every_field(verifier: FakeVerifi
     assert 0 < verifier.time_left_s[0] <= 30
 
 
+async def test_an_item_asks_for_its_own_explanation(verifier: FakeVerifier) -> None:
+    first, second = items(2)
+    async with AsyncClient(verifier.target) as client:
+        await client.score([{**first, "explain": True}, second])
+        assert [item.explain for item in verifier.requests[0].items] == [True, False]
+        [_ async for _ in client.stream([{**first, "explain": True}, second])]
+        assert [item.explain for item in verifier.requests[1]] == [True, False]
+        with pytest.raises(InvalidRequest, match="expected true or false"):
+            await client.score([{**first, "explain": "yes"}])
+
+
 async def test_json_travels_as_text_and_messages_as_messages(verifier: FakeVerifier) -> None:
     item = {
         "response": [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}],

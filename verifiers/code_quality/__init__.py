@@ -1,18 +1,19 @@
-"""Scores the quality of a program: the tests that it passes, times its speed and its style.
+"""Scores the quality of a program: whether it passes its tests, its speed and its style.
 
     score = correctness x (w_c + w_e x efficiency + w_s x style) / (w_c + w_e + w_s)
 
-*Correctness* is the score that `code` gives for the same tests and parameters; all tests are run. *Efficiency* is CPU
-time compared with that of a reference, or with the limit (efficiency.py), over the passed tests. *Style* is the result
-of linters (style.py); there is none for other languages than Python, and then it has no weight. Correctness multiplies
-everything, so neither speed nor style pays for wrong code.
+*Correctness* is the score that `code` gives for the same tests and parameters; all tests are run. *Efficiency* compares
+CPU time with that of a reference, or with the limit (efficiency.py), over the passed tests. *Style* is the result of
+linters (style.py). Only Python has a style; for other languages it has no weight. Correctness multiplies everything, so
+neither speed nor style pays for wrong code.
 
-The reference solution is measured in the box like the program, once for all responses to a prompt; a reference solution
-that fails a test makes the item `invalid`. Times are the least of `repeat` runs, measured outside the program, and the
-efficiency is rounded to 0.05. Verdicts are cached and shared like all others, so equal programs of a group get equal
-scores; new measurements would not give equal scores. `noisy` in the detail means that the slowest runs would have made
-another score than the fastest. `"cache": "refresh"` measures again; with `"explain"` the detail has all times and
-findings.
+The reference solution is measured in the box like the program, once for all responses to a prompt. A reference solution
+that fails a test makes the item `invalid`. Times are the least of `repeat` runs, measured outside the program. The
+efficiency is rounded to 0.05.
+
+Verdicts are cached and shared like all others, so equal programs of a group get equal scores, which new measurements
+would not give. `noisy` in the detail means that the score of the slowest runs would differ from that of the fastest.
+`"cache": "refresh"` measures again. With `"explain"` the detail has all times and findings.
 """
 
 import asyncio
@@ -39,7 +40,7 @@ _MAX_KNOWN_REFERENCES = 1024
 _MAX_TIMES_SHOWN = 40
 
 Times = Sequence[Sequence[float]]
-"""CPU seconds of the runs of each test, in the order of the tests; empty for a test that was not passed."""
+"""The CPU seconds of the runs of each test, in the order of the tests; empty for a test that was not passed."""
 
 
 class Weights(BaseModel):
@@ -53,15 +54,15 @@ class Weights(BaseModel):
 
 
 class CodeQualityParams(CodeParams):
-    """Those of `code`, and what quality is measured by."""
+    """The parameters of `code`, and those by which quality is measured."""
 
     policy: Policy = "ratio"
-    """How the tests make up the correctness; see `code`."""
+    """The way in which the tests make up the correctness; see `code`."""
     weights: Weights = Weights()
     reference_solution: str | None = Field(default=None, min_length=1)
-    """A program that passes all tests, in the language of the tests; its CPU times are the measure for efficiency."""
+    """A program that passes all tests, in the language of the tests. Efficiency compares with its CPU times."""
     reference_ms: Annotated[float, Field(gt=0)] | list[Annotated[float, Field(gt=0)]] | None = None
-    """The known CPU milliseconds that a good program takes for each test; or a list with one time per test."""
+    """The CPU milliseconds that a good program takes for each test: one number, or a list with one for each test."""
     repeat: int = Field(default=3, ge=1, le=10)
     """The number of runs of each passed test; the fastest one counts."""
 
@@ -77,13 +78,16 @@ class CodeQuality(Code):
         self._references = _References()
 
     async def _judge_text(self, item: Item[Any], suite: Suite) -> Verdict:
-        raise InvalidItem("no_program", "tests of case type `text` are about a text, which has no efficiency or style")
+        raise InvalidItem(
+            "no_program",
+            "tests of case type `text` judge a text, which has no efficiency or style; give tests of a program",
+        )
 
     async def _judge_program(self, item: Item[Any], suite: Suite) -> Verdict:
         params: CodeQualityParams = item.params
         if params.reference_solution is not None and params.reference_ms is not None:
-            raise InvalidItem("two_references", "give either reference_solution or reference_ms")
-        # This comes before the response, which must not decide whether the item is invalid.
+            raise InvalidItem("two_references", "give either reference_solution or reference_ms, not both")
+        # This comes first, because the response must not decide whether the item is invalid.
         references = await self._reference_times(params, suite)
         found = await self._find(item, suite, language_of(params.language, suite))
         if isinstance(found, Verdict):
@@ -108,7 +112,7 @@ class CodeQuality(Code):
     async def _repeated(
         self, params: CodeQualityParams, suite: Suite, program: Program, first: Sequence[Outcome]
     ) -> Times:
-        """The times of a program whose tests have been run once."""
+        """The times of a program that has run its tests once already."""
         times = [[outcome.cpu_s] if outcome.points > 0 else [] for outcome in first]
         again, positions = _only(suite, [position for position, runs in enumerate(times) if runs])
         terms = replace(params.terms(explain=True), policy="ratio")
@@ -120,14 +124,15 @@ class CodeQuality(Code):
         return times
 
     async def _reference_times(self, params: CodeQualityParams, suite: Suite) -> Sequence[float | None]:
-        """CPU seconds of the reference for each test.
+        """The CPU seconds of the reference for each test; None for a test without a reference.
 
         Raises:
             InvalidItem: the reference does not fit these tests.
         """
         if isinstance(params.reference_ms, list) and len(params.reference_ms) != suite.size:
             raise InvalidItem(
-                "bad_reference_ms", f"reference_ms has {len(params.reference_ms)} times for {suite.size} tests"
+                "bad_reference_ms",
+                f"reference_ms has {len(params.reference_ms)} times for {suite.size} tests; give one for each test",
             )
         if isinstance(params.reference_ms, list):
             return [milliseconds / 1000 for milliseconds in params.reference_ms]
@@ -169,7 +174,7 @@ def create(resources: Resources) -> CodeQuality:
 
 
 class _Reference:
-    """The times of one reference solution, measured by the first caller."""
+    """The times of one reference solution. The first caller measures them."""
 
     def __init__(self, params: CodeQualityParams) -> None:
         self.params = params
@@ -179,11 +184,11 @@ class _Reference:
 
 
 class _References:
-    """The references of recent parameters: all responses to one prompt have the same parameters."""
+    """The references of recent parameters. All responses to one prompt have the same parameters."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Reference] = {}
-        """References by the address of their parameters, which cannot be reused while they are held here."""
+        """References by the address of their parameters. The address cannot be reused while they are held here."""
 
     def of(self, params: CodeQualityParams) -> _Reference:
         known = self._known.get(id(params))
@@ -195,7 +200,7 @@ class _References:
 
 
 def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]:
-    """The suite with these tests alone, and their positions; the whole suite if its tests are one program."""
+    """The suite with only these tests, and their positions; the whole suite if its tests are one program."""
     tests = suite.tests
     if isinstance(tests, StdioTests):
         return replace(suite, tests=replace(tests, cases=[tests.cases[at] for at in positions])), positions
@@ -217,7 +222,7 @@ def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]
 
 
 def _measured(times: Times, references: Sequence[float | None], limit_s: float) -> list[Measured]:
-    """The measurements of the passed tests; tests that the suite does not name have no reference."""
+    """The measurements of the passed tests. Tests that the suite does not name have no reference."""
     known = [*references, *([None] * len(times))]
     return [Measured(runs, limit_s, known[position]) for position, runs in enumerate(times) if runs]
 
@@ -275,23 +280,23 @@ EXAMPLES: tuple[Example, ...] = (
         {"reference": _SUM},
         0.5,
         "partly_correct",
-        "fast and tidy, and half the tests: style never pays for wrong code",
+        "fast and tidy, but passes half the tests: style never pays for wrong code",
     ),
     Example(
         "```python\nimport os\nprint(sum(map(int, input().split())))\n```",
         {"reference": _SUM},
         0.995,
         "correct",
-        "right, with an import that is never used and without a word",
+        "right, but with an unused import and without a comment",
     ),
-    Example("```python\n# Quick.\nprint(4)\n```", {"reference": _SUM}, 0.0, "wrong_answer", "nothing is passed"),
-    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "looks right, and is no program"),
+    Example("```python\n# Quick.\nprint(4)\n```", {"reference": _SUM}, 0.0, "wrong_answer", "passes no test"),
+    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "looks right, but is no program"),
     Example(
         _TIDY,
         {"reference": _SUM, "reference_solution": "print(3)"},
         None,
         "bad_reference_solution",
-        "the caller must mend it",
+        "the caller must correct the reference solution",
         Status.INVALID,
     ),
 )

@@ -1,11 +1,11 @@
 """Scores the speed of a right program by CPU times that were measured outside of it.
 
 Against a reference time r of the same test:   1 - log2(max(t / r, 1)) / log2(SLOWEST)    as fast: 1; 8 times slower: 0
-Against the test's time limit T alone:         (T - t) / T
+Against only the test's time limit T:          (T - t) / T
 
-t is the least of several runs. With a reference, times below `FLOOR_S` count as `FLOOR_S` on both sides, because the
-overhead of a machine is as large as such a short run. The mean over tests is rounded to `STEP`, so that noise seldom
-shows.
+t is the least time of several runs. With a reference, times below `FLOOR_S` count as `FLOOR_S` on both sides, because
+the overhead of a machine is as large as such a short run. The mean over tests is rounded to `STEP`, so that noise
+seldom changes it.
 """
 
 import math
@@ -21,7 +21,7 @@ NOISY_SPREAD: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One test that was passed."""
+    """The measurements of one test that was passed."""
 
     cpu_s: Sequence[float]
     """CPU seconds of each run."""
@@ -34,7 +34,7 @@ class Measured:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether its runs differ by more than a fifth of the fastest."""
+        """Whether the slowest run takes more than a fifth longer than the fastest."""
         return max(self.cpu_s) > (1 + NOISY_SPREAD) * max(self.best_s, FLOOR_S)
 
     @property

@@ -7,13 +7,12 @@ The score starts at 1 and loses
     0.1 x   the share of lines longer than `MAX_LINE_CHARS`
     0.1     for calling eval or exec
     0.05    for an except that names no exception
-    0.05    for a function whose name is not snake_case
+    0.05    for a function with a name that is not snake_case
     0.05    for tabs and spaces both used to indent
     0.05    when there is neither a docstring nor a comment for people
 
-Comments that tell linters to be silent do nothing.
-
-A text that is no Python, or nested so deeply that linters give up, gets 0.
+Comments that switch linters off have no effect. A text that is no Python gets 0, and so does one that is nested too
+deeply for linters.
 """
 
 import ast
@@ -34,30 +33,30 @@ TASK: Final = Task("verifiers.code_quality.style", "judge_in_worker", 5.0, warm=
 MAX_LINE_CHARS: Final = 100
 MAX_COMPLEXITY: Final = 10
 MAX_FINDINGS: Final = 20
-"""At most this many findings are reported for one program."""
+"""The most findings that are reported for one program."""
 
 _UNUSED: Final = (messages.UnusedImport, messages.UnusedVariable)
 _SNAKE_CASE: Final = re.compile(r"_*[a-z0-9][a-z0-9_]*|_+")
 _TO_TOOLS: Final = re.compile(
     r"#(?:[\W_]*$|!|[\s#]*(?:noqa|flake8|pylint|ruff|mypy|pyright|type|fmt|isort|pragma|nosec|coding)\b)"
 )
-"""The beginning of comments that are for tools, not for people."""
+"""The beginnings of comments that are for tools, not for people."""
 _VISITOR: Final = re.compile(r"visit_[A-Z]\w*|do_[A-Z]+|setUp|tearDown|setUpClass|tearDownClass")
 """Names that the standard library requires."""
 
 Finding = tuple[str, int, float]
-"""The finding, its line and its cost."""
+"""A finding: its kind, its line and its cost."""
 
 
 @worker_function
 def judge_in_worker(source: str) -> list[Any]:
-    """The score, and the findings that cost something. Runs in a worker."""
+    """The score, and the findings that cost something. This runs in a worker."""
     score, findings = judge(source)
     return [score, [list(finding) for finding in findings[:MAX_FINDINGS]]]
 
 
 def judge(source: str) -> tuple[float, list[Finding]]:
-    """The score from 0 to 1 with the findings; the same text always gets the same score."""
+    """The score from 0 to 1, with the findings. The same text always gets the same score."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -94,7 +93,7 @@ def _long_lines(source: str) -> Iterator[Finding]:
 
 
 def _odd(tree: ast.Module) -> Iterator[Finding]:
-    """Findings on single nodes of the tree; each kind counts once, at its first line."""
+    """The findings on single nodes of the tree. Each kind counts once, at its first line."""
     first: dict[str, int] = {}
     for node in ast.walk(tree):
         kind = _kind(node)

@@ -5,14 +5,15 @@
     the package's text ──excerpts.py──► scorer ──► box (scoring.py) ──► raw score ──floor, threshold──► score
 
 Several scorers of the package execute their input, and several pay for nonsense. So only the tasks of an allow-list are
-judged; other tasks are `invalid`, and the message names the verifier for them. The answer goes into the box as data,
-and the result must be a number or counts as none.
+judged. Other tasks are `invalid`, and the message names the verifier for them. The answer goes into the box as data. A
+result that is no number counts as no score.
 
-Before an entry is relied on, its scorer must give the entry's own answer full marks, and less to no answer and to
-nonsense; otherwise the item is `invalid`, because its score would say nothing about any response.
+Before an entry is used, its scorer must give the entry's own answer full marks, and less to no answer and to nonsense.
+Otherwise the item is `invalid`, because its score would say nothing about any response.
 
-By default only full marks count. With `threshold` null the score is the scorer's own, except that a score which it also
-gives to nonsense, a blind guess, a copy of the question or the right answer among others counts as 0 (`Task.floor`).
+By default only full marks count. With `threshold` null the score is the scorer's own score. A score that the scorer
+also gives to nonsense, a blind guess, a copy of the question, or the right answer among others counts as 0
+(`Task.floor`).
 """
 
 import asyncio
@@ -37,15 +38,21 @@ _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.WHOLE)
 
 
 class ReasoningGymParams(ExtractionParams):
-    """The entry, and what its scorer's score is worth. `extract` auto: the last answer tag, else box, else all of the text."""
+    """The entry, and the scores of its scorer that count.
+
+    `extract` auto takes the last answer tag, else the box, else the whole text.
+    """
 
     reference: dict[str, Any] | str
-    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}` as an object or its JSON text; or a
-    row that holds it among other fields, or as `entry` or `extra_info`. `metadata` may be JSON text, too."""
+    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}`, as an object or its JSON text.
+
+    It may also be a row with these among other fields, or with the entry as `entry` or `extra_info`. `metadata` may be
+    JSON text, too.
+    """
     task: str | None = Field(default=None, max_length=100)
-    """The data set's name, such as `chain_sum`; None or `composite`: the name in the entry's `source_dataset`."""
+    """The name of the data set, such as `chain_sum`. None or `composite`: the name in the entry's `source_dataset`."""
     threshold: float | None = Field(default=1.0, gt=0, le=1)
-    """A score of the scorer from this value on makes 1, a lower one 0. None: the scorer's own score, if it counts."""
+    """The least score of the scorer that makes 1; lower ones make 0. None: the scorer's own score, if it counts."""
 
 
 EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_s=10.0)
@@ -57,7 +64,7 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
     params = ReasoningGymParams
     summary = "An answer to a task of reasoning-gym, by that library's own scorer in a box; from a list of safe tasks"
     chunk_items: ClassVar[int] = 16
-    """About 50 ms of work for one box, if all are of one task."""
+    """The number of items for one box. They take about 50 ms if all are of one task."""
     bounds_itself: ClassVar[bool] = True
 
     def __init__(self, resources: Resources) -> None:
@@ -116,7 +123,7 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
 
 
 _Found = tuple[str, dict[str, Any]]
-"""An answer, and the part of a verdict's detail that says where it was found."""
+"""An answer, and the part of the verdict's detail that says where it was found."""
 _Asked = tuple[int, ReasoningGymParams, Entry, str, dict[str, Any]]
 _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
@@ -128,7 +135,7 @@ def create(resources: Resources) -> ReasoningGym:
 
 @worker_function
 def extract_in_worker(payload: list[Any]) -> list[Any]:
-    """The answer of a response, or None and the reason. Runs in a worker for long responses."""
+    """The answer of a response, or None and the reason. This runs in a worker if the response is long."""
     response, fields, explain = payload
     extraction = commitment.extract(response, ExtractionParams.model_validate(fields), _AUTO)
     return [extraction.answer, extraction.reason, extraction.detail(explain)]
@@ -153,7 +160,7 @@ def _verdict(
 
 
 def _counted(outcome: Scored, entry: Entry, answer: str) -> float:
-    """A scorer's score, or 0 if it pays that much for no solution."""
+    """The scorer's score, or 0 if the scorer pays that much for no solution."""
     if entry.task.same_size and entry.answer is not None and _size(answer) > _size(entry.answer):
         return 0.0
     return outcome.score if outcome.score == 1.0 or outcome.score > entry.task.floor else 0.0
@@ -175,15 +182,17 @@ _HANOI = {
 }
 _DETOUR = "<answer>Move disk 1 from Peg 1 to Peg 2\nMove disk 1 from Peg 2 to Peg 3</answer>"
 EXAMPLES = (
-    Example("<answer>+7.0</answer>", {"reference": _SUM}, 1.0, "correct", "by the scorer of the task the entry names"),
-    Example("6 or 7", {"reference": _SUM}, 0.0, "wrong_answer", "the scorer pays a share of this; it does not count"),
-    Example(_DETOUR, {"reference": _HANOI, "task": "tower_of_hanoi"}, 0.0, "wrong_answer", "not the shortest way"),
+    Example("<answer>+7.0</answer>", {"reference": _SUM}, 1.0, "correct", "right by the scorer of the entry's task"),
+    Example("6 or 7", {"reference": _SUM}, 0.0, "wrong_answer", "the scorer gives this a share, which does not count"),
+    Example(
+        _DETOUR, {"reference": _HANOI, "task": "tower_of_hanoi"}, 0.0, "wrong_answer", "this is not the shortest way"
+    ),
     Example(
         _DETOUR,
         {"reference": _HANOI, "task": "tower_of_hanoi", "threshold": None},
         0.5,
         "partly_correct",
-        "what the scorer gives a way twice as long",
+        "the scorer gives this to a way twice as long",
     ),
     Example(
         "(8 - 2) * 4",

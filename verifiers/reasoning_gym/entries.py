@@ -1,4 +1,4 @@
-"""Reads a data set's entry, in the forms that rows use."""
+"""Reads the entry of a data set, in the forms that rows use."""
 
 import hashlib
 import json
@@ -10,20 +10,20 @@ from verifiers.reasoning_gym import tasks
 from verifiers.reasoning_gym.tasks import Task
 
 _MAX_CHARS: Final = 1_000_000
-"""The limit for an entry as JSON text; entries that the package makes have up to 30,000 characters."""
+"""The most characters of an entry as JSON text. Entries that the package makes have up to 30,000."""
 _MAX_DEPTH: Final = 64
 _COMPOSITE: Final = "composite"
 _HOLDERS: Final = ("entry", "extra_info")
-"""Fields of a row that may hold the entry."""
+"""The fields of a row that may hold the entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The data of an entry that a scorer gets beside the answer."""
+    """The part of an entry that a scorer gets beside the answer."""
 
     task: Task
     answer: str | None
-    """None if the task has no single answer, and any solution is checked."""
+    """The entry's answer; None if the task has no single answer, and its scorer checks any solution."""
     text: str
     """The entry as JSON, without its question, which no scorer reads."""
 
@@ -33,10 +33,10 @@ class Entry:
 
 
 def parse(reference: object, task: str | None) -> Entry:
-    """The entry that a reference holds.
+    """Read the entry that a reference holds.
 
     Raises:
-        InvalidItem: it holds no entry, or an entry of a task that is not on the list.
+        InvalidItem: the reference holds no entry, or an entry of a task that is not on the list.
     """
     row = _object(reference, "the reference")
     row = next((_object(row[name], name) for name in _HOLDERS if "metadata" not in row and row.get(name)), row)
@@ -48,33 +48,40 @@ def parse(reference: object, task: str | None) -> Entry:
         answer = None
     elif not isinstance(answer, str) or not answer.strip():
         raise InvalidItem(
-            "invalid_reference", f"the entry's answer must be a text, and not an empty one: {answer!r:.60}"
+            "invalid_reference", f"the entry's answer must be a text that is not blank, not {answer!r:.60}"
         )
     return Entry(known, answer, _text({"answer": answer, "metadata": metadata}))
 
 
 def _task(name: object) -> Task:
     if name is None:
-        raise InvalidItem("no_task", "neither `task` nor the entry's metadata.source_dataset names a task")
+        raise InvalidItem(
+            "no_task", "neither `task` nor the entry's metadata.source_dataset names a task; give one of them"
+        )
     known = tasks.ALLOWED.get(name) if isinstance(name, str) else None
     if known is not None:
         return known
     refusal = tasks.REFUSED.get(name) if isinstance(name, str) else None
     if refusal is None:
-        raise InvalidItem("unknown_task", f"reasoning-gym has no task {name!r:.60}; judged are {sorted(tasks.ALLOWED)}")
+        raise InvalidItem(
+            "unknown_task",
+            f"reasoning-gym has no task {name!r:.60}; the tasks that are judged: {sorted(tasks.ALLOWED)}",
+        )
     instead = f"; use the verifier `{refusal.instead}`" if refusal.instead else ""
     raise InvalidItem("task_not_allowed", f"the scorer of {name} is not used, because {refusal.why}{instead}")
 
 
 def _object(value: object, what: str) -> dict[str, Any]:
-    """A JSON object, given as such or as text."""
+    """The JSON object that a value is, or that its text holds."""
     if isinstance(value, str):
         if len(value) > _MAX_CHARS:
-            raise InvalidItem("reference_too_large", f"{what} has {len(value)} characters; {_MAX_CHARS} are allowed")
+            raise InvalidItem(
+                "reference_too_large", f"{what} has {len(value)} characters; at most {_MAX_CHARS} are allowed"
+            )
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise InvalidItem("invalid_reference", f"{what} is no JSON: {error}") from error
+            raise InvalidItem("invalid_reference", f"{what} is text, but not JSON: {error}") from error
     if not isinstance(value, dict):
         raise InvalidItem("invalid_reference", f"{what} must be an object, not {type(value).__name__}")
     return value
@@ -82,13 +89,15 @@ def _object(value: object, what: str) -> dict[str, Any]:
 
 def _text(entry: dict[str, Any]) -> str:
     if _is_deep(entry):
-        raise InvalidItem("invalid_reference", f"the entry is nested more than {_MAX_DEPTH} deep")
+        raise InvalidItem("invalid_reference", f"the entry is nested deeper than {_MAX_DEPTH} levels")
     try:
         text = json.dumps(entry, allow_nan=False)
     except (ValueError, TypeError) as error:
         raise InvalidItem("invalid_reference", f"the entry cannot be written as JSON: {error}") from error
     if len(text) > _MAX_CHARS:
-        raise InvalidItem("reference_too_large", f"the entry has {len(text)} characters; {_MAX_CHARS} are allowed")
+        raise InvalidItem(
+            "reference_too_large", f"the entry has {len(text)} characters; at most {_MAX_CHARS} are allowed"
+        )
     return text
 
 

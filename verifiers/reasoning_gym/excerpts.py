@@ -4,8 +4,8 @@
                                                      frame, set-up and files of ours ┴──► Program
 
 The package is never imported here: its files are parsed and split. The excerpt runs in a box, which needs neither the
-package nor its dependencies; an excerpt takes milliseconds to load, the package five seconds. An excerpt holds all that
-a scorer reaches, so a test can tell what a scorer never calls.
+package nor its dependencies. An excerpt takes milliseconds to load, the package five seconds. An excerpt holds all that
+a scorer reaches, so a test can find what a scorer never calls.
 """
 
 import ast
@@ -20,17 +20,16 @@ from verifiers.reasoning_gym.tasks import Task
 
 PACKAGE: Final = "reasoning_gym"
 VERSION: Final = "0.1.25"
-"""The only release whose scorers were read."""
+"""The only release that is used, because its scorers were read."""
 FUNCTION: Final = "scores"
-"""The entry point of the program: `scores(entry, answers)` gives for each answer its score, or the name of its
-error."""
+"""The entry point of the program: `scores(entry, answers)` gives the score of each answer, or the name of its error."""
 HOW_TO_INSTALL: Final = f"pip install --no-deps reasoning-gym=={VERSION} magiccube==0.3.0"
 
 _SCORE: Final = "score_answer"
 _MOVED: Final = {("factory", "ProceduralDataset"): "dataset"}
-"""Names that one module takes from another."""
+"""The module that defines a name, by a module of the package that only passes the name on, and the name."""
 _NOT_CUT: Final = "data"
-"""A module that is not cut out: a scorer uses it only to find a file, and its set-up has its own way to do that."""
+"""A module that is not cut out. A scorer uses it only to find a file, and its set-up finds that file in another way."""
 
 _FRAME: Final = """
 import copy as _copy
@@ -53,11 +52,11 @@ def scores(entry, answers):
 
 
 class NotInstalled(Exception):
-    """The package's text in the release that was read is missing; the message says how to install it."""
+    """The text of the package, in the release that was read, is missing. The message says how to install it."""
 
 
 def program(task: Task) -> Program:
-    """The program that scores answers to a task's entries. It takes up to a tenth of a second."""
+    """Make the program that scores answers to a task's entries. It takes up to a tenth of a second."""
     package = _distribution(PACKAGE.replace("_", "-"), VERSION)
     module = _Module.read(package, task.module)
     scorer, config = module.registered()
@@ -87,13 +86,13 @@ def _text(package: Distribution, path: str) -> str:
     try:
         return Path(str(package.locate_file(path))).read_text(encoding="utf-8")
     except OSError as error:
-        raise NotInstalled(f"{path} is missing where {package.name} is installed: {HOW_TO_INSTALL}") from error
+        raise NotInstalled(f"the package {package.name} is installed without {path}: {HOW_TO_INSTALL}") from error
 
 
 def _files(task: Task) -> Mapping[str, bytes]:
     """The files beside the program.
 
-    They make a package of each folder of modules, because nothing may run there.
+    Each folder of modules gets an empty `__init__.py`, because nothing may run when it is imported.
     """
     files: dict[str, bytes] = {}
     for name, paths in task.files.items():
@@ -125,7 +124,7 @@ class _Module:
         return cls(name, {defined: node for node in body for defined in _defined(node)}, body)
 
     def registered(self) -> tuple[str, str | None]:
-        """The names of its data set's class and of the configuration class."""
+        """The names of the class of its data set, and of the class of its configuration."""
         for node in self.body:
             match node:
                 case ast.Expr(
@@ -135,7 +134,7 @@ class _Module:
         return "ProceduralDataset", None
 
     def absolute(self, node: ast.ImportFrom) -> str | None:
-        """The module of the package that an import names, below the package; None for another package."""
+        """The module that an import names, as a name below the package; None for another package."""
         if node.level:
             parents = self.name.split(".")[: -node.level]
             return ".".join([*parents, *([node.module] if node.module else [])])
@@ -157,7 +156,7 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Excerpt:
-    """The definitions that were cut out so far, each behind those it needs."""
+    """The definitions that were cut out so far. Each comes after those that it needs."""
 
     package: Distribution
     statements: list[ast.stmt] = field(default_factory=list)
@@ -171,7 +170,7 @@ class _Excerpt:
     def take_class(
         self, module: _Module, name: str, wanted: Sequence[str], replaced: Sequence[str] = ()
     ) -> ast.ClassDef:
-        """Take a class without its bases, with the wanted methods and those they call."""
+        """Take a class without its bases, with the wanted methods and those that they call."""
         whole = module.definitions[name]
         assert isinstance(whole, ast.ClassDef)
         methods = {node.name: node for node in whole.body if isinstance(node, ast.FunctionDef)}
@@ -188,7 +187,7 @@ class _Excerpt:
         return kept
 
     def take(self, module: _Module, name: str) -> None:
-        """Take a definition, and before it all that it needs; a name that the module does not define is a builtin."""
+        """Take a definition, and before it all that it needs. A name that the module does not define is a builtin."""
         node = module.definitions.get(name)
         if node is None or (module.name, name) in self.taken:
             return
@@ -205,7 +204,7 @@ class _Excerpt:
             self.statements.append(node)
 
     def _take_from(self, origin: str, name: str) -> None:
-        """Take a name that a module imports from another one: a module, or a definition in it."""
+        """Take a name that a module imports from another module: a module, or a definition in it."""
         origin = _MOVED.get((origin, name), origin)
         if origin == _NOT_CUT:
             return

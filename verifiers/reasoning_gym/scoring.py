@@ -1,7 +1,7 @@
-"""Runs a task's scorer in a box.
+"""Runs the scorer of a task in a box.
 
-Each task has one program, and each answer a run of it: a process that is forked for this answer and ends with it, so
-that no answer can affect the scoring of another. Before the first answer to an entry, a separate run checks the entry.
+Each task has one program, and each answer one run of it. A run is a process that is forked for this answer and ends
+with it, so no answer can affect the scoring of another. A separate run checks an entry before its first answer.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from verifiers.reasoning_gym.excerpts import NotInstalled
 from verifiers.reasoning_gym.tasks import DATASET, Task
 
 FULL_MARKS: Final = 1 - 1e-9
-"""The tolerance for scores that are sums of fractions."""
+"""The least score that counts as full marks. The tolerance is for scores that are sums of fractions."""
 
 _LIMITS: Final = Limits(cpu_s=2.0, wall_s=10.0, memory_mb=512)
-"""The slowest scorer takes a tenth of a second, mostly to import parts of numpy."""
+"""The limits of a run. The slowest scorer takes a tenth of a second, mostly to import parts of numpy."""
 _JUNK: Final = ("", "?!")
-"""Answers to which no sound entry's scorer gives full marks."""
+"""Answers to which the scorer of a sound entry does not give full marks."""
 _MAX_KNOWN: Final = 8192
 
 
@@ -36,13 +36,13 @@ class Scored:
     """The result for one answer."""
 
     score: float
-    """The score of the scorer, made finite and at most 1; 0 if it gave none."""
+    """The score of the scorer, made finite and at most 1; 0 if the scorer gave none."""
     trouble: str = ""
     """A short word if there is no score: `scorer_time_limit`, `unreadable_answer`, ..."""
 
 
 Outcome = Scored | InvalidItem | Unavailable
-"""InvalidItem: the entry is not sound; Unavailable: this could not be found out."""
+"""InvalidItem: the entry is not sound. Unavailable: the score could not be found out."""
 
 
 class Scorers:
@@ -53,12 +53,15 @@ class Scorers:
         self._entries: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
         """The check of each entry by key: None if the entry is sound."""
         self._making = asyncio.Lock()
-        """Held while a program is made, so that at most one is made in one turn of the event loop."""
+        """Guards the making of programs: at most one program is made in one turn of the event loop."""
 
     async def score(
         self, task: Task, asked: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]
     ) -> None:
-        """Score answers to entries of one task; `deliver(position, outcome)` once for each. Equal ones share a run."""
+        """Score answers to entries of one task, and call `deliver(position, outcome)` once for each.
+
+        Equal answers to equal entries share a run.
+        """
         positions: dict[tuple[bytes, str], list[int]] = {}
         entries: dict[bytes, Entry] = {}
         for position, (entry, answer) in enumerate(asked):
@@ -105,7 +108,7 @@ class Scorers:
                 deliver(position, trouble)
 
     async def _run(self, task: Task, runs: Sequence[Call], hear: Callable[[int, RunResult], bool]) -> Unavailable:
-        """Do the runs; the error for runs that were not done."""
+        """Do the runs. The result is the error for runs that were not done."""
         try:
             program = await self._made(task)
             built = await self._sandbox.run(program, runs, hear)
@@ -116,9 +119,9 @@ class Scorers:
         return Unavailable("scorer_broken", f"the scorer cannot be loaded: {built.message}")
 
     async def _made(self, task: Task) -> Program:
-        """The program of a task.
+        """Make the program of a task, one at a time.
 
-        One program takes milliseconds, but those of a batch would hold up the event loop.
+        One program takes milliseconds, but the programs of a batch would hold up the event loop.
         """
         async with self._making:
             await asyncio.sleep(0)
@@ -132,7 +135,7 @@ class Scorers:
 
 @cache
 def _program(task: Task) -> Program:
-    """Make the program of a task, once and in this thread.
+    """Make the program of a task. It is cached, and made in this thread.
 
     Before CPython 3.13, `ast.parse` in one thread can fail because of another thread.
     """
@@ -144,7 +147,7 @@ def _call(entry: Entry, answers: Sequence[str]) -> Call:
 
 
 def _controls(entry: Entry) -> Sequence[str]:
-    """Answers that check an entry: first those that must be paid, then those that must not."""
+    """Answers that check an entry: first the one that must be paid, then those that must not."""
     good = entry.answer if entry.task.probe is None else entry.task.probe
     assert good is not None
     return [good, *_JUNK]
@@ -157,17 +160,20 @@ def _fault(entry: Entry, result: RunResult) -> InvalidItem | None:
         Unavailable: the scorer could not be run.
     """
     if result.exit is not Exit.EXITED:
-        return InvalidItem("reference_not_scored", f"the scorer ends with {result.exit} on the entry's own answer")
+        return InvalidItem(
+            "reference_not_scored", f"the scorer ends with {result.exit} on the entry's own answer; correct the entry"
+        )
     good, *junk = _values(result, 1 + len(_JUNK))
     if not isinstance(good, float) or (good < FULL_MARKS if entry.task.probe is None else good <= 0):
         told = f"raises {good}" if isinstance(good, str) else f"gives {good:.6g}"
-        what = "the entry's own answer full marks" if entry.task.probe is None else "the entry's form its due"
+        what = "the entry's own answer full marks" if entry.task.probe is None else "a trial answer more than 0"
         return InvalidItem(
             "reference_not_accepted", f"the task's scorer does not give {what}: it {told}; is the task the right one?"
         )
     if any(isinstance(score, float) and not score < FULL_MARKS for score in junk):
         return InvalidItem(
-            "reference_accepts_anything", "the task's scorer gives full marks to no answer or to nonsense"
+            "reference_accepts_anything",
+            "the task's scorer gives full marks to an empty answer or to nonsense; correct the entry",
         )
     return None
 
@@ -187,7 +193,7 @@ def _values(result: RunResult, count: int) -> list[float | str]:
     """The scores of a run, or the names of its errors.
 
     Raises:
-        Unavailable: it returned nothing, so the scorer itself cannot be run; an error with an answer would be returned.
+        Unavailable: the run returned nothing, so the scorer itself does not run. Errors of single answers are returned.
     """
     if result.value is None:
         words = result.stderr.decode(errors="replace").strip().splitlines()
@@ -201,5 +207,5 @@ def _values(result: RunResult, count: int) -> list[float | str]:
         or len(values) != count
         or not all(isinstance(each, float | str) for each in values)
     ):
-        raise Unavailable("scorer_broken", "the box's answer is not what was asked for")
+        raise Unavailable("scorer_broken", "the box's answer is not one score for each answer")
     return values

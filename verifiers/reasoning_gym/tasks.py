@@ -1,4 +1,4 @@
-"""Lists the tasks of reasoning-gym 0.1.25 that the package's own scorers may score, and why others are left out.
+"""Lists the tasks of reasoning-gym 0.1.25 that the package's own scorers may score, and the reasons against the others.
 
 Every scorer was read. The list leaves out scorers that execute the model's text (`eval`, sympy's parser), scorers that
 give full marks to an answer that is no solution, and the one task without a scorer of its own. Some of the listed
@@ -12,24 +12,29 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """How answers to a task's entries are scored; tasks with the same scorer share one object."""
+    """The rules by which answers to a task's entries are scored. Tasks with the same scorer share one object."""
 
     module: str
-    """The module below the package, with dots."""
+    """The module of the scorer, as a name below the package."""
     floor: float = 0.0
-    """Up to this score the scorer pays for no solution: any text, a copy of the question, a blind guess, an answer
-    listed among others. Such scores count as 0; 1: only full marks count."""
+    """The highest score that the scorer gives to no solution. Scores up to it count as 0.
+
+    No solutions are any text, a copy of the question, a blind guess, and the right answer listed among others. With 1,
+    only full marks count.
+    """
     same_size: bool = False
-    """Whether the scorer reads no further than the right answer goes, or ignores other text; then an answer with
-    more letters and digits than the right one is wrong."""
+    """Whether an answer with more letters and digits than the right one is wrong.
+
+    It is true if the scorer reads only as far as the right answer goes, or ignores other text.
+    """
     probe: str | None = None
-    """For entries without an answer: an answer that gets more than 0 if the entry is sound."""
+    """An answer that gets more than 0 if the entry is sound, for entries without an answer of their own."""
     setup: str = ""
-    """Statements for the program that set what the constructor of `scorer` would set, or replace a method."""
+    """Statements of the program that set what the constructor of `scorer` would set, or that replace a method."""
     prepare: str = ""
     """A statement that restores in the entry `own` what JSON has changed."""
     files: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Files that the program needs: paths as installed, by distribution."""
+    """The files that the program needs, by distribution: their paths as installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,14 @@ class Refusal:
 
     why: str
     instead: str | None
-    """Our verifier for such answers."""
+    """The verifier of ours that judges such answers; None if there is none."""
 
 
 DATASET: Final = Task("dataset", floor=1.0)
-"""The scorer that most tasks inherit: full marks for the exact text, a share for a text that contains it."""
+"""The scorer that most tasks inherit.
+
+It gives full marks for the exact text, and a share for a text that contains it.
+"""
 _INHERITED: Final = [
     "acre",
     "aiw",
@@ -100,7 +108,7 @@ ALLOWED: Final[Mapping[str, Task]] = {
     "calendar_arithmetic": Task("arithmetic.calendar_arithmetic", floor=0.1),
     "chain_sum": Task("arithmetic.chain_sum", floor=1.0),
     "circuit_logic": Task("logic.circuit_logic", floor=1.0),
-    # Its share for JSON that is similar to the answer would not count, and would need a package.
+    # The share for JSON that is similar to the answer would not count, and would need a package.
     "codeio": Task("code.codeio", floor=1.0, setup="scorer._compute_json_similarity = lambda *_: 0.0"),
     "color_cube_rotation": Task("cognition.color_cube_rotation", floor=0.01),
     "cryptarithm": Task("algorithmic.cryptarithm", floor=0.01),

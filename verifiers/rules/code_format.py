@@ -1,13 +1,14 @@
-r"""The response must give its program in a code fence of the wanted language, and the program must parse.
+r"""Judges whether the program stands in a code fence of the wanted language, and parses.
 
-`verifiers.code_blocks` finds the program, as for verifiers that run it: the last closed block of the language, after
-thinking. A block of only comments holds no code. Python has to parse, and must do, define or compute something:
-docstrings and other literals, names, words (`this is prose`), `pass` and `...` do not. Compilers of other languages are
-not called. `only_code` allows no text beside the fence. At most 256,000 characters are read. Nothing is run.
+`verifiers.code_blocks` finds the program, as for verifiers that run it: it is the last closed block of the language,
+after the thinking. A block of only comments holds no code. Python must parse, and must do, define or compute something.
+Docstrings and other literals, names, words (`this is prose`), `pass` and `...` do none of these. Compilers of other
+languages are not called. With `only_code`, no text may stand beside the fence. At most 256,000 characters are read.
+Nothing is run.
 
-The preset `open_r1` is Open R1's `code_format_reward`, exactly, in linear time:
-`^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$`. Under MULTILINE, lines may follow; the
-language is any prefix of what stands behind the fence (`python` takes `pythonic`); nothing is parsed.
+The preset `open_r1` equals Open R1's `code_format_reward`, in linear time:
+`^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$`. Under MULTILINE, lines may follow. The
+language may be any prefix of the text after the fence (`python` takes `pythonic`). Nothing is parsed.
 """
 
 import ast
@@ -31,7 +32,7 @@ class CodeFormatParams(Params):
 
     preset: Literal["fence", "open_r1"] = "fence"
     language: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+#.-]{0,30}$")] = "python"
-    """A name or alias that a fence may have; blocks without a name count as the language too."""
+    """A name or alias of the language, as a fence may have it. Blocks without a name count as this language, too."""
     think: Think = "auto"
     select: code_blocks.Select = "last"
     only_code: bool = False
@@ -57,7 +58,10 @@ def create(resources: Resources) -> CodeFormat:
 
 
 def _is_quick(item: Item[CodeFormatParams]) -> bool:
-    """Whether an item is judged inline. Parsing takes milliseconds and deep nesting may crash it; so do many fences."""
+    """Whether an item is judged on the event loop.
+
+    Parsing takes milliseconds, and deep nesting may crash the parser. Many fences take milliseconds, too.
+    """
     tildes = item.response.count("~~~") if "~" in item.response else 0
     if len(item.response) > INLINE_CHARS or item.response.count("```") + tildes > _MAX_QUICK_FENCES:
         return False
@@ -78,7 +82,10 @@ def judge(item: Item[CodeFormatParams]) -> Verdict:
         return Verdict.correct() if _open_r1(item.response, params.language) else Verdict.wrong("wrong_format")
     language = code_blocks.language_of(params.language)
     if language is None:
-        return Verdict.invalid("unknown_language", f"no language is named {params.language!r}")
+        return Verdict.invalid(
+            "unknown_language",
+            f"there is no language {params.language!r}; give a name that code fences use, such as python",
+        )
     found = code_blocks.find(item.response, language, params.think, params.select)
     if found.code is None:
         return Verdict.wrong(found.reason)
@@ -101,7 +108,7 @@ def judge(item: Item[CodeFormatParams]) -> Verdict:
 
 
 def _stands(module: ast.Module) -> bool:
-    """Whether all statements are in allowed places: no `return` or `yield` outside a function, `break` only in a loop.
+    """Whether all statements stand in allowed places: `return` and `yield` in a function, `break` in a loop.
 
     A compiler would find this, too, but it takes exponential time for `finally` inside `finally`.
     """
@@ -128,7 +135,7 @@ def _stands(module: ast.Module) -> bool:
 _MAX_CHARS = 256_000
 _BASH_COMMENTS = {"#": "\n"}
 _C_COMMENTS = {"//": "\n", "/*": "*/"}
-"""The signs that begin comments, and those that end them. An open comment lasts to the end of the text."""
+"""The signs that begin comments, with the signs that end them. An open comment goes on to the end of the text."""
 
 
 def _is_comment(code: str, comments: Mapping[str, str]) -> bool:
@@ -154,7 +161,7 @@ _SIGNS = string.whitespace + ";,(){}"
 def _is_idle(statement: ast.stmt) -> bool:
     """Whether a statement does, defines and computes nothing.
 
-    Such are a literal, a name, words (`this is prose`), `pass`, and an `if` with only these.
+    Such statements are a literal, a name, words (`this is prose`), `pass`, and an `if` that holds only these.
     """
     return all(isinstance(node, _IDLE) for node in ast.walk(statement))
 
@@ -203,7 +210,7 @@ def _is_alone(response: str, think: Think) -> bool:
 def _open_r1(text: str, language: str) -> bool:
     """Whether a text has Open R1's format.
 
-    Each part is searched at its earliest place, which leaves most room for the rest.
+    Each part is taken at its earliest place, which leaves most room for the rest.
     """
     if not text.startswith("<think>\n"):
         return False
@@ -230,8 +237,8 @@ EXAMPLES = (
     Example('```python\n"""Sorts a list."""\n```', {}, 0.0, "no_code", "parses, but does nothing"),
     Example("```python\nprint(1)", {}, 0.0, "truncated", "the fence was never closed"),
     Example("```java\nclass A {}\n```", {}, 0.0, "no_code", "another language"),
-    Example(f"Here it is:\n{_PROGRAM}", {"only_code": True}, 0.0, "text_outside", "prose beside it"),
+    Example(f"Here it is:\n{_PROGRAM}", {"only_code": True}, 0.0, "text_outside", "prose stands beside the fence"),
     Example("```cpp\nint main() {}\n```", {"language": "c++"}, 1.0, "correct", "other languages are not parsed"),
-    Example(_OPEN_R1, {"preset": "open_r1"}, 1.0, "correct", "as Open R1 wants it"),
-    Example(_PROGRAM, {"preset": "open_r1"}, 0.0, "wrong_format", "without its tags"),
+    Example(_OPEN_R1, {"preset": "open_r1"}, 1.0, "correct", "Open R1's format"),
+    Example(_PROGRAM, {"preset": "open_r1"}, 0.0, "wrong_format", "Open R1's tags are missing"),
 )

@@ -1,4 +1,4 @@
-"""Removes comments, which a reader does not see, in HTML's and Markdown's form, outside code."""
+"""Removes comments of HTML and Markdown, which a reader does not see, outside of code."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _LINK_COMMENT = re.compile(r"^[ ]{0,3}\[[^\]\n]{0,100}\]: (?:#|<>)[ \t]*[(\"'].*
 
 
 def shown(text: str) -> str:
-    """The text without its comments. An open comment that begins a line lasts to the end."""
+    """The text without its comments. An open comment that begins a line goes on to the end."""
     if not may_be_in(text):
         return text
     kept: list[str] = []
@@ -35,7 +35,7 @@ def may_be_in(text: str) -> bool:
 
 
 def is_wanted(arguments: Mapping[str, Any]) -> bool:
-    """Whether the arguments of an instruction contain a comment, so that the response should contain one."""
+    """Whether the arguments of an instruction contain a comment, so that the response should contain one, too."""
     return any(may_be_in(value) for value in arguments.values() if isinstance(value, str))
 
 
@@ -45,4 +45,4 @@ def _begins_line(text: str, place: int) -> bool:
 
 
 _MAX_INDENT = 3
-"""The largest indentation of text. A deeper one is code in Markdown."""
+"""The deepest indentation of text. More deeply indented text is code in Markdown."""

@@ -1,11 +1,12 @@
-"""The response must be one JSON document for which a JSON schema holds.
+"""Judges whether the response is one JSON document for which a JSON schema holds.
 
-JSON is RFC 8259's: no NaN or infinity, no comments, one document, nested at most 100 deep. It may stand in one code
-fence, with nothing beside it. The schema is the `reference`; how schemas are read says `verifiers.rules.schemas`.
+JSON is that of RFC 8259: no NaN or infinity, no comments, one document. It is nested at most 100 deep. It may stand in
+one code fence, with nothing beside it. The schema is the `reference`; `verifiers.rules.schemas` describes how schemas
+are read.
 
 Deliberate differences to graders built on Python's `json.loads` and `jsonschema`: NaN, infinity and numbers beyond
-doubles are refused; `$ref` never fetches anything; patterns with look-around are refused with the schema (status
-invalid), as is a schema that takes more than the limit on some response.
+doubles are refused; `$ref` never fetches anything. A schema with look-around in a pattern is invalid, and so is a
+schema that takes more than the limit on some response.
 """
 
 from collections.abc import Sequence
@@ -23,25 +24,25 @@ from verifiers.rules.schemas import Schema, compile_schema, parts, quick_values
 
 
 class JsonSchemaParams(DocumentParams):
-    """The schema, and how strictly JSON is read."""
+    """The schema, and the strictness with which JSON is read."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     reference: Any = Field(validation_alias=AliasChoices("reference", "schema"))
     """The schema: an object, a boolean, or either as JSON text. It may also be given as `schema`."""
     unique_keys: bool = False
-    """Whether an object that names a key twice is refused; otherwise the last one counts."""
+    """Whether an object that names a key twice is refused. If not, the last one counts."""
     check_formats: bool = False
-    """Whether `format` (date, email, ...) is checked."""
+    """Whether the schema's `format` (date, email, ...) is checked."""
 
     @cached_property
     def quick_values(self) -> int:
-        """The number of parts of a document up to which the schema is compiled and used on the event loop."""
+        """The largest number of parts of a document for which the schema is used on the event loop."""
         return quick_values(self.reference, check_formats=self.check_formats)
 
     @cached_property
     def schema_(self) -> Schema | str:
-        """The compiled schema, or the fault in it."""
+        """The compiled schema, or a message about its fault."""
         return compile_schema(self.reference, check_formats=self.check_formats)
 
 
@@ -107,10 +108,10 @@ EXAMPLES = (
     _example('{"name": "Ann", "age": 3}', 1.0, "correct", "valid"),
     _example('<think>a person</think>\n```json\n{"name": "Ann"}\n```', 1.0, "correct", "in a fence"),
     _example('{"name": "Ann", "age": "3"}', 0.0, "schema_mismatch", "looks like a number, but is text"),
-    _example('Sure: {"name": "Ann"}', 0.0, "not_readable", "prose beside it"),
+    _example('Sure: {"name": "Ann"}', 0.0, "not_readable", "prose stands beside the document"),
     _example('{"name": "Ann", "age": NaN}', 0.0, "not_readable", "NaN is not JSON"),
-    _example('{"name": "Ann", "name": "Bob"}', 0.0, "duplicate_key", "named twice", unique_keys=True),
+    _example('{"name": "Ann", "name": "Bob"}', 0.0, "duplicate_key", "a key is named twice", unique_keys=True),
     _example("[" * 200 + "]" * 200, 0.0, "too_deep", "valid JSON, but deeper than anything useful", schema=True),
-    _example("{}", None, "bad_schema", "the caller must mend it", schema={"type": "strng"}),
+    _example("{}", None, "bad_schema", "the caller must correct the schema", schema={"type": "strng"}),
     _example("{}", None, "bad_schema", "nothing is fetched", schema={"$ref": "https://example.com/schema.json"}),
 )

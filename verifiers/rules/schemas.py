@@ -1,8 +1,9 @@
-"""Compiles the JSON schemas of callers once, without a network, and with regular expressions of linear time.
+"""Compiles the JSON schemas of callers: each once, without a network, with patterns that match in linear time.
 
-The validator is jsonschema-rs. It knows drafts 4 to 2020-12 by `$schema`, 2020-12 without; `$ref` reaches into the
-schema itself and no further. Patterns are matched by an automaton: look-around and back-references, which would
-need backtracking, are refused with the schema. `format` is an annotation, as in the standard, unless asked for.
+The validator is jsonschema-rs. It chooses among drafts 4 to 2020-12 by `$schema`; without `$schema` the draft is
+2020-12. `$ref` reaches only into the schema itself. An automaton matches patterns. Look-around and back-references
+would need backtracking, so a schema with them is refused. `format` is an annotation, as in the standard, unless checks
+are asked for.
 """
 
 import json
@@ -14,18 +15,18 @@ import jsonschema_rs
 MAX_SCHEMA_CHARS = 200_000
 _MAX_QUICK_CHARS = 20_000
 _MAX_QUICK_MEETINGS = 40_000
-"""Pairs of a part of a document and a part of a schema, at up to 120 ns each."""
+"""The most pairs of a part of a document and a part of a schema. Each takes up to 120 ns."""
 _MAX_QUICK_UNIQUE = 1_000
-"""Items that have to differ. Each may be compared with every other."""
+"""The most items that must differ. Each of them may be compared with every other."""
 _MAX_PATTERN_BYTES = 10 << 20
 _ENVELOPE = frozenset(("name", "strict", "schema", "description"))
-"""Of `response_format` in OpenAI's API."""
+"""The keys of `response_format` in OpenAI's API."""
 _SLOW_WORDS = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"', '"pattern"', '"patternProperties"')
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema that compiled."""
+    """A compiled schema."""
 
     validator: Any
 
@@ -49,21 +50,19 @@ class Schema:
 
 
 def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
-    """The compiled schema, or the fault in it."""
+    """The compiled schema, or a message about its fault."""
     if isinstance(schema, str):
         try:
             schema = json.loads(schema)
         except (ValueError, RecursionError) as error:
             return f"the schema is text, but not JSON: {error}"
     if not isinstance(schema, dict | bool):
-        return f"a schema is an object or a boolean, not {type(schema).__name__}"
+        return f"a schema must be an object or a boolean, not {type(schema).__name__}"
     if isinstance(schema, dict) and _is_envelope(schema):
-        return (
-            "the schema is inside what an API wraps it in, which every document satisfies: give what its `schema` holds"
-        )
+        return "the schema is an API's envelope, for which every document is valid: give the value of its key `schema`"
     length = len(json.dumps(schema))
     if length > MAX_SCHEMA_CHARS:
-        return f"the schema has {length} characters; at most {MAX_SCHEMA_CHARS}"
+        return f"the schema has {length} characters; at most {MAX_SCHEMA_CHARS} are allowed"
     try:
         validator = jsonschema_rs.validator_for(
             schema,
@@ -74,7 +73,7 @@ def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
             ),
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        return f"not a schema: {getattr(error, 'message', None) or error}"
+        return f"the value is no JSON schema: {getattr(error, 'message', None) or error}"
     return Schema(validator)
 
 
@@ -84,10 +83,10 @@ def _is_envelope(schema: dict[str, Any]) -> bool:
 
 
 def quick_values(schema: Any, *, check_formats: bool) -> int:
-    """The number of parts of a document for which compiling and validating take at most a few milliseconds.
+    """The largest number of parts of a document for which compiling and validating take a few milliseconds.
 
-    It is 0 for a large schema, for one with references, which may multiply, and for one with patterns, which may be
-    large. With others, each part of the document may meet each part of the schema.
+    It is 0 for a large schema, for a schema with references, which may multiply, and for one with patterns, which may
+    be large. With other schemas, each part of the document may meet each part of the schema.
     """
     text = schema if isinstance(schema, str) else json.dumps(schema)
     if len(text) > _MAX_QUICK_CHARS or check_formats or any(word in text for word in _SLOW_WORDS):
@@ -97,7 +96,7 @@ def quick_values(schema: Any, *, check_formats: bool) -> int:
 
 
 def is_quick(schema: Any, *, check_formats: bool) -> bool:
-    """Whether documents of a few hundred parts are quick by `quick_values`."""
+    """Whether documents of a few hundred parts are quick, by `quick_values`."""
     return quick_values(schema, check_formats=check_formats) >= _FEW_HUNDRED
 
 
@@ -111,4 +110,4 @@ def parts(text: str) -> int:
 
 
 def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri[:100]} is outside the schema")
+    raise ValueError(f"{uri[:100]} is outside the schema; $ref may only refer to its own parts")

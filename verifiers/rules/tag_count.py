@@ -1,8 +1,8 @@
-r"""Counts tags: the score is the share of the tags that occur exactly once.
+r"""Scores the share of the given tags that occur exactly once.
 
-Without parameters this is Open R1's `tag_count_reward`, exactly: a quarter each for `<think>\n`, `\n</think>\n`,
-`\n<answer>\n` and `\n</answer>`. It asks neither for order nor for content: `in_order` asks that all tags that count
-stand in the order given, and gives nothing where they do not. `think_format` judges the whole shape.
+Without parameters this equals Open R1's `tag_count_reward`: a quarter each for `<think>\n`, `\n</think>\n`,
+`\n<answer>\n` and `\n</answer>`. Neither order nor content counts. With `in_order`, the tags that count must stand in
+the given order; otherwise the score is 0. `think_format` judges the whole shape.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class TagCountParams(Params):
     tags: Annotated[
         tuple[Annotated[str, Field(min_length=1, max_length=100)], ...], Field(min_length=1, max_length=32)
     ] = OPEN_R1
-    """Exact texts; line breaks in them count."""
+    """The exact texts to count. Line breaks in them count."""
     in_order: bool = False
 
 
@@ -66,8 +66,12 @@ EXAMPLES = (
     Example(_GOOD, {}, 1.0, "correct", "four tags on lines of their own"),
     Example("The answer is 4.", {}, 0.0, "wrong_tags", "no tags"),
     Example("<think>\n2 + 2\n</think>\n4", {}, 0.5, "partly", "two of four"),
-    Example(_GOOD * 2, {}, 0.0, "wrong_tags", "looks twice as good, but no tag stands there once"),
+    Example(_GOOD * 2, {}, 0.0, "wrong_tags", "looks twice as good, but each tag occurs twice"),
     Example(
-        "\n</answer>\n<answer>\n\n</think>\n<think>\n", {"in_order": True}, 0.0, "wrong_order", "all there, reversed"
+        "\n</answer>\n<answer>\n\n</think>\n<think>\n",
+        {"in_order": True},
+        0.0,
+        "wrong_order",
+        "all tags occur, but in reverse order",
     ),
 )

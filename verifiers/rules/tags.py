@@ -1,7 +1,7 @@
-"""Finds blocks marked by tags, and checks that they have content.
+"""Finds blocks that tags mark, and checks that they have content.
 
 A tag is an exact text, such as `<think>`. With other capitals, blanks or attributes it is ordinary text. All searches
-use `str.find` and `str.count`, so they are linear for any response.
+use `str.find` and `str.count`, so they take linear time for any response.
 """
 
 import re
@@ -20,7 +20,7 @@ Fault = Literal["missing_tag", "repeated_tag", "text_outside", "wrong_order", "e
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A pair of tags with its name."""
+    """A pair of tags with one name."""
 
     name: str
 
@@ -46,7 +46,7 @@ _SUBSTANCE = regex.compile(
 
 
 def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail: bool) -> Fault | None:
-    """The fault, if a text is not a sequence of these blocks, each once and with content; else None.
+    """The fault, if a text is not the sequence of these blocks, each once and with content; else None.
 
     `prefilled` says that the first opening tag stood in the prompt and must not come again. With `tail`, text must
     follow the last block; otherwise none may follow.
@@ -82,7 +82,7 @@ def _says_something(text: str) -> bool:
 
 
 _COMMENT_BEGINNINGS = ("<!--", "[")
-"""The beginning of a comment. A block of only comments begins with one."""
+"""The beginnings of comments. A block that holds only comments begins with one of them."""
 
 
 def _is_space(text: str) -> bool:
@@ -98,7 +98,7 @@ _HIDDEN = re.compile(r"[\u00AD\u200B-\u200F\u2060-\u2064\uFEFF]")
 
 
 def has_text(text: str) -> bool:
-    """Whether a text has other characters than space and invisible ones."""
+    """Whether a text has characters other than space and invisible ones."""
     return bool(text) and _BLANK.fullmatch(text) is None
 
 

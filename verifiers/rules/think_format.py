@@ -1,12 +1,13 @@
-r"""The response must think and answer in the wanted tags.
+r"""Judges whether the response thinks and answers in the wanted tags.
 
-`strict` (the default) is `<think>…</think>` and then `<answer>…</answer>`, `deepseek` is `<think>…</think>` and then
-the answer's text. Each tag stands there exactly once, in this order, with nothing but space around the blocks, and
-each block holds a letter, a digit or a sign such as ∞: an empty block, or one of zero-width characters or a comment,
-is no thinking. Zero-width characters around the blocks are text, if hidden. Chat tokens at the very end do not count.
-The tags' names can be changed; `think_prefilled` says that the prompt's template has opened the first one already.
+The preset `strict` (the default) wants `<think>…</think>` and then `<answer>…</answer>`; `deepseek` wants
+`<think>…</think>` and then the text of the answer. Each tag must stand there exactly once, in this order, with only
+space around the blocks. Each block must hold a letter, a digit or a sign such as ∞: a block that is empty, or holds
+only zero-width characters or a comment, is no thinking. Zero-width characters around the blocks count as text, because
+they are hidden text. Chat tokens at the very end do not count. The names of the tags can be changed. `think_prefilled`
+says that the template of the prompt has already opened the first tag.
 
-The other presets decide as the trainers' own functions do, weaknesses included, in linear time:
+The other presets decide as the functions of trainers do, with their weaknesses, in linear time:
 
     open_r1        `^<think>\n.*?\n</think>\n<answer>\n.*?\n</answer>$`: under MULTILINE, so lines may follow
     trl            `^<think>(?!.*<think>)(.*?)</think>.*$`: thinking may be empty, and nothing need follow
@@ -16,7 +17,7 @@ The other presets decide as the trainers' own functions do, weaknesses included,
     open_instruct  `.*?</think>\s*<answer>.*?</answer>`: as its soft format reward
     nemo_rl        a quarter for `<think>…</think>` and three quarters for `<answer>…</answer>`, anywhere
 
-All of them match the whole response, chat tokens included, with `.` matching line breaks; `\s` is Python's.
+All of them match the whole response, chat tokens included. `.` also matches line breaks, and `\s` is Python's.
 """
 
 import re
@@ -36,13 +37,13 @@ Preset = Literal["strict", "deepseek", "open_r1", "trl", "roll", "video_r1", "ge
 
 
 class ThinkFormatParams(Params):
-    """The wanted format of the response."""
+    """The format that the response must have."""
 
     preset: Preset = "strict"
     think_tag: TagName = "think"
     answer_tag: TagName = "answer"
     think_prefilled: bool = False
-    """The prompt ended with the opening think tag, so the response begins inside it."""
+    """Whether the prompt ended with the opening think tag, so that the response begins inside it."""
 
     @model_validator(mode="after")
     def _check(self) -> "ThinkFormatParams":
@@ -53,7 +54,7 @@ class ThinkFormatParams(Params):
             if getattr(self, name) != fields[name].default
         ]
         if own and self.preset not in ("strict", "deepseek"):
-            raise ValueError(f"preset {self.preset!r} has its own tags; {own} go with strict and deepseek")
+            raise ValueError(f"preset {self.preset!r} has its own tags; {own} go with strict and deepseek only")
         if self.think_tag == self.answer_tag:
             raise ValueError("think_tag and answer_tag must differ")
         return self
@@ -102,7 +103,7 @@ def _judge_strictly(response: str, params: ThinkFormatParams) -> Verdict:
     return Verdict.wrong(fault) if fault else Verdict.correct()
 
 
-# --- the originals: each finds the earliest place where the next part may stand, which leaves most room for the rest
+# --- the originals: each takes the earliest place for the next part, which leaves most room for the rest
 
 
 def _open_r1(text: str) -> float:
@@ -164,7 +165,7 @@ def _has_pair(text: str, tag: Tag) -> bool:
 
 
 def _ends_line(text: str, tag: str, start: int) -> float:
-    """Whether the tag ends a line, as `$` means it under MULTILINE."""
+    """Whether the tag ends a line, in the sense of `$` under MULTILINE."""
     if text.find(tag + "\n", start) >= 0:
         return 1.0
     return float(text.endswith(tag) and len(text) - len(tag) >= start)

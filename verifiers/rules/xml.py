@@ -1,8 +1,8 @@
-"""The response must be one well-formed XML document with the wanted elements.
+"""Judges whether the response is one well-formed XML document with the wanted elements.
 
-Expat reads it with namespaces, so that an undeclared prefix is an error. A document with a document type declaration is
-refused. There are therefore no entities except XML's own five, nothing to fetch, and nothing that expands without
-limit. The document may stand in one code fence, with no text beside it. Elements are nested at most 100 deep.
+Expat reads the document with namespaces, so an undeclared prefix is an error. A document with a document type
+declaration is refused. So there are no entities except the five of XML itself: nothing is fetched, and nothing expands
+without limit. The document may stand in one code fence, with no text beside it. The nesting is at most 100 deep.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ _Path = Annotated[str, Field(pattern=r"^[^\s/]+(/[^\s/]+)*$", max_length=_MAX_PA
 
 
 class XmlParams(DocumentParams):
-    """The elements that the document must hold. Names are written without their prefix."""
+    """The elements that the document must hold. Their names are written without a prefix."""
 
     root: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """The name of the outermost element."""
     required: Annotated[tuple[_Path, ...], Field(max_length=256)] = ()
-    """Elements that must be there, by their path from the root on: `person/name`."""
+    """Elements that must occur, by their path from the root: `person/name`."""
     allowed: Annotated[tuple[str, ...], Field(max_length=1024)] | None = None
-    """When given, no element may have another name."""
+    """The names that elements may have. Without it, every name is allowed."""
 
 
 class Xml(Verifier[XmlParams]):
@@ -61,19 +61,21 @@ def judge(response: str, params: XmlParams, explain: bool = False) -> Verdict:
         return Verdict.wrong(reader.fault, **({"message": clip(reader.message)} if explain else {}))
     missing = [path for path in params.required if path not in reader.seen]
     if missing:
-        return Verdict.wrong("missing_element", **({"message": clip(f"there is no {missing[0]}")} if explain else {}))
+        return Verdict.wrong(
+            "missing_element", **({"message": clip(f"the element {missing[0]} is missing")} if explain else {})
+        )
     return Verdict.correct()
 
 
 class _Place(dict[str, "_Place"]):
-    """A path of elements, with the places met directly below it by name. Most places are met many times."""
+    """A path of elements, with the places directly below it by name. Most places are met many times."""
 
     __slots__ = ("depth", "path")
 
     def __init__(self, path: str | None, depth: int) -> None:
         super().__init__()
         self.path = path
-        """None if nothing is required here or below."""
+        """The path; None if no element is required here or below."""
         self.depth = depth
 
 
@@ -86,15 +88,19 @@ class _Reader:
         self._wanted = _and_above(params.required)
         self._parser = expat.ParserCreate(namespace_separator="}")
         self._around = [_Place("", 0)]
-        """The open elements from the outermost on, behind the place around it."""
+        """The open elements, from the place around the root to the innermost one."""
         self._may_end_early = False
-        """Whether elements can be skipped after the root and all required elements were met."""
+        """Whether the other elements can be skipped once the root and all required elements were met."""
         self.seen: set[str] = set()
         self.fault = ""
         self.message = ""
 
     def read(self, text: str) -> None:
-        """Read a document. Raises `Unreadable` if the text is no such document."""
+        """Read a document.
+
+        Raises:
+            Unreadable: the text is no such document.
+        """
         self._may_end_early = self._allowed is None and _is_shallow(text)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -107,7 +113,7 @@ class _Reader:
             self._look_away()
 
     def _look_away(self) -> None:
-        """Stop handling elements. The parser then no longer refers to this reader, which refers to the parser."""
+        """Stop handling elements. This also breaks the circle of references between this reader and the parser."""
         self._parser.StartElementHandler = self._parser.EndElementHandler = None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -121,9 +127,9 @@ class _Reader:
             raise Unreadable("too_deep")
         name = full_name.rpartition("}")[2]
         if around.depth == 0 and self._params.root not in (None, name):
-            self.fault, self.message = "wrong_root", f"the root is {name}, not {self._params.root}"
+            self.fault, self.message = "wrong_root", f"the root must be {self._params.root}, not {name}"
         if self._allowed is not None and name not in self._allowed and not self.fault:
-            self.fault, self.message = "unexpected_element", f"{name} is not allowed"
+            self.fault, self.message = "unexpected_element", f"the element {name} is not allowed"
         place = around[full_name] = _Place(self._path(around.path, name), around.depth + 1)
         if self._may_end_early and len(self.seen) == len(self._wanted):
             self._look_away()
@@ -159,12 +165,18 @@ def _refuse(*_: object) -> NoReturn:
 
 
 EXAMPLES = (
-    Example("<a><b>1</b><c x='2'/></a>", {"required": ["a/b"]}, 1.0, "correct", "well-formed, with what is required"),
+    Example(
+        "<a><b>1</b><c x='2'/></a>", {"required": ["a/b"]}, 1.0, "correct", "well-formed, with the required element"
+    ),
     Example("<a>1</a><b>2</b>", {}, 0.0, "not_readable", "two roots"),
-    Example("<a><b></a></b>", {}, 0.0, "not_readable", "looks balanced, but crosses"),
+    Example("<a><b></a></b>", {}, 0.0, "not_readable", "looks balanced, but the elements cross"),
     Example("<a/>", {"root": "b"}, 0.0, "wrong_root", "another root"),
     Example("<a>b/c</a>", {"required": ["a/b"]}, 0.0, "missing_element", "text is no element"),
     Example(
-        "<!DOCTYPE a [<!ENTITY l 'lol'>]><a>&l;</a>", {}, 0.0, "not_readable", "no declarations, so no entity bombs"
+        "<!DOCTYPE a [<!ENTITY l 'lol'>]><a>&l;</a>",
+        {},
+        0.0,
+        "not_readable",
+        "declarations are refused, so entities cannot multiply",
     ),
 )

@@ -1,21 +1,23 @@
-"""Judges an agent over a whole conversation: its calls, its steps, the state that it left, and its last answer.
+"""Judges an agent by a whole conversation: its calls, its steps, the state that it left, and its last answer.
 
-Each given parameter adds one part, from 0 to 1, which the verdict's detail names:
+Each given parameter adds one part with a score from 0 to 1. The verdict's detail names the parts:
 
     required        these calls were made, in any form that `tool_call` takes as its reference; `ordered`: in this order
-    others          refused: no further call was made, save of functions in `reads`, which change nothing (as in tau-bench)
+    others          refused: no further call was made, except of functions in `reads`, which change nothing (tau-bench)
     forbidden       none of these calls was made: names of functions, or calls
-    max_steps       at most so many messages of the assistant
-    max_calls       at most so many calls
-    max_repeats     no call, with the very same arguments, was made more often
-    recovered       after each result that is an error, the same function was called again without one
+    max_steps       the assistant wrote at most so many messages
+    max_calls       at most so many calls were made
+    max_repeats     no call was made more often with the very same arguments
+    recovered       after each result that is an error, the same function was called again without an error
     state           the environment reports this state in the end
     answer          another verifier's score of the assistant's last text
 
-A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or their mean
-by `weights` (mean); the reason is that of the first part that is not met. An environment reports its state as JSON
-text, in the last message of the role `environment` or of the tool that `state_from` names. Without such a message the
-state cannot be judged, and the item is invalid; a response with parts that are neither text nor call is invalid, too.
+A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or the mean of
+the parts by `weights` (mean). The reason is that of the first part that is not met.
+
+An environment reports its state as JSON text, in the last message of the role `environment` or of the tool that
+`state_from` names. Without such a message the state cannot be judged, and the item is invalid. A response with parts
+that are neither text nor call is invalid, too.
 """
 
 import asyncio
@@ -50,14 +52,14 @@ class Answer(BaseModel):
     verifier: str
     params: dict[str, Any] = {}
     reference: Any = None
-    """The reference for that verifier; by default that of the item."""
+    """The reference for that verifier. The default is the reference of the item."""
 
 
 class TrajectoryParams(Params):
-    """What is asked of a trajectory; one part at least."""
+    """The demands on a trajectory. At least one part must be given."""
 
     reference: Any = None
-    """The reference for the answer; or the required calls if only calls are requested. Other parts ignore it."""
+    """The reference for the answer, or the required calls if only calls are demanded. Other parts ignore it."""
     turn: Turn = "all"
     required: Any = None
     ordered: bool = False
@@ -71,16 +73,18 @@ class TrajectoryParams(Params):
     max_repeats: int | None = Field(default=None, ge=1)
     recovered: bool = False
     error_pattern: str | None = Field(default=None, max_length=4096)
-    """A result in which this pattern (RE2's syntax) is found is an error, too. A result is always an error if its
-    message says so, or if it is a JSON object with an `error`."""
+    """A pattern in RE2's syntax. A result in which it is found is an error, too.
+
+    A result is always an error if its message says so, or if it is a JSON object with an `error`.
+    """
     state: Any = None
     state_match: Literal["exact", "subset"] = "exact"
-    """subset: objects may have further keys."""
+    """subset: objects of the reported state may have further keys."""
     state_from: str = "environment"
     answer: Answer | None = None
     credit: Literal["all", "mean"] = "all"
     weights: Mapping[str, float] = {}
-    """The weights of parts by name, for the mean; the default is 1."""
+    """The weights of the parts for the mean, by the name of the part. The default is 1."""
     think: Think = "auto"
 
     _inner: Any = PrivateAttr(None)
@@ -88,13 +92,13 @@ class TrajectoryParams(Params):
     @model_validator(mode="after")
     def _check(self) -> "TrajectoryParams":
         if not self.named:
-            raise ValueError(f"nothing is asked of the trajectory; there are {', '.join(PARTS)}")
+            raise ValueError(f"nothing is asked of the trajectory; give at least one of {', '.join(PARTS)}")
         if self.others == "refused" and not self.wants_calls:
-            raise ValueError("others: refused goes with required, which says what is not refused")
+            raise ValueError("others: refused goes with required only, which names the calls that are not refused")
         if set(self.weights) - set(self.named) or any(not 0 <= weight < 1e9 for weight in self.weights.values()):
-            raise ValueError(f"weights are numbers from 0 for the parts asked for: {', '.join(self.named)}")
+            raise ValueError(f"weights must be numbers from 0, for the given parts only: {', '.join(self.named)}")
         if self.credit == "mean" and not any(self.weights.get(name, 1.0) for name in self.named):
-            raise ValueError("weights: one part at least has more than 0")
+            raise ValueError("weights: at least one part must have more than 0")
         return self
 
     @property
@@ -105,7 +109,7 @@ class TrajectoryParams(Params):
 
     @cached_property
     def named(self) -> list[str]:
-        """The requested parts, in the order of `PARTS`."""
+        """The demanded parts, in the order of `PARTS`."""
         asked = {
             "required": self.wants_calls,
             "others": self.others == "refused",
@@ -134,12 +138,12 @@ class TrajectoryParams(Params):
             return []
         wanted = expected.read(self.required if self.required is not None else self.reference)
         if wanted.is_by_turn:
-            raise Malformed("required is one list of calls; tool_call judges calls turn by turn")
+            raise Malformed("required must be one list of calls; for calls turn by turn, use the verifier tool_call")
         return wanted.calls
 
     @cached_property
     def unwanted(self) -> list[Expected | str]:
-        """The forbidden calls; a name forbids all calls of a function.
+        """The forbidden calls. A name forbids all calls of a function.
 
         Raises:
             Malformed: the parameter holds no calls.
@@ -212,7 +216,9 @@ class Trajectory(Verifier[TrajectoryParams]):
         assert answer is not None
         verifier = self._others.get(answer.verifier)
         if verifier is None or verifier.judges_calls:
-            raise InvalidItem("bad_params", f"answer: {answer.verifier[:100]!r} is no verifier of text")
+            raise InvalidItem(
+                "bad_params", f"answer: {answer.verifier[:100]!r} is no verifier of text; give one, such as 'math'"
+            )
         reference = params.reference if answer.reference is None else answer.reference
         fields = answer.params if reference is None else {**answer.params, "reference": reference}
         try:
@@ -244,7 +250,7 @@ def _last_text(item: Item[TrajectoryParams]) -> str:
 
 
 def judge(item: Item[TrajectoryParams]) -> Verdict:
-    """The verdict of all parts but the answer."""
+    """Judge all parts except the answer."""
     try:
         found = parts.of(item)
         if found is None:
@@ -257,7 +263,7 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
 
 
 def _whole(params: TrajectoryParams, verdict: Verdict, answer: Verdict | None) -> Verdict:
-    """The verdict with the part that another verifier judged."""
+    """Add to a verdict the part that another verifier judged."""
     if verdict.status is not Status.OK or params.answer is None or "parts" not in verdict.detail:
         return verdict
     if answer is None:
@@ -299,10 +305,10 @@ EXAMPLES = (
         [_BOOKED, _CANCELLED],
         0.0,
         "forbidden_call",
-        "and then what was forbidden",
+        "a forbidden call follows the required one",
         required=[_FLIGHT],
         forbidden=["cancel"],
     ),
-    _example([_BOOKED, _BOOKED], 0.5, "repeated_call", "twice", required=[_FLIGHT], max_repeats=1, credit="mean"),
+    _example([_BOOKED, _BOOKED], 0.5, "repeated_call", "made twice", required=[_FLIGHT], max_repeats=1, credit="mean"),
     _example(["It is booked."], 0.0, "missing_call", "nothing was done", required=[_FLIGHT]),
 )

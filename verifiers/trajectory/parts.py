@@ -1,4 +1,4 @@
-"""Judges the parts of a trajectory, except the answer."""
+"""Judges all parts of a trajectory except the answer."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +19,11 @@ class Part(NamedTuple):
     name: str
     score: float
     reason: str
-    """The reason if the score is not 1."""
+    """The reason if the score is below 1."""
 
 
 class Seen(NamedTuple):
-    """The data of a trajectory that the parts are judged by."""
+    """The data of a trajectory by which the parts are judged."""
 
     params: "TrajectoryParams"
     calls: Sequence[Call]
@@ -32,11 +32,11 @@ class Seen(NamedTuple):
     reports: Sequence[Step]
     """All results of tools."""
     is_malformed: bool
-    """Whether a call could not be read: then no requirement on calls is met, whatever else there is."""
+    """Whether a call could not be read. Then no demand on calls is met."""
 
 
 def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
-    """The requested parts, except the answer; None if the response has no text and no call.
+    """Judge the demanded parts except the answer. The result is None if the response has no text and no call.
 
     Raises:
         InvalidItem: the response has parts that are not judged, or the environment reports no state.
@@ -70,7 +70,7 @@ _ABOUT_CALLS = ("required", "others", "forbidden", "max_calls", "max_repeats")
 
 
 def _required(seen: Seen) -> tuple[float, str]:
-    """The share of required calls that were made; all or nothing with `credit` all or a fixed order."""
+    """The share of the required calls that were made; all or nothing with `credit` all or a fixed order."""
     params = seen.params
     fault = expected.fault_of(seen.calls, params.wanted, params.policy, ordered=params.ordered)
     if fault is None:
@@ -82,7 +82,7 @@ def _required(seen: Seen) -> tuple[float, str]:
 
 
 def _others(seen: Seen) -> tuple[float, str]:
-    """Whether each call that changes something is recognised as a required one, and none is repeated."""
+    """Whether each call that changes something is a required one, and none is made too often."""
     params = seen.params
     writes = [call for call in seen.calls if call.name not in params.reads]
     wanted = [one for one in params.wanted if one.name not in params.reads]
@@ -138,7 +138,7 @@ def _recovered(seen: Seen) -> tuple[float, str]:
 
 
 def error_test(pattern: str | None) -> Callable[[Step], bool]:
-    """A test whether a result is an error.
+    """A function that decides whether a result is an error.
 
     Raises:
         Malformed: the pattern is not valid.
@@ -161,14 +161,14 @@ def _state(seen: Seen) -> tuple[float, str]:
     if found is None:
         raise InvalidItem(
             "no_state",
-            f"no message of the role or tool {params.state_from!r} reports a state: the last one, as JSON text",
+            f"the last message of the role or tool {params.state_from!r} must report the state as JSON text",
         )
     holds = _includes if params.state_match == "subset" else same
     return float(holds(found, params.state, params.strings)), "wrong_state"
 
 
 def _includes(found: Any, wanted: Any, strings: Any) -> bool:
-    """Whether all that is wanted is there: the keys of an object, the elements of a list in their places."""
+    """Whether the found value includes the wanted one: all keys of objects, all elements of lists in their places."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         return all(key in found and _includes(found[key], value, strings) for key, value in wanted.items())
     if isinstance(found, list) and isinstance(wanted, list):

@@ -6,17 +6,15 @@ from typing import Annotated, Any
 
 import typer
 import uvloop
-from rich.console import Console
 from rich.table import Table
 
 from service import settings
+from service.cli.console import err, fail, out, say
 from service.cli.dataset_audit.audit import Report, audit
 from service.cli.dataset_audit.rows import BadData, Columns, read
 from service.recipes.files import BadRecipes
 from service.run.core import CannotStart, open_core
 
-_out = Console()
-_err = Console(stderr=True)
 _MAX_SHOWN = 20
 
 
@@ -38,8 +36,7 @@ def command(
     try:
         found = uvloop.run(_audit(file, columns, config))
     except (BadData, BadRecipes, CannotStart, settings.SettingsError) as error:
-        _err.print(f"rewardline: {error}", style="red", soft_wrap=True, highlight=False, markup=False)
-        raise typer.Exit(2) from error
+        raise fail(str(error)) from error
     if report is not None:
         report.write_text(json.dumps(found.plain(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     _show(file, found)
@@ -50,7 +47,7 @@ def command(
 
 
 async def _audit(file: Path, columns: Columns, config: Path | None) -> Report:
-    with _err.status("reading") as status:
+    with err.status("reading") as status:
 
         def show(so_far: Report) -> None:
             status.update(f"{so_far.rows} rows, {len(so_far.findings)} findings")
@@ -64,19 +61,19 @@ def _show(file: Path, report: Report) -> None:
         reasons = Table("verifier", "finding", "rows")
         for (verifier, reason), count in report.by_reason().most_common():
             reasons.add_row(verifier, reason, str(count))
-        _out.print(reasons)
+        out.print(reasons)
         for finding in report.findings[:_MAX_SHOWN]:
             name = f" ({finding.id})" if finding.id else ""
-            _say(f"row {finding.row}{name}: {finding.reason}: {_line(finding.message)}")
+            say(f"row {finding.row}{name}: {finding.reason}: {_line(finding.message)}")
             if "reference" in finding.told:
-                _say(f"    {_line(finding.told['reference'])}")
+                say(f"    {_line(finding.told['reference'])}")
         if len(report.findings) > _MAX_SHOWN:
-            _say(f"... and {len(report.findings) - _MAX_SHOWN} more; --report writes all of them.")
+            say(f"... and {len(report.findings) - _MAX_SHOWN} more; --report writes all of them.")
     if report.references:
         kinds = ", ".join(f"{kind} {count}" for kind, count in report.references.most_common())
-        _say(f"References of mathematics: {kinds}.")
+        say(f"References of mathematics: {kinds}.")
     recipes = ", ".join(f"{name} ({count})" for name, count in report.recipes.most_common(8))
-    _say(
+    say(
         f"{file}: {report.rows} rows; {len({finding.row for finding in report.findings})} with findings. "
         f"{report.checks} references looked at, {report.own_answers} of them with their own answer; "
         f"{report.unjudged} could not be judged. By {recipes or 'nothing'}."
@@ -86,7 +83,3 @@ def _show(file: Path, report: Report) -> None:
 def _line(value: Any) -> str:
     text = " ".join(str(value).split())
     return text if len(text) <= 120 else text[:119] + "…"
-
-
-def _say(text: str) -> None:
-    _out.print(text, soft_wrap=True, highlight=False, markup=False)

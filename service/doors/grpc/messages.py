@@ -79,6 +79,8 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
         add_row(item, message.row_json.encode(), index)
     if message.checks_json:
         item.checks = raw[message.checks_json]
+    if message.explain:
+        item.explain = True
     return item
 
 

@@ -33,6 +33,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 "reference": {"description": "What the response is judged against; its shape is the verifier's"},
                 "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
             }
+            shapes = (_any_form(shapes[0], components), *shapes[1:])
             document["components"] = {
                 "schemas": components,
                 "securitySchemes": {
@@ -75,6 +76,24 @@ def _documented_request() -> type[msgspec.Struct]:
     """
     item = _documented(ScoreItem, {})
     return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
+
+
+def _any_form(request: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a request, of one item with the options of its request, and of a list of items."""
+    options = components["ScoreRequest"]["properties"]
+    item = components["ScoreItem"]
+    properties = item["properties"] | {name: options[name] for name in ("deadline_s", "cache", "references")}
+    components["SingleItem"] = item | {
+        "title": "SingleItem",
+        "description": "One response to judge, with the options of its request: a batch of one.",
+        "properties": properties,
+    }
+    lone, listed = _reference("SingleItem"), {"type": "array", "items": _reference("ScoreItem")}
+    return {"anyOf": [request, lone, listed]}
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:
@@ -125,7 +144,7 @@ def _score_operation(request: dict[str, Any], response: dict[str, Any], problem:
     return {
         "tags": ["score"],
         "summary": "Judge a batch",
-        "description": "`results[i]` belongs to `items[i]`. With `Accept: application/x-ndjson` each result is a line "
+        "description": "`results[i]` belongs to `items[i]`. One item, or a list of items, is a batch too. With `Accept: application/x-ndjson` each result is a line "
         "as soon as it is ready, with its `index`, and the summary is the last line.",
         "operationId": "score",
         "requestBody": {

@@ -1,6 +1,7 @@
 """The commands as a user runs them."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,7 +11,10 @@ from typing import Any
 import pyarrow
 import pytest
 from pyarrow import parquet
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from service.cli.main import app
 from tests.conftest import ROOT, rewardline
 from tests.waiting import PATIENCE_S, eventually
 
@@ -158,6 +162,79 @@ def test_a_service_that_is_not_there_fails_lines_and_scores_none(tmp_path: Path)
     done = rewardline("score", str(source), "--verifier", "numeric", "--url", "http://127.0.0.1:9")
     assert done.returncode == 3, done.stderr
     assert all(row["status"] == "failed" and row["score"] is None for row in verdicts(tmp_path / "in.verdicts.jsonl"))
+
+
+def test_without_arguments_it_says_what_it_can_do() -> None:
+    done = rewardline()
+    assert done.returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    shown = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  rewardline ")}
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    assert shown == set(command.commands)
+
+
+def test_the_first_example_of_the_front_page_works() -> None:
+    line = next(line for line in rewardline().stdout.splitlines() if line.startswith("  rewardline try"))
+    done = rewardline(*shlex.split(line)[1:])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("math ")
+    assert ": ok, score 1, reward 1 (correct)\nanswer: \\frac12\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["math", "--response", "7", "--reference", "8"], 0, "ok, score 0, reward 0 (wrong_answer)"),
+        (["numeric", "--response", "7", "--reference", "a dozen or so"], 1, "invalid ("),
+        (["math", "--response", "7", "--reference", "7", "--params", '{"unit_policy": "nosuch"}'], 1, "unit_policy"),
+        (
+            ["think_math", "--response", "<think>so</think>7", "--reference", "7"],
+            0,
+            "check think_format: ok, score 1.0",
+        ),
+        (["exact_match", "--response", "b", "--reference-json", '["a", "b"]'], 0, "ok, score 1"),
+        (["code", "--response", "```python\n1\n```", "--reference", "assert f(1) == 1"], 3, "failed ("),
+    ],
+)
+def test_one_response_is_judged_and_explained(arguments: list[str], code: int, said: str) -> None:
+    done = rewardline("try", *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert said in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mth", "--response", "7", "--reference", "7"], "no verifier and no recipe 'mth'; did you mean `math`"),
+        (["math", "--response", "7", "--params", "{"], "--params is not JSON"),
+        (["math", "--response", "7", "--reference", "7", "--reference-json", "7"], "give one"),
+        (["math", "--response", "7", "--reference-json", "[1,"], "--reference-json is not JSON"),
+    ],
+)
+def test_what_cannot_be_tried_is_said(arguments: list[str], said: str) -> None:
+    done = rewardline("try", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_a_response_from_standard_input_is_judged_by_a_running_service(served: Any) -> None:
+    command = [sys.executable, "-m", "service", "try", "math", "--reference", "8", "--json", "--url", served.url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, input="So it is 8.")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["status"], result["score"], result["extracted"]) == ("ok", 1.0, "8")
+    assert result["detail"]["method"]
+
+
+def test_the_counts_of_a_run_fit_80_columns(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", rows(60))
+    done = rewardline("score", str(source), "--verifier", "numeric")
+    table = [line for line in done.stdout.splitlines() if line.startswith(("│", "┃"))]
+    assert max(map(len, table)) <= 80
+    lengths = {line.split("│")[3].strip(): line.split("│")[5].count("█") for line in table if line.startswith("│")}
+    assert lengths == {"correct": 13, "wrong_answer": 6}
 
 
 def test_verifiers_are_listed_and_shown() -> None:

@@ -44,6 +44,7 @@ optional = {
     "params": parameters.filter(lambda value: value is not None),
     "prompt": answers | messages,
     "tag": st.text(min_size=1, max_size=5),
+    "explain": st.booleans(),
     "recipe": st.text(min_size=1, max_size=5) | st.just("think_math"),
     "checks": st.lists(
         st.fixed_dictionaries(

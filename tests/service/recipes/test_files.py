@@ -33,7 +33,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         ("recipes: [", "not YAML"),
         ("recipes: {a: {checks: []}, a: {checks: []}}", "'a' occurs twice"),
         ("recipies: {}", "recipies: Extra inputs are not permitted"),
-        (RECIPE + "    - {verifier: maths}", "recipes.mine.checks.0: no verifier 'maths'; did you mean ['math'"),
+        (RECIPE + "    - {verifier: maths}", "recipes.mine.checks.0: no verifier 'maths'; did you mean `math`"),
         (RECIPE + "    - {verifier: math, recipe: think_math}", "names either a verifier or a recipe"),
         (
             RECIPE + "    - {verifier: math, params: {abs_tool: 1}}",
@@ -57,7 +57,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         (RECIPE + "    - {verifier: math}\n    score: maths", "score: no check is called 'maths'"),
         (RECIPE + "    - {verifier: math, scale: pm1}\n    aggregate: max", "the aggregated value may leave [0, 1]"),
         (RECIPE + "    - {recipe: mine}", "recipe 'mine' contains itself"),
-        (RECIPE + "    - {recipe: think_maths}", "no recipe 'think_maths'; did you mean ['think_math'"),
+        (RECIPE + "    - {recipe: think_maths}", "no recipe 'think_maths'; did you mean `think_math`"),
         (RECIPE + "    - {recipe: think_math}", "more than one check"),
         (ROUTES + "- {tag: a, recipe: yours}", "the route of tag a to yours: no such recipe"),
         (ROUTES + "- {tag: a, domain: b, recipe: mine}", "a route matches one of domain, data_source, tag"),

@@ -103,7 +103,7 @@ def test_a_service_does_not_start_with_a_bad_file(file: Path) -> None:
     done = rewardline("serve", "--config", config)
     assert done.returncode == 2
     assert "no verifier 'nosuch'" in done.stderr
-    assert "did you mean ['math'" in done.stderr
+    assert "did you mean `math`" in done.stderr
 
 
 def test_the_commands(file: Path) -> None:

@@ -199,9 +199,12 @@ def test_what_nobody_judges_is_refused(found: Found) -> None:
     [
         ({}, "nothing is asked"),
         ({"others": "refused", "max_steps": 1}, "others: refused goes with required"),
-        ({"max_steps": 1, "weights": {"answer": 1}}, "weights are numbers from 0 for the parts asked for: max_steps"),
-        ({"max_steps": 1, "weights": {"max_steps": -1}}, "weights are numbers from 0"),
-        ({"max_steps": 1, "credit": "mean", "weights": {"max_steps": 0}}, "one part at least has more than 0"),
+        (
+            {"max_steps": 1, "weights": {"answer": 1}},
+            "weights must be numbers from 0, for the given parts only: max_steps",
+        ),
+        ({"max_steps": 1, "weights": {"max_steps": -1}}, "weights must be numbers from 0"),
+        ({"max_steps": 1, "credit": "mean", "weights": {"max_steps": 0}}, "at least one part must have more than 0"),
         ({"max_steps": 0}, "greater than or equal to 1"),
     ],
 )

@@ -1,19 +1,22 @@
-"""Checks instructions: IFEval, IFBench, open-instruct's training constraints and their older form.
+"""Checks whether a response follows its instructions: IFEval, IFBench and both forms of open-instruct's constraints.
 
-`reference` is what the data sets hold: `{"instruction_id_list": [...], "kwargs": [{...}, ...], "prompt": ...}`
-(open-instruct writes `instruction_id`), or `{"func_name": ..., ...}`, each also as JSON text or a Python literal, or a
-list of such. Every instruction is judged by itself (`detail.instructions`); the score is the share that is followed, or
-1 for all of them.
+The `reference` holds the instructions in the form of the data sets: `{"instruction_id_list": [...], "kwargs": [{...},
+...], "prompt": ...}` (open-instruct writes `instruction_id`), or open-instruct's older form `{"func_name": ..., ...}`.
+Each may also be JSON text, a Python literal, or a list of such. Every instruction is judged by itself
+(`detail.instructions`). The score is the share of the instructions that the response follows; with `aggregate` all, it
+is 1 if the response follows all of them, else 0.
 
-Profile *official* gives the published checkers' verdicts (google-research instruction_following_eval, allenai/IFBench,
-open-instruct's IFEvalG and if_functions), with what is random there made deterministic. Profile *fixed* judges what the
-instruction says; the families' modules say how they differ. What comments hide (`<!-- … -->`) helps nobody there: with
-and without them the text has to follow. Mode *loose* accepts an instruction if one of eight edits of the text follows
-it: all of it, or without its first, last or both lines, each with and without asterisks. It lets a violation stand in a
-first line, so *strict* is the one for rewards.
+Profile *official* gives the verdicts of the published checkers (google-research instruction_following_eval,
+allenai/IFBench, open-instruct's IFEvalG and if_functions). Their random choices are made deterministic. Profile *fixed*
+judges what the instruction says; the modules of the families describe the differences. In profile fixed, a text with
+comments (`<!-- … -->`) must follow an instruction both with and without them.
 
-An unknown id, or an argument that is missing, unknown or of the wrong form, makes the item invalid, and never leads to
-a random threshold or a pass.
+Mode *loose* accepts an instruction if one of eight edits of the text follows it: the whole text, or the text without
+its first line, its last line or both, each with and without asterisks. Loose mode overlooks a violation in the first
+line, so use *strict* for rewards.
+
+An id that is unknown makes the item invalid, and so does an argument that is missing, unknown or of the wrong form.
+Such an item never gets a random threshold or a pass.
 """
 
 import json
@@ -30,14 +33,17 @@ from verifiers.rules.instruction_following.counting import Text
 from verifiers.rules.instruction_following.reference import SHORT_CHARS, Instruction, read
 
 _MAX_INLINE_CHARS = 4_000
-"""Of a response and its edits: above, a worker judges.
+"""The most characters of a response and its edits that are judged on the event loop; a worker judges longer ones.
 
-Ordinary texts of this length take less than 1 ms, the most hostile tried 10 ms.
+Ordinary texts of this length take less than 1 ms. The most hostile text that was tried took 10 ms.
 """
 _MAX_INLINE_WORK = 20_000
-"""Characters of response and arguments, times instructions and edits: above, a worker judges."""
+"""The most work that is done on the event loop; a worker judges what takes more.
+
+The unit is characters of response and arguments, times instructions and edits.
+"""
 _MARK_WORK = 80
-"""What a full stop costs, in characters: at each it is decided whether a sentence ends."""
+"""The cost of a mark that may end a sentence (`.?!`), in characters."""
 _NEEDS_PROFILES = frozenset(
     {
         "language:response_language",
@@ -48,23 +54,29 @@ _NEEDS_PROFILES = frozenset(
         "validate_lowercase",
     }
 )
-"""They identify the language, with tables that only workers load."""
+"""Instructions with checks that identify the language. They need tables that only workers load."""
 _TIME_LIMIT_S = 30.0
-"""Several times what the longest response allowed by default takes with the most costly instructions."""
+"""The time limit in seconds.
+
+It is several times what the most costly instructions take for the longest response that is allowed by default.
+"""
 
 
 class InstructionFollowingParams(Params):
-    """The instructions, and how they are judged."""
+    """The instructions, and the rules by which they are judged."""
 
     reference: dict[str, Any] | list[Any] | str
     """`{instruction_id_list, kwargs, prompt}` or `{func_name, ...}`, as an object, as JSON text, or a list of such."""
     profile: Literal["fixed", "official"] = "fixed"
-    """Whether the instruction itself decides, or the published checkers."""
+    """fixed: judge what the instruction says; official: give the verdict of the published checker."""
     mode: Literal["strict", "loose"] = "strict"
     aggregate: Literal["fraction", "all"] = "fraction"
-    """The share of instructions followed, or 1 if all are and else 0."""
+    """fraction: the share of instructions followed; all: 1 if all are followed, else 0."""
     think: Think | None = None
-    """The text that is judged. Unless set, the text after thinking in profile fixed, all of it in profile official."""
+    """The way to find the text to judge.
+
+    By default, profile fixed judges the text after the thinking, and profile official the whole text.
+    """
 
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
@@ -145,7 +157,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
 
 
 def judge(response: str, params: InstructionFollowingParams, explain: bool = False) -> Verdict:
-    """The verdict on one response. The reference is read before anything is judged."""
+    """Judge one response. An item with a bad reference is invalid for every response."""
     try:
         return _verdict(response, read(params.reference), params, explain)
     except InvalidItem as error:
@@ -194,13 +206,13 @@ def _follow(text: str, instructions: Sequence[Instruction], params: InstructionF
 
 
 def _readings(text: str, profile: str) -> list[Text]:
-    """The readings of a text: all of it and, if it has comments, its visible part."""
+    """The readings of a text: the whole text and, if it has comments, its visible part."""
     shown = comments.shown(text) if profile == "fixed" else text
     return [Text(text)] if shown == text else [Text(text), Text(shown)]
 
 
 def _variants(text: str) -> list[str]:
-    """The seven edits of the published loose mode, without blank and repeated ones."""
+    """The seven further edits of the published loose mode, without blank and repeated ones."""
     lines = text.split("\n")
     cut = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
     variants = [variant for whole in (text, *cut) for variant in (whole, whole.replace("*", ""))]
@@ -236,7 +248,7 @@ EXAMPLES = (
         },
         1.0,
         "correct",
-        "both are followed, after thinking",
+        "the text after thinking follows both",
     ),
     Example(
         "Boats, sail home.",
@@ -245,14 +257,14 @@ EXAMPLES = (
         },
         0.5,
         "partly_followed",
-        "one of two; with aggregate all it is 0",
+        "follows one of two; with aggregate all the score is 0",
     ),
     Example(
         "My answer is yes. My answer is no. My answer is maybe.",
         {"reference": _example(("detectable_format:constrained_response", {}))},
         0.0,
         "not_followed",
-        "looks right, but every option is no answer; profile official accepts it, as the published checker does",
+        "looks right, but lists every option; profile official accepts it, as the published checker does",
     ),
     Example(
         "We concatenate strings.",
@@ -282,7 +294,7 @@ EXAMPLES = (
         {"reference": _example(("punctuation:no_commas", {}))},
         None,
         "unknown_instruction",
-        "the author must mend it",
+        "the author of the reference must correct the id",
         Status.INVALID,
     ),
     Example(
@@ -290,7 +302,7 @@ EXAMPLES = (
         {"reference": _example(("length_constraints:number_words", {"relation": "at least"}))},
         None,
         "bad_arguments",
-        "no number: the published checker draws one at random",
+        "the number is missing; the published checker would draw one at random",
         Status.INVALID,
     ),
 )

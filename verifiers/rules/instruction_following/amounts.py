@@ -1,7 +1,7 @@
-"""The instructions of IFBench (Pyatkin et al. 2025) on how much of what there is: count, ratio.
+"""The instructions of IFBench (Pyatkin et al. 2025) on amounts: `count:…` and `ratio:…`.
 
-Profile fixed counts words and sentences as a reader does and asks for something to be there: no sentence at all is no
-balance of sentences.
+Profile fixed counts words and sentences as a reader does. It requires at least one case of what is counted: a text
+without sentences does not balance its sentences.
 """
 
 import re
@@ -126,8 +126,10 @@ _USED_MARKS = re.compile(rf"(?<![.,!?;:‽{_BEHIND}])[{_BEHIND}]*+([.,;:]|[!?‽
 
 
 def _punctuation(view: Text) -> bool:
-    """Each mark where one belongs, behind something other than a mark: of a row of them the first is used, but for
-    question and exclamation marks.
+    """Whether the response uses every mark, at a place where a mark belongs.
+
+    A mark must follow something other than a mark. So only the first of several marks in a row counts. In a row of both
+    question and exclamation marks, the first two are the interrobang and those after them count.
     """
     if not _official_punctuation(view):
         return False
@@ -149,7 +151,7 @@ def _official_japanese(view: Text, N: int) -> bool:  # noqa: N803
 
 
 def _japanese(view: Text, N: int) -> bool:  # noqa: N803
-    """There is an N-th word that is Japanese, and each is Japanese or a number."""
+    """Whether every N-th word is Japanese or a number, and at least one of them is Japanese."""
     chunks = [chunk for chunk in view.folded.split() if any(map(str.isalnum, chunk))]
     chosen = [chunk.strip(_STRIPPED) for chunk in chunks[N - 1 :: N]]
     found = [_JAPANESE.search(chunk) is not None for chunk in chosen if not chunk.isdigit()]
@@ -182,13 +184,16 @@ def _stop_words(view: Text, percentage: float) -> bool:
 
 
 def kinds(sentences: Sequence[str]) -> tuple[int, int, int]:
-    """How many state, ask and call, by their last mark."""
+    """The numbers of sentences that end in a full stop, in a question mark and in an exclamation mark."""
     ends = Counter(found[0] if (found := _LAST_MARK.search(sentence[::-1])) else "" for sentence in sentences)
     return ends["."] + ends["。"], ends["?"] + ends["？"], ends["!"] + ends["！"]
 
 
 _LAST_MARK = re.compile(r"[.。?？!！]|[^\W_]")
-"""Emoji, quotes and brackets may stand behind it; a letter may not, for then the sentence has no mark."""
+"""The last mark of a sentence, as found in the reversed sentence.
+
+Emoji, quotes and brackets may follow the mark. If a letter or digit follows it, the sentence has no last mark.
+"""
 
 
 def _official_two_to_one(view: Text) -> bool:
@@ -217,7 +222,7 @@ def _official_overlap(view: Text, reference_text: str, percentage: float) -> boo
 
 
 def _word_overlap(view: Text, reference_text: str, percentage: float) -> bool:
-    """Trigrams of words: how many of the response's are the reference's."""
+    """Whether about `percentage` % of the response's trigrams of words also stand in the reference text."""
     return _overlap(view.small_words, [word.casefold() for word in words(fold(reference_text))], percentage)
 
 

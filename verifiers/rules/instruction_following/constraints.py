@@ -1,7 +1,7 @@
-"""Defines an instruction: an id, its arguments, and its check in both profiles.
+"""Defines an instruction: its id, its arguments, and its check in both profiles.
 
-A check is a function of a `Text` and the arguments, by name. Where the published check already does what the
-instruction says, `fixed` is left out and both profiles use `official`.
+A check is a function. It takes a `Text` and the instruction's arguments as keyword arguments. `fixed` is left out where
+the published check already does what the instruction says; both profiles then use `official`.
 """
 
 import math
@@ -14,7 +14,7 @@ from verifiers.commitment import fold
 
 Check = Callable[..., bool]
 Read = Callable[[Any], Any]
-"""Turns a JSON value into an argument; ValueError says what was expected."""
+"""Converts a JSON value to an argument. On a bad value it raises ValueError with what was expected as its message."""
 
 _MAX_NUMBER = 1_000_000
 _MAX_TEXT_CHARS = 100_000
@@ -32,13 +32,13 @@ class Constraint:
     fixed: Check | None = None
     arguments: Mapping[str, Read] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
-    """Arguments that the published data may leave out or that no check needs."""
+    """Arguments that the published data may leave out, or that no check needs."""
 
     def check(self, profile: str) -> Check:
         return self.fixed if profile == "fixed" and self.fixed is not None else self.official
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments from a JSON object, whose nulls say nothing.
+        """Read the arguments from a JSON object. A null counts as absent.
 
         Raises:
             InvalidItem: an argument is missing, unknown or of the wrong form.
@@ -64,7 +64,7 @@ class Constraint:
 
 
 def count(value: Any) -> int:
-    """A whole number, 0 or more; the data has it as 5 or 5.0."""
+    """Read a whole number, 0 or more. The data may write 5 as 5.0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("a whole number")
     if value != int(value) or not 0 <= value <= _MAX_NUMBER:
@@ -73,10 +73,10 @@ def count(value: Any) -> int:
 
 
 def ordinal(value: Any) -> int:
-    """A whole number, 1 or more."""
+    """Read a whole number, 1 or more."""
     number = count(value)
     if number == 0:
-        raise ValueError("1 or more")
+        raise ValueError("a whole number, 1 or more")
     return number
 
 
@@ -87,7 +87,7 @@ def percentage(value: Any) -> float:
 
 
 def text(value: Any) -> str:
-    """Text with something to be seen in it."""
+    """Read a text with at least one visible character."""
     if not isinstance(value, str) or len(value) > _MAX_TEXT_CHARS or not fold(value).strip():
         raise ValueError(f"text that is not blank, up to {_MAX_TEXT_CHARS} characters")
     return value
@@ -98,7 +98,7 @@ def stripped(value: Any) -> str:
 
 
 def word(value: Any) -> str:
-    """A word or short phrase; some rows of the training data have it in a list of one."""
+    """Read a word or short phrase. Some rows of the training data hold it in a list of one."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, str) or len(value) > 1000 or not fold(value).strip():
@@ -107,7 +107,7 @@ def word(value: Any) -> str:
 
 
 def words(value: Any) -> tuple[str, ...]:
-    """Several, each as it stands: the published checkers take the space around them for a part of them."""
+    """Read a list of words or phrases with the space around them, which the published checkers search for, too."""
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= _MAX_WORDS:
         raise ValueError(f"a list of 1 to {_MAX_WORDS} words")
     for item in value:
@@ -116,7 +116,7 @@ def words(value: Any) -> tuple[str, ...]:
 
 
 def letter(value: Any) -> str:
-    """One character; two prompts of IFEval ask for `#` and `!`."""
+    """Read one character, which need not be a letter: two prompts of IFEval ask for `#` and `!`."""
     if not isinstance(value, str) or len(value.strip()) != 1 or not fold(value):
         raise ValueError("one character")
     return value.strip()
@@ -143,7 +143,7 @@ def anything(value: Any) -> Any:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text, for tables that are read more often than changed."""
+    """The set of the words of a text. It keeps long tables of words readable."""
     return frozenset(text.split())
 
 
@@ -163,4 +163,4 @@ STOP_WORDS = word_set(
     "we'll we're we've were weren weren't what when where which while who whom why will with won won't wouldn "
     "wouldn't y you you'd you'll you're you've your yours yourself yourselves"
 )
-"""The English function words of the Snowball project's list, with the contractions NLTK adds."""
+"""English function words: the list of the Snowball project, with the contractions that NLTK adds."""

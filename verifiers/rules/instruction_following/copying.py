@@ -1,4 +1,4 @@
-"""The instructions of open-instruct's training set to copy what the prompt says, whole, in part or changed."""
+"""The instructions of open-instruct's training set to copy the prompt: the whole, a part, or with changes."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) 
 
 
 def _span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
-    """Both ends belong to the span, as the instruction says."""
+    """Whether the response is the span of the prompt. The span includes both ends, as the instruction says."""
     wanted = fold(prompt_to_repeat[n_start : n_end + 1]).split()
     return bool(wanted) and view.folded.split() == wanted
 
@@ -52,7 +52,7 @@ def _official_phrases(view: Text, phrase: str, small_n: int) -> bool:
 
 
 def _one_word_differs(found: Sequence[Sequence[str]], wanted: Sequence[str]) -> bool:
-    """Every phrase is as long and differs in exactly one word."""
+    """Whether every phrase is as long as the wanted one and differs from it in exactly one word."""
     return all(
         len(said) == len(wanted) and sum(mine != theirs for mine, theirs in zip(said, wanted, strict=True)) == 1
         for said in found
@@ -60,7 +60,11 @@ def _one_word_differs(found: Sequence[Sequence[str]], wanted: Sequence[str]) -> 
 
 
 def _phrases(view: Text, phrase: str, small_n: int) -> bool:
-    """Every stretch of as many words that differs from the phrase in at most one word differs in one inside it."""
+    """Whether the response has exactly `small_n` changed copies of the phrase.
+
+    A stretch of words that differs from the phrase in one word only, inside it, is a changed copy. The unchanged phrase
+    must not occur.
+    """
     wanted = [word.casefold() for word in words(fold(phrase))]
     size, said = len(wanted), view.small_words
     changed = 0

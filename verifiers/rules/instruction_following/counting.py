@@ -1,10 +1,13 @@
 r"""Counts the words, sentences and paragraphs of a text, in two readings.
 
-`Text.official_*` are the published checkers' readings (`\w+` words, Punkt sentences, Treebank tokens, raw characters).
-The others are what a reader would count: invisible characters are gone and forms are folded (NFKC), "well-known",
-"don't" and "3.14" are one word each, every Han or kana character is a word, list numbers end no sentence, and 。！？ do.
+The attributes `Text.official_*` are the readings of the published checkers: `\w+` words, Punkt sentences, Treebank
+tokens, raw characters. The others are what a reader would count:
 
-Each value is computed once, at its first use, and is linear in the length of the text.
+    invisible characters are removed and forms are folded (NFKC)
+    "well-known", "don't" and "3.14" are one word each; each Han or kana character is a word
+    the number of a list item ends no sentence; 。！？ do
+
+Each value is computed once, at its first use, in time linear in the length of the text.
 """
 
 import itertools
@@ -25,7 +28,10 @@ _DELETE_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _SYLLABIC = r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 _LETTER = rf"(?:(?![{_SYLLABIC}_])\w)"
 UNSPACED = rf"{_SYLLABIC}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-"""Han and kana, and Thai, Lao, Burmese and Khmer: no space parts their words, so another may stand right beside one."""
+"""Characters of scripts without spaces between words: Han, kana, Thai, Lao, Burmese and Khmer.
+
+Another word may therefore stand directly beside a word.
+"""
 
 HANGUL = r"\uac00-\ud7a3"
 
@@ -35,11 +41,14 @@ def _signs(start: int, stop: int) -> str:
 
 
 _SIGNS = _signs(0x300, 0x10000)
-"""Marks on letters, such as the vowel signs of Hindi, vocalised Arabic and Thai: no letters, and yet parts of words."""
-_VOWELS = _signs(0x900, 0x1AB0)
-"""Those of India and South East Asia, with which a word is another one.
+"""Marks on letters, such as the vowel signs of Hindi, vocalised Arabic and Thai.
 
-Stress and the vowels of Arabic may be left out.
+They are no letters, but they are parts of words.
+"""
+_VOWELS = _signs(0x900, 0x1AB0)
+"""Vowel signs of India and South East Asia. A word with another vowel sign is another word.
+
+Stress marks and the vowels of Arabic are not among them, because texts may leave these out.
 """
 _WORD = re.compile(
     rf"[{_SYLLABIC}]|(?:[a-zA-Z]\.){{2,8}}(?![a-zA-Z])|{_LETTER}(?:[\w{_SIGNS}](?<![{_SYLLABIC}])|['’\-‐‑](?={_LETTER})|(?<=\d)[.,](?=\d))*"
@@ -47,10 +56,13 @@ _WORD = re.compile(
 _ASCII_WORD = re.compile(
     r"(?:[a-zA-Z]\.){2,8}(?![a-zA-Z])|[^\W_]\w*+(?:(?:['\-](?=[^\W_])|(?<=\d)[.,](?=\d))\w*+)*+", re.ASCII
 )
-"""`_WORD` for texts that are ASCII, in a third of the time."""
+"""`_WORD` for ASCII texts. It takes a third of the time."""
 _OFFICIAL_WORD = re.compile(r"\w+")
 _OFFICIAL_MARKED_WORD = regex.compile(r"\w+")
-"""What NLTK 3.10 splits words with: marks on letters belong to them, symbols such as ² and ½ do not."""
+"""The pattern by which NLTK 3.10 splits words.
+
+Marks on letters belong to words; symbols such as ² and ½ do not.
+"""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ASCII = re.compile(r"[a-z]")
 _GREEK_OR_CYRILLIC = re.compile(r"[\u0370-\u058f]")
@@ -65,12 +77,12 @@ _LOOKALIKES = str.maketrans(
 
 
 class Text:
-    """One reading of a response."""
+    """A response with its two readings: that of the published checkers and that of a reader."""
 
     def __init__(self, raw: str) -> None:
         self.raw: Final = raw
 
-    # the published checkers' view
+    # the reading of the published checkers
 
     @cached_property
     def lower(self) -> str:
@@ -90,10 +102,10 @@ class Text:
 
     @cached_property
     def bare(self) -> str:
-        """Without ASCII punctuation."""
+        """The raw text without ASCII punctuation."""
         return self.raw.translate(_DELETE_ASCII_PUNCTUATION)
 
-    # a reader's view
+    # the reading of a reader
 
     @cached_property
     def folded(self) -> str:
@@ -101,7 +113,10 @@ class Text:
 
     @cached_property
     def skeleton(self) -> str:
-        """For finding what is hidden: look-alike letters are Latin, marks on letters and emphasis inside words gone."""
+        """The text in a form that shows hidden words.
+
+        Look-alike letters become Latin. Marks on letters and emphasis inside words are removed.
+        """
         if self.raw.isascii():
             return self.raw.replace("*", "")
         text = unicodedata.normalize("NFD", fold(self.raw).translate(_LOOKALIKES))
@@ -110,7 +125,7 @@ class Text:
 
     @cached_property
     def mixed_words(self) -> frozenset[str]:
-        """Words of the skeleton in which ASCII letters stand beside others, in small letters."""
+        """The words of the skeleton that mix ASCII letters with others, in small letters."""
         if self.skeleton.isascii():
             return frozenset()
         return frozenset(
@@ -127,7 +142,10 @@ class Text:
 
     @cached_property
     def seen_words(self) -> list[str]:
-        """The words in small letters, as they look: look-alike Greek or Cyrillic letters of mixed words are Latin."""
+        """The words as they look, in small letters.
+
+        In words of mixed scripts, look-alike Greek and Cyrillic letters become Latin.
+        """
         if self.raw.isascii():
             return self.small_words
         return [
@@ -150,11 +168,11 @@ class Text:
 
     @cached_property
     def paragraphs(self) -> list[str]:
-        """The parts between blank lines."""
+        """The paragraphs, which blank lines separate."""
         return [piece.strip() for piece in re.split(r"\n[^\S\n]*\n", self.folded) if piece.strip()]
 
     def divided(self) -> list[str]:
-        """The parts between dividers (`***` or `* * *` on a separate line); blank parts at the ends do not count."""
+        """The parts between dividers (`***` or `* * *` on a separate line). Blank parts at the ends are left out."""
         pieces = [piece.strip() for piece in _DIVIDER.split(self.folded)]
         if pieces and not pieces[0]:
             del pieces[0]
@@ -167,7 +185,7 @@ _DIVIDER = re.compile(r"(?<!\S)(?:\*\*\*|\* \* \*)(?!\S)")
 
 
 def words(text: str) -> list[str]:
-    """The words of a folded text, with straight apostrophes. A long chain with hyphens counts as many words."""
+    """The words of a folded text, with straight apostrophes. The parts of a long chain with hyphens are words."""
     text = text.replace("’", "'")
     found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
     if "_" in text:
@@ -183,11 +201,14 @@ def _parts(word: str) -> Sequence[str]:
 
 _JOINT = re.compile(r"[-‐‑_]+")
 _MAX_JOINTS = 7
-"""In "a 24-hour-a-day-7-day-a-week job" there are as many; beyond, signs are put where spaces should be."""
+"""The most hyphens and underscores in one word: "a 24-hour-a-day-7-day-a-week job" has this number.
+
+A chain with more of them uses them instead of spaces.
+"""
 
 
 def contains_word(text: str, word: str) -> bool:
-    """Whether the word or phrase stands in the text on its own, in any case."""
+    """Whether the word or phrase stands alone in the folded text, in any case."""
     return _on_its_own(word).search(text) is not None
 
 
@@ -197,7 +218,7 @@ def count_word(text: str, word: str) -> int:
 
 
 def without_word(text: str, word: str) -> str:
-    """The folded text with a line break wherever the word or phrase stands on its own."""
+    """The folded text with a line break in place of each word or phrase that stands alone."""
     return _on_its_own(word).sub("\n", text)
 
 
@@ -210,7 +231,7 @@ def _on_its_own(word: str) -> re.Pattern[str]:
 
 
 def _before(char: str) -> str:
-    """The pattern for text that may not stand before a word with this first character."""
+    """The pattern for the place before a word with this first character: no letter of another word may stand there."""
     if not _in_word(char) or _is_unspaced(char):
         return ""
     letter = _JOINED_TO_HANGUL if _is_hangul(char) else _JOINED
@@ -218,27 +239,39 @@ def _before(char: str) -> str:
 
 
 def _after(wanted: str) -> str:
-    """The pattern for text that may follow a word: no letter of another word, but the particles of a Korean noun."""
+    """The pattern for the place after a word: no letter of another word may follow.
+
+    Particles may follow a Korean noun.
+    """
     last = wanted[-1:]
+    # "C++" is found in "C++14"
     if not _in_word(last):
         return ""
+    # "船" is found in "船帆"
     if _is_unspaced(last):
         return rf"(?![{_VOWELS}])"
+    # "boat" is not found in "boats"
     if last.isascii():
         return rf"(?!{_JOINED})"
+    # "café" is not found in "cafés"
     if not _is_hangul(last):
         return rf"(?!{_JOINED})(?![{_VOWELS}])"
+    # "학교" is found in "학교에서"
     end = rf"(?!{_JOINED_TO_HANGUL})(?![{_VOWELS}])"
     return rf"(?=(?:{_PARTICLES}){{0,3}}{end})" if _HANGUL.search(wanted) else end
 
 
 _JOINED = rf"[^\W_{UNSPACED}{HANGUL}]"
-"""What belongs to a word that it stands beside. Not the characters of scripts without spaces, nor Korean particles:
-in "用Python编写" and "Python은" the name stands on its own.
+"""A character that belongs to the word beside it.
+
+Characters of scripts without spaces do not, nor do Korean particles: "用Python编写" and "Python은" hold the name alone.
 """
 _JOINED_TO_HANGUL = r"[^\W_]"
 _HANGUL = re.compile(r"[\uac00-\ud7a3]{2}\Z")
-"""Of one syllable a noun with a particle is too often another word."""
+"""The end of a Korean noun to which particles may be added.
+
+A noun of one syllable with a particle is too often another word.
+"""
 _PARTICLES = "|".join(
     sorted(
         word_set(
@@ -251,7 +284,7 @@ _PARTICLES = "|".join(
 
 
 def joins(text: str, following: str) -> bool:
-    """Whether the last character of a text and the first of what follows would be of one word."""
+    """Whether the last character of a text and the first of the text that follows would form one word."""
     before, after = text[-1:], following[:1]
     return before.isalnum() and after.isalnum() and not (_is_unspaced(before) or _is_unspaced(after))
 
@@ -281,7 +314,7 @@ _END = re.compile(rf"[{re.escape(_MARKS + _WIDE + _CLOSING)}]++")
 _MAX_ABBREVIATION_CHARS = 24
 _LIST_NUMBER = re.compile(r"(?:^|\n)[\s\-*+(#>]*(?:\d{1,3}(?:\.\d{1,3}){0,4}|[a-zA-Z]|[ivxIVX]{1,5})$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-Z]\.[A-Z][a-z]{2,4}")
-"""As U.S., p.m., Ph.D. and M.Phil., but no name of a file, number or version."""
+"""Abbreviations with dots inside, such as U.S., p.m., Ph.D. and M.Phil. Names of files and versions do not match."""
 _LETTER_AND_STOP = re.compile(r"[^\W\d_]\.")
 _BREAKS = re.compile(r"[\s(\"'“‘*_`\[]")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[*_`]*(\S)")
@@ -299,7 +332,7 @@ _STARTERS = word_set(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a folded text; every one has a letter or a digit."""
+    """The sentences of a folded text. Each has at least one letter or digit."""
     found: list[str] = []
     start = 0
     for match in _END.finditer(text):
@@ -311,7 +344,10 @@ def sentences(text: str) -> list[str]:
 
 
 def _add(found: list[str], piece: str) -> None:
-    """A piece without content, such as an emoji behind the full stop, belongs to the sentence before it."""
+    """Add a piece of text to the sentences.
+
+    A piece without letters and digits, such as an emoji after the full stop, becomes part of the sentence before it.
+    """
     piece = piece.strip()
     if any(map(str.isalnum, piece)):
         found.append(piece)
@@ -321,19 +357,24 @@ def _add(found: list[str], piece: str) -> None:
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     run = match[0].lstrip(_CLOSING)
+    # "(the boat) sails"
     if not run:
         return False
+    # "你好。再见"
     if any(char in _WIDE for char in run):
         return True
     stop = match.end()
+    # "3.14", "example.com"
     if stop < len(text) and not text[stop].isspace() and not _is_syllabic(text[stop]):
         return False
     after = _NEXT.match(text, stop)
     if after is None:
         return True
     lower = after[1].islower()
+    # "Really? yes", but "Wait… he left" and "(Go!) he said"
     if run[0] != ".":
         return not (lower and (run[0] == "…" or run[-1] in _CLOSING))
+    # "Wait... He left", but "Wait... he left"
     if run.startswith(".."):
         return not lower
     return _ends_with_stop(text, start, stop - len(run), lower, after)
@@ -342,21 +383,28 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
 def _ends_with_stop(text: str, start: int, stop: int, lower: bool, after: re.Match[str]) -> bool:
     """Whether the single full stop at `stop` ends a sentence that began at `start`."""
     before = text[max(start, stop - _MAX_ABBREVIATION_CHARS) : stop]
+    # "1. Boats"
     if _LIST_NUMBER.search(before):
         return False
     last = _BREAKS.split(before)[-1]
     small = last.casefold()
+    # "Dr. No", "i.e. boats"
     if (last in _TITLES and last != "St") or small in _NEVER_LAST:
         return False
+    # "No. 5"
     if small in _BEFORE_NUMBERS and after[1].isdigit():
         return False
+    # "boats, etc. are"
     if small == "etc":
         return not lower
+    # "on Jan. 5"
     if last in _DATES:
         return not (lower or after[1].isdigit())
+    # "plan b. Then", but "ca. 1900"
     if (len(last) == 1 and last.islower() and last != "i") or last == "ca":
         return after[1].isupper() and _LETTER_AND_STOP.match(text, after.start(1)) is None
     initial = len(last) == 1 and last.isalpha() and last not in "Ii"
+    # "J. Smith", "Acme Inc. sells", "the U.S. Army"
     if initial or last == "St" or small in _MAYBE_LAST or _DOTTED.fullmatch(last):
         following = _NEXT_WORD.match(text, after.start(1))
         return not lower and (following is None or following[0].casefold() in _STARTERS)
@@ -374,7 +422,7 @@ def is_emoji(char: str) -> bool:
 
 
 def placeholders(text: str) -> list[str]:
-    """The contents of `[…]`, none across lines, from the first bracket on."""
+    """The contents of `[…]`. Each begins at the first open bracket and ends on the same line."""
     found: list[str] = []
     for line in text.split("\n"):
         start = line.find("[")

@@ -1,7 +1,7 @@
-"""The custom instructions of IFBench (Pyatkin et al. 2025), which belong to one prompt each.
+"""The custom instructions of IFBench (Pyatkin et al. 2025). Each belongs to one prompt.
 
-So what each asks for is known here, and profile fixed asks for all of it: every row of a table, days that exist, a
-sentence and not just its subject.
+The demands of each prompt are therefore known here, and profile fixed checks all of them: every row of a table, days
+that exist, a sentence instead of only its subject.
 """
 
 import csv
@@ -39,7 +39,7 @@ def _official_questions(view: Text) -> bool:
 
 
 def _question_chars(lines: Sequence[str]) -> int | None:
-    """The length of the question without its options; None unless there are five."""
+    """The length of a question without its options; None unless it has five options."""
     stripped = [line.strip() for line in lines]
     options = [index for index, line in enumerate(stripped) if _OPTION.match(line)]
     return len(" ".join(stripped[: options[0]]).strip()) if len(options) == 5 else None
@@ -50,7 +50,10 @@ _ANSWER = re.compile(r"(?:Correct )?Answer\b.{0,100}", re.IGNORECASE)
 
 
 def _questions(view: Text) -> bool:
-    """As the published check, whatever the markup; and nothing stands behind a question's options but its answer."""
+    """Whether there are four questions of growing length with five options each, as in the published check.
+
+    Markup makes no difference. After the options of a question, only its answer may follow.
+    """
     asked: list[list[str]] = []
     for line in (line.strip(" \t*_#>") for line in view.lines):
         label = _LABEL.match(line)
@@ -95,7 +98,10 @@ _ASIDE = re.compile(r"\([^()]{0,200}\)|,.*$")
 
 
 def _countries(view: Text) -> bool:
-    """At least 52 different ones, from Zimbabwe on in reverse order, one on each line and nothing else."""
+    """Whether each line from "Zimbabwe" on names one African country, in reverse order.
+
+    At least 52 different countries are needed, and nothing else may stand there.
+    """
     lines = [
         " ".join(_ascii(_ITEM.sub("", line).replace("’", "'")).strip(_STRIPPED.replace(")", "")).casefold().split())
         for line in view.lines
@@ -112,7 +118,7 @@ def _official_word_reverse(view: Text) -> bool:
 
 
 def _says_bald_eagle(said: Sequence[str]) -> bool:
-    """A sentence and not just the name, with its articles where English has them."""
+    """Whether the words are a sentence about the bald eagle, with its articles at places where English has them."""
     value = " ".join(said)
     return (
         "bald eagle" in value
@@ -126,7 +132,10 @@ _LONE_ARTICLE = re.compile(r"\b(?:the|an?)(?: (?:of|is|are|was|in|the|an?)\b|$)"
 
 
 def _word_reverse(view: Text) -> bool:
-    """All of it is reversed: it neither says so first nor gives the sentence as it should be, too."""
+    """Whether the whole response is the reversed sentence.
+
+    An introduction is not allowed, and neither is the sentence in its normal order.
+    """
     return ":" not in view.raw and not _names_the_bird(view) and _says_bald_eagle(view.small_words[::-1])
 
 
@@ -170,7 +179,10 @@ _OTHER_NAMES = {"kiev": "kyiv", "kishinev": "chisinau", "berne": "bern", "luxemb
 
 
 def _capitals(view: Text) -> bool:
-    """All of them from north to south; Kyiv (50.45°) belongs there and the published list lacks it, so both will do."""
+    """Whether all capitals are listed from north to south.
+
+    Kyiv (50.45°) belongs to the list, but the published list lacks it. So both lists are right.
+    """
     listed = [city.strip(" .\n*").casefold() for city in _ascii(view.folded).split(",")]
     named = [_OTHER_NAMES.get(city, city) for city in listed]
     return named in ([city.casefold() for city in wanted] for wanted in (_ALL_CAPITALS, _CAPITALS))
@@ -194,8 +206,9 @@ _STUDENT = ["StudentID", "Subject", "Grade", "Semester", "Score"]
 
 
 def _table(view: Text, header: Sequence[str], size: int, delimiter: str = ",") -> list[list[str]]:
-    """The rows below the header with their quotes; none unless the header, number and width of rows are right and no
-    field is blank. One fence around it does not count.
+    """The rows below the header, with their quotes. One fence around the table does not count.
+
+    The result is empty if the header, or the number or width of the rows, is wrong, or if a field is blank.
     """
     lines = [line for line in view.raw.strip().split("\n") if line.strip()]
     if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
@@ -220,7 +233,7 @@ _STUDENT_HEADER = _header(_STUDENT, r"\t *")
 
 
 def _is_special(field: str) -> bool:
-    """Whether a quoted part at the field's beginning holds a character that is no letter, digit, `_` or space."""
+    """Whether a quoted part at the beginning of a field holds a character that is no letter, digit, `_` or space."""
     line = field.partition("\n")[0]
     inside = line[1 : line.rfind('"')] if line.count('"') > 1 else ""
     return line.startswith('"') and any(not (char.isalnum() or char == "_" or char.isspace()) for char in inside)
@@ -284,7 +297,7 @@ def _is_napoleonic(date: str) -> bool:
 
 
 def _dates(view: Text) -> bool:
-    """At least two different days that exist, in his lifetime."""
+    """Whether there are at least two different days, which all exist and are in Napoleon's lifetime."""
     listed = [date.strip(" \t\n*_`").rstrip(".") for date in view.folded.split(",")]
     return len(set(listed)) > 1 and all(_is_napoleonic(date) and _exists(date) for date in listed)
 

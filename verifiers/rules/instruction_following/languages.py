@@ -1,13 +1,18 @@
-"""Which language a text is in: the naive Bayes of langdetect over its 55 profiles, always the same answer.
+"""Identifies the language of a text with langdetect's naive Bayes over its 55 profiles, always with the same answer.
 
-The published checkers call langdetect, whose answer depends on an unseeded generator and on the order in which a file
-system lists the profiles. Here both are fixed: seed 0 and the profiles by name. The arithmetic is langdetect's, so its
-answers with seed 0 are these.
+The published checkers call langdetect. Its answer depends on a generator without a seed, and on the order in which a
+file system lists the profiles. Here the seed is 0 and the profiles are sorted by name. The arithmetic is langdetect's,
+so the answers equal those of langdetect with seed 0.
 
-`is_in` is what an instruction means by "in this language": it also wants most letters in a script that the language is
-written in, reads capitals as small letters, and a text without letters is in no language. Words and names of others are
-borne; a line of another script, or of English prose in a text that should not be English, is not, be it a translation
-or only the announcement of what follows. Code in fences may be in any.
+`is_in` decides what an instruction means by "in this language". It adds these rules:
+
+    most letters must be of a script in which the language is written
+    capitals are read as small letters
+    a text without letters is in no language
+    words and names of other languages are allowed
+    a line in another script is not allowed
+    a line of English prose is not allowed in another language, such as a translation or an announcement
+    code in fences may be in any language
 """
 
 import json
@@ -32,7 +37,7 @@ LANGUAGES = word_set(
     "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no pa pl pt "
     "ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh zh-cn zh-tw"
 )
-"""What an instruction may ask for; `zh` is either Chinese."""
+"""The languages that an instruction may ask for. `zh` is any Chinese."""
 
 _SEED = 0
 _TRIALS = 7
@@ -44,7 +49,10 @@ _LARGE = 1e100
 _STEPS_A_LOOK = 5
 _NARROWING = (20, 60, 200, _MAX_STEPS)
 _LASTS = (60, *range(100, _MAX_STEPS + 1, 20))
-"""Of the steps that are taken at once. From where it is large, no chance grows beyond a double in 40."""
+"""The last steps of the groups of steps that are computed at once.
+
+A chance that has just exceeded `_LARGE` does not overflow a double within 40 steps.
+"""
 _FEW_WORDS = 1500
 _MAX_SHORT_CHARS = 80
 _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
@@ -100,17 +108,20 @@ _COMMON = {
         "який якщо коли ми мене мені на не немає ні о привіт про та так там те ти то тут у це цей чи що щоб я"
     ),
 }
-"""The commonest words of languages that share their script, for the shortest texts."""
+"""The most common words of languages that share their script, for very short texts."""
 _DENSE = frozenset({"Han", "Kana", "Hangul"})
-"""A character of these says as much as two letters, and counts so where it should not be."""
+"""Scripts in which a character says as much as two letters. Such characters count twice where they should not be."""
 _MIN_FOREIGN = 30
-"""Letters; fewer are names and words that are spoken of."""
+"""The fewest letters of other scripts that count as foreign. Fewer are names, and words that the text mentions."""
 _MIN_PROSE_WORDS = 10
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.MULTILINE | re.DOTALL)
 _MARKED = re.compile(r"\s*(?:[-*+•>|]\s|\d{1,3}[.)]|\|)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _HOPELESS = 1e-20
-"""A language this far behind no longer counts: to come back is a thousand billion times less likely than a wrong end."""
+"""The share of the best chance below which a language is dropped.
+
+A comeback from there is a thousand billion times less likely than a wrong end of the trial.
+"""
 _MAX_CACHED_CHARS = 32
 _WORD_BITS = 32
 _ALPHA, _ALPHA_WIDTH, _BASE = 0.5, 0.05, 10_000
@@ -141,7 +152,7 @@ _NAMES = {"HIRAGANA": "Kana", "KATAKANA": "Kana", "CJK": "Han"}
 
 
 def identify(text: str) -> str | None:
-    """The language's code as langdetect gives it; None for a text without anything to go by."""
+    """The code of the language, as langdetect gives it; None if the text has nothing to judge by."""
     grams = _grams(_cleaned(text))
     if not grams:
         return None
@@ -174,7 +185,7 @@ def is_in(text: str, language: str) -> bool:
 
 
 def _without_code(text: str) -> str:
-    """A text without what is fenced, where that is code and there is anything else."""
+    """The text without its fences, if they hold code and there is other text."""
     if "```" not in text and "~~~" not in text:
         return text
     fenced = "\n".join(found[0] for found in _FENCED.finditer(text)).lower()
@@ -184,8 +195,9 @@ def _without_code(text: str) -> str:
 
 
 def _has_mere_terms(text: str, own: int, scripts: Mapping[str, int]) -> bool:
-    """Whether all that is foreign in a text of such a script are Latin names and terms, fewer than its characters: of
-    these two or three make a word, which Latin letters do not.
+    """Whether the foreign part of a text in a dense script is only Latin names and terms.
+
+    At most two thirds as many terms as characters of that script are allowed. Two or three such characters make a word.
     """
     terms = _ASCII_WORD.findall(text.lower())
     if own + scripts.get("Latin", 0) != sum(scripts.values()) or len(terms) * 3 > own * 2:
@@ -194,7 +206,7 @@ def _has_mere_terms(text: str, own: int, scripts: Mapping[str, int]) -> bool:
 
 
 def _scripts_of(text: str) -> Counter[str]:
-    """How many letters there are of each script."""
+    """The number of letters of each script."""
     scripts = Counter[str]()
     for char, times in Counter(text).items():
         if char.isalpha():
@@ -203,14 +215,17 @@ def _scripts_of(text: str) -> Counter[str]:
 
 
 def _is_foreign(scripts: Mapping[str, int], wanted: str, share: float) -> bool:
-    """Whether more than this share is in scripts that are neither the one wanted nor Latin."""
+    """Whether more than this share of the letters is in scripts that are neither wanted nor Latin."""
     letters = {script: times * (2 if script in _DENSE else 1) for script, times in scripts.items()}
     foreign = sum(times for script, times in letters.items() if script != "Latin" and not _belongs(script, wanted))
     return foreign >= _MIN_FOREIGN and foreign > share * sum(letters.values())
 
 
 def _has_foreign_line(text: str, language: str, wanted: str) -> bool:
-    """Whether a line is in another script, or one that is no item of a list and no quotation in English prose."""
+    """Whether a line is in another script, or is English prose where another language is wanted.
+
+    English in items of lists and in quotations is allowed.
+    """
     if language == "en" and text.isascii():
         return False
     lines = _FENCED.sub("", text).split("\n")
@@ -228,8 +243,9 @@ def _is_english_prose(line: str) -> bool:
 
 
 def _is_known_to_be_in(text: str, language: str) -> bool | None:
-    """By the common words of a short text, which the profiles get wrong ("Ja, das stimmt" is Latvian to them); None where
-    they do not decide.
+    """Whether the common words of a short text show that it is in this language; None if they do not decide.
+
+    The profiles are wrong about short texts: by them, "Ja, das stimmt" is Latvian.
     """
     if language != "en" and language not in _COMMON:
         return None
@@ -244,9 +260,11 @@ def _is_known_to_be_in(text: str, language: str) -> bool | None:
 
 
 def _is_plain_english(text: str) -> bool:
-    """English by its words: nearly all are known, and in all but the shortest texts many are function words that no
-    other language has. Needed for short texts, which the profiles get wrong ("go home now" is Polish to them), and a
-    hundred times faster for long ones.
+    """Whether the words show that a text is English.
+
+    Nearly all words must be known. Except in very short texts, many must be function words that no other language has.
+    Short texts need this because the profiles are wrong about them: by them, "go home now" is Polish. For long texts it
+    is a hundred times faster than the profiles.
     """
     found = _english_words(text)
     if not found:
@@ -257,7 +275,7 @@ def _is_plain_english(text: str) -> bool:
 
 
 def _english_words(text: str) -> list[str] | None:
-    """The words of a text in small letters; None where some cannot be English."""
+    """The words of a text in small letters; None if some cannot be English."""
     text = _MAIL.sub(" ", _URL.sub(" ", text))
     if any(char.isalpha() and not char.isascii() for char in set(text)):
         return None
@@ -316,7 +334,7 @@ _NORMAL_ASCII = {code: (chr(code) if chr(code).isalpha() else " ") for code in r
 
 
 def _grams(text: str) -> list[int]:
-    """The known one-, two- and three-letter pieces of the words, in order, by their numbers in the profiles."""
+    """The known pieces of one to three letters of the words, in order, by their numbers in the profiles."""
     normal = text.translate(_NORMAL_ASCII) if text.isascii() else "".join(map(_normal, text))
     *words, last = normal.split(" ")
     found: list[int] = []
@@ -330,7 +348,10 @@ def _pieces_of(word: str) -> Sequence[int]:
 
 
 def _pieces(word: str) -> Sequence[int]:
-    """Of a word, with the space after it if there is one; of a capitalised run only its first letter counts."""
+    """The known pieces of a word, with the space after it if there is one.
+
+    Of a run of capitals only the first letter counts.
+    """
     known = _profiles().pieces
     found: list[int] = []
     grams, capitals = " ", False
@@ -352,7 +373,10 @@ _cached_pieces = lru_cache(maxsize=20_000)(_pieces)
 
 
 def _sampled(grams: Sequence[int]) -> list[float]:
-    """The sum of the trials' posteriors, one per language; ends when the rest can no longer change which is first."""
+    """The sum of the trials' posteriors, one for each language.
+
+    The trials end when the rest of them cannot change which language is first.
+    """
     draws = _Draws(len(grams))
     total = np.zeros(len(_profiles().names))
     sums: list[float] = []
@@ -367,10 +391,12 @@ def _sampled(grams: Sequence[int]) -> list[float]:
 
 
 def _posterior(grams: Sequence[int], draws: "_Draws", growth: float) -> NDArray[np.float64]:
-    """One trial: pieces drawn until one language is sure. A language without the piece keeps its chance, the others'
-    grow, which is the same after normalising as `chance * (weight + share)` for all.
+    """Run one trial: draw pieces until one language is sure.
 
-    Arrays take many steps at once, each from the one before and rounded as one by one.
+    A language without the piece keeps its chance, and the chances of the others grow. After normalising, this equals
+    `chance * (weight + share)` for all.
+
+    Arrays compute many steps at once. Each step follows from the one before, with the same rounding as one by one.
     """
     chances = np.ones(len(_profiles().names))
     step = 0
@@ -386,7 +412,7 @@ def _posterior(grams: Sequence[int], draws: "_Draws", growth: float) -> NDArray[
             after = np.multiply.accumulate(factors[step - first : stop + 1 - first])
             at = -(-step // _STEPS_A_LOOK) * _STEPS_A_LOOK
             looks = after[at - step :: _STEPS_A_LOOK]
-            wholes = np.add.accumulate(looks, axis=1)[:, -1].tolist()  # one by one, unlike a sum
+            wholes = np.add.accumulate(looks, axis=1)[:, -1].tolist()  # adds one by one; `sum` does not
             bests = np.maximum.reduce(looks, axis=1).tolist()
             ends = (best > _LARGE or best > _SURE * whole for whole, best in zip(wholes, bests, strict=True))
             look = next((look for look, is_end in enumerate(ends) if is_end), len(looks) - 1)
@@ -405,9 +431,10 @@ def _posterior(grams: Sequence[int], draws: "_Draws", growth: float) -> NDArray[
 
 
 class _Draws:
-    """What a generator with langdetect's seed draws for a text: numbers below a size, as its `choice` does, and normal ones.
+    """The draws of a generator with langdetect's seed for a text: numbers below a size, as by `choice`, and normal
+    ones.
 
-    Its words are always the same, so those ahead can be seen before it is known how many a trial takes.
+    The words of the generator are always the same. So later words can be read before the length of a trial is known.
     """
 
     __slots__ = ("_normal", "_numbers", "_place", "_places", "_size")
@@ -415,19 +442,19 @@ class _Draws:
     def __init__(self, size: int) -> None:
         self._size = size
         self._place = 0
-        """How many words were taken."""
+        """The number of words that were taken."""
         self._normal: float | None = None
-        """Two are made at once."""
+        """The second normal number, because two are made at once."""
         self._look(_FEW_WORDS)
 
     def _look(self, words: int) -> None:
-        """See the numbers in the first words, of which `choice` passes over those that are too large."""
+        """Read the numbers in the first words. `choice` skips numbers that are too large."""
         numbers = _words()[:words] >> (_WORD_BITS - self._size.bit_length())
         self._places = np.flatnonzero(numbers < self._size)
         self._numbers = numbers[self._places]
 
     def normal(self) -> float:
-        """As `random.gauss(0.0, 1.0)`."""
+        """The next normal number, as by `random.gauss(0.0, 1.0)`."""
         if self._normal is not None:
             normal, self._normal = self._normal, None
             return normal
@@ -437,13 +464,13 @@ class _Draws:
         return math.cos(angle) * radius
 
     def _fraction(self) -> float:
-        """As `random.random()`."""
+        """The next fraction, as by `random.random()`."""
         high, low = _words()[self._place : self._place + 2].tolist()
         self._place += 2
         return float(((high >> 5) * 2**26 + (low >> 6)) / 2**53)
 
     def ahead(self, start: int, stop: int) -> Sequence[int]:
-        """The numbers from one to another behind those taken."""
+        """The numbers from `start` to `stop` (excluded) among those that are not taken yet."""
         first = int(self._places.searchsorted(self._place))
         if first + stop > len(self._numbers):
             self._look(len(_words()))
@@ -456,14 +483,14 @@ class _Draws:
 
 @cache
 def _words() -> NDArray[np.uint32]:
-    """The words of the generator with langdetect's seed: more than twice as many as numbers that trials may take."""
+    """The words of a generator with langdetect's seed: more than twice as many as the trials can use."""
     count = 3 * _TRIALS * _MAX_STEPS
     return np.frombuffer(random.Random(_SEED).randbytes(count * _WORD_BITS // 8), "<u4")  # noqa: S311 - nothing secret
 
 
 @lru_cache(maxsize=8192)
 def _shares(piece: int) -> NDArray[np.float64]:
-    """Of a piece, the share in each language."""
+    """The share of a piece in each language."""
     shares = np.zeros(len(_profiles().names))
     for index, share in _profiles().shares[piece]:
         shares[index] = share
@@ -477,7 +504,7 @@ class _Profiles:
     pieces: Mapping[str, int]
     """The number of each piece."""
     shares: Sequence[tuple[tuple[int, float], ...]]
-    """By these numbers, in which languages a piece is, and its share there."""
+    """The languages that have a piece, with its share there, by the number of the piece."""
 
 
 @cache

@@ -1,6 +1,6 @@
-"""The instructions of IFBench (Pyatkin et al. 2025) on the response's shape: brackets, quotes, lines, case.
+"""The instructions of IFBench (Pyatkin et al. 2025) on the shape of a response: brackets, quotes, lines, case.
 
-Profile fixed takes an apostrophe for no quote, and asks for something to be there.
+Profile fixed does not take an apostrophe for a quote. It does not accept brackets, lines or quotes without content.
 """
 
 import itertools
@@ -20,7 +20,10 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def _official_nested(view: Text) -> bool:
-    """Five levels, opened and at least one of the deepest closed, since the last bracket that did not match."""
+    """Whether brackets nest five levels deep, by the published check.
+
+    After the last bracket that did not match, five levels must open and at least one bracket must close.
+    """
     open_: list[str] = []
     deepest = 0
     for char in view.raw:
@@ -36,7 +39,7 @@ def _official_nested(view: Text) -> bool:
 
 
 def _nested(view: Text) -> bool:
-    """As the published check, but there is something in the brackets."""
+    """Whether brackets nest five levels deep, as in the published check, with something inside them."""
     open_: list[str] = []
     deepest, is_filled = 0, False
     for char in view.folded:
@@ -72,7 +75,10 @@ _TYPED = str.maketrans("“”„‟＂‘’‚‛＇", "\"\"\"\"\"'''''")
 
 
 def _quotes(view: Text) -> bool:
-    """Three levels of alternating kinds, closed in order; an apostrophe inside a word is no quote."""
+    """Whether quotes of alternating kinds nest three levels deep and close in order.
+
+    An apostrophe inside a word is no quote.
+    """
     value = view.raw.translate(_TYPED)
     open_: list[str] = []
     closed = 0
@@ -111,7 +117,7 @@ _OR = re.compile(r"\bor\b")
 
 
 def _options(view: Text, options: str) -> bool:
-    """One of the options and nothing else; case and surrounding punctuation do not count."""
+    """Whether the response is one of the options. Case and punctuation around it do not count."""
     return key_of(view.folded) in {key for option in _offered(options) if (key := key_of(fold(option)))}
 
 
@@ -138,7 +144,7 @@ def _official_word_lines(view: Text) -> bool:
 
 
 def _word_lines(view: Text) -> bool:
-    """Words that a dash or comma joins without space are as many as they look."""
+    """Whether each line holds one word. Words joined by a dash or comma without space count separately."""
     return bool(view.lines) and all(
         len(line.split()) == 1 and ("://" in line or _RUN_TOGETHER.search(line) is None) for line in view.lines
     )
@@ -163,7 +169,7 @@ _JOINERS = "\ufe0f\ufe0e\u200d\u20e3"
 
 
 def _emoji(view: Text) -> bool:
-    """Each sentence ends with an emoji, before or after its mark."""
+    """Whether each sentence ends with an emoji, before or after its mark."""
     ended: list[bool] = []
     for sentence in sentences(view.folded):
         rest = _without_leading_emoji(sentence)
@@ -187,8 +193,10 @@ def _official_stairs(view: Text) -> bool:
 
 
 def _without_some_blank(lines: list[str]) -> list[str]:
-    """The lines the published check compares: it drops a blank line while it goes through them, and so never looks at
-    the line after it; of equal blank lines the first goes.
+    """The lines that the published check compares.
+
+    That check drops blank lines from the list while it walks through it. So it never looks at the line after a dropped
+    one. Of equal blank lines it drops the first.
     """
     spare: Counter[str] = Counter()
     position = 0
@@ -207,7 +215,7 @@ def _without_some_blank(lines: list[str]) -> list[str]:
 
 
 def _stairs(view: Text) -> bool:
-    """One fence around the lines, which keeps their indents, does not count."""
+    """Whether the indents grow from line to line. One fence around the lines does not count."""
     lines = [line.expandtabs(4) for line in view.raw.split("\n") if line.strip()]
     if len(lines) > 2 and lines[0].strip().startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
@@ -223,7 +231,7 @@ def _official_quote_explained(view: Text) -> bool:
 
 
 def _quote_explained(view: Text) -> bool:
-    """There is a quote, quotes come in pairs, and words outside of quotes follow each."""
+    """Whether there are quotes, all in pairs, and words outside of quotes follow each pair."""
     pieces = view.folded.translate(_TYPED).split('"')
     return len(pieces) > 2 and len(pieces) % 2 == 1 and all(any(map(str.isalpha, piece)) for piece in pieces[2::2])
 
@@ -243,7 +251,10 @@ _MINOR = word_set(
 
 
 def _title_case(view: Text) -> bool:
-    """Every word begins with a capital, but for articles, conjunctions and prepositions inside; not all is capitals."""
+    """Whether every word begins with a capital.
+
+    Articles, conjunctions and prepositions inside the text may be small. A text in capitals only is not in title case.
+    """
     said = view.words
     cased = [word for word in said if word[0].isalpha()]
     if not cased or cased[0][0].islower() or (len(cased) > 1 and all(map(str.isupper, cased))):
@@ -252,7 +263,7 @@ def _title_case(view: Text) -> bool:
 
 
 def _is_brand(word: str) -> bool:
-    """As iPhone: a small letter, a capital, and small letters."""
+    """Whether a word mixes small letters and capitals after its first letter, as iPhone does."""
     rest = word[1:]
     return not (rest.islower() or rest.isupper() or not rest)
 

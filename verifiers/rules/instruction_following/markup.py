@@ -1,7 +1,8 @@
-"""The instructions of IFEval (Zhou et al. 2023) on what a response contains and how it is marked up: `detectable_…`.
+"""The instructions of IFEval (Zhou et al. 2023) on the content and markup of a response: `detectable_…`.
 
-Profile official is the published checkers' reading. Profile fixed mends what is known to be wrong in them: citations taken
-for placeholders, rules for bullets, arithmetic for emphasis, bare scalars for JSON, every option listed for a choice.
+Profile official reads a text as the published checkers do. Profile fixed corrects their known faults: they take
+citations for placeholders, rules for bullets, arithmetic for emphasis and bare scalars for JSON, and accept a list of
+all options as a choice.
 """
 
 import json
@@ -28,7 +29,7 @@ _BOX = re.compile(r"^([^\S\n]*[-*+][^\S\n]+)\[[ xX]\]", re.MULTILINE)
 
 
 def placeholders_named(text: Text) -> int:
-    """Brackets that name something: not citations (`[1]`), links or boxes to tick."""
+    """The number of brackets that name something. Citations (`[1]`), links and boxes to tick do not count."""
     plain = _BOX.sub(r"\1", _LINK.sub(" ", text.folded))
     return sum(any(map(str.isalpha, inside)) for inside in placeholders(plain))
 
@@ -51,9 +52,11 @@ _ANY_POSTSCRIPT = re.compile(r"[\s*_>(\"-]*p\.\s?(?:p\.\s?)*s\b", re.IGNORECASE)
 
 
 def postscript(text: Text, postscript_marker: str) -> bool:
-    """A postscript with content, after the text it belongs to, at the start of a line or after a sentence in the same.
-    Of a marker that stands alone, as a heading does, the next paragraph is the content.
-    What follows is part of it: a list, further postscripts, or lines that are not more than the text before.
+    """Whether the response has a postscript with content after its text.
+
+    It begins a line, or follows a sentence on the same line. If the marker stands alone, as a heading does, the next
+    paragraph is the content. The text after the marker is part of the postscript: lists, further postscripts, or lines
+    that are not longer than the text before it.
     """
     begin, inline = _postscript_starts(postscript_marker)
     pieces = text.paragraphs
@@ -86,7 +89,7 @@ def _belongs_to_postscript(piece: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _postscript_starts(marker: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """At the start of a line, and after a sentence."""
+    """The patterns of a postscript: one for the start of a line, one for the place after a sentence."""
     wanted = _POSTSCRIPTS.get(marker, re.escape(fold(marker)))
     return (
         re.compile(rf"[\s#*_>(\"'-]{{0,20}}{wanted}", re.IGNORECASE),
@@ -95,7 +98,7 @@ def _postscript_starts(marker: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _is_tail(lines: Sequence[str]) -> bool:
-    """Lines that may follow in a postscript: further ones, lists and what is indented."""
+    """Whether all lines may follow in a postscript: further postscripts, items of lists, and indented lines."""
     return all(_ANY_POSTSCRIPT.match(line) or re.match(r"\s|[-*+•]\s|\d{1,3}[.)]\s", line) for line in lines)
 
 
@@ -111,7 +114,7 @@ def _official_bullets(text: Text, num_bullets: int) -> bool:
 
 
 def bullets(text: Text) -> int:
-    """Lines with a bullet and something to be seen behind it."""
+    """The number of lines with a bullet and visible content after it."""
     return sum(
         (found := _REAL_BULLET.match(line)) is not None and has_substance(line[found.end() - 1 :])
         for line in map(str.strip, text.lines)
@@ -131,7 +134,7 @@ def _official_choice(text: Text) -> bool:
 
 
 def _choice(text: Text) -> bool:
-    """One of them as it stands, and none of the others, however they are written."""
+    """Whether the response holds exactly one option as it is written, and no other option in any spelling."""
     if sum(option in text.folded for option in _OPTIONS) != 1:
         return False
     return len({found.casefold() for found in _ANY_OPTION.findall(text.folded)}) == 1
@@ -143,7 +146,10 @@ _SPACED = rf"[^\W{UNSPACED}{HANGUL}]"
 _HIGHLIGHT = re.compile(
     rf"(?=\*)(?<!\*)(?<!{_SPACED})(\*{{1,3}})(?=[^\s*])([^\n*]{{1,5000}})(?<=[^\s*\\])\1(?!\*)(?!{_SPACED})"
 )
-"""Not right beside a letter, where asterisks are arithmetic, but where no spaces part words, or particles follow them."""
+"""Emphasis that is not directly beside a letter, where asterisks are arithmetic.
+
+It may stand beside characters of scripts without spaces, and Korean particles may follow it.
+"""
 
 
 def _official_highlights(text: Text, num_highlights: int) -> bool:
@@ -152,7 +158,7 @@ def _official_highlights(text: Text, num_highlights: int) -> bool:
 
 
 def highlights(text: Text) -> int:
-    """Emphasis as markdown has it: tight, around something with a letter or digit."""
+    """The number of emphasised parts, as in Markdown: without space inside the asterisks, with a letter or digit."""
     return sum(any(map(str.isalnum, match[2])) for match in _HIGHLIGHT.finditer(text.folded))
 
 
@@ -170,7 +176,10 @@ _LABEL = rf"(?:\d{{1,4}}|[ivxlc]{{1,7}}|[a-z]|{_CARDINALS}|{_ORDINALS})"
 
 
 def sections(text: Text, splitter: str) -> list[tuple[str, bool]]:
-    """The sections' labels, from lines such as "Section 1" and "## SECTION II: Rain", and whether they hold anything."""
+    """The sections of a text: the label of each, and whether it has content.
+
+    Lines such as "Section 1" and "## SECTION II: Rain" begin them.
+    """
     head = _section_head(splitter)
     found: list[tuple[str, bool]] = []
     for line in text.lines:
@@ -183,7 +192,7 @@ def sections(text: Text, splitter: str) -> list[tuple[str, bool]]:
 
 
 def are_sections(found: Sequence[tuple[str, bool]], number: int) -> bool:
-    """As many as asked for, each with a label of its own and something in it."""
+    """Whether there are as many sections as asked for, all with different labels and with content."""
     return len(found) == number == len(dict(found)) and all(is_filled for _, is_filled in found)
 
 
@@ -215,7 +224,10 @@ _FENCE = re.compile(r"(?P<fence>```|~~~)[^\S\n]*[a-zA-Z0-9]{0,10}(?=[\s{[])")
 
 
 def json_document(text: Text) -> bool:
-    """An object or array with something in it, alone or in one fence; NaN and infinities are no JSON."""
+    """Whether the response is a JSON object or array that is not empty, alone or in one fence.
+
+    NaN and infinities are no JSON.
+    """
     value = text.raw.strip()
     opening = _FENCE.match(value)
     if opening and value.endswith(opening["fence"]):
@@ -228,7 +240,7 @@ def json_document(text: Text) -> bool:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _official_title(text: Text) -> bool:
@@ -236,7 +248,7 @@ def _official_title(text: Text) -> bool:
 
 
 def titles(text: str) -> list[str]:
-    """The longest `<<…>>` of each line, with one character at least inside."""
+    """The longest `<<…>>` of each line, with at least one character inside."""
     found: list[str] = []
     for line in text.split("\n"):
         start, stop = line.find("<<"), line.rfind(">>")

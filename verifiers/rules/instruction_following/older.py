@@ -1,8 +1,8 @@
-"""The older form of training data, `{"func_name": "verify_keywords", "keyword_list": [...], ...}`: 25 functions.
+"""The older form of training data: `{"func_name": "verify_keywords", "keyword_list": [...], ...}`, with 25 functions.
 
-Profile official is open-instruct's functions as they are now; older copies of them (in ROLL) count every word for a
-keyword's frequency and take part of an option for the option, which is mended there and here. Profile fixed judges as the
-newer instructions of the same meaning do, with the exact counts that this form asks for.
+Profile official equals the present functions of open-instruct. Older copies of them (in ROLL) count every word for the
+frequency of a keyword, and take a part of an option for the option; open-instruct and this module do neither. Profile
+fixed judges as the newer instructions of the same meaning do, but with the exact counts that this form asks for.
 """
 
 import json
@@ -142,7 +142,7 @@ def _official_choice(view: Text, options: Sequence[str]) -> bool:
 
 
 def _choice(view: Text, options: Sequence[str]) -> bool:
-    """Exactly one of them; what stands inside a longer option is that option."""
+    """Whether exactly one option occurs. An option inside a longer one does not count."""
     rest, found = view.folded, 0
     for option in sorted(set(options), key=len, reverse=True):
         without = without_word(rest, option)

@@ -1,4 +1,4 @@
-"""Keywords that the published checkers use as regular expressions, matched in linear time."""
+"""Matches, in linear time, keywords that the published checkers use as regular expressions."""
 
 import re
 from functools import lru_cache
@@ -14,7 +14,7 @@ _MAX_MEMORY_BYTES = 2 << 20
 
 
 class Pattern:
-    """A compiled pattern, of Python's `re` or of RE2."""
+    """A compiled pattern of Python's `re` or of RE2."""
 
     def __init__(self, compiled: Any) -> None:
         self._compiled = compiled
@@ -31,12 +31,12 @@ class Pattern:
 
 @lru_cache(maxsize=2048)
 def keyword(source: str, before: str = "", after: str = "", ignore_case: bool = True) -> Pattern:
-    """Python's `re` where the keyword holds no repetition, group or class, RE2 where it does.
+    """Compile a keyword: with Python's `re` if it holds no repetition, group or class, else with RE2.
 
-    RE2 knows no possessive repetition, as in `C++`; at a keyword's end it finds what a greedy one does.
+    RE2 has no possessive repetition, which `C++` would be. At the end of a keyword, a greedy repetition finds the same.
 
     Raises:
-        InvalidItem: it is no pattern.
+        InvalidItem: the keyword is no pattern.
     """
     if _DANGEROUS.isdisjoint(source) and len(source) <= _MAX_PATTERN_CHARS:
         return Pattern(re.compile(before + source + after, re.IGNORECASE if ignore_case else 0))
@@ -48,13 +48,15 @@ def keyword(source: str, before: str = "", after: str = "", ignore_case: bool = 
 
 @lru_cache(maxsize=2048)
 def linear(source: str, before: str = "", after: str = "", ignore_case: bool = False) -> Pattern:
-    """RE2.
+    """Compile a pattern with RE2.
 
     Raises:
-        InvalidItem: it is no pattern.
+        InvalidItem: the source is no pattern of RE2.
     """
     if len(source) > _MAX_PATTERN_CHARS:
-        raise InvalidItem("bad_arguments", f"a keyword of {len(source)} characters; at most {_MAX_PATTERN_CHARS}")
+        raise InvalidItem(
+            "bad_arguments", f"a keyword has {len(source)} characters; at most {_MAX_PATTERN_CHARS} are allowed"
+        )
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_MEMORY_BYTES
@@ -63,5 +65,5 @@ def linear(source: str, before: str = "", after: str = "", ignore_case: bool = F
         return Pattern(re2.compile(before + source + after, options))
     except re2.error as error:
         raise InvalidItem(
-            "bad_arguments", f"{source[:80]!r} is no regular expression, as profile official reads it: {error}"
+            "bad_arguments", f"profile official reads {source[:80]!r} as a regular expression, which it is not: {error}"
         ) from error

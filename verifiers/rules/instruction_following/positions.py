@@ -1,4 +1,4 @@
-"""The instructions of open-instruct's training set on which word stands where: first, last, n-th."""
+"""The instructions of open-instruct's training set on the word at a position: first, last or n-th."""
 
 import re
 
@@ -63,7 +63,7 @@ def _official_position(view: Text, keyword: str, n: int, m: int) -> bool:
 
 
 def word_at(view: Text, keyword: str, n: int, m: int) -> bool:
-    """The m-th word of the n-th sentence."""
+    """Whether the keyword is the m-th word of the n-th sentence."""
     if len(view.sentence_words) < n:
         return False
     wanted = [word.casefold() for word in words(fold(keyword))]
@@ -76,7 +76,7 @@ def _official_start_end(view: Text) -> bool:
 
 
 def _start_end(view: Text) -> bool:
-    """Nothing after the last word, not even punctuation."""
+    """Whether the first and the last word are equal, and nothing follows the last one, not even punctuation."""
     said = view.small_words
     value = view.folded.strip()
     return len(said) > 1 and said[0] == said[-1] and value[-1].isalnum()

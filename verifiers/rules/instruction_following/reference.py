@@ -1,7 +1,7 @@
 """Reads the instructions of a reference, in every form of the data sets.
 
-`{"instruction_id_list": [...], "kwargs": [{...}, ...]}` (open-instruct writes `instruction_id`), or `{"func_name": ...,
-...}`, each also as JSON text or a Python literal, or a list of such; a null says nothing.
+The forms are `{"instruction_id_list": [...], "kwargs": [{...}, ...]}` (open-instruct writes `instruction_id`) and
+`{"func_name": ..., ...}`. Each may also be JSON text, a Python literal, or a list of such. A null counts as absent.
 """
 
 import ast
@@ -54,7 +54,7 @@ _MAX_REFERENCE_CHARS = 1_000_000
 _MAX_LITERAL_CHARS = 100_000
 _MAX_DEPTH = 4
 SHORT_CHARS = 20_000
-"""A reference given as text up to this length is read in less than 10 ms, and remembered."""
+"""The length up to which a reference given as text is read in less than 10 ms, and cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Instruction:
 
 
 def read(reference: Any) -> Sequence[Instruction]:
-    """The instructions of a reference, in order.
+    """Read the instructions of a reference, in order.
 
     Raises:
         InvalidItem: the value is no reference, or one of its instructions is unknown or lacks an argument.
@@ -77,9 +77,12 @@ def read(reference: Any) -> Sequence[Instruction]:
         else tuple(itertools.islice(_read(reference, 0), _MAX_INSTRUCTIONS + 1))
     )
     if not instructions:
-        raise InvalidItem("bad_reference", "the reference has no instruction; then nothing can be judged")
+        raise InvalidItem("bad_reference", "the reference has no instruction; give at least one")
     if len(instructions) > _MAX_INSTRUCTIONS:
-        raise InvalidItem("bad_reference", f"{len(instructions)} or more instructions; at most {_MAX_INSTRUCTIONS}")
+        raise InvalidItem(
+            "bad_reference",
+            f"the reference has {len(instructions)} or more instructions; at most {_MAX_INSTRUCTIONS} are allowed",
+        )
     return instructions
 
 
@@ -90,13 +93,16 @@ def _read_text(reference: str) -> tuple[Instruction, ...]:
 
 def _read(reference: Any, depth: int) -> Iterator[Instruction]:
     if depth > _MAX_DEPTH:
-        raise InvalidItem("bad_reference", f"the reference is nested more than {_MAX_DEPTH} deep")
+        raise InvalidItem("bad_reference", f"the reference is nested deeper than {_MAX_DEPTH} levels")
     match reference:
         case str():
             yield from _read(_parsed(reference), depth + 1)
         case list() | tuple():
             if len(reference) > _MAX_INSTRUCTIONS:
-                raise InvalidItem("bad_reference", f"a list of {len(reference)}; at most {_MAX_INSTRUCTIONS}")
+                raise InvalidItem(
+                    "bad_reference",
+                    f"the reference is a list of {len(reference)}; at most {_MAX_INSTRUCTIONS} are allowed",
+                )
             for part in reference:
                 yield from _read(part, depth + 1)
         case {"func_name": name}:
@@ -113,10 +119,11 @@ def _read(reference: Any, depth: int) -> Iterator[Instruction]:
 
 
 def _parsed(reference: str) -> Any:
-    """JSON, or the Python literal that open-instruct's data has."""
+    """The value of a text: JSON, or the Python literal that open-instruct's data holds."""
     if len(reference) > _MAX_REFERENCE_CHARS:
         raise InvalidItem(
-            "bad_reference", f"a reference of {len(reference)} characters; at most {_MAX_REFERENCE_CHARS}"
+            "bad_reference",
+            f"the reference has {len(reference)} characters; at most {_MAX_REFERENCE_CHARS} are allowed",
         )
     try:
         return json.loads(reference)
@@ -130,7 +137,10 @@ def _parsed(reference: str) -> Any:
 
 
 def _listed(ids: Any, given: Any) -> Iterator[Instruction]:
-    """Ids and arguments, each a list, the text of one, or a single element; no arguments at all are none for each."""
+    """The instructions of a list of ids and a list of arguments.
+
+    Each list may also be its JSON text, or a single element. Without `kwargs` no instruction has arguments.
+    """
     if isinstance(ids, str):
         ids = _parsed(ids) if ids.lstrip().startswith("[") else [ids]
     if isinstance(given, str):
@@ -138,15 +148,20 @@ def _listed(ids: Any, given: Any) -> Iterator[Instruction]:
     if not isinstance(ids, list):
         raise InvalidItem("bad_reference", f"instruction_id_list must be a list, not {str(ids)[:80]!r}")
     if len(ids) > _MAX_INSTRUCTIONS:
-        raise InvalidItem("bad_reference", f"{len(ids)} instructions; at most {_MAX_INSTRUCTIONS}")
+        raise InvalidItem(
+            "bad_reference", f"the reference has {len(ids)} instructions; at most {_MAX_INSTRUCTIONS} are allowed"
+        )
     if given is None:
         given = [None] * len(ids)
     elif isinstance(given, dict) and len(ids) == 1:
         given = [given]
     if not isinstance(given, list):
-        raise InvalidItem("bad_reference", "kwargs must be a list of objects, one per instruction")
+        raise InvalidItem("bad_reference", "kwargs must be a list of objects, one for each instruction")
     if len(ids) != len(given):
-        raise InvalidItem("bad_reference", f"{len(ids)} instructions but {len(given)} kwargs")
+        raise InvalidItem(
+            "bad_reference",
+            f"instruction_id_list has {len(ids)} ids, but kwargs has {len(given)} elements; give one for each id",
+        )
     for name, arguments in zip(ids, given, strict=True):
         if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
             arguments = _parsed(arguments)
@@ -157,8 +172,8 @@ def _instruction(known: Mapping[str, Constraint], kind: str, name: Any, given: A
     constraint = known.get(name) if isinstance(name, str) else None
     if constraint is None:
         near = [found for found, _, _ in process.extract(str(name)[:80], list(known), limit=3, score_cutoff=60)]
-        hint = f"did you mean {near}" if near else f"there are {len(known)}, as {next(iter(known))!r}"
-        raise InvalidItem("unknown_instruction", f"no {kind} {str(name)[:80]!r}; {hint}")
+        hint = f"did you mean {near}" if near else f"there are {len(known)}, such as {next(iter(known))!r}"
+        raise InvalidItem("unknown_instruction", f"there is no {kind} {str(name)[:80]!r}; {hint}")
     if not isinstance(given, dict):
         raise InvalidItem("bad_arguments", f"{name}: its kwargs must be an object, not {str(given)[:80]!r}")
     return Instruction(constraint, constraint.read(given))

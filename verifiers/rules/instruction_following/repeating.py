@@ -1,4 +1,4 @@
-"""The instructions of IFBench (Pyatkin et al. 2025) to say again what was said: repeat.
+"""The instructions of IFBench (Pyatkin et al. 2025) to repeat a text: `repeat:…`.
 
 Profile fixed counts words where the published check counts characters.
 """
@@ -17,7 +17,7 @@ def _official_change(view: Text, prompt_to_repeat: str) -> bool:
 
 
 def _change(view: Text, prompt_to_repeat: str) -> bool:
-    """Another first word, and the rest as it was."""
+    """Whether the first word is another one and the rest is unchanged."""
     said, wanted = view.folded.split(), fold(prompt_to_repeat).split()
     if len(said) != len(wanted) or said[1:] != wanted[1:]:
         return False
@@ -40,7 +40,7 @@ def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) 
 
 
 def _span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
-    """The words from index `n_start` to `n_end`, counted from 0, both included."""
+    """Whether the response holds the words from index `n_start` to `n_end`, counted from 0, both included."""
     wanted = fold(prompt_to_repeat).casefold().split()[n_start : n_end + 1]
     return bool(wanted) and _same_words(view.folded.casefold().split(), wanted)
 

@@ -1,7 +1,7 @@
-"""The instructions of IFBench (Pyatkin et al. 2025) on what a response is made of: bullets, lists, sections, slots.
+"""The instructions of IFBench (Pyatkin et al. 2025) on the parts of a response: bullets, lists, sections, slots.
 
-Profile fixed looks at every section and bullet where the published check looks at the first or at none, and asks for
-something to be there.
+Profile fixed checks every section and bullet where the published check looks at only the first or at none. It does not
+accept a response that lacks the parts.
 """
 
 import re
@@ -23,7 +23,7 @@ _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 
 
 def _list(view: Text, sep: str) -> bool:
-    """Two lines at least begin with the separator and go on, and none with a bullet."""
+    """Whether at least two lines begin with the separator and go on, and no line begins with another bullet."""
     mark = fold(sep).strip()
     wrapping = "".join(set(" *_>") - set(mark[0]))
     items = [line.strip().lstrip(wrapping) if mark in line else line.strip() for line in view.lines]
@@ -60,7 +60,7 @@ _END_OF_HEADING = re.compile(r"</h[1-6]>", re.IGNORECASE)
 
 
 def _thesis(view: Text) -> bool:
-    """Every section begins with words in italics and goes on after them."""
+    """Whether every section begins with words in italics and goes on after them."""
     sections: list[list[str]] = [[]]
     for line in filter(str.strip, _END_OF_HEADING.sub(r"\g<0>\n", view.folded).split("\n")):
         if any(header.fullmatch(line.strip()) for header in _HEADERS) and not _THESIS.match(line):
@@ -90,7 +90,7 @@ _DASH_BULLET = re.compile(r"\s*-\s+\S")
 
 
 def _sub_bullets(view: Text) -> bool:
-    """Bullets with `*`, each with a `-` line before the next."""
+    """Whether there are bullets with `*`, and each has a line with `-` before the next one."""
     below: list[int] = []
     for line in filter(has_substance, view.lines):
         if _STAR_BULLET.match(line):
@@ -101,7 +101,10 @@ def _sub_bullets(view: Text) -> bool:
 
 
 def _official_then_bullets(view: Text) -> bool:
-    """After a line without sentences, or a bullet, the published check takes nothing but bullets."""
+    """Whether at least two sentences come before the bullets, by the published check.
+
+    After a bullet, or a line without sentences, that check accepts only bullets.
+    """
     said = bulleted = 0
     reading = True
     for line in map(str.strip, view.raw.split("\n")):
@@ -120,7 +123,7 @@ def _official_then_bullets(view: Text) -> bool:
 
 
 def _then_bullets(view: Text) -> bool:
-    """Two sentences at least that end in a full stop, then two bullets at least."""
+    """Whether at least two sentences that end in a full stop come before at least two bullets."""
     lines = [line for line in view.lines if has_substance(line)]
     first = next((index for index, line in enumerate(lines) if _STAR_BULLET.match(line)), None)
     if first is None:
@@ -132,7 +135,7 @@ def _then_bullets(view: Text) -> bool:
 _SLOTS = ("My Answer:", "My Conclusion:", "Future Outlook:")
 _UNFILLED = ("[answer]", "[conclusion]", "[outlook]")
 _LINE_MARKS = "#>-_ \t\n"
-"""Of a heading, a bullet or a quote: no text before the first label."""
+"""The marks of a heading, a bullet or a quote. They do not count as text before the first label."""
 
 
 def _official_template(view: Text) -> bool:
@@ -140,7 +143,7 @@ def _official_template(view: Text) -> bool:
 
 
 def _template(view: Text) -> bool:
-    """The three labels once each, in order, with nothing before the first and something of the author's after each."""
+    """Whether the three labels occur once each and in order, with nothing before the first and own text after each."""
     value = view.folded.replace("*", "").lstrip(_LINE_MARKS)
     if not value.startswith(_SLOTS[0]) or any(value.count(slot) != 1 for slot in _SLOTS):
         return False

@@ -1,8 +1,10 @@
-"""The further instructions of open-instruct's training set ("IFEvalG", with IF_multi_constraints_upto5) on form and
-words; `copying` and `positions` have the others.
+"""Further instructions of open-instruct's training set ("IFEvalG", with IF_multi_constraints_upto5) on form and words.
 
-Profile fixed asks for whole words instead of substrings, treats words as a reader does (punctuation is no part of them),
-and is never satisfied by a text that has nothing to judge (one sentence without any hyphen, "I" as a palindrome).
+The modules `copying` and `positions` hold the others.
+
+Profile fixed searches for whole words instead of substrings. It splits words as a reader does: punctuation is no part
+of a word. It never accepts a text that has nothing to judge, such as one sentence without any hyphen, or "I" as a
+palindrome.
 """
 
 import itertools
@@ -84,7 +86,7 @@ _WRAPPED = re.compile(r"<<([^<>]{1,1000})>>[.,;:!?]{0,3}")
 
 
 def _bigrams(view: Text) -> bool:
-    """Nothing outside the brackets; two words in each, one in the last if the number is odd."""
+    """Whether brackets hold the whole text, with two words in each. The last pair may hold only one."""
     rest = _WRAPPED.sub(" ", view.folded)
     sizes = [len(match[1].split()) for match in _WRAPPED.finditer(view.folded)]
     return bool(sizes) and not rest.strip() and all(size == 2 for size in sizes[:-1]) and sizes[-1] in (1, 2)
@@ -216,8 +218,9 @@ def _official_palindrome(view: Text) -> bool:
 
 
 def _palindrome(view: Text) -> bool:
-    """A word of at least three letters that are not all one, or a sentence of at least two words, that reads the same
-    backwards.
+    """Whether the response has a palindrome.
+
+    That is a word of at least three letters, not all the same, or a sentence of at least two words.
     """
     if any(len(said) > 2 and len(set(said)) > 1 and said == said[::-1] for said in view.small_words if said.isalpha()):
         return True

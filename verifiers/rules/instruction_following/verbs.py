@@ -1,11 +1,12 @@
-"""Whether a response's first word is a verb.
+"""Decides whether the first word of a response is a verb.
 
-A list of common English verbs and their regular forms decides. Forms in -s are left out: at the beginning of a text they
-are nouns ("Plans").
+The decision comes from a list of common English verbs and their regular forms. The list leaves out forms in -s, because
+at the beginning of a text they are nouns ("Plans").
 
-The published check asks a part-of-speech tagger trained on newspapers, which takes most capitalised base forms at the
-beginning for names unless an object follows ("Run now", but "Write it down"); its weights come with no package that
-could be installed. `opens_as_tagged` has what was found in verdicts of that check and in a tagger of the same kind.
+The published check asks a part-of-speech tagger that was trained on newspapers. It takes most capitalised base forms at
+the beginning for names, unless an object follows ("Run now", but "Write it down"). No package that can be installed
+holds the weights of this tagger. So `opens_as_tagged` reproduces what was observed in verdicts of that check, and in a
+tagger of the same kind.
 """
 
 from collections.abc import Sequence
@@ -87,7 +88,7 @@ _VOWELS = frozenset("aeiou")
 
 
 def _forms(base: str) -> tuple[str, ...]:
-    """The regular past form and the form in -ing, with a doubled consonant too where it may be."""
+    """The regular past form and the form in -ing, also with a doubled consonant where that is possible."""
     if base.endswith("e"):
         return base[:-1] + "ing", base + "d"
     doubled = base + base[-1]
@@ -103,7 +104,7 @@ _VERBS |= frozenset(form for base in _BASE_FORMS for form in _forms(base))
 
 
 def is_verb(word: str, modals: bool = False) -> bool:
-    """Whether the word, contracted or not, is a form of a common verb; "can" and its like count if asked for."""
+    """Whether the word, contracted or not, is a form of a common verb. With `modals`, "can" and the like count, too."""
     small = word.lower().replace("’", "'")
     if small.endswith("n't"):
         return is_verb({"ca": "can", "wo": "will", "sha": "shall"}.get(small[:-3], small[:-3]), modals)
@@ -131,7 +132,7 @@ threw thrown told took tore understood underwent went wept woke woken won wore w
 
 
 def opens_as_tagged(tokens: Sequence[str]) -> bool:
-    """Whether the published check takes the first of the tokens for a verb, as far as that is known."""
+    """Whether the published check takes the first token for a verb, as far as its behaviour is known."""
     if not tokens:
         return False
     small = tokens[0].lower()

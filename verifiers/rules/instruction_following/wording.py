@@ -1,7 +1,7 @@
-"""The instructions of IFBench (Pyatkin et al. 2025) on words and sentences: words, sentence.
+"""The instructions of IFBench (Pyatkin et al. 2025) on words and sentences: `words:…` and `sentence:…`.
 
-Profile fixed counts words and sentences as a reader does and asks for something to be there: the same
-palindrome ten times is one palindrome.
+Profile fixed counts words and sentences as a reader does. It requires at least one case of what the instruction is
+about, and the same palindrome ten times is one palindrome.
 """
 
 import itertools
@@ -48,7 +48,7 @@ def _alphabet(view: Text) -> bool:
 
 
 def _plain(word: str) -> str:
-    """Without marks on its letters."""
+    """The word without marks on its letters."""
     if word.isascii():
         return word
     return "".join(char for char in unicodedata.normalize("NFD", word) if unicodedata.category(char) != "Mn")
@@ -100,7 +100,7 @@ def _official_verb(view: Text) -> bool:
 
 
 def _verb(view: Text) -> bool:
-    """The number of a list's item is no word."""
+    """Whether the first word is a verb. The number of a list item is no word."""
     said = view.words[1:] if _LIST_NUMBER.match(view.folded) else view.words
     return bool(said) and (said[0].casefold() == "let's" or verbs.is_verb(said[0], modals=True))
 
@@ -122,7 +122,10 @@ def _official_parity(view: Text) -> bool:
 
 
 def _parity(view: Text) -> bool:
-    """Of two words at least; numbers have no syllables that could be counted and fail."""
+    """Whether the numbers of syllables alternate between odd and even, in at least two words.
+
+    The syllables of a number cannot be counted, so a response with numbers fails.
+    """
     counts = [sum(map(syllapy.count, word.split("-"))) for word in view.small_words]
     if len(counts) < 2 or not all(counts):
         return False
@@ -200,7 +203,10 @@ def _official_alliteration(view: Text) -> bool:
 
 
 def _alliteration(view: Text) -> bool:
-    """Two sentences at least; the longest run of words with one first letter grows."""
+    """Whether the longest run of words with the same first letter grows from sentence to sentence.
+
+    At least two sentences are needed.
+    """
     runs = [
         max((len(list(group)) for _, group in itertools.groupby(said, key=lambda word: _plain(word)[:1])), default=0)
         for said in view.sentence_words

@@ -1,24 +1,26 @@
-r"""The response must be written in the wanted script, without other scripts mixed in.
+r"""Judges whether the response is written in the wanted script, without other scripts mixed in.
 
-Scripts are Unicode's (the property Script): a letter that several scripts share (`ー`, `𝐀`) belongs to none and does not
-count. A language stands for its scripts (`zh` for Han, `ja` for Han and kana, `ko` for Hangul, most for one);
-languages that share a script are not told apart. Without `script` or `language`, the script of most of the
-prompt's letters is meant.
+Scripts are Unicode's (the property Script). A letter that several scripts share (`ー`, `𝐀`) belongs to none and does not
+count. A language stands for its scripts (`zh` for Han, `ja` for Han and kana, `ko` for Hangul, most for one); languages
+that share a script are not told apart.
 
-Two ways to score:
+Without `script` or `language`, the wanted script is that of most letters of the prompt.
 
-    min_share given   1 when at least that share of the letters is in the script, else 0; also 0 when there is none
-    otherwise         1 while the share of other letters is within `tolerance` (0.02; 0.10 where the script is
-                      Han, kana or Hangul, whose texts hold names and terms in Latin), then in a line down to 0 at one
-                      half; with fewer than `min_letters` letters there is too little to judge, and the score is 1. A
-                      letter of Han, kana or Hangul that should not be there counts twice for that: it says more
+There are two ways to score:
 
-Code, LaTeX, URLs, tags and numbers are not language and are left out; with `min_share`, `raw` keeps them. So are other
-letters' words that stand in the prompt. Thinking and what follows it are judged apart, and the worse one counts. A
-fence or formula that is never closed hides nothing. Look-alike letters are of their own script: "pаypal" with a
-Cyrillic а is mixed.
+    min_share given   1 if at least that share of the letters is in the script, else 0; also 0 if there are no letters
+    otherwise         1 while the share of other letters is within `tolerance`; above it, the score falls in a line, to
+                      0 at one half. The default of `tolerance` is 0.02, or 0.10 if the script is Han, kana or Hangul,
+                      because their texts hold names and terms in Latin. With fewer than `min_letters` letters there is
+                      too little to judge, and the score is 1. A letter of Han, kana or Hangul that should not be there
+                      counts twice for that number, because it says more
 
-No trainer has such a penalty; this one follows what their users write by hand.
+Code, LaTeX, URLs, tags and numbers are not language and are left out; with `min_share`, `raw` keeps them. Words of
+other scripts that also stand in the prompt are left out, too. The thinking and the text after it are judged apart, and
+the worse score counts. A fence or formula that is never closed hides nothing. Look-alike letters keep their own script:
+"pаypal" with a Cyrillic а is mixed.
+
+No trainer has such a penalty. This one follows what users of trainers write by hand.
 """
 
 import re
@@ -49,18 +51,18 @@ from verifiers.sightings import beyond_ascii
 
 _DENSE = ("Han", "Hiragana", "Katakana", "Hangul")
 _BORROWING = "漢あア한"
-"""A letter of each script whose texts hold names and terms in Latin."""
+"""One letter of each script in which texts hold names and terms in Latin."""
 
 _ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z_]{1,30}$")]
 
 
 class LanguageParams(Params):
-    """The wanted script, and the share of others that is tolerated."""
+    """The wanted script, and the share of other scripts that is tolerated."""
 
     script: _ScriptName | Annotated[tuple[_ScriptName, ...], Field(min_length=1, max_length=8)] | None = None
-    """The name of a Unicode script (Latin, Han, Cyrillic), or of several that may all be used."""
+    """The name of a Unicode script (Latin, Han, Cyrillic), or a list of scripts that may all be used."""
     language: str | None = None
-    """An ISO 639-1 code, in place of `script`."""
+    """An ISO 639-1 code. Give it instead of `script`."""
     min_share: Annotated[float, Field(gt=0, le=1)] | None = None
     raw: bool = False
     tolerance: Annotated[float, Field(ge=0, lt=0.5)] | None = None
@@ -71,19 +73,19 @@ class LanguageParams(Params):
         if self.script is not None and self.language is not None:
             raise ValueError("give script or language, not both")
         if self.language is not None and self.language not in LANGUAGES:
-            raise ValueError(f"no script known for language {self.language[:20]!r}; give script")
+            raise ValueError(f"the scripts of the language {self.language[:20]!r} are not known; give script")
         if self.min_share is not None and self.tolerance is not None:
             raise ValueError("min_share and tolerance are two ways to score; give one")
         if self.raw and self.min_share is None:
-            raise ValueError("raw goes with min_share")
+            raise ValueError("raw goes with min_share only")
         for name in self.scripts:
             if not is_script(name):
-                raise ValueError(f"{name!r} is no Unicode script; some are Latin, Han, Hangul, Cyrillic, Arabic")
+                raise ValueError(f"{name!r} is no Unicode script; examples are Latin, Han, Hangul, Cyrillic, Arabic")
         return self
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """The scripts that are named, directly or by a language; empty if the prompt decides."""
+        """The scripts that the parameters name, directly or by a language; empty if the prompt decides."""
         if self.language is not None:
             return LANGUAGES[self.language]
         if self.script is None:
@@ -117,7 +119,7 @@ def _is_quick(item: Item[LanguageParams]) -> bool:
 def judge(item: Item[LanguageParams]) -> Verdict:
     scripts = item.params.scripts or main_script(item.prompt or "")
     if not scripts:
-        message = "no script or language was given, and the prompt has no letters to tell one by"
+        message = "the script is unknown: give script or language, or a prompt with letters"
         return Verdict.invalid("missing_script", message)
     allowed = _foreign_words(item.prompt, scripts)
     counts = [_count(part, scripts, allowed, item.params) for part in _parts(item.response)]
@@ -131,12 +133,12 @@ def judge(item: Item[LanguageParams]) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of letters of a part, and of those in other scripts."""
+    """The number of letters of a part, and of its letters in other scripts."""
 
     letters: int
     off: int
     dense: int = 0
-    """The number of other letters that weigh as much as two Latin ones; counted in short parts."""
+    """The number of other letters that count twice. Only short parts are counted."""
 
 
 def _shared(counts: Sequence[Count], min_share: float, detail: Mapping[str, Any]) -> Verdict:
@@ -163,7 +165,7 @@ def _usual_tolerance(scripts: tuple[str, ...]) -> float:
 
 
 def _parts(response: str) -> Sequence[str]:
-    """The thinking, and the text behind it. Thinking that was never closed is the only part."""
+    """The thinking and the text after it. Thinking that is never closed is the only part."""
     segment = final_segment(response)
     if segment.reason != "found" or segment.start == 0:
         return (response,)
@@ -192,7 +194,7 @@ def _unwanted_dense(scripts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _ascii_letters(encoded: bytes) -> int:
-    """The number of ASCII letters in both cases. The bytes of other characters do not count."""
+    """The number of ASCII letters, small and capital. The bytes of other characters do not count."""
     small = np.frombuffer(encoded, np.uint8) | _TO_SMALL
     return int(np.count_nonzero(small - _SMALL_A < _LETTERS))
 
@@ -220,14 +222,24 @@ _RUSSIAN = "Ответ на этот вопрос хорошо известен:
 EXAMPLES = (
     Example("The weather is fine", {"script": "Latin", "min_share": 0.95}, 1.0, "correct", "all letters are Latin"),
     Example(
-        "p\u0430ypal", {"script": "Latin", "min_share": 0.95}, 0.0, "mixed_scripts", "looks Latin; the а is Cyrillic"
+        "p\u0430ypal",
+        {"script": "Latin", "min_share": 0.95},
+        0.0,
+        "mixed_scripts",
+        "looks Latin, but the а is Cyrillic",
     ),
-    Example("1 + 1 = 2", {"script": "Latin", "min_share": 0.5}, 0.0, "no_letters", "no letters, no language"),
     Example(
-        "因为 $f(x)=\\sin x$ 是周期函数，所以 `print(f)` 成立。" * 4, {"language": "zh"}, 1.0, "correct", "code, LaTeX"
+        "1 + 1 = 2", {"script": "Latin", "min_share": 0.5}, 0.0, "no_letters", "without letters there is no language"
+    ),
+    Example(
+        "因为 $f(x)=\\sin x$ 是周期函数，所以 `print(f)` 成立。" * 4,
+        {"language": "zh"},
+        1.0,
+        "correct",
+        "code and LaTeX do not count",
     ),
     Example(_RUSSIAN, {"language": "en"}, 0.0, "mixed_scripts", "all of it in another script"),
     Example("<think>" + _RUSSIAN + "</think>It is Paris.", {"language": "en"}, 0.0, "mixed_scripts", "thinking counts"),
-    Example(_RUSSIAN, {}, 1.0, "correct", "the prompt's script is meant", prompt="Столица Франции?"),
-    Example("Paris", {}, None, "missing_script", "no script, no prompt", Status.INVALID),
+    Example(_RUSSIAN, {}, 1.0, "correct", "the script of the prompt is wanted", prompt="Столица Франции?"),
+    Example("Paris", {}, None, "missing_script", "neither a script nor a prompt is given", Status.INVALID),
 )

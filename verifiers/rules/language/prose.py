@@ -1,12 +1,12 @@
-"""Finds the language of a response: all text except code, LaTeX, URLs and tags."""
+"""Finds the part of a response that is language: all text except code, LaTeX, URLs and tags."""
 
 import re
 
 
 def prose_of(text: str) -> str:
-    """A text without code, LaTeX, URLs and tags.
+    """The text without code, LaTeX, URLs and tags.
 
-    Each pattern stops at the next sign that could begin it: this is linear.
+    Each pattern stops at the next sign that could begin it, so the time is linear.
     """
     if "`" in text and "```" in text:
         parts = text.split("```")
@@ -19,7 +19,7 @@ def prose_of(text: str) -> str:
 
 
 _ATTRIBUTES = r"(?:\s{1,8}[A-Za-z@:_][\w.:-]{0,40}(?:\s?=\s?(?:\"[^\"<>]{0,400}\"|'[^'<>]{0,400}'))){0,20}+\s{0,8}"
-"""A tag. Its values stand in quotes, so that `a < b and c > d` is no tag."""
+"""The attributes of a tag. Their values stand in quotes, so that `a < b and c > d` is no tag."""
 _NOT_PROSE = (
     ("`", "`", re.compile(r"`[^`\n]++`")),
     ("<", "<", re.compile(r"</?[A-Za-z][\w.:-]{0,40}" + _ATTRIBUTES + r"/?>|<\|[\w]{1,40}\|>")),
@@ -29,4 +29,4 @@ _NOT_PROSE = (
     ("\\", "\\[", re.compile(r"\\\[(?:[^\\]++|\\[^\[\]])*+\\\]")),
     ("\\", "\\", re.compile(r"\\[A-Za-z]++(?:\{[A-Za-z]{1,20}\*?\})?")),
 )
-"""Each pattern with the signs that every match has, and the rarest of them, which is found faster."""
+"""Each pattern, with the signs that every match has and the rarest of them, which is found faster."""

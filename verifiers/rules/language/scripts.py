@@ -83,7 +83,7 @@ def is_script(name: str) -> bool:
 
 
 def main_script(prompt: str) -> tuple[str, ...]:
-    """The script of most letters; Japanese, when there is more than a little kana among Han."""
+    """The script of most letters of a prompt. With more than a little kana among Han, it is Japanese."""
     text = prose_of(prompt)
     counts = {scripts: len(letters_in(scripts, text)) for scripts in _COMMON_SCRIPTS}
     kana = counts.pop(("Hiragana", "Katakana"))
@@ -95,7 +95,7 @@ def main_script(prompt: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def holds(scripts: tuple[str, ...], letter: str) -> bool:
-    """Whether a letter belongs to the scripts, whatever name of theirs was given (Latin, latin, Latn)."""
+    """Whether a letter belongs to the scripts. Each script may have any of its names (Latin, latin, Latn)."""
     return bool(letters_in(scripts, letter))
 
 
@@ -135,7 +135,7 @@ LETTER_RUNS = regex.compile(r"[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]+"
 
 @lru_cache(maxsize=256)
 def _letters_of(scripts: tuple[str, ...]) -> "regex.Pattern[str] | None":
-    """Runs of letters of these scripts; None when one is no script."""
+    """The pattern for runs of letters of these scripts; None if one is no script."""
     try:
         return regex.compile(rf"[\p{{L}}&&[{_class(scripts)}]]+", regex.VERSION1)
     except regex.error:
@@ -144,7 +144,7 @@ def _letters_of(scripts: tuple[str, ...]) -> "regex.Pattern[str] | None":
 
 @lru_cache(maxsize=256)
 def others_of(scripts: tuple[str, ...]) -> "regex.Pattern[str]":
-    """Runs of letters of all other scripts."""
+    """The pattern for runs of letters of all other scripts."""
     others = rf"[\p{{L}}--[\p{{Script=Common}}\p{{Script=Inherited}}{_class(scripts)}]]+"
     return regex.compile(others, regex.VERSION1)
 

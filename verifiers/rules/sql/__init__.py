@@ -1,24 +1,25 @@
-"""The response's query must return the rows that the reference's query returns, or that the reference lists.
+"""Judges whether the response's query returns the rows that the reference's query returns, or that the reference lists.
 
-The query is the last code fence tagged `sql` (or else with a dialect's name, or without a tag), in the answer tag if
-there is one. Without a fence it is the whole text, or the only query among words: in backticks, or on separate lines up
-to a semicolon or a blank line. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
-SQLite database, which the reference makes with a script or gives as a file (base64). With several databases, as in
-Spider's test suites, the query must be right on all. `now` is the time of every query. Functions that are random or
-depend on the connection are forbidden.
+The query is the last code fence tagged `sql` (or else tagged with the name of a dialect, or without a tag). If there is
+an answer tag, the query must stand in it. Without a fence, the query is the whole text, or the only query among words:
+in backticks, or on separate lines up to a semicolon or a blank line. It must be one statement that only reads.
 
-The module `rows` compares rows by the place of their columns, whatever the columns' names; duplicates count. The order
-counts if the reference query has an ORDER BY of its own (`order_matters` overrides this), except among rows that tie. A
-query without ORDER BY must then return that order whichever way tables are scanned. If the reference query leaves the
-choice of rows open (ties before a LIMIT, LIMIT without ORDER BY), its results with ties broken either way, and with
-tables scanned either way, are right.
+The query runs on a fresh copy, in memory, of a SQLite database. The reference makes the database with a script, or
+gives it as a file (base64). With several databases, as in Spider's test suites, the query must be right on all. `now`
+is the time of every query. Functions that are random or depend on the connection are forbidden.
+
+The module `rows` compares rows by the place of their columns and ignores the names of columns. Duplicates count. The
+order counts if the reference query has an ORDER BY of its own (`order_matters` overrides this), except among rows that
+tie. A query without ORDER BY must then return that order, whichever way tables are scanned. If the reference query
+leaves the choice of rows open (ties before a LIMIT, or LIMIT without ORDER BY), its results with ties broken either
+way, and with tables scanned either way, are right.
 
 A reference that returns no rows, or only NULL, is invalid unless `allow_empty` is set, because most wrong queries
-return that. A query that reads no table although the reference does is a guess.
+return that, too. A query that reads no table although the reference does is a guess.
 
-Deliberate differences to others: BIRD's evaluation, NeMo-Gym and SkyRL compare sets, so that duplicates and order are
-lost. Spider's evaluation also tries every order of columns; here the order of columns is part of the task. None of them
-bounds queries as `database` does. A query that exceeds a bound is wrong; a reference that does so is invalid.
+Deliberate differences to others: BIRD's evaluation, NeMo-Gym and SkyRL compare sets, so duplicates and order are lost.
+Spider's evaluation also tries every order of columns; here the order of columns is part of the task. None of them
+limits queries as `database` does. A query that exceeds a limit is wrong; a reference that exceeds one is invalid.
 """
 
 import hashlib
@@ -40,11 +41,14 @@ from verifiers.rules.sql.reference import Prepared, Reference, Wanted, prepare
 
 
 class SqlParams(commitment.ExtractionParams):
-    """The wanted rows, and how rows are compared."""
+    """The wanted rows, and the rules by which rows are compared."""
 
     reference: Reference
     order_matters: bool | None = None
-    """None: the order matters if the reference query has an ORDER BY of its own. Listed rows have no order."""
+    """Whether the order of rows counts. None: it counts if the reference query has an ORDER BY of its own.
+
+    Listed rows have no order.
+    """
     float_tol: Annotated[float, Field(ge=0)] = 0.0
     """The allowed difference of REAL numbers, in addition to rounding errors."""
     allow_empty: bool = False
@@ -54,7 +58,7 @@ class SqlParams(commitment.ExtractionParams):
 
     @cached_property
     def text(self) -> str:
-        """The parameters as text, for the way to a worker."""
+        """The parameters as text, in which form they go to a worker."""
         return self.model_dump_json()
 
 
@@ -91,7 +95,10 @@ def create(resources: Resources) -> Sql:
 
 
 def _verdict(outcome: Outcome, alone: Outcome | None) -> Verdict:
-    """The verdict of an outcome. `alone` is the outcome of the reference alone, if both together broke a limit."""
+    """The verdict for an outcome.
+
+    `alone` is the outcome for the reference alone. It is given if response and reference together broke a limit.
+    """
     if outcome.exit is Exit.OK:
         return long_texts.verdict_of(outcome.value)
     if alone is None or alone.exit not in (Exit.OK, *_BROKEN_LIMITS):
@@ -99,7 +106,10 @@ def _verdict(outcome: Outcome, alone: Outcome | None) -> Verdict:
     if alone.exit is Exit.OK:
         verdict = long_texts.verdict_of(alone.value)
         return verdict if verdict.status is Status.INVALID else Verdict.wrong(_REASONS[outcome.exit])
-    return Verdict.invalid(f"reference_{_REASONS[alone.exit]}", "the reference alone takes more than a query may")
+    return Verdict.invalid(
+        f"reference_{_REASONS[alone.exit]}",
+        "the reference alone exceeds the limits of a query; make its query or database smaller",
+    )
 
 
 _REASONS = {Exit.TIME_LIMIT: "too_slow", Exit.MEMORY_LIMIT: "too_large", Exit.CRASHED: "too_complex"}
@@ -110,7 +120,7 @@ _REASONS = {Exit.TIME_LIMIT: "too_slow", Exit.MEMORY_LIMIT: "too_large", Exit.CR
 
 @worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
-    """The fields of the verdict, or the result for the reference alone if there is no response."""
+    """The fields of the verdict. Without a response, the fields of the verdict on the reference alone."""
     response, text, explain = payload
     params, prepared = _known(text)
     if isinstance(prepared, InvalidItem):
@@ -126,7 +136,7 @@ _MAX_KEPT_BYTES = 48 << 20
 
 
 def _known(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
-    """The parameters and the prepared reference, cached for other responses to the same prompt."""
+    """The parameters and the prepared reference. They are cached for other responses to the same prompt."""
     key = hashlib.sha256(text.encode()).digest()
     known = _kept.pop(key, None) or _read(text)
     _kept[key] = known
@@ -173,7 +183,7 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
 
 
 def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budget, most: int) -> str | None:
-    """The fault, if rows without an ORDER BY came in the right order only by chance.
+    """The fault, if rows without an ORDER BY were in the right order only by chance.
 
     A second run that exceeds the budget decides nothing.
     """
@@ -185,7 +195,7 @@ def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budg
 
 
 def _query(text: str) -> tuple[str, bool]:
-    """The query in a text, empty if its fences hold none, and whether its fence is closed."""
+    """The query of a text, and whether its fence is closed. The query is empty if no fence of several holds one."""
     blocks = code_blocks.blocks(text)
     if not blocks:
         inner = text.strip().strip("`")
@@ -208,7 +218,7 @@ _LINES = re.compile(
 
 
 def _amid_words(text: str) -> str:
-    """The only query among the words of a text; empty if there is none, or more than one."""
+    """The only query among the words of a text; empty if there is no query, or more than one."""
     if len(text) > database.MAX_QUERY_BYTES or (database.is_query(text) and not _PROSE_BEHIND.search(text)):
         return ""
     if _WRITES.search(text) or _CHANGES.search(text):
@@ -222,7 +232,7 @@ def _amid_words(text: str) -> str:
 
 _WRITES = re.compile(r"\b(?:(?:INSERT|REPLACE)\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|PRAGMA|ATTACH)\b", re.IGNORECASE)
 _CHANGES = re.compile(r"\b(?:DROP|CREATE|ALTER)\s+(?:TEMP\s+)?(?:TABLE|VIEW|INDEX|TRIGGER)\b", re.IGNORECASE)
-"""Words that begin other statements, which may not stand beside the query."""
+"""The beginnings of other statements, which may not stand beside the query."""
 _PROSE_BEHIND = re.compile(r";\s*\n\s*(?!--|/\*)[A-Z][a-z]")
 
 
@@ -240,7 +250,7 @@ _DIALECTS = (
     "plsql",
     "duckdb",
 )
-"""The tags of fences. SQLite runs all of them, but a fence tagged SQL comes first."""
+"""The names of dialects, as tags of fences. SQLite runs all of them, but fences tagged SQL take precedence."""
 
 
 def _fault_of(found: Result, wanted: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:
@@ -279,7 +289,7 @@ _MAX_SHOWN = 5
 
 
 def _shown(text: str) -> str:
-    """The text in a form that UTF-8 can encode."""
+    """The beginning of the text, in a form that UTF-8 can encode."""
     return text[:1000].encode(errors="replace").decode()
 
 
@@ -296,7 +306,7 @@ EXAMPLES = (
         {"reference": _PENS},
         1.0,
         "correct",
-        "the same rows; the reference asks for no order, and names of columns do not count",
+        "the same rows; the reference asks for no order, and the names of columns do not count",
     ),
     Example(
         "SELECT DISTINCT name FROM item",
@@ -318,14 +328,14 @@ EXAMPLES = (
         {"reference": _PENS},
         0.0,
         "too_slow",
-        "endless, and stopped",
+        "an endless query is stopped",
     ),
     Example(
         "SELECT 1 WHERE 0",
         {"reference": {"setup_sql": _SHOP, "sql": "SELECT * FROM item WHERE price > 99"}},
         None,
         "empty_reference",
-        "nothing equals nothing too easily: the caller must mend it, or allow it",
+        "most wrong queries return no rows, too: correct the reference, or set allow_empty",
         Status.INVALID,
     ),
 )
@@ -335,4 +345,7 @@ _JUDGE = Task(
     time_limit_s=4.0,
     warm=(["SELECT 1", SqlParams.model_validate(EXAMPLES[0].params).text, False],),
 )
-"""A time limit above the sum of all budgets. A single instruction that takes longer is stopped with its worker."""
+"""The task of a worker. Its time limit exceeds the sum of all budgets.
+
+A single instruction that takes longer is stopped with its worker.
+"""

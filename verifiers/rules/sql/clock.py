@@ -1,6 +1,6 @@
-"""Fixes the time of SQLite's date and time functions, in UTC, so that a verdict does not depend on time or place.
+"""Fixes the time of SQLite's date and time functions in UTC, so that a verdict does not depend on time or place.
 
-Functions of the same names replace the built-in ones on a connection. They call the built-in functions of another
+Functions of the same names replace the built-in ones of a connection. They call the built-in functions of another
 connection, with the fixed moment in place of `now`. The modifiers `localtime` and `utc` have no effect.
 """
 

@@ -1,8 +1,8 @@
-"""Databases in memory for untrusted queries: read-only, bounded, and with the same results every time.
+"""Runs untrusted queries on databases in memory: read-only, within limits, and with the same results every time.
 
-SQLite's authorizer denies writing, other files, pragmas, extensions, virtual tables, and functions whose value the
-database does not determine (random numbers, the state of the connection). Time stands still (`clock`). Instructions of
-SQLite's virtual machine and CPU time (`Budget`), heap, lengths and rows are bounded. Use this module in worker
+SQLite's authorizer denies writing, other files, pragmas, extensions, virtual tables, and functions with values that the
+database does not determine (random numbers, the state of the connection). The time is fixed (`clock`). Limits hold for
+instructions of SQLite's virtual machine and CPU time (`Budget`), for heap, lengths and rows. Use this module in worker
 processes only: a single instruction may still take long, and a prepared file may crash its reader.
 """
 
@@ -23,8 +23,11 @@ MAX_QUERY_BYTES = 100_000
 MAX_ROWS = 100_000
 MAX_RESULT_BYTES = 16 << 20
 MAX_STEPS = 20_000_000
-"""Instructions of the virtual machine in one phase (set-up, reference, response): about half a second.
-Most of what runs too long meets this limit, which is the same on every machine, before that of time."""
+"""The most instructions of the virtual machine in one phase (set-up, reference, response).
+
+They take about half a second. This limit is the same on every machine, and most queries that run too long reach it
+before the limit of time.
+"""
 MAX_CPU_S = 1.2
 _HEAP_BYTES = 256 << 20
 _STEPS_PER_CHECK = 20_000
@@ -34,7 +37,7 @@ Fault = Literal["not_a_query", "several_statements", "forbidden", "sql_error", "
 
 
 class QueryFault(Exception):
-    """The SQL does not run, or not within the limits; `fault` is the reason of the verdict."""
+    """The SQL does not run, or not within the limits. `fault` is the reason of the verdict."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)
@@ -43,7 +46,7 @@ class QueryFault(Exception):
 
 @dataclass
 class Budget:
-    """The instructions and time that are left; several runs may share one budget."""
+    """The instructions and the time that are left. Several runs may share one budget."""
 
     steps: int = MAX_STEPS
     cpu_s: float = MAX_CPU_S
@@ -54,7 +57,7 @@ class Budget:
         return self.steps < 0 or time.process_time() - self._started_s > self.cpu_s
 
     def is_spent_now(self) -> bool:
-        """Whether the budget is used up. SQLite calls it after every `_STEPS_PER_CHECK` instructions."""
+        """Whether the budget is used up. SQLite calls this after every `_STEPS_PER_CHECK` instructions."""
         self.steps -= _STEPS_PER_CHECK
         return self.is_spent
 
@@ -71,7 +74,7 @@ class Result:
 
 
 def built(script: str, now: str, budget: Budget) -> bytes:
-    """The image of a database that is made by a script of CREATE, INSERT and the like.
+    """Build a database with a script of CREATE, INSERT and the like, and return its image.
 
     Raises:
         QueryFault: the script does not run, or not within the limits.
@@ -89,20 +92,20 @@ def built(script: str, now: str, budget: Budget) -> bytes:
         except (sqlite3.Error, MemoryError, ValueError) as error:
             raise _fault(error, budget, guard) from error
     if len(image) > MAX_IMAGE_BYTES:
-        raise QueryFault("too_large", f"the database has {len(image)} bytes; at most {MAX_IMAGE_BYTES}")
+        raise QueryFault("too_large", f"the database has {len(image)} bytes; at most {MAX_IMAGE_BYTES} are allowed")
     return image
 
 
 def checked(image: bytes, now: str, budget: Budget) -> bytes:
-    """The image of a database file, after checks that it is sound.
+    """Check that a database file is sound, and return its image.
 
     Raises:
         QueryFault: the file is damaged, or holds forbidden objects.
     """
     if len(image) > MAX_IMAGE_BYTES:
-        raise QueryFault("too_large", f"the database has {len(image)} bytes; at most {MAX_IMAGE_BYTES}")
+        raise QueryFault("too_large", f"the database has {len(image)} bytes; at most {MAX_IMAGE_BYTES} are allowed")
     if not image.startswith(b"SQLite format 3\0") or len(image) < _HEADER_BYTES:
-        raise QueryFault("sql_error", "not a database file of SQLite 3")
+        raise QueryFault("sql_error", "the file is no database of SQLite 3")
     image = image[: _VERSIONS.start] + b"\1\1" + image[_VERSIONS.stop :]
     with closing(_connect(now, budget)) as connection:
         try:
@@ -121,16 +124,16 @@ def checked(image: bytes, now: str, budget: Budget) -> bytes:
 
 
 def run(image: bytes, query: str, now: str, budget: Budget, max_rows: int, *, backwards: bool = False) -> Result:
-    """The first `max_rows` rows of a query on a fresh copy of a database.
+    """Run a query on a fresh copy of a database, and return its first `max_rows` rows.
 
-    With `backwards`, tables are scanned from their end if no order is asked for.
+    With `backwards`, tables are scanned from their end where the query asks for no order.
 
     Raises:
         QueryFault: the text is no query, fails, or exceeds the limits.
     """
     query = query.encode(errors="replace").decode()
     if not is_query(query):
-        raise QueryFault("not_a_query", "expected SELECT, WITH or VALUES")
+        raise QueryFault("not_a_query", "a query begins with SELECT, WITH or VALUES")
     guard = _Guard(_READING)
     with closing(_connect(now, budget)) as connection:
         try:
@@ -157,7 +160,10 @@ def run(image: bytes, query: str, now: str, budget: Budget, max_rows: int, *, ba
 _CELL_BYTES = 16
 _HEADER_BYTES = 100
 _VERSIONS = slice(18, 20)
-"""The write and read versions of the file format (sqlite.org/fileformat2.html). 2 means WAL, which memory lacks."""
+"""The bytes of the write and read versions of the file format (sqlite.org/fileformat2.html).
+
+The value 2 means WAL, which databases in memory lack.
+"""
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1 << 20,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_QUERY_BYTES,
@@ -174,7 +180,7 @@ _LIMITS = {
 
 def _connect(now: str, budget: Budget) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}")  # of the whole process
+    connection.execute(f"PRAGMA hard_heap_limit = {_HEAP_BYTES}")  # the limit is for the whole process
     connection.execute("PRAGMA temp_store = MEMORY")
     for limit, value in _LIMITS.items():
         connection.setlimit(limit, value)
@@ -185,15 +191,15 @@ def _connect(now: str, budget: Budget) -> sqlite3.Connection:
 
 
 def _fault(error: BaseException, budget: Budget, guard: "_Guard | None" = None) -> QueryFault:
-    """The fault of the SQL, from an exception of the `sqlite3` module."""
+    """Convert an exception of the `sqlite3` module to the fault of the SQL."""
     name = getattr(error, "sqlite_errorname", "")
     message = str(error)[:200]
     if isinstance(error, MemoryError) or name in ("SQLITE_TOOBIG", "SQLITE_NOMEM", "SQLITE_FULL"):
-        return QueryFault("too_large", message or "a value, or what it takes to compute it, is too large")
+        return QueryFault("too_large", message or "a value is too large, or needs too much memory to compute")
     if isinstance(error, sqlite3.DataError):
         return QueryFault("too_large", message)
     if name == "SQLITE_INTERRUPT" or budget.is_spent:
-        return QueryFault("too_slow", f"more than {MAX_STEPS} instructions or {MAX_CPU_S} s")
+        return QueryFault("too_slow", f"the SQL takes more than {MAX_STEPS} instructions or {MAX_CPU_S} s")
     if guard is not None and guard.has_denied:
         return QueryFault("forbidden", message)
     if isinstance(error, sqlite3.ProgrammingError) and "one statement" in message:
@@ -223,7 +229,7 @@ _SETTING_UP = _READING | {
     sqlite3.SQLITE_UPDATE,
 }
 _PRAGMAS = frozenset(("foreign_keys", "defer_foreign_keys", "user_version", "application_id"))
-"""The pragmas of dumps that change the meaning of a script, or have no effect; others are ignored."""
+"""The pragmas that dumps use and that change the meaning of a script or have no effect. Others are ignored."""
 _FUNCTIONS = frozenset(
     {"random", "randomblob", "changes", "total_changes", "last_insert_rowid"}
     | {"load_extension", "readfile", "writefile", "edit", "lsmode", "rtreecheck"}
@@ -282,7 +288,7 @@ def orders_its_rows(query: str) -> bool:
 
 
 def breaking_ties(query: str, columns: int, direction: Literal["ASC", "DESC"]) -> str:
-    """An ordered query with its columns as further keys, which decide the order and the choice of rows that tie."""
+    """The ordered query with its columns as further keys. They fix the order and the choice of rows that tie."""
     end = _end_of_order(query)
     assert end is not None
     keys = "".join(f", {place} {direction}" for place in range(1, min(columns, _MAX_KEYS) + 1))
@@ -293,7 +299,7 @@ _MAX_KEYS = 50
 
 
 def _end_of_order(query: str) -> int | None:
-    """The end of the keys of the ORDER BY that is not in parentheses."""
+    """The end of the keys of the ORDER BY that stands outside parentheses; None if there is none."""
     depth, is_ordered, last, end = 0, False, "", 0
     for token in _TOKEN.finditer(query):
         if token.lastgroup == "skip":

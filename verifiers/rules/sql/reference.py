@@ -1,4 +1,4 @@
-"""The reference of a query: databases, and the wanted rows on each."""
+"""Reads the reference of a query: its databases, and the rows that are wanted on each."""
 
 import base64
 import binascii
@@ -46,7 +46,7 @@ File = Annotated[str, Field(max_length=_MAX_BASE64_CHARS)]
 
 
 class Reference(BaseModel):
-    """A query or rows, on a database made by a script or given as a file."""
+    """A query or rows, on a database that a script makes or a file holds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
@@ -55,18 +55,18 @@ class Reference(BaseModel):
     )
     """The query that returns the wanted rows."""
     rows: Annotated[tuple[tuple[Cell, ...], ...], Field(max_length=MAX_ROWS)] | None = None
-    """The rows themselves; a blob is `{"base64": …}`."""
+    """The wanted rows themselves. A blob is written `{"base64": …}`."""
     columns: tuple[str, ...] | None = None
-    """The columns of `rows`. Their number counts, their names do not."""
+    """The columns of `rows`. Their number counts; their names do not."""
     setup_sql: Script | Annotated[tuple[Script, ...], Field(min_length=1, max_length=_MAX_DATABASES)] | None = Field(
         default=None, validation_alias=AliasChoices("setup_sql", "schema", "sql_context")
     )
-    """A script of CREATE TABLE, INSERT and the like.
+    """A script of CREATE TABLE, INSERT and the like, or several scripts.
 
-    Each of several makes a database; the query must be right on all.
+    Each script makes a database, and the query must be right on all of them.
     """
     database: File | Annotated[tuple[File, ...], Field(min_length=1, max_length=_MAX_DATABASES)] | None = None
-    """A SQLite file in base64, or several."""
+    """A SQLite file in base64, or several files."""
 
     @model_validator(mode="after")
     def _check(self) -> "Reference":
@@ -77,27 +77,27 @@ class Reference(BaseModel):
         if self.rows is not None:
             widths = {len(row) for row in self.rows} | ({len(self.columns)} if self.columns is not None else set())
             if len(widths) > 1 or 0 in widths:
-                raise ValueError("rows, and columns if given, must be of one width")
+                raise ValueError("all rows, and columns if given, must have the same number of values")
             if isinstance(self.setup_sql or self.database, tuple):
-                raise ValueError("rows go with one database")
+                raise ValueError("rows go with one database only; give sql for several")
         return self
 
     @cached_property
     def size_bytes(self) -> int:
-        """About what it holds in memory."""
+        """The approximate size of the reference in memory."""
         texts = (*_several(self.setup_sql or ()), *_several(self.database or ()))
         return sum(map(len, texts)) + sum(200 * len(row) for row in self.rows or ())
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One database, and the rows that a query must return there."""
+    """One database, and the rows that a query must return on it."""
 
     image: bytes
     results: Sequence[Sequence[Row]]
     """The rows of the reference, and other right rows if the reference query leaves their choice or order open."""
     width: int | None
-    """The number of columns; None if there are no rows and no columns to count."""
+    """The number of columns; None if it is unknown, because there are neither rows nor columns."""
     reads_tables: bool
 
 
@@ -109,7 +109,7 @@ class Prepared:
 
     @cached_property
     def size_bytes(self) -> int:
-        """About what it holds in memory."""
+        """The approximate size of the databases and rows in memory."""
         return sum(
             len(one.image) + 200 * sum(len(rows) * (one.width or 1) for rows in one.results) for one in self.wanted
         )
@@ -134,7 +134,8 @@ def prepare(reference: Reference, now: str, *, allow_empty: bool) -> Prepared:
             raise InvalidItem("bad_reference_query", f"{fault.fault}: {fault}") from fault
     if not allow_empty and not any(cell is not None for one in wanted for row in one.results[0] for cell in row):
         raise InvalidItem(
-            "empty_reference", "the reference returns nothing (or only NULL), as many wrong queries do; see allow_empty"
+            "empty_reference",
+            "the reference returns no rows or only NULL, as many wrong queries do; correct it, or set allow_empty",
         )
     return Prepared(wanted, reference.sql is not None and database.orders_its_rows(reference.sql))
 
@@ -154,7 +155,7 @@ def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InvalidItem("bad_database", f"not base64: {error}") from error
+        raise InvalidItem("bad_database", f"a value is not base64: {error}") from error
 
 
 def _given(reference: Reference, image: bytes) -> Wanted:
@@ -181,7 +182,7 @@ def _asked(query: str, images: Sequence[bytes], now: str) -> list[Wanted]:
 
 
 def _other_choices(query: str, width: int, image: bytes, now: str, budget: Budget) -> list[list[Row]]:
-    """Other right results of the query: with ties broken either way, or with tables scanned backwards."""
+    """The other right results of the query: with ties broken either way, or with tables scanned backwards."""
     try:
         if not database.orders_its_rows(query):
             return [database.run(image, query, now, budget, MAX_ROWS, backwards=True).rows]

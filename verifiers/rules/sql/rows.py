@@ -1,7 +1,7 @@
 """Compares the rows of two results.
 
 Columns are compared by place. NULL equals NULL, 1 equals 1.0, and text equals neither numbers nor blobs. Numbers that
-are not whole may differ by rounding errors of another order of operations, and by the caller's tolerance.
+are not whole may differ by the caller's tolerance, and by the rounding errors of operations in another order.
 """
 
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from verifiers.rules.sql.clock import Value
 from verifiers.rules.sql.database import Row
 
 ROUNDING = 1e-12
-"""A relative tolerance. Sums of thousands of values in different orders differ by less."""
+"""A relative tolerance. Sums of thousands of values, added in different orders, differ by less."""
 
 
 def same_in_order(found: Sequence[Row], wanted: Sequence[Row], float_tol: float) -> bool:
@@ -37,7 +37,7 @@ def same_multiset(found: Sequence[Row], wanted: Sequence[Row], float_tol: float)
 def tie_groups(forwards: Sequence[Row], backwards: Sequence[Row]) -> list[slice] | None:
     """The runs of rows that change places between two results of one ordered query, from first to last.
 
-    None if the two results have different rows, because ties decide which rows are returned.
+    The result is None if the two results have different rows, because then ties decide which rows are returned.
     """
     balance: Counter[Row] = Counter()
     ends = [0]
@@ -75,7 +75,7 @@ def _close(one: float, other: float, float_tol: float) -> bool:
 
 
 def _has_fraction(one: float, other: float) -> bool:
-    """Whether two numbers may differ by rounding. Whole numbers do not, unless both are REAL."""
+    """Whether two numbers may differ by rounding. Whole numbers may not, unless both are REAL."""
     if isinstance(one, float) and isinstance(other, float):
         return True
     return not (float(one).is_integer() and float(other).is_integer())

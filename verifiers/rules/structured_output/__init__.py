@@ -1,20 +1,20 @@
-"""The response must be one document of a data format, and a JSON schema must hold for its data.
+"""Judges whether the response is one document of a data format, and whether a JSON schema holds for its data.
 
     json   as `json_schema` reads it
     yaml   one YAML document with the core schema of YAML 1.2: `no` is a word, 12:30 and dates are text
     toml   TOML 1.0; dates and times become text
-    csv    RFC 4180: a header and at least one row, all of the same number of fields, two at least unless `columns`
-           says one. A schema sees a list of objects; where it asks for a number, integer or boolean, fields that
-           read as one are one
+    csv    RFC 4180: a header and at least one row. All rows have the same number of fields; there are at least two,
+           unless `columns` names only one. A schema sees a list of objects. Where it asks for a number, integer or
+           boolean, a field that reads as one is one
 
-The document may stand in one code fence, with nothing beside it. It has at most 256,000 characters (JSON and CSV are
-bounded by the response only) and is nested at most 100 deep; YAML aliases and tags, which can make a
-small document endless, are refused, and so are infinities and NaN. A lone YAML scalar, which any prose is, is a
-document only where a schema says so; an empty TOML table is none. What makes a reader take more than the limit is
-not rewarded: `too_complex`.
+The document may stand in one code fence, with nothing beside it. It has at most 256,000 characters (only the length of
+the response limits JSON and CSV), and is nested at most 100 deep. YAML aliases and tags are refused, because they can
+make a small document endless; infinities and NaN are refused, too. Any prose is a YAML scalar, so a lone scalar is a
+document only if there is a schema. An empty TOML table is no document. A response that takes a reader more than the
+limit gets no reward: `too_complex`.
 
 Deliberate differences to NeMo-Gym's `structured_outputs`: it reads YAML 1.1 with PyYAML's safe loader, where `no` is
-false and aliases are unbounded.
+false and aliases have no limit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,22 +45,22 @@ class StructuredOutputParams(DocumentParams):
     reference: Any = Field(default=None, validation_alias=AliasChoices("reference", "schema"))
     """A JSON schema: an object, a boolean, or either as JSON text. It may also be given as `schema`."""
     unique_keys: bool = False
-    """Whether a mapping of JSON or YAML that names a key twice is refused; TOML always does."""
+    """Whether a mapping of JSON or YAML that names a key twice is refused. TOML always refuses it."""
     check_formats: bool = False
     """Whether the schema's `format` (date, email, ...) is checked."""
     columns: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000)] | None = None
-    """The header of CSV, in order."""
+    """The header that CSV must have, in order."""
     delimiter: Annotated[str, Field(pattern=r"^[,;|\t]$")] = ","
 
     @model_validator(mode="after")
     def _check(self) -> "StructuredOutputParams":
         if self.format != "csv" and (self.columns is not None or self.delimiter != ","):
-            raise ValueError("columns and delimiter go with format csv")
+            raise ValueError("columns and delimiter go with format csv only")
         return self
 
     @cached_property
     def quick_values(self) -> int:
-        """The number of parts of a document up to which it is read and checked on the event loop."""
+        """The largest number of parts of a document that is read and checked on the event loop."""
         if self.format in ("yaml", "toml"):
             return 0
         most = _MAX_QUICK_FIELDS if self.format == "csv" else INLINE_CHARS
@@ -70,14 +70,14 @@ class StructuredOutputParams(DocumentParams):
 
     @cached_property
     def schema_(self) -> Schema | str | None:
-        """The compiled schema, or the fault in it; None if there is none."""
+        """The compiled schema, or a message about its fault; None if there is none."""
         if self.reference is None:
             return None
         return compile_schema(self.reference, check_formats=self.check_formats)
 
     @cached_property
     def column_types(self) -> Mapping[str, str]:
-        """The types of the fields of rows, if the schema gives them in a simple form."""
+        """The types of the columns, if the schema gives them in a simple form."""
         rows = self.reference.get("items") if isinstance(self.reference, dict) else None
         properties = rows.get("properties") if isinstance(rows, dict) else None
         if not isinstance(properties, dict):
@@ -117,7 +117,7 @@ def _is_quick(item: Item[StructuredOutputParams]) -> bool:
 
 
 _MAX_QUICK_FIELDS = 1_500
-"""Reading a number of CSV takes some microseconds."""
+"""The most fields of CSV that are read on the event loop. To read a number takes some microseconds."""
 
 
 def _stopped(exit_: Exit) -> Verdict:
@@ -181,10 +181,14 @@ EXAMPLES = (
     _example("name: Ann\nage: 3", 1.0, "correct", "YAML", format="yaml", reference={"required": ["name", "age"]}),
     _example('name = "Ann"\n[pet]\nage = 3', 1.0, "correct", "TOML", format="toml"),
     _example("name,age\nAnn,3\n", 1.0, "correct", "CSV by a schema", format="csv", reference=_TABLE),
-    _example("name,age\nAnn,three\n", 0.0, "schema_mismatch", "no integer", format="csv", reference=_TABLE),
+    _example(
+        "name,age\nAnn,three\n", 0.0, "schema_mismatch", "the field is no integer", format="csv", reference=_TABLE
+    ),
     _example("name,age\nAnn\n", 0.0, "not_readable", "a field is missing", format="csv"),
-    _example("It is a list: 1, 2.", 0.0, "not_readable", "looks like JSON to nobody"),
-    _example("I would say no.", 0.0, "not_readable", "any prose is YAML, but a scalar is no data", format="yaml"),
-    _example(_LAUGHS, 0.0, "not_readable", "aliases, which multiply", format="yaml"),
-    _example('{"a": 1}', None, "bad_schema", "the caller must mend it", reference={"type": 5}),
+    _example("It is a list: 1, 2.", 0.0, "not_readable", "prose is no JSON"),
+    _example(
+        "I would say no.", 0.0, "not_readable", "any prose is a YAML scalar, but a scalar is no document", format="yaml"
+    ),
+    _example(_LAUGHS, 0.0, "not_readable", "aliases are refused, because they multiply", format="yaml"),
+    _example('{"a": 1}', None, "bad_schema", "the caller must correct the schema", reference={"type": 5}),
 )

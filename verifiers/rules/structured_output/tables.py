@@ -1,4 +1,4 @@
-"""CSV (RFC 4180) with a header, and the objects that a schema sees in its rows."""
+"""Reads CSV (RFC 4180) with a header, and converts its rows to the objects that a schema sees."""
 
 import csv
 import io
@@ -15,14 +15,16 @@ def read_csv(text: str, delimiter: str, columns: Sequence[str] | None) -> list[l
         raise Unreadable("not_readable", str(error)) from error
     header = rows[0] if rows else []
     if columns is not None and header != list(columns):
-        raise Unreadable("wrong_columns", f"the header is {header[:20]}")
+        raise Unreadable("wrong_columns", f"the header is not the wanted one, but {header[:20]}")
     if len(rows) < 2 or (len(header) < 2 and columns is None):
-        raise Unreadable("not_readable", "no header and rows of two fields or more")
+        raise Unreadable("not_readable", "expected a header and at least one row, of two fields or more")
     if len(set(header)) < len(header) or not all(name.strip() for name in header):
-        raise Unreadable("wrong_columns", "names of columns are missing or the same")
+        raise Unreadable("wrong_columns", "a column has no name, or two columns have the same name")
     if set(map(len, rows)) != {len(header)}:
         uneven = next(number for number, row in enumerate(rows, start=1) if len(row) != len(header))
-        raise Unreadable("not_readable", f"row {uneven} has {len(rows[uneven - 1])} fields, the header {len(header)}")
+        raise Unreadable(
+            "not_readable", f"row {uneven} has {len(rows[uneven - 1])} fields, but the header has {len(header)}"
+        )
     return rows
 
 

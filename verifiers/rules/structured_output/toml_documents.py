@@ -1,4 +1,4 @@
-"""TOML 1.0, with dates and times as text, at a cost that its length bounds."""
+"""Reads TOML 1.0, with dates and times as text. The length of the document limits the cost."""
 
 import re
 import tomllib
@@ -9,7 +9,7 @@ from verifiers.rules.documents import MAX_DEPTH, Unreadable, check_depth
 
 
 def read_toml(text: str) -> Any:
-    if _has_long_key(text):  # tomllib takes quadratic time for it, and then it is too deep
+    if _has_long_key(text):  # tomllib would take quadratic time for it, only to find it too deep
         raise Unreadable("too_deep")
     try:
         value = tomllib.loads(text.replace("\r\n", "\n"))
@@ -22,7 +22,7 @@ def read_toml(text: str) -> Any:
 
 
 def _has_long_key(text: str) -> bool:
-    """Whether a key may have more than `MAX_DEPTH` parts; keys stand on one line."""
+    """Whether a key may have more than `MAX_DEPTH` parts. A key stands on one line."""
     if text.count(".") < MAX_DEPTH:
         return False
     return any(line.count(".") >= MAX_DEPTH and _LONG_KEY.search(line) for line in text.split("\n"))
@@ -39,7 +39,7 @@ def _plain(value: Any) -> Any:
         case list():
             return [_plain(inner) for inner in value]
         case float() if value - value != 0:
-            raise Unreadable("not_readable", f"{value} is not in JSON")
+            raise Unreadable("not_readable", f"{value} is no number of JSON")
         case datetime() | date() | time():
             return value.isoformat()
         case _:

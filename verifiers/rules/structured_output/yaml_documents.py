@@ -1,4 +1,7 @@
-"""One YAML document by the core schema of YAML 1.2; aliases and tags are refused before anything is built."""
+"""Reads one YAML document by the core schema of YAML 1.2.
+
+Aliases and tags are refused before anything is built.
+"""
 
 import math
 import re
@@ -17,12 +20,12 @@ def read_yaml(text: str, unique_keys: bool, scalars: bool) -> Any:
     except (yaml.YAMLError, ValueError) as error:
         raise Unreadable("not_readable", str(error)) from error
     if node is None or (isinstance(node, yaml.ScalarNode) and not scalars):
-        raise Unreadable("not_readable", "no mapping and no list")
+        raise Unreadable("not_readable", "the document is neither a mapping nor a list")
     return _value(node, unique_keys)
 
 
 def _check_events(text: str) -> None:
-    """Before anything is built: no aliases, no tags, no nesting that building would choke on."""
+    """Refuse aliases, tags and nesting that is too deep. This runs before anything is built."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
@@ -48,11 +51,11 @@ def _value(node: yaml.Node, unique_keys: bool) -> Any:
 
 
 def _mapping(node: yaml.Node, unique_keys: bool) -> dict[str, Any]:
-    """Keys are text, as they are written; a JSON schema knows no others."""
+    """The mapping of a node. Its keys are texts as they are written, because a JSON schema knows no other keys."""
     found: dict[str, Any] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise Unreadable("not_readable", "a key is a list or a mapping")
+            raise Unreadable("not_readable", "a key is a list or a mapping; keys must be scalars")
         if unique_keys and key.value in found:
             raise Unreadable("duplicate_key")
         found[key.value] = _value(value, unique_keys)
@@ -68,7 +71,7 @@ def _integer(text: str) -> int:
         return int(text[2:], 8 if text[1] == "o" else 16)
     try:
         return int(text)
-    except ValueError as error:  # more digits than Python reads
+    except ValueError as error:  # it has more digits than Python reads
         raise Unreadable("not_readable", str(error)) from error
 
 
@@ -78,7 +81,7 @@ def _float(text: str) -> float:
     except ValueError:
         value = math.inf  # .inf and .nan
     if not math.isfinite(value):
-        raise Unreadable("not_readable", f"{text[:40]} is not in JSON")
+        raise Unreadable("not_readable", f"{text[:40]} is no number of JSON")
     return value
 
 

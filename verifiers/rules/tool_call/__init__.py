@@ -1,25 +1,25 @@
-"""The function calls of the response equal the reference's.
+"""Judges whether the function calls of a response equal those of the reference.
 
-A response is text, or messages whose calls are typed; `said` reads both. The last turn is judged (all calls of the
-assistant since the user's last message), or the turn that `turn` names. A reference of lists wants calls turn by turn,
-as in BFCL's rows of several turns.
+A response is text, or messages with typed calls; `said` reads both. By default the last turn is judged: all calls of
+the assistant since the user's last message. `turn` names another turn. A reference that is a list of lists wants calls
+turn by turn, as in BFCL's rows of several turns.
 
-`forms` lists the forms that are read: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write it,
-arguments in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), the own tokens of other models, and Python's form as in
-BFCL. The reference is one call or a list, as objects or as text in any of these forms. `[]` wants no call; any text
-without a call is then right. Every wanted call must be made exactly once, and no other call, unless `calls` is subset.
-Thinking is ignored. A call that is cut off or cannot be read makes the response wrong.
+`forms` lists the forms of calls that can be read: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write
+it, arguments in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), the own tokens of other models, and Python's form as in
+BFCL. The reference is one call or a list, as objects or as text in any of these forms. `[]` wants no call; then any
+text without a call is right. The response must make every wanted call exactly once, and no other call, unless `calls`
+is subset. Thinking is ignored. A call that is cut off or cannot be read makes the response wrong.
 
 Values are compared by type: 1 equals 1.0, but neither "1" nor true. Strings must be equal to the character, unless
-`strings` is loose (case and space are then ignored) or a call's `compare` sets another rule for an argument. The order
-of keys does not count, that of lists does. Parameters in XML have no types: they take the type of the schema in
-`tools`, or else the reading that equals the reference. In BFCL's form, texts are compared as by its own checker.
+`strings` is loose (which ignores case and space) or a call's `compare` sets another rule for an argument. The order of
+keys does not count; the order of lists does. Parameters in XML have no types: they take the type of the schema in
+`tools`, or else the reading that equals the reference. In BFCL's form, texts are compared as BFCL's own checker does.
 
-With `tools` every call must name a function listed there, with arguments that are valid for its schema. If no Python
-fence calls any of them, such fences are programs.
+With `tools`, every call must name one of the listed functions and have arguments that are valid for its schema. If no
+Python fence calls any of them, such fences are programs, not calls.
 
-`credit="graded"` is ToolRL's reward (rlla), from 0 to 1. Deliberate differences to the original: pairs do not depend on
-the order of calls, 1 is not true, and if no call is wanted, a response without calls is right instead of worth nothing.
+`credit="graded"` gives ToolRL's reward (rlla), from 0 to 1. Deliberate differences to the original: pairs do not depend
+on the order of calls, 1 is not true, and if no call is wanted, a response without calls gets 1 instead of 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,39 +44,47 @@ from verifiers.rules.tool_call.tools import Tool
 _INLINE_CHARS = 16_000
 _MAX_QUICK_CALLS = 16
 _MAX_QUICK_GRADED = 4
-"""More wanted calls are paired in a worker. Pairing 4 with as many as a response may have takes 10 ms."""
+"""The most wanted calls that are paired on the event loop; a worker pairs more.
+
+To pair 4 with the most calls that a response may have takes 10 ms.
+"""
 
 
 class ToolCallParams(Params):
-    """The wanted calls, and how they are compared."""
+    """The wanted calls, and the rules by which they are compared."""
 
     reference: Any = Field()
-    """One call or a list: `{"name": …, "arguments": {…}}` (or any form of a response, text included); [] for none.
+    """The wanted calls: one call or a list. `[]` wants no call.
 
-    Beside its arguments a call may have `"accept": {"unit": ["C", "celsius"]}`, further values that are right,
-    `"optional": ["unit"]`, arguments that may be left out, and `"compare": {"city": "loose"}`: for each argument exact,
-    loose, set, any, {"tolerance": 0.1}, {"relative": 0.01}, {"pattern": …} or {"schema": …}. BFCL's `[{"get_weather":
-    {"city": ["Paris"], "unit": ["celsius", ""]}}]` and lists of call strings are read, too; a list of lists has the
-    calls of each turn.
+    A call is `{"name": …, "arguments": {…}}`, or has any form of a response, as an object or as text. It may have
+    further keys:
+
+        "accept": {"unit": ["C", "celsius"]}    further values that are right
+        "optional": ["unit"]                    arguments that may be left out
+        "compare": {"city": "loose"}            how an argument is compared: exact, loose, set, any, {"tolerance": 0.1},
+                                                {"relative": 0.01}, {"pattern": …} or {"schema": …}
+
+    BFCL's `[{"get_weather": {"city": ["Paris"], "unit": ["celsius", ""]}}]` and lists of call strings are read, too. A
+    list of lists has the calls of each turn.
     """
     ordered: bool = False
-    """Whether calls must come in the reference's order."""
+    """Whether calls must come in the order of the reference."""
     arguments: Literal["exact", "subset"] = "exact"
-    """subset: arguments beyond the reference's are allowed."""
+    """subset: arguments that the reference does not have are allowed."""
     calls: Literal["exact", "subset"] = "exact"
-    """subset: calls beyond the reference's are allowed, where it has any."""
+    """subset: calls that the reference does not have are allowed, unless it wants no call."""
     strings: Strings = "exact"
-    """loose: strings that differ in case and space only are equal; bfcl: in any of `,./-_*^` either."""
+    """loose: strings that differ only in case and space are equal; bfcl: also those that differ in `,./-_*^`."""
     credit: Literal["all", "graded"] = "all"
-    """all: 1 or 0; graded: parts of calls that are right count."""
+    """all: 1 or 0; graded: the parts of calls that are right count."""
     tools: Any = None
-    """OpenAI's list of tools, or its JSON text."""
+    """The tools in OpenAI's form: a list, or its JSON text."""
     think: Think = "auto"
 
     @model_validator(mode="after")
     def _check(self) -> "ToolCallParams":
         if self.ordered and self.credit == "graded":
-            raise ValueError("graded credit knows no order; ordered goes with credit all")
+            raise ValueError("credit graded ignores the order of calls; use ordered with credit all")
         return self
 
     @cached_property
@@ -85,12 +93,12 @@ class ToolCallParams(Params):
 
     @cached_property
     def tools_(self) -> Mapping[str, Tool] | str | None:
-        """The tools by name, or the fault in them; None if none were given."""
+        """The tools by name, or a message about their fault; None if none were given."""
         return None if self.tools is None else tools.read(self.tools)
 
     @cached_property
     def wanted(self) -> Wanted | str:
-        """The calls of the reference, or the fault in it."""
+        """The calls of the reference, or a message about its fault."""
         try:
             wanted = expected.read(self.reference)
         except Malformed as error:
@@ -98,17 +106,17 @@ class ToolCallParams(Params):
         return self._unknown_in(wanted.calls) or wanted
 
     def _unknown_in(self, wanted: Sequence[Expected]) -> str:
-        """The contradiction between these calls and the tools; empty if there is none."""
+        """A message about a contradiction between these calls and the tools; empty if there is none."""
         known = self.tools_
         if not isinstance(known, Mapping):
             return ""
         for one in wanted:
             tool = known.get(one.name)
             if tool is None:
-                return f"tools have no function {one.name[:100]!r}"
+                return f"the reference calls {one.name[:100]!r}, which tools do not list"
             call = one.only_call
             if call and not self.policy.is_subset and not tool.schema.holds(tools.typed(call, tool).arguments):
-                return f"the tools' schema does not hold for the reference's call of {one.name[:100]!r}"
+                return f"the reference's call of {one.name[:100]!r} is not valid for its schema in tools"
         return ""
 
     @cached_property

@@ -3,7 +3,7 @@
     "compare": {"city": "loose", "note": "any", "tags": "set", "price": {"tolerance": 0.01}, "rate": {"relative": 1e-6},
                 "mail": {"pattern": "[^@]+@example[.]org"}, "filter": {"schema": {"type": "object"}}}
 
-`any`, a pattern and a schema decide alone. The others set the way in which a value is compared with the right values.
+`any`, a pattern and a schema need no right value. The others compare an argument with the right values in their way.
 """
 
 import re
@@ -19,24 +19,24 @@ from verifiers.rules.tool_call.calls import Malformed
 from verifiers.rules.tool_call.raw import Raw
 
 Strings = Literal["exact", "loose", "bfcl"]
-"""loose: case and space are ignored; bfcl: so are the signs that the Berkeley leaderboard ignores."""
+"""loose: ignore case and space; bfcl: ignore also the signs that the Berkeley leaderboard ignores."""
 _MAX_PATTERN_CHARS = 4096
 _MAX_PATTERN_BYTES = 2 << 20
 _BFCL_SIGNS = re.compile(r"[\s,./\-_*^]+")
 
 
 class Compare(ABC):
-    """A way to compare an argument."""
+    """A way to compare an argument with the right values."""
 
     needs_value: ClassVar[bool] = True
 
     @abstractmethod
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        """Whether the found value is right, if `values` are the right ones."""
+        """Whether the found value is right, where `values` are the right ones."""
 
 
 def same(found: Any, wanted: Any, strings: Strings) -> bool:
-    """Whether two JSON values are equal: 1 is 1.0 and not true; an object's keys have no order."""
+    """Whether two JSON values are equal. 1 equals 1.0 but not true; the keys of an object have no order."""
     if isinstance(found, Raw):
         return any(same(reading, wanted, strings) for reading in found.readings)
     if isinstance(wanted, Raw):
@@ -68,10 +68,10 @@ def folded(text: str, strings: Strings) -> str:
 
 @dataclass(frozen=True)
 class AnyOf(Compare):
-    """Equal to one of the values."""
+    """A value is right if it equals one of the right values."""
 
     strings: Strings | None = None
-    """None: strings are compared as in all arguments."""
+    """The way to compare strings; None: as in all other arguments."""
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
         return any(same(found, value, self.strings or strings) for value in values)
@@ -79,9 +79,9 @@ class AnyOf(Compare):
 
 @dataclass(frozen=True)
 class Possible(Compare):
-    """BFCL's form: objects hold a list of right values for each key.
+    """BFCL's form, in which objects hold a list of right values for each key.
 
-    An "" in the list allows the key to be left out.
+    An "" in the list allows the response to leave the key out.
     """
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
@@ -106,7 +106,7 @@ def is_possible(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class AsSet(Compare):
-    """Lists are equal if they differ only in order and repetition."""
+    """A list is right if it differs from a right one only in order and repetition."""
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
         readings = found.readings if isinstance(found, Raw) else (found,)
@@ -135,7 +135,7 @@ def _hashable(value: Any, strings: Strings) -> object:
 
 @dataclass(frozen=True)
 class Near(Compare):
-    """Numbers that differ by no more than this, or by this share of the wanted one."""
+    """A number is right if it differs by no more than this number, or by no more than this share of the right one."""
 
     tolerance: float
     is_relative: bool
@@ -166,7 +166,7 @@ class Anything(Compare):
 
 @dataclass(frozen=True)
 class Matching(Compare):
-    """A text is right if the pattern matches all of it; RE2's syntax."""
+    """A text is right if the pattern, in RE2's syntax, matches all of it."""
 
     pattern: Any
     needs_value: ClassVar[bool] = False
@@ -201,10 +201,10 @@ _NAMED: Mapping[str, Compare] = {
 
 
 def compare_of(value: Any) -> Compare:
-    """The comparison that a reference sets for one argument.
+    """Read the comparison that a reference sets for one argument.
 
     Raises:
-        Malformed: the value is none that `compare` takes.
+        Malformed: the value is no comparison.
     """
     if isinstance(value, str) and value in _NAMED:
         return _NAMED[value]
@@ -222,12 +222,13 @@ def compare_of(value: Any) -> Compare:
                 raise Malformed(f"compare: {schema}")
             return Valid(schema)
     raise Malformed(
-        f"compare is one of {', '.join(_NAMED)}, or one of tolerance, relative, pattern and schema, not {str(value)[:100]!r}"
+        f"compare is one of {', '.join(_NAMED)}, "
+        f"or an object with tolerance, relative, pattern or schema, not {str(value)[:100]!r}"
     )
 
 
 def compiled(pattern: Any) -> Any:
-    """The compiled RE2 form of a pattern.
+    """Compile a pattern with RE2.
 
     Raises:
         Malformed: it is not a pattern of RE2.
@@ -240,7 +241,7 @@ def compiled(pattern: Any) -> Any:
     try:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
-        raise Malformed(f"the pattern {pattern[:100]!r} is not RE2's: {str(error)[:100]}") from error
+        raise Malformed(f"the pattern {pattern[:100]!r} is not RE2's syntax: {str(error)[:100]}") from error
 
 
 def _is_number(value: Any) -> bool:

@@ -1,10 +1,16 @@
-"""A call in the form that all notations are read into: a name, and named arguments that are JSON values.
+"""Defines a call, to which all forms are converted: a name, and named arguments that are JSON values.
 
-This module reads JSON objects: `{"name", "arguments" or "parameters"}`, that object as OpenAI's `function`, messages
-with `tool_calls` or the older `function_call`, Claude's `tool_use` blocks among those of a message's `content`,
-Gemini's `functionCall`, LangChain's `args`, Cohere's `tool_name`, `{"tool" or "function" or "action": …}` with
-arguments under one of the names in use, and lists of them. Arguments may be an object or its JSON text. An object that
-describes a tool, with a JSON schema for its parameters, is not a call.
+This module reads calls that are JSON objects:
+
+    {"name": …, "arguments" or "parameters": …}, also inside OpenAI's `function`
+    messages with `tool_calls` or the older `function_call`
+    Claude's `tool_use` blocks in the `content` of a message
+    Gemini's `functionCall`, LangChain's `args`, Cohere's `tool_name`
+    {"tool" or "function" or "action": …}, with the arguments under one of the usual keys
+    lists of them
+
+Arguments may be an object or its JSON text. An object that describes a tool, with a JSON schema for its parameters, is
+not a call.
 """
 
 import json
@@ -16,11 +22,11 @@ from typing import Any
 from verifiers.rules.documents import Unreadable, read_json
 
 MAX_CALLS = 256
-"""The largest number of calls of one response or reference."""
+"""The most calls that a response or reference may have."""
 
 
 class Malformed(Exception):
-    """A part was meant as a call, but cannot be read as one; the message says why."""
+    """A part is meant as a call, but cannot be read as one. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -29,31 +35,31 @@ class Call:
     arguments: Mapping[str, Any]
     """JSON values, or `raw.Raw` if the form has no types."""
     is_shown: bool = False
-    """Whether the call stands in a Python fence beside other text. Such fences may also show programs."""
+    """Whether the call stands in a Python fence beside other text. Such a fence may also show a program."""
 
     @cached_property
     def key(self) -> str:
-        """A key that is equal for equal calls, and gives them a fixed order."""
+        """A key that is equal for equal calls. It also gives them a fixed order."""
         return json.dumps([self.name, self.arguments], sort_keys=True, default=lambda raw: [raw.text])
 
 
 def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | None:
     """The objects with a name and arguments in a JSON value; None if it is something else.
 
-    `marked` says that only calls may stand there. Anything else is then malformed, and arguments may be missing.
+    With `marked`, only calls may stand there. Anything else is then malformed, and arguments may be missing.
 
     Raises:
         Malformed: a part of the value is a call, and another part is not.
     """
     elements, marked = _elements(value, marked=marked)
     if len(elements) > MAX_CALLS:
-        raise Malformed(f"more than {MAX_CALLS} calls")
+        raise Malformed(f"there are more than {MAX_CALLS} calls")
     objects = [_object(element, marked=marked) for element in elements]
     found = [inner for inner in objects if inner is not None]
     if len(found) == len(objects):
         return found
     if found or marked:
-        raise Malformed("expected objects with a name and arguments")
+        raise Malformed("expected only calls: objects with a name and arguments")
     return None
 
 
@@ -109,7 +115,7 @@ def _is_tool(value: Mapping[str, Any]) -> bool:
 
 
 def _named(value: dict[str, Any]) -> dict[str, Any]:
-    """The object with its function under `name`, and with the arguments that go with another key under `arguments`."""
+    """The object with the function's name under `name` and its arguments under `arguments`, if other keys held them."""
     if "name" in value:
         return value
     for key, names in _ARGUMENTS_OF.items():
@@ -128,7 +134,10 @@ _ARGUMENTS_OF = {
     "function": ("arguments", "parameters", "args", "params"),
     "action": ("arguments", "parameters", "args", "params", "action_input"),
 }
-"""Keys for the function's name, each with the keys for its arguments: LangChain, users' own prompts, Llama's errors."""
+"""Keys for the name of the function, each with the keys for its arguments.
+
+They occur in LangChain, in users' own prompts, and in Llama's errors.
+"""
 _MAY_BE_TEXT = ("arguments", "parameters")
 
 
@@ -137,20 +146,20 @@ def _renamed(value: Mapping[str, Any], key: str, new: str) -> dict[str, Any]:
 
 
 def call_of(value: Mapping[str, Any]) -> Call:
-    """The call of one object.
+    """Convert one object to a call.
 
     Raises:
         Malformed: its name or its arguments have the wrong form.
     """
     if not value["name"]:
-        raise Malformed("a call without a name")
+        raise Malformed("a call has no name")
     if "arguments" in value and "parameters" in value:
-        raise Malformed("a call with both arguments and parameters")
+        raise Malformed("a call has both arguments and parameters; give one of them")
     return Call(value["name"], arguments_of(value.get("arguments", value.get("parameters"))))
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    """The arguments in an object, in its JSON text, or in nothing.
+    """Read arguments from an object or its JSON text. None and blank text are no arguments.
 
     Raises:
         Malformed: they are something else.
@@ -159,7 +168,7 @@ def arguments_of(value: Any) -> dict[str, Any]:
         try:
             value = read_json(value, unique_keys=True) if value.strip() else {}
         except Unreadable as error:
-            raise Malformed(f"arguments: {error}") from error
+            raise Malformed(f"arguments given as text cannot be read as JSON: {error}") from error
     if value is None:
         return {}
     if not isinstance(value, dict):

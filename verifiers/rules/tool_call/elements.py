@@ -1,4 +1,4 @@
-"""Reads calls whose arguments stand in elements, as bare text without a type.
+"""Reads calls that hold their arguments in elements, as bare text without a type.
 
     <function=f><parameter=a>1</parameter></function>                                    Qwen3-Coder, Nemotron 3, Seed-OSS
     <function=f>{…}</function>                                                                                 Llama 3.1
@@ -26,7 +26,7 @@ def close(text: str, position: int, tag: str) -> int:
     """The end of `tag`, which must come next.
 
     Raises:
-        Malformed: another text comes next.
+        Malformed: other text comes next.
     """
     position = skip(text, position)
     if not text.startswith(tag, position):
@@ -48,7 +48,7 @@ _FUNCTION_PARAMETER = re.compile(r"<parameter=\s?([^\s<>]{1,200})\s?>")
 def function(text: str, position: int) -> tuple[Call, int]:
     name = _FUNCTION_NAME.match(text, position)
     if name is None:
-        raise Malformed("a function without a name")
+        raise Malformed("a function has no name")
     arguments, position = _object_or_parameters(text, name.end(), _FUNCTION_PARAMETER, "</parameter>")
     return Call(name[1], arguments), close(text, position, "</function>")
 
@@ -71,12 +71,12 @@ def _object(text: str, position: int) -> tuple[dict[str, Any], int]:
     try:
         value, end = read_json_at(text, position)
     except Unreadable as error:
-        raise Malformed(f"not JSON: {str(error)[:100]}") from error
+        raise Malformed(f"the arguments of a function are not JSON: {str(error)[:100]}") from error
     return arguments_of(value), end
 
 
 def _until(text: str, position: int, closing: str) -> tuple[str, int]:
-    """The text up to a closing tag, without the line breaks that put it on lines of its own."""
+    """The text up to a closing tag, without the line breaks that put it on separate lines."""
     end = text.find(closing, position)
     if end < 0:
         raise Malformed(f"expected {closing}")
@@ -90,7 +90,7 @@ def _typed(text: str, *, is_string: bool) -> Any:
     try:
         return read_json(text.strip(), unique_keys=True)
     except Unreadable as error:
-        raise Malformed(f"a parameter that is no string is not JSON: {str(error)[:100]}") from error
+        raise Malformed(f"a parameter with string=false is not JSON: {str(error)[:100]}") from error
 
 
 def _add(arguments: dict[str, Any], name: str, value: Any) -> None:
@@ -105,17 +105,17 @@ _KEYED_NAME = re.compile(r"([\w.\-]{1,200})\s*(?:<tool_sep>\s*)?(?=<)")
 
 
 def keyed(text: str, position: int, prefix: str = "") -> tuple[Call, int]:
-    """A call of a name and pairs of the elements `arg_key` and `arg_value`, whose names begin with `prefix`."""
+    """Read a call that is a name and pairs of the elements `arg_key` and `arg_value`. `prefix` begins their names."""
     name = _KEYED_NAME.match(text, position)
     if name is None:
-        raise Malformed("no call in <tool_call>")
+        raise Malformed("<tool_call> holds no call")
     position = name.end()
     opening, closing = f"<{prefix}arg_key>", f"</{prefix}arg_key>"
     arguments: dict[str, Any] = {}
     while text.startswith(opening, position):
         key, position = _until(text, position + len(opening), closing)
         if not key.strip() or len(key) > _MAX_KEY_CHARS:
-            raise Malformed("an argument without a name")
+            raise Malformed("an argument has no name")
         position = close(text, position, f"<{prefix}arg_value>")
         value, position = _until(text, position, f"</{prefix}arg_value>")
         _add(arguments, key.strip(), Raw(value))
@@ -136,7 +136,7 @@ _INVOKE_PARAMETER = re.compile(
 def invoke(text: str, position: int) -> tuple[Call, int]:
     name = _INVOKE_NAME.match(text, position)
     if name is None:
-        raise Malformed("an invocation without a name")
+        raise Malformed("an invocation has no name")
     prefix = text[text.rindex("<", 0, position) + 1 : position].split("invoke")[0]
     arguments, position = _object_or_parameters(text, name.end(), _INVOKE_PARAMETER, f"</{prefix}parameter>")
     return Call(name[1], arguments), close(text, position, f"</{prefix}invoke>")

@@ -1,9 +1,9 @@
 """Reads the wanted calls of a reference, and compares calls with them.
 
-A reference call may name further acceptable values of an argument (`"accept": {"unit": ["C", "celsius"]}`), arguments
-that may be left out (`"optional": ["unit"]`), and how arguments are compared (`"compare"`, see `arguments`). BFCL
-writes the first two as lists of values, `{"get_weather": {"city": ["Paris"], "unit": ["celsius", ""]}}`, and calls of
-several turns as a list of lists.
+Beside its arguments, a call of a reference may name further right values (`"accept": {"unit": ["C", "celsius"]}`),
+arguments that may be left out (`"optional": ["unit"]`), and how arguments are compared (`"compare"`, see `arguments`).
+BFCL writes the first two as lists of values, `{"get_weather": {"city": ["Paris"], "unit": ["celsius", ""]}}`, and calls
+of several turns as a list of lists.
 """
 
 import json
@@ -28,23 +28,23 @@ class Policy:
     """The rules by which calls are compared."""
 
     is_subset: bool
-    """Whether arguments beyond those of the reference are allowed."""
+    """Whether arguments that the reference does not have are allowed."""
     strings: Strings
     may_call_more: bool = False
-    """Whether calls beyond those of the reference are allowed."""
+    """Whether calls that the reference does not have are allowed."""
 
 
 @dataclass(frozen=True)
 class Expected:
     name: str
     values: Mapping[str, Sequence[Any]]
-    """The acceptable values of each argument; none if `compare` needs none."""
+    """The right values of each argument; none if its `compare` needs none."""
     optional: frozenset[str]
     compare: Mapping[str, Compare] = field(default_factory=dict)
     said: str = ""
-    """The `compare` of the reference, for `key`."""
+    """The text of the reference's `compare`, for `key`."""
     has_loose_name: bool = False
-    """Whether a dot and an underscore in the name are the same, because some APIs do not allow dots."""
+    """Whether a dot and an underscore in the name are equal, because some APIs do not allow dots."""
 
     @property
     def only_call(self) -> Call | None:
@@ -55,13 +55,13 @@ class Expected:
 
     @property
     def key(self) -> str:
-        """A key that is equal for equal references, whatever the order of their keys."""
+        """A key that is equal for equal references, in any order of their keys."""
         return json.dumps(
             [self.values, sorted(self.optional), self.said], sort_keys=True, default=lambda raw: [raw.text]
         )
 
     def is_of(self, name: str) -> bool:
-        """Whether the function called is the wanted one."""
+        """Whether this is the name of the wanted function."""
         return name == self.name or (self.has_loose_name and name.replace(".", "_") == self.name.replace(".", "_"))
 
     def is_met_by(self, call: Call, policy: Policy) -> bool:
@@ -84,7 +84,7 @@ class Wanted:
 
     turns: Sequence[Sequence[Expected]]
     is_by_turn: bool = False
-    """Whether each turn has its own calls."""
+    """Whether the reference has a list of calls for each turn."""
 
     @property
     def calls(self) -> list[Expected]:
@@ -92,7 +92,7 @@ class Wanted:
 
 
 def read(value: Any) -> Wanted:
-    """The calls of a reference: objects, or text in any form of a response; for several turns, a list for each turn.
+    """Read the calls of a reference: objects, or text in any form of a response; for several turns, a list of lists.
 
     Raises:
         Malformed: the value holds no calls, or exceeds the limits.
@@ -105,13 +105,13 @@ def read(value: Any) -> Wanted:
     try:
         check_depth(value)
     except Unreadable as error:
-        raise Malformed("nested too deep") from error
+        raise Malformed("the reference is nested too deep") from error
     if not _is_finite(value):
-        raise Malformed("numbers must be finite")
+        raise Malformed("the reference has a number that is not finite")
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
         wanted = Wanted([_of_turn(turn) for turn in value], is_by_turn=True)
         if len(wanted.calls) > MAX_CALLS:
-            raise Malformed(f"more than {MAX_CALLS} calls")
+            raise Malformed(f"the reference has more than {MAX_CALLS} calls")
         return wanted
     return Wanted([_of_turn(value)])
 
@@ -124,7 +124,7 @@ def _of_turn(value: Any) -> list[Expected]:
         return [_of_bfcl(name, values) for one in each for name, values in one.items()]
     objects = objects_of(value)
     if objects is None:
-        raise Malformed("expected a list of calls, each with a name and arguments; [] where none is wanted")
+        raise Malformed("expected a list of calls, each with a name and arguments; give [] if no call is wanted")
     return [_expected(inner) for inner in objects]
 
 
@@ -132,7 +132,7 @@ def _of_text(text: str) -> list[Expected]:
     text = forms.plain_tokens(text)
     calls = forms.prefilled_calls_in(text) or forms.calls_in(text)
     if not calls:
-        raise Malformed("the reference is text without a call; give [] where none is wanted")
+        raise Malformed("the reference is text without a call; give [] if no call is wanted")
     return [_plain(call) for call in calls]
 
 
@@ -146,7 +146,7 @@ def _is_of_bfcl(value: Any) -> bool:
 
 
 _FIELDS = frozenset(("arguments", "parameters", "args", "input", "function", "functionCall", "tool_calls"))
-"""Keys that belong to calls. An object with only these keys is no call."""
+"""Keys that belong to the other forms of calls. An object with only one of these keys is not in BFCL's form."""
 
 
 def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:
@@ -159,17 +159,17 @@ def _expected(value: Mapping[str, Any]) -> Expected:
     plain = _plain(call_of(value))
     accept, optional, compare = value.get("accept", {}), value.get("optional", []), value.get("compare", {})
     if not isinstance(accept, dict) or not all(isinstance(inner, list) and inner for inner in accept.values()):
-        raise Malformed("accept is an object of lists of values")
+        raise Malformed("accept must be an object with a list of values for each argument")
     values = {name: (*plain.values.get(name, ()), *accept.get(name, ())) for name in (*plain.values, *accept)}
     if not isinstance(compare, dict):
-        raise Malformed("compare is an object: how each argument is compared")
+        raise Malformed("compare must be an object with a comparison for each argument")
     compared = {name: compare_of(how) for name, how in compare.items()}
     for name, how in compared.items():
         if how.needs_value and name not in values:
             raise Malformed(f"compare: the call has no argument {name[:100]!r} to compare with")
         values.setdefault(name, ())
     if not isinstance(optional, list) or not all(isinstance(name, str) and name in values for name in optional):
-        raise Malformed("optional is a list of names of arguments")
+        raise Malformed("optional must be a list of names of the call's arguments")
     said = json.dumps(compare, sort_keys=True) if compare else ""
     return Expected(plain.name, values, frozenset(optional), compared, said)
 
@@ -190,7 +190,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def fault_of(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy, *, ordered: bool) -> Fault | None:
-    """The fault, if the calls do not match the wanted calls one to one; else None."""
+    """The fault of the calls, if they do not match the wanted calls one to one; else None."""
     found_names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
     if found_names != wanted_names:
         if found_names <= wanted_names:
@@ -213,7 +213,7 @@ def _names(calls: Sequence[Call], wanted: Sequence[Expected]) -> list[str]:
 
 
 def _are_in_order(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> bool:
-    """Whether the wanted calls are made in order. Surplus calls were checked before."""
+    """Whether the wanted calls are made in order. Surplus calls are skipped; `fault_of` has checked them."""
     rest = iter(calls)
     return all(any(one.is_met_by(call, policy) for call in rest) for one in wanted)
 
@@ -223,10 +223,11 @@ def _can_be_matched(calls: Sequence[Call], wanted: Sequence[Expected], policy: P
 
 
 def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> Fraction:
-    """The correctness of ToolRL (arXiv 2504.13958, section 3.3), from -3…3 to 0…1.
+    """The correctness by ToolRL (arXiv 2504.13958, section 3.3), scaled from -3…3 to 0…1.
 
-    It sums the shared names (Jaccard index of multisets) and, for each pair of calls of one name, the Jaccard index of
-    their argument names plus the number of right arguments. The most similar pairs are taken first, each call once.
+    It is the sum of two parts: the Jaccard index of the names (as multisets), and for each pair of calls with one name,
+    the Jaccard index of the names of their arguments plus the number of right arguments. The most similar calls are
+    paired first, and each call is used once.
     """
     names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
     most = 1 + sum(1 + len(one.values) for one in wanted)
@@ -249,7 +250,7 @@ def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) ->
 
 
 def _likeness(call: Call, one: Expected, policy: Policy) -> Fraction:
-    """The likeness of two calls of one name, from 0 to 1. An optional argument that was left out is right."""
+    """The likeness of two calls of one function, from 0 to 1. An optional argument that was left out is right."""
     left_out = {name for name in one.optional if name not in call.arguments}
     wanted = one.values.keys() - left_out
     found = set(call.arguments) & wanted if policy.is_subset else set(call.arguments)

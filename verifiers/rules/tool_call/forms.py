@@ -39,7 +39,7 @@ def calls_in(text: str) -> list[Call]:
     """The calls of a text, in order.
 
     Raises:
-        Malformed: something was meant as a call and is none.
+        Malformed: a part is meant as a call, but cannot be read as one.
     """
     text = _without_answer_tag(_without_end(text))
     if not _MARK.match(text) and (calls := _json(text)) is not None:
@@ -57,15 +57,17 @@ def calls_in(text: str) -> list[Call]:
             raise Malformed("a code fence is not closed")
         found += calls or ()
         if len(found) > MAX_CALLS:
-            raise Malformed(f"more than {MAX_CALLS} calls")
+            raise Malformed(f"there are more than {MAX_CALLS} calls")
     return found or _on_lines(text)
 
 
 def prefilled_calls_in(text: str) -> list[Call]:
-    """The calls of a text that begins inside Functionary's first turn, with the name of the function; none of others.
+    """The calls of a text that begins inside Functionary's first turn, with the name of the function.
+
+    A text that does not begin so gives no calls.
 
     Raises:
-        Malformed: a further turn was meant as a call and is none.
+        Malformed: a further turn is meant as a call, but cannot be read as one.
     """
     text = _without_end(text)
     calls, end = turns.prefilled(text)
@@ -77,7 +79,7 @@ _SUFFIXED = re.compile(r"<(/?)(think|tool_calls?|tool_sep|arg_key|arg_value):ope
 
 
 def plain_tokens(response: str) -> str:
-    """The response with the tokens of Hunyuan's open models written without their suffix, as in its other models."""
+    """The response with the tokens of Hunyuan's open models in the form of its other models, which have no suffix."""
     return _SUFFIXED.sub(r"<\1\2>", response) if _SUFFIX in response else response
 
 
@@ -110,10 +112,10 @@ _MARKS = {
     "gemma": gemma.MARK,
     "invoke": elements.INVOKE,
 }
-"""The beginnings of calls by form, followed by the marks of whole turns."""
+"""The beginnings of calls, by form. The marks of whole turns follow them."""
 _MARK = re.compile("|".join([*(f"(?P<{name}>{mark})" for name, mark in _MARKS.items()), turns.MARKS]))
 _TAGS = frozenset(("", "json", "python", "py", "tool"))
-"""`tool` is also what `code_blocks` takes for the tag of `tool_call` and `tool_code`."""
+"""The tags of fences that may hold calls. `code_blocks` reads `tool_call` and `tool_code` as `tool`, too."""
 _SPACE = re.compile(r"\s*")
 _BETWEEN = re.compile(r"[\s;]*")
 
@@ -148,7 +150,7 @@ def _bare(text: str) -> list[Call] | None:
         if calls := _on_lines(text):
             return calls
         if not _describes_tools(text):
-            raise Malformed("not JSON")
+            raise Malformed("a text that begins as a call is not JSON")
     return None
 
 
@@ -182,7 +184,7 @@ def _json_texts(text: str) -> list[Call] | None:
             return None
         found += map(call_of, objects)
         if len(found) > MAX_CALLS:
-            raise Malformed(f"more than {MAX_CALLS} calls")
+            raise Malformed(f"there are more than {MAX_CALLS} calls")
         position = skip(text, position, _BETWEEN)
     return found
 
@@ -201,7 +203,7 @@ def _fenced(text: str, tag: str) -> list[Call] | None:
 
 
 def _on_lines(text: str) -> list[Call]:
-    """The calls in prose, each on separate lines that hold nothing else.
+    """The calls in prose. Each must stand on separate lines that hold nothing else.
 
     Raises:
         Malformed: a call begins there, but is cut off or is not JSON.
@@ -221,13 +223,13 @@ def _on_lines(text: str) -> list[Call]:
             value, end = read_json_at(text, position)
         except Unreadable as error:
             if _CALL_BEGINS.match(text, position):
-                raise Malformed("not JSON") from error
+                raise Malformed("a text that begins as a call is not JSON") from error
             continue
         if _LINE_ENDS.match(text, end):
             found += map(call_of, objects_of(value) or ())
         position = end - 1
     if len(found) > MAX_CALLS:
-        raise Malformed(f"more than {MAX_CALLS} calls")
+        raise Malformed(f"there are more than {MAX_CALLS} calls")
     return found
 
 
@@ -239,7 +241,7 @@ def _python_line(line: str) -> list[Call]:
 
 
 def _next_start(text: str, position: int) -> int:
-    """The start of the next line behind `position` that begins with a bracket; below 0 if there is none."""
+    """The start of the next line after `position` that begins with a bracket; negative if there is none."""
     if position < 0 and text[:1] in ("{", "["):
         return 0
     places = [place for sign in ("\n{", "\n[") if (place := text.find(sign, max(position, 0))) >= 0]
@@ -258,9 +260,9 @@ _LINE_ENDS = re.compile(r"[ \t;,]*(?:\r?\n|\Z)")
 
 
 def _first_mark(text: str) -> re.Match[str] | None:
-    """The first mark.
+    """The first mark of a text.
 
-    Nearly all marks begin with a sign that few texts have, and a search for it is many times faster.
+    Nearly all marks begin with a sign that few texts have. A search for this sign is many times faster.
     """
     if text.count("<") > _MAX_PLACES or _may_begin_otherwise(text):
         return _MARK.search(text)
@@ -276,7 +278,7 @@ _MAX_PLACES = 1_000
 
 
 def _may_begin_otherwise(text: str) -> bool:
-    """Whether there may be a mark that does not begin with `<`."""
+    """Whether the text may have a mark that does not begin with `<`."""
     if text.startswith("to=") or any(word in text for word in ("[TOOL_CALLS]", "functools[", "role_sep", ">>>")):
         return True
     return "Action" in text and ("Input" in text or "json" in text)
@@ -289,7 +291,7 @@ def _marked(text: str, first: re.Match[str]) -> list[Call]:
         calls, position = _READERS[str(match.lastgroup)](text, match.end())
         found += calls
         if len(found) > MAX_CALLS:
-            raise Malformed(f"more than {MAX_CALLS} calls")
+            raise Malformed(f"there are more than {MAX_CALLS} calls")
     return found
 
 
@@ -297,19 +299,19 @@ def _read(text: str, position: int) -> tuple[Any, int]:
     try:
         return read_json_at(text, position)
     except Unreadable as error:
-        raise Malformed(f"not JSON: {str(error)[:100]}") from error
+        raise Malformed(f"a call is not JSON: {str(error)[:100]}") from error
 
 
 def _objects(text: str, position: int, between: re.Pattern[str]) -> tuple[list[Call], int]:
     """The calls of one or more JSON texts in a row, and the end of the last one."""
     if text[position : position + 1] not in ("{", "["):
-        raise Malformed("expected JSON")
+        raise Malformed("expected a call in JSON")
     found: list[Call] = []
     while text[position : position + 1] in ("{", "["):
         value, end = _read(text, position)
         found += map(call_of, objects_of(value, marked=True) or ())
         if len(found) > MAX_CALLS:
-            raise Malformed(f"more than {MAX_CALLS} calls")
+            raise Malformed(f"there are more than {MAX_CALLS} calls")
         position = skip(text, end, between)
     return found, position
 
@@ -347,7 +349,7 @@ def _mistral(text: str, position: int) -> tuple[list[Call], int]:
         value, position = _read(text, name.end())
         return [Call(name[1], arguments_of(value))], position
     if not text.startswith("[", position):
-        raise Malformed("expected a list of calls")
+        raise Malformed("expected a name or a list of calls after [TOOL_CALLS]")
     value, position = _read(text, position)
     return list(map(call_of, objects_of(value, marked=True) or ())), position
 
@@ -360,7 +362,7 @@ def _llama(text: str, position: int) -> tuple[list[Call], int]:
     end = following.start() if following else len(text)
     calls = pythonic.calls_in(_without_end(text[position:end]))
     if not calls:
-        raise Malformed("no call behind <|python_tag|>")
+        raise Malformed("no call follows <|python_tag|>")
     return calls, end
 
 
@@ -379,16 +381,19 @@ def _tagged(text: str, position: int) -> tuple[list[Call], int]:
     if closing := _CLOSING_TAG.match(text, position):
         return calls, closing.end()
     if not text.endswith(_GRANITE, 0, begin) or not (position == len(text) or text.startswith(_GRANITE, position)):
-        raise Malformed("a tag is not closed")
+        raise Malformed("the tag around a call is not closed")
     return calls, position
 
 
 _GRANITE = "<function_call>"
-"""A closing tag that may be missing: Granite 20B does not write it."""
+"""The tag that may lack a closing tag: Granite 20B does not write one."""
 
 
 def _between(text: str, position: int) -> tuple[list[Call], int]:
-    """The calls in JSON or Python's form up to the closing token, or to the end: some servers stop at that token."""
+    """The calls in JSON or Python's form up to the closing token.
+
+    They may also go on to the end of the text, because some servers stop at that token.
+    """
     opening = text[text.rindex("<", 0, position) : position]
     following = _BETWEEN_END.search(text, position)
     end = following.start() if following else len(text)
@@ -399,7 +404,7 @@ def _between(text: str, position: int) -> tuple[list[Call], int]:
         calls = _json(inner) if inner[:1] in ("{", "[") else None
         calls = pythonic.calls_in(inner) if calls is None else calls
     if calls is None:
-        raise Malformed(f"no call behind {opening}")
+        raise Malformed(f"no call follows {opening}")
     return [call for call in calls if call.name not in _NO_CALL], following.end() if following else len(text)
 
 
@@ -407,16 +412,16 @@ _BETWEEN_END = re.compile(r"<\|(?:python_end|END_ACTION|tool_call_end|action_end
 _PLUGIN = "<|plugin|>"
 _APERTUS = "<|tools_prefix|>"
 _NO_CALL = ("directly-answer", "directly_answer")
-"""The tool that Cohere's models name to say that they call none."""
+"""The names of the tool that Cohere's models call when they want no call."""
 
 
 def _by_name(text: str) -> list[Call]:
-    """The calls of a list of objects whose only key is the function's name."""
+    """The calls in a list of objects, each with the name of its function as the only key."""
     value, end = _read(text, 0)
     if end < len(text) or not isinstance(value, list) or len(value) > MAX_CALLS:
         raise Malformed(f"expected a list of at most {MAX_CALLS} calls")
     if not all(isinstance(each, dict) and len(each) == 1 for each in value):
-        raise Malformed("expected objects of one function each")
+        raise Malformed("expected objects with the name of a function as their only key")
     return [Call(name, arguments_of(inner)) for each in value for name, inner in each.items()]
 
 

@@ -1,7 +1,7 @@
 """Reads calls in Gemma's notation: `call:f{a:<|"|>text<|"|>,b:[1,2],c:{d:true}}`.
 
-Keys are bare, and so are numbers, true, false and null; strings stand between two equal tokens, `<|"|>` (Gemma 4)
-or `<escape>` (FunctionGemma), and have no escapes.
+Keys, numbers, true, false and null have no quotes. Strings stand between two equal tokens, `<|"|>` (Gemma 4) or
+`<escape>` (FunctionGemma), and have no escapes.
 """
 
 import re
@@ -22,7 +22,7 @@ _SPACE = re.compile(r"\s*")
 def gemma(text: str, position: int) -> tuple[list[Call], int]:
     name = _NAME.match(text, position)
     if name is None:
-        raise Malformed("a call without a name")
+        raise Malformed("a call has no name")
     arguments, position = _mapping(text, name.end(), 1)
     closing = _CLOSING.match(text, position)
     if closing is None:
@@ -32,7 +32,7 @@ def gemma(text: str, position: int) -> tuple[list[Call], int]:
 
 def _value(text: str, position: int, depth: int) -> tuple[Any, int]:
     if depth > MAX_DEPTH:
-        raise Malformed("nested too deep")
+        raise Malformed("the arguments of a call are nested too deep")
     for quote in _QUOTES:
         if text.startswith(quote, position):
             return _string(text, position + len(quote), quote)
@@ -49,7 +49,7 @@ def _string(text: str, position: int, quote: str) -> tuple[str, int]:
 
 
 def _bare(text: str, position: int) -> tuple[Any, int]:
-    """A number, a JSON word, or else a string without its quotes; and the place behind it."""
+    """The value of text without quotes, and its end. It is a number, a JSON word, or else a string."""
     match = _BARE.match(text, position)
     word = match[0].strip() if match else ""
     if match is None or not word:
@@ -85,12 +85,12 @@ def _list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
 
 
 def _next(text: str, position: int, closing: str) -> int:
-    """The place of the next element, or of `closing`."""
+    """The start of the next element, or of `closing`."""
     position = _skip(text, position)
     if text.startswith(",", position):
         return _skip(text, position + 1)
     if not text.startswith(closing, position):
-        raise Malformed(f"expected , or {closing}")
+        raise Malformed(f"expected a comma or {closing}")
     return position
 
 

@@ -1,7 +1,7 @@
 """Reads calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several calls on separate lines.
 
-The text is parsed, never evaluated. Arguments are named, and are literals of JSON's types (tuples are lists, and
-`true`, `false` and `null` have their JSON meaning). In a fence for tool calls, Gemini and Gemma print them:
+The text is parsed, never evaluated. Arguments must be named, and be literals of JSON's types. Tuples are read as lists,
+and `true`, `false` and `null` as in JSON. In a fence for tool calls, Gemini and Gemma print their calls:
 `print(f(a=1))`.
 """
 
@@ -19,11 +19,11 @@ from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed
 
 MAX_CHARS = 64_000
 QUICK_CHARS = 2_000
-"""A longer text is parsed in a worker: Python's parser may take long for it, or crash."""
+"""The longest text that is parsed outside of workers. Python's parser may take long for a longer one, or crash."""
 
 
 def may_be(text: str) -> bool:
-    """Whether the text begins like such calls."""
+    """Whether the text begins as such calls do."""
     return _START.match(text) is not None
 
 
@@ -38,12 +38,12 @@ def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
     if not may_be(text):
         return None
     if len(text) > MAX_CHARS:
-        raise Malformed(f"calls in Python's form have at most {MAX_CHARS} characters")
+        raise Malformed(f"calls in Python's form may have at most {MAX_CHARS} characters")
     try:
         body, prefix = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if _NAMED_START.match(text):
-            raise Malformed(f"not Python: {str(error)[:100]}") from error
+            raise Malformed(f"the text is not Python: {str(error)[:100]}") from error
         return None
     nodes: list[ast.expr] = []
     for statement in body:
@@ -56,7 +56,7 @@ def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
     if not all(isinstance(node, ast.Call) for node in nodes):
         return None
     if len(nodes) > MAX_CALLS:
-        raise Malformed(f"more than {MAX_CALLS} calls")
+        raise Malformed(f"there are more than {MAX_CALLS} calls")
     return [_call(node, prefix) for node in nodes if isinstance(node, ast.Call)]
 
 
@@ -71,21 +71,24 @@ def literal(text: str) -> Any:
     """The value of a list or an object in Python's notation.
 
     Raises:
-        Malformed: the text is something else, or too long to be parsed here.
+        Malformed: the text is something else, or too long to parse here.
     """
     if text[:1] not in ("{", "[") or len(text) > QUICK_CHARS:
-        raise Malformed("no list and no object")
+        raise Malformed("the text is neither a list nor an object")
     try:
         body, _ = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Malformed(f"not Python: {str(error)[:100]}") from error
+        raise Malformed(f"the text is not Python: {str(error)[:100]}") from error
     if len(body) != 1 or not isinstance(body[0], ast.Expr):
-        raise Malformed("no list and no object")
+        raise Malformed("the text is neither a list nor an object")
     return _literal(body[0].value)
 
 
 def _parsed(text: str) -> tuple[list[ast.stmt], str]:
-    """The statements, and the prefix that was put before argument names because one of them is a Python keyword."""
+    """The statements of a text, and the prefix of its argument names.
+
+    The prefix is empty unless one of the names is a Python keyword.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -101,7 +104,7 @@ _PREFIX = "argument_"
 
 
 def _without_words(text: str) -> str:
-    """The text with a prefix before every argument's name, so that `from=1` can be read; strings stay as they are.
+    """The text with a prefix before every argument's name, so that Python can parse `from=1`. Strings do not change.
 
     Raises:
         SyntaxError: the text does not consist of Python's tokens.
@@ -121,7 +124,10 @@ def _without_words(text: str) -> str:
 _START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.]{0,200}[ \t]?\(")
 _NAMED_START = re.compile(rf"{_START.pattern}\s*[A-Za-z_]\w{{0,200}}\s?=(?!=)")
 _MAX_INTEGER_BITS = 14_000
-"""The largest integer, as in JSON, where integers have up to 4,300 digits. In base 16 Python would read more."""
+"""The size of the largest integer, as in JSON, where integers have up to 4,300 digits.
+
+Python would read larger ones in base 16.
+"""
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -131,7 +137,7 @@ def _call(node: ast.Call, prefix: str) -> Call:
     arguments: dict[str, Any] = {}
     for argument in node.keywords:
         if argument.arg is None:
-            raise Malformed("arguments must be named one by one")
+            raise Malformed("arguments must be named one by one; ** is not allowed")
         name = argument.arg.removeprefix(prefix)
         if name in arguments:
             raise Malformed("an argument is named twice")
@@ -145,13 +151,13 @@ def _name(node: ast.expr) -> str:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
-        raise Malformed("a function's name is a name, or names joined by dots")
+        raise Malformed("the name of a function must be one name, or names joined by dots")
     return ".".join([node.id, *reversed(parts)])
 
 
 def _literal(node: ast.expr, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
-        raise Malformed("nested too deep")
+        raise Malformed("the arguments of a call are nested too deep")
     match node:
         case ast.Constant(value=None | bool() | int() | str() | float() as value):
             return _finite(value)
@@ -159,20 +165,20 @@ def _literal(node: ast.expr, depth: int = 0) -> Any:
             return _WORDS[word]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=ast.Constant(value=int() | float() as value)):
             if isinstance(value, bool):
-                raise Malformed("an argument is no literal")
+                raise Malformed("an argument is not a literal")
             return _finite(-value if isinstance(sign, ast.USub) else value)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return [_literal(element, depth + 1) for element in elements]
         case ast.Dict(keys=keys, values=values):
             return _mapping(keys, values, depth + 1)
-    raise Malformed("an argument is no literal")
+    raise Malformed("an argument is not a literal")
 
 
 def _mapping(keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in zip(keys, values, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-            raise Malformed("a key is no string")
+            raise Malformed("a key of an argument is not a string")
         if key.value in found:
             raise Malformed("a key is named twice")
         found[key.value] = _literal(value, depth)

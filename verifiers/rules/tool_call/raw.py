@@ -1,4 +1,4 @@
-"""Arguments written as bare text inside elements."""
+"""Reads arguments that are written as bare text inside elements."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +11,13 @@ from verifiers.rules.tool_call.calls import Malformed
 
 @dataclass(frozen=True)
 class Raw:
-    """An argument whose text does not say whether it is a string, a number or something else."""
+    """An argument that is bare text. The text does not show its type: string, number or something else."""
 
     text: str
 
     @cached_property
     def readings(self) -> tuple[Any, ...]:
-        """The possible values: the text itself, and the value of its JSON (or Python) form, unless that is a string."""
+        """The possible values: the text itself, and its value as JSON or Python if that is not a string."""
         stripped = self.text.strip()
         if stripped in _PYTHON_WORDS:
             return (self.text, _PYTHON_WORDS[stripped])
@@ -32,7 +32,10 @@ _PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
 
 def _in_python(text: str) -> tuple[Any, ...]:
-    """The value of a list or an object in Python notation: `{'a': True}`. Qwen3-Coder's own parser reads that, too."""
+    """The value of a list or an object in Python's notation, such as `{'a': True}`.
+
+    Qwen3-Coder's own parser reads this notation, too.
+    """
     try:
         return (pythonic.literal(text),)
     except Malformed:

@@ -1,7 +1,7 @@
 """Reads the calls of a response turn by turn, from text or from a conversation.
 
-A call may be typed, as an API gives it, or text in any of the forms of `forms`. A call that stands in the text and is
-typed as well is one call: some servers leave calls in the text after they have read them.
+A call may be typed, as an API gives it, or text in any of the forms of `forms`. A typed call that also stands in the
+text is one call: some servers leave calls in the text after they have read them.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class Said:
     texts: list[str] = field(default_factory=list)
     """The text without thinking; blank if there is none."""
     reason: str | None = None
-    """The reason why the last step has no text behind its thinking."""
+    """The reason why the last step has no text after its thinking."""
 
     @property
     def calls(self) -> list[Call]:
@@ -60,7 +60,7 @@ def read(
             calls = [call for call in calls if not call.is_shown]
         said.turns.append(calls)
     if len(said.calls) > MAX_CALLS:
-        raise Malformed(f"more than {MAX_CALLS} calls")
+        raise Malformed(f"there are more than {MAX_CALLS} calls")
     return said
 
 
@@ -79,11 +79,11 @@ def _calls(step: Step, think: Think, said: Said, may_be_prefilled: bool) -> list
 
 def _typed(name: str, arguments: Any) -> Call:
     if not name:
-        raise Malformed("a call without a name")
+        raise Malformed("a call has no name")
     try:
         check_depth(arguments)
     except Unreadable as error:
-        raise Malformed("nested too deep") from error
+        raise Malformed("the arguments of a call are nested too deep") from error
     return Call(name, arguments_of(arguments))
 
 

@@ -1,4 +1,4 @@
-"""Reads the functions that may be called, from OpenAI's `tools`: names, and JSON schemas of their arguments."""
+"""Reads the functions that may be called, from OpenAI's `tools`: their names, and JSON schemas of their arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ MAX_TOOLS = 1_000
 class Tool:
     schema: Schema
     types: Mapping[str, str]
-    """The types of the arguments whose schema simply names one."""
+    """The types of the arguments, for those arguments where the schema names just one type."""
 
 
 def read(value: Any) -> dict[str, Tool] | str:
-    """The tools by name, or the fault in the list."""
+    """The tools by name, or a message about the fault in the list."""
     functions = functions_of(value)
     if isinstance(functions, str):
         return functions
@@ -48,25 +48,25 @@ def read(value: Any) -> dict[str, Tool] | str:
 
 
 def functions_of(value: Any) -> Sequence[dict[str, Any]] | str:
-    """The function objects in a list of tools or in its JSON text, or the fault in it."""
+    """The function objects in a list of tools or in its JSON text, or a message about the fault in it."""
     if isinstance(value, str):
         try:
             value = read_json(value, unique_keys=True)
         except Unreadable as error:
-            return f"tools are text, but not JSON: {error}"
+            return f"tools given as text cannot be read as JSON: {error}"
     if not isinstance(value, list) or not 0 < len(value) <= MAX_TOOLS:
-        return f"tools are a list of 1 to {MAX_TOOLS} functions"
+        return f"tools must be a list of 1 to {MAX_TOOLS} functions"
     functions: list[dict[str, Any]] = []
     for tool in value:
         function = tool.get("function", tool) if isinstance(tool, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            return "a tool is an object with a name and parameters, or with such a function"
+            return "a tool must be an object with a name and parameters, or with such an object under `function`"
         functions.append(function)
     return functions
 
 
 def quick_values(value: Any) -> int:
-    """The number of parts of a response whose check by the schemas takes milliseconds; see `schemas.quick_values`."""
+    """The most parts of a response that the schemas check within milliseconds; see `schemas.quick_values`."""
     functions = functions_of(value)
     if isinstance(functions, str) or len(functions) > _MAX_QUICK_TOOLS:
         return 0
@@ -77,7 +77,7 @@ _MAX_QUICK_TOOLS = 16
 
 
 def parameters_of(function: Mapping[str, Any]) -> Any:
-    """The schema of a function's arguments; without one it takes none."""
+    """The schema of a function's arguments. A function without one takes no arguments."""
     parameters = function.get("parameters", function.get("input_schema"))
     return parameters if parameters else {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -90,7 +90,7 @@ _PYTHON_TYPES = {
     "int": "integer",
     "bool": "boolean",
 }
-"""The names of types in BFCL's rows, with those of JSON schemas."""
+"""The names of types in BFCL's rows, with the names that JSON schemas use."""
 
 
 _DATA = frozenset(("enum", "const", "default", "examples"))
@@ -98,7 +98,7 @@ _DATA = frozenset(("enum", "const", "default", "examples"))
 
 
 def _as_schema(value: Any) -> Any:
-    """The schema with the names of JSON's types; `any` is no bound."""
+    """The schema with JSON's names of types. The type `any` is dropped, because it allows all values."""
     if isinstance(value, list):
         return [_as_schema(each) for each in value]
     if not isinstance(value, dict):
@@ -113,7 +113,10 @@ def _as_schema(value: Any) -> Any:
 
 
 def named(call: Call, known: Mapping[str, Tool]) -> Call | None:
-    """The call under its tool's own name; None if there is no such tool. Some APIs write an underscore for a dot."""
+    """The call under its tool's own name; None if there is no such tool.
+
+    Some APIs write an underscore for a dot.
+    """
     if call.name in known:
         return call
     found = [name for name in known if name.replace(".", "_") == call.name]
@@ -121,7 +124,10 @@ def named(call: Call, known: Mapping[str, Tool]) -> Call | None:
 
 
 def typed(call: Call, tool: Tool) -> Call:
-    """The call with every bare text read as the type in its schema, or else as the value that it spells."""
+    """The call with typed values instead of bare texts.
+
+    The type of a text comes from the schema, or else from its form.
+    """
     return Call(
         call.name,
         {

@@ -52,7 +52,7 @@ _TOKEN = re.compile(r"<\|(?:channel|start)\|>\w{1,20}|<[|｜][^|｜<>]{1,40}[|�
 
 
 def without_thought(text: str) -> str:
-    """The text without the thinking of gpt-oss and Cohere's models. Thinking that is not closed lasts to the end."""
+    """The text without the thinking of gpt-oss and Cohere's models. Thinking that is not closed goes on to the end."""
     return _THOUGHT.sub("", text).strip() if "<|" in text else text
 
 
@@ -67,7 +67,7 @@ def deepseek(text: str, position: int) -> tuple[list[Call], int]:
     fenced = _DEEPSEEK_FENCED.match(text, position)
     opening = fenced or _DEEPSEEK.match(text, position)
     if opening is None:
-        raise Malformed("a call without a name")
+        raise Malformed("a call has no name")
     arguments, position = _arguments(text, opening.end())
     closing = _DEEPSEEK_END.match(text, position)
     if closing is None or bool(closing["fence"]) != bool(fenced):
@@ -78,7 +78,7 @@ def deepseek(text: str, position: int) -> tuple[list[Call], int]:
 def kimi(text: str, position: int) -> tuple[list[Call], int]:
     opening = _KIMI.match(text, position)
     if opening is None:
-        return deepseek(text, position)  # DeepSeek has the same mark in ASCII
+        return deepseek(text, position)  # DeepSeek's mark, written in ASCII, is the same
     arguments, position = _arguments(text, opening.end())
     closing = _KIMI_END.match(text, position)
     if closing is None:
@@ -89,7 +89,7 @@ def kimi(text: str, position: int) -> tuple[list[Call], int]:
 def harmony(text: str, position: int) -> tuple[list[Call], int]:
     opening = _HARMONY.match(text, position)
     if opening is None:
-        raise Malformed("a call without a message")
+        raise Malformed("a call has no message")
     arguments, position = _arguments(text, opening.end())
     return [Call(opening[1], arguments)], position
 
@@ -101,7 +101,7 @@ _TO_USER = "all"
 def functionary(text: str, position: int) -> tuple[list[Call], int]:
     opening = _FUNCTIONARY.match(text, position)
     if opening is None:
-        raise Malformed("a call without a name")
+        raise Malformed("a call has no name")
     if opening[1] == _TO_USER:
         return [], opening.end()
     arguments, position = _arguments(text, opening.end())
@@ -109,9 +109,10 @@ def functionary(text: str, position: int) -> tuple[list[Call], int]:
 
 
 def prefilled(text: str) -> tuple[list[Call], int]:
-    """The call of a text that begins with a function's name, because the prompt ends with `>>>` or `<|recipient|>`.
+    """Read the call of a text that begins with a function's name.
 
-    The second value is the start of the text behind it. There is no call if that text is not further turns.
+    Such a text occurs where the prompt ends with `>>>` or `<|recipient|>`. The second value is the start of the text
+    after the call. There is no call if that text is not further turns.
     """
     if _PREFILLED.match(text) is None:
         return [], 0
@@ -130,7 +131,7 @@ _NEXT_TURN = re.compile(r"\s{0,8}(?:\Z|<\|stop\|>|(?=>>>)|(?:<\|from\|>\s?assist
 def react(text: str, position: int) -> tuple[list[Call], int]:
     opening = _REACT.match(text, position)
     if opening is None or not opening[1]:
-        raise Malformed("Action is no name")
+        raise Malformed("the text after Action is not a name")
     arguments, position = _arguments(text, opening.end())
     if not opening["fence"]:
         return [Call(opening[1], arguments)], position
@@ -146,5 +147,5 @@ def _arguments(text: str, position: int) -> tuple[dict[str, Any], int]:
     try:
         value, end = read_json_at(text, position)
     except Unreadable as error:
-        raise Malformed(f"not JSON: {str(error)[:100]}") from error
+        raise Malformed(f"the arguments of a call are not JSON: {str(error)[:100]}") from error
     return arguments_of(value), end

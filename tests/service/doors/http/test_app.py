@@ -109,7 +109,11 @@ def test_an_item_that_cannot_be_judged_is_invalid_and_costs_nobody_else(served: 
         (b'{"items": [{"response": "\xff"}]}', 400, None),
         (b"[" * 100_000, 422, None),
         (b'{"items": [{"response": "a", "reference": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}", 400, None),
-        (b"[]", 422, None),
+        (b"3", 422, None),
+        (b"[3]", 422, ["items", 0]),
+        (b'[{"response": "a"}, {"response": 5}]', 422, ["items", 1, "response"]),
+        (b'{"verifier": "math", "respons": "a"}', 422, ["items", 0, "respons"]),
+        (b'{"response": "a", "deadline_s": 0}', 422, ["deadline_s"]),
         (b"{}", 422, ["items"]),
         (b'{"items": {}}', 422, ["items"]),
         (b'{"items": [{"response": "a"}, {"response": 5}]}', 422, ["items", 1, "response"]),
@@ -130,6 +134,49 @@ def test_a_body_that_is_no_request_is_refused_with_the_field(
     if loc is not None:
         assert found["errors"][0]["loc"] == loc
         assert found["errors"][0]["msg"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"items": [item(), {"verifier": "math", "respons": "12"}]}, "`respons`; did you mean `response`?"),
+        ({"verifer": "math", "response": "12"}, "`verifer`; did you mean `verifier`?"),
+        ({"items": [], "explan": True}, "`explan`; did you mean `explain`?"),
+        ({"itmes": []}, "`itmes`; did you mean `items`?"),
+        ({"deadline_s": 1}, '`items`; write {"items": [{"verifier": "math", '),
+    ],
+)
+def test_a_refusal_says_what_to_write_instead(served: Any, body: JSON, said: str) -> None:
+    assert said in problem(post(served, body), 422)["errors"][0]["msg"]
+
+
+def test_an_unknown_parameter_is_compared_with_those_there_are(served: Any) -> None:
+    (result,) = post(served, {"items": [item(params={"abs_tolerance": 1})]}).json()["results"]
+    assert result["detail"]["message"] == "params.abs_tolerance: no such parameter; did you mean `abs_tol`?"
+
+
+def test_one_item_or_a_list_of_items_is_a_batch(served: Any) -> None:
+    right, wrong = item(), item("13")
+    batch = post(served, {"items": [right, wrong], "cache": "off"}).json()
+    listed = post(served, [right, wrong]).json()
+    lone = post(served, {**wrong, "cache": "off", "deadline_s": 30}).json()
+    shared = post(served, {"response": "12", "verifier": "numeric", "reference_id": "r", "references": {"r": "12"}})
+    assert [result["score"] for result in batch["results"]] == [1.0, 0.0]
+    assert [result["score"] for result in listed["results"]] == [1.0, 0.0]
+    assert [result["score"] for result in lone["results"]] == [0.0]
+    assert lone["summary"]["items"] == 1
+    assert shared.json()["results"][0]["score"] == 1.0
+
+
+def test_a_large_list_of_items_is_a_batch(served: Any) -> None:
+    results = post(served, [item("x" * 100_000)] * 200 + [item()]).json()["results"]
+    assert [result["score"] for result in results] == [0.0] * 200 + [1.0]
+
+
+def test_an_item_may_ask_for_its_own_explanation(served: Any) -> None:
+    plain, explained = post(served, {"items": [item(), item(explain=True)]}).json()["results"]
+    assert plain["score"] == explained["score"] == 1.0
+    assert plain["detail"].keys() < explained["detail"].keys()
 
 
 def test_a_large_body_is_refused_in_the_same_words_as_a_small_one(served: Any) -> None:

@@ -1,0 +1,93 @@
+"""`rewardline try NAME` judges one response, here or by a running service, and says why."""
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+import uvloop
+from rewardline import RewardlineError
+
+from service.cli.console import fail, quiet_settings, say
+from service.cli.score import BadInput, Json, scorer_at, scorer_here
+from service.errors import near
+from service.recipes import book
+from service.recipes.files import BadRecipes
+from service.run.core import CannotStart, load_verifiers
+from service.settings import SettingsError
+
+_EXIT_CODES = {"ok": 0, "invalid": 1, "failed": 3}
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="A verifier or a recipe: math, code, think_math ...")],
+    response: Annotated[str, typer.Option(help="The response. - reads it from standard input.")] = "-",
+    reference: Annotated[str | None, typer.Option(help="The reference as text.")] = None,
+    reference_json: Annotated[str | None, typer.Option(help="The reference as JSON: test cases, options ...")] = None,
+    params: Annotated[str, typer.Option(help='Parameters as JSON: \'{"unit_policy": "ignore"}\'.')] = "{}",
+    prompt: Annotated[str | None, typer.Option(help="The prompt, for verifiers that read it.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Have this service judge (http:// or grpc://); default: here.")
+    ] = None,
+    api_key: Annotated[str | None, typer.Option(envvar="REWARDLINE_API_KEY", help="For --url.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    r"""Judge one response, and say why. Exit code 1: the item is invalid; 3: it could not be judged.
+
+    rewardline try math --response 'It is \boxed{1/2}.' --reference 0.5
+    """
+    if reference is not None and reference_json is not None:
+        raise fail("--reference and --reference-json are both given; give one")
+    item: Json = {"response": sys.stdin.read() if response == "-" else response, "params": _read("--params", params)}
+    if reference_json is not None:
+        item["reference"] = _read("--reference-json", reference_json)
+    elif reference is not None:
+        item["reference"] = reference
+    if prompt is not None:
+        item["prompt"] = prompt
+    try:
+        result = uvloop.run(_judged(name, item, url, api_key))
+    except (BadInput, BadRecipes, RewardlineError, CannotStart, SettingsError) as error:
+        raise fail(str(error)) from error
+    say(json.dumps(result, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(result)))
+    raise typer.Exit(_EXIT_CODES[result["status"]])
+
+
+def _read(option: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise fail(f"{option} is not JSON: {error}") from error
+
+
+async def _judged(name: str, item: Json, url: str | None, api_key: str | None) -> Json:
+    chosen = quiet_settings()
+    verifiers = load_verifiers()
+    kind = "verifier" if name in verifiers else "recipe"
+    if kind == "recipe" and not url:
+        recipes = book.load(verifiers, chosen.recipes_file).recipes
+        if name not in recipes:
+            hint = (
+                near(name, [*verifiers, *recipes]) or "; `rewardline verifiers` and `rewardline recipes list` show all"
+            )
+            raise BadInput(f"there is no verifier and no recipe {name!r}{hint}")
+    scorer = scorer_at(url, api_key, explain=True) if url else scorer_here(chosen, explain=True)
+    async with scorer as score:
+        (result,) = await score([{**item, kind: name}])
+        return dict(result)
+
+
+def _lines(result: Json) -> list[str]:
+    """The result in words: the outcome, then each field that says something."""
+    judge = result["recipe"] or f"{result['verifier']} {result['version']}"
+    score = "" if result["score"] is None else f", score {result['score']:g}, reward {result['reward']:g}"
+    lines = [f"{judge}: {result['status']}{score} ({result['reason']})"]
+    if result["extracted"] is not None:
+        lines.append(f"answer: {result['extracted']}")
+    for check in result["checks"] or ():
+        lines.append(f"check {check['name']}: {check['status']}, score {check['score']} ({check['reason']})")
+    return lines + [f"{name}: {_plain(value)}" for name, value in result["detail"].items()]
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
