@@ -1,4 +1,4 @@
-"""docs/answers.md, made from the verdicts themselves: `python -m tests.verifiers.commitment.page` writes it anew."""
+"""Makes docs/answers.md from verdicts: `python -m tests.verifiers.commitment.page` writes it."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ VERIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "multiple_choice": ("C", "B", {"reference": "C", "choices": CHOICES}),
     "qa": ("12", "13", {"reference": "12", "in_sentences": True}),
 }
-"""What each is asked: the right answer, a wrong one, the parameters."""
+"""For each verifier: the right answer, a wrong one, and the parameters."""
 RULES = (
     (
         "The last mark decides",
