@@ -1,25 +1,25 @@
-# The commands of this project. Everything they need beyond git, make, python3 (with venv) and apt they install.
+# The commands of this project. They need git, make, python3 (with venv) and apt, and install everything else.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# uv takes a twentieth of pip's time. pip, where uv does not find the index: it does not read pip's configuration.
+# uv takes a twentieth of pip's time. If uv does not find the index, pip installs: uv does not read pip's configuration.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
 .PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image clean
 
-# Modules are compiled once, even where the environment says that nobody shall keep what was compiled.
+# Python keeps compiled modules, even if the environment forbids it (PYTHONDONTWRITEBYTECODE).
 serve: export PYTHONDONTWRITEBYTECODE :=
 serve: $(VENV)/serve.stamp
 	@exec $(BIN)/rewardline serve
 
-# The quick lane: every module touched, each real component used once; ten to twenty minutes.
+# The quick lane: it touches every module and uses each real component once. It takes ten to twenty minutes.
 test: $(VENV)/test.stamp redis docker browser compilers kubernetes
 	$(CHECK)
 	@$(BIN)/python -m tests.run quick
 
-# Everything, or one part, as `make test-all ONLY=chaos`: tests/lanes.py names them.
+# All tests, or one part of them: `make test-all ONLY=chaos`. tests/lanes.py names the parts.
 ONLY ?= all
 test-all: $(VENV)/test.stamp redis docker browser compilers prometheus kubernetes chaos-tools
 	$(CHECK)
@@ -41,7 +41,7 @@ check: $(VENV)/test.stamp
 bench: $(VENV)/test.stamp docker compilers
 	$(BIN)/python -m tests.benchmarks
 
-# What breaks under load, and what becomes of the items: about an hour, as root.
+# Breaks parts under load and counts what happens to the items. It takes about an hour, as root.
 reliability: $(VENV)/test.stamp redis docker compilers chaos-tools
 	$(BIN)/python -m tests.load --minutes 30 --out docs/reliability.md
 
@@ -53,7 +53,7 @@ SECONDS ?= 3600
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
-# Code for the gRPC messages, made by an old compiler because its output imports under protobuf 4, 5, 6 and 7.
+# Generates the code of the gRPC messages. The compiler is old because its output works with protobuf 4, 5, 6 and 7.
 proto:
 	$(PYTHON) -m venv .build/proto
 	.build/proto/bin/pip install --quiet grpcio-tools==1.62.3 'setuptools<80'
@@ -61,7 +61,7 @@ proto:
 	cp .build/rewardline/v1/rewardline_pb2.py .build/rewardline/v1/rewardline_pb2.pyi service/doors/grpc/pb/
 	cp .build/rewardline/v1/rewardline_pb2.py .build/rewardline/v1/rewardline_pb2.pyi client/rewardline/pb/
 
-# Pins with hashes, from pyproject.toml. The client is installed from its folder, so it is left out.
+# Pins the packages of pyproject.toml, with hashes. The client is left out, because it is installed from its folder.
 lock:
 	$(PYTHON) -m venv .build/lock
 	.build/lock/bin/pip install --quiet uv
@@ -72,7 +72,7 @@ lock:
 	.build/lock/bin/uv pip compile pyproject.toml --group build --group box --group test --group check --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/test.txt
 
-# Packages first, checked against their hashes; then the two distributions of this repository as they stand.
+# First installs the packages and checks their hashes, then the two distributions of this repository in editable mode.
 $(VENV)/serve.stamp: requirements/install.txt requirements/serve.txt pyproject.toml client/pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv module: apt-get install python3-venv"; exit 1; }
 	$(PIP) --no-deps --require-hashes -r requirements/install.txt
@@ -87,42 +87,42 @@ $(VENV)/test.stamp: requirements/test.txt $(VENV)/serve.stamp
 redis:
 	@command -v redis-server >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server; }
 
-# A Docker daemon, Compose and gVisor for the tests to start, and what images are made with.
+# A Docker daemon, Compose and gVisor, which the tests start, and the tools that make images.
 docker:
 	@missing=; for need in dockerd:docker.io docker-compose:docker-compose ip:iproute2 runsc:runsc mmdebstrap:mmdebstrap; do \
 		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
 
-# For the tests of pages.
+# A browser for the tests of pages.
 browser:
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
 
-# For boxes without Docker, and programs in other languages.
+# Compilers for boxes without Docker and for programs in other languages.
 compilers:
 	@missing=; for need in g++:g++ node:nodejs; do \
 		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
 
-# Prometheus for the dashboard's queries, promtool for the alerts.
+# Prometheus tests the dashboard's queries; promtool tests the alerts.
 prometheus:
 	@command -v promtool >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; }
 
-# A proxy before replicas, and a wall clock that tests can set.
+# A proxy in front of replicas, and a wall clock that tests can set.
 chaos-tools:
 	@command -v haproxy >/dev/null && command -v faketime >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends haproxy faketime; }
 
-# kubectl and helm below .build, to render manifests and the chart.
+# Puts kubectl and helm below .build. They render the manifests and the chart.
 kubernetes: $(VENV)/test.stamp
 	@$(BIN)/python -m deploy.kubernetes.tools
 
-# The image of Docker boxes, as root, with a Docker daemon running: `make box-image LANGUAGES=python,cpp`; some minutes.
+# Builds the image of Docker boxes in some minutes: `make box-image LANGUAGES=python,cpp`. Needs root and a running Docker daemon.
 LANGUAGES ?=
 box-image: $(VENV)/serve.stamp
 	$(BIN)/python -m sandbox.images.build --if-stale $(if $(LANGUAGES),--languages $(LANGUAGES))
 
-# Known vulnerabilities of what is pinned; asks a public database. Where that is not reached: "COULD NOT AUDIT", code 3.
+# Looks up known vulnerabilities of the pinned packages in a public database. If it is not reached: "COULD NOT AUDIT", code 3.
 audit:
 	$(PYTHON) -m deploy.audit requirements/serve.txt
 

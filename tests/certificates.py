@@ -1,4 +1,4 @@
-"""Certificates of a test's own authority."""
+"""Certificates of an authority that belongs to a test."""
 
 import ssl
 import subprocess
@@ -8,7 +8,7 @@ _CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
 
 
 class Authority:
-    """Signs certificates for this machine."""
+    """An authority that signs certificates for this machine."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
@@ -20,7 +20,7 @@ class Authority:
         )
 
     def issue(self, name: str, alternatives: str = "IP:127.0.0.1,DNS:localhost") -> tuple[Path, Path]:
-        """Certificate and key, in files of this name; the alternatives are whom the certificate is for."""
+        """Write a certificate and its key into files with this name. The alternatives are the names that it is for."""
         cert, key, request = (self.folder / f"{name}.{kind}" for kind in ("crt", "key", "csr"))
         extensions = self.folder / "extensions"
         extensions.write_text(f"subjectAltName={alternatives}")
@@ -32,7 +32,9 @@ class Authority:
         return cert, key
 
     def server(self, pair: tuple[Path, Path], *, asks_callers: bool = False) -> ssl.SSLContext:
-        """Of a server with this certificate, which may ask callers for one of the same authority."""
+        """The TLS settings of a server with this certificate. It may require that callers show one of the same
+        authority.
+        """
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         made.load_cert_chain(*pair)
         if asks_callers:

@@ -1,4 +1,6 @@
-"""A real server in a process of its own, as `rewardline serve` starts it, or forked when its modules were imported."""
+"""Fixtures with a real server in a process of its own: started like `rewardline serve`, or forked from a process
+that has imported its modules.
+"""
 
 import gc
 import os
@@ -14,9 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-os.environ["GRPC_ENABLE_FORK_SUPPORT"] = (
-    "0"  # in a fork, which asks nothing of gRPC, its threads would use our descriptors
-)
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # a fork must not let gRPC's threads use our descriptors
 
 import httpx
 import pytest
@@ -29,16 +29,19 @@ from tests.waiting import PATIENCE_S, eventually
 
 ROOT = Path(__file__).parents[1]
 _LONG = 120
-"""Characters or bytes of a parameter, beyond which they are no part of a test's name."""
+"""Parameters with more characters or bytes than this do not become a part of a test's name."""
 settings.register_profile("at any speed", settings.default, deadline=None)
 settings.load_profile("at any speed")
 _seed: Seed | None = None
-"""While tests run. What is measured outside of them is started anew."""
+"""The process that servers are forked from. It exists while tests run. Measurements outside tests start new
+processes."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Thousands of tests are there to stay: looking through them for garbage takes a third of the time, then and later."""
+    """Collect the tests without garbage collection. Thousands of tests stay in memory, and searching them for garbage
+    takes a third of the time, during the collection and later.
+    """
     gc.disable()
     try:
         return (yield)
@@ -48,7 +51,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Short names for tests of long texts: names go to and fro between processes, and into the environment of all."""
+    """Give tests of long texts short names. Names are sent between processes, and are in the environment of each."""
     if not isinstance(val, str | bytes) or len(val) <= _LONG:
         return None
     shown = val[:_LONG] if isinstance(val, str) else val[:_LONG].decode("ascii", "backslashreplace")
@@ -67,12 +70,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep those of the lane, in an order and in groups.
+    """Keep the tests of the lane, and put them into an order and into groups.
 
-    Have what `make test` begins beforehand waited for late, and things that only one can have used by one.
+    Tests that need what `make test` prepares in the background come late. A group holds the tests that share something
+    that only one process can use.
 
-    The order: what needs none of that; boxes in Docker, the longest row that has to be done one after the other;
-    verifiers, to be done beside it; trainers, whose environments take long to make; what the fuzzing found.
+    The order is: tests that need none of this; boxes in Docker, the longest series that must run one after the other;
+    verifiers, which run beside it; trainers, with environments that take long to make; what the fuzzing found.
     """
     lane, seen = config.getoption("--lane"), Counter[str]()
     wanted: list[pytest.Item] = []
@@ -90,11 +94,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Side by side only if the groups are seen: what shares user ids would kill each other's processes."""
+    """Allow parallel runs only if pytest-xdist sees the groups. Otherwise tests that share user ids would kill each
+    other's processes.
+    """
     if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
         raise pytest.UsageError("pytest-xdist does not see the groups of tests")
     global _seed
-    _seed = Seed(ROOT)  # now that modules have been imported, some of which set variables
+    _seed = Seed(ROOT)  # the imports are done; some set variables
 
 
 def _lateness(item: pytest.Item) -> int:
@@ -108,11 +114,15 @@ def _lateness(item: pytest.Item) -> int:
 
 
 def _company(item: pytest.Item) -> str:
-    """What it shares a process with: the only daemon; what waits for fuzzing; boxes and their user ids; or its file."""
+    """The group of a test, which shares one process: users of the only daemon; tests that wait for the fuzzing;
+    tests with boxes and their user ids; or the tests of one file.
+    """
     if _needs_docker(item):
         return "docker"
     if _waits_for_fuzzing(item):
-        return "fuzzed"  # not its file, whose other tests come early: the wait would come with them
+        return (
+            "fuzzed"  # not the group of its file: the file's other tests come early, and the wait would come with them
+        )
     return "boxes" if item.path.is_relative_to(ROOT / "tests" / "sandbox") else str(item.path)
 
 
@@ -134,7 +144,7 @@ class Served:
     process: subprocess.Popen[str] | ForkedServer
     log: Path
     ops: str = ""
-    """Where operators ask, with the setting `ops_port`."""
+    """The address of the operators' port, if `ops_port` is set."""
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
@@ -190,9 +200,9 @@ def _started(
 
 
 def rewardline(*arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, with `REWARDLINE_<NAME>` settings; without boxes, unless `sandbox` says otherwise.
+    """Run a command to its end, with `REWARDLINE_<NAME>` settings. It has no boxes unless `sandbox` says otherwise.
 
-    Forked like servers, from a process that has imported what commands import.
+    It is forked like servers, from a process that has imported what commands import.
     """
     assert _seed is not None
     environment = {f"REWARDLINE_{name.upper()}": value for name, value in {"sandbox": "none", **settings}.items()}
@@ -217,7 +227,9 @@ def _await_readiness(url: str) -> None:
 
 @pytest.fixture(scope="session")
 def docker_address(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A Docker daemon with the box image. Where there can be none, tests are skipped, but not where all must pass."""
+    """The address of a Docker daemon with the box image. If there is none, tests are skipped, except where all tests
+    must pass.
+    """
     try:
         with docker_with_image(request.config.getoption("--lane")) as address:
             yield address
@@ -229,7 +241,9 @@ def docker_address(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server with the defaults, shared by all tests that do it no harm; started as users start it, never forked."""
+    """One server with the defaults, which all tests share that do not harm it. It is started as users start it,
+    never forked.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
     with _running(tmp_path_factory.mktemp("served") / "log.jsonl", (), environment, None) as server:
         yield server
@@ -240,7 +254,9 @@ Serve = Callable[..., Served]
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts servers of the test's own: `serve(max_items_in_flight="10")`; without boxes, unless `sandbox` says otherwise."""
+    """Starts servers for one test: `serve(max_items_in_flight="10")`. They have no boxes unless `sandbox` says
+    otherwise.
+    """
     with ExitStack() as stack:
         count = 0
 

@@ -1,10 +1,10 @@
-"""A Docker daemon for tests and measurements: the machine's own where one runs, or else one of ours.
+"""A Docker daemon for tests and measurements: the machine's own if it runs, or else one of ours.
 
-Ours is started in the background with its own data below `.build/docker` (so the image is built once), its own socket,
-a network of its own that leads nowhere; it knows gVisor as `runsc` when that is installed.
+Ours runs in the background. It has its own data below `.build/docker` (so the image is built once), its own socket, and
+a network that leads nowhere. If gVisor is installed, it is the runtime `runsc`.
 
-`python -m tests.dockerd LANE` builds, ahead of those who will want them, the images that the lane needs: in the quick lane a box
-image for Python alone; in all, one for every language, and the images that are deployed.
+`python -m tests.dockerd LANE` builds the images of a lane before its tests need them. The quick lane needs a box image
+for Python alone. All other lanes need one for every language, and the images that are deployed.
 """
 
 import atexit
@@ -41,7 +41,7 @@ _START_S = 60.0
 _MAPPED_USER = "nobody:nogroup"
 _FIRST_MAPPED = 100_000
 _ATTEMPTS = 3
-"""On a busy machine dockerd does not wait long enough for its own containerd."""
+"""How often the start is tried. On a busy machine dockerd does not wait long enough for its own containerd."""
 
 
 class NoDocker(Exception):
@@ -49,19 +49,19 @@ class NoDocker(Exception):
 
 
 class DockerDaemon:
-    """A `dockerd` of our own, which a test may stop and start again."""
+    """A `dockerd` of our own. A test may stop and start it."""
 
     def __init__(self, data: Path, folder: Path, *, maps_user_ids: bool = False) -> None:
         """
         Args:
-            data: What it keeps: images and containers.
-            folder: For its log and its configuration.
-            maps_user_ids: Its containers have 65,536 user ids from 0 on, which are others outside; those must be able to
-                reach `data`.
+            data: The folder of its images and containers.
+            folder: The folder of its log and its configuration.
+            maps_user_ids: Its containers have 65,536 user ids from 0 on, which are other ids outside. Those must be able
+                to reach `data`.
         """
         self._sockets = Path(tempfile.mkdtemp(prefix="dockerd-"))
-        """Here, as the address of a socket may have 107 characters, and that of containerd's is long already."""
-        # What is appended is where containerd of a daemon that maps user ids has its own.
+        """They are here because the address of a socket may have 107 characters, and that of containerd's is long already."""
+        # the daemon appends this folder for containerd if it maps user ids
         for path in (self._sockets, f"{self._sockets}.{_FIRST_MAPPED}.{_FIRST_MAPPED}"):
             atexit.register(shutil.rmtree, path, ignore_errors=True)
         self.address = f"unix://{self._sockets / 'docker.sock'}"
@@ -71,7 +71,7 @@ class DockerDaemon:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Run it, and return when it answers.
+        """Start the daemon, and return when it answers.
 
         Raises:
             NoDocker: it is not installed, or does not run here.
@@ -98,7 +98,7 @@ class DockerDaemon:
 
     @contextmanager
     def stopped_for_a_while(self) -> Iterator[None]:
-        """It takes connections, and does nothing."""
+        """Stop the process for a while: it accepts connections and does nothing."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
         try:
@@ -107,17 +107,17 @@ class DockerDaemon:
             self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """Ask it to end, as an operator would; it ends its containers."""
+        """Ask the daemon to end, as an operator would. It ends its containers."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(_START_S)
             self._process = None
-        while os.path.ismount(self._data):  # of one that did not start, which has mounted it onto itself
+        while os.path.ismount(self._data):  # a daemon that did not start has mounted this folder onto itself
             subprocess.run(["umount", self._data], check=True)
 
     def _command(self) -> list[str]:
         return [
-            # In a network of its own: it would take away the bridge of another daemon on this machine.
+            # in its own network: otherwise it would remove the bridge of another daemon on this machine
             *("unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"),
             *(self._with_subordinates() if self._maps_user_ids else ()),
             "dockerd",
@@ -130,7 +130,7 @@ class DockerDaemon:
         ]
 
     def _with_subordinates(self) -> list[str]:
-        """See subuid(5): for this daemon alone."""
+        """Configure subordinate user ids for this daemon alone; see subuid(5)."""
         table = self._folder / "subordinates"
         table.write_text("".join(f"{name}:{_FIRST_MAPPED}:65536\n" for name in _MAPPED_USER.split(":")))
         cover = 'mount --bind "$0" /etc/subuid && mount --bind "$0" /etc/subgid && exec "$@"'
@@ -138,16 +138,16 @@ class DockerDaemon:
 
     def _configure(self) -> None:
         gvisor = shutil.which("runsc")
-        # It shall not set up a network stack of its own for a container that has no network.
+        # the daemon must not set up a network stack for a container without network
         runtimes = {"runsc": {"path": gvisor, "runtimeArgs": ["--network=none"]}} if gvisor else {}
         (self._folder / "daemon.json").write_text(json.dumps({"runtimes": runtimes}))
 
 
 @contextmanager
 def docker_with_image(lane: str = "all") -> Iterator[str]:
-    """The address of a daemon that has the box image, which is built when it is missing or stale.
+    """The address of a daemon with the box image. The image is built if it is missing or stale.
 
-    For all languages that takes some minutes; for the quick lane it has Python alone.
+    This takes some minutes for all languages. The image of the quick lane has Python alone.
 
     Raises:
         NoDocker: there is none and none can be started.
@@ -169,7 +169,7 @@ def docker_with_image(lane: str = "all") -> Iterator[str]:
 
 
 def bring_small_image(source: str, target: str) -> None:
-    """Make the image `small`, with an interpreter and hardly anything else, out of the box image of another daemon."""
+    """Make the image `small` from the box image of another daemon. It has an interpreter and hardly anything else."""
     libraries = " ".join(
         f"usr/lib/*-linux-gnu/{name}*" for name in ("ld-linux", "libc.so", "libm.so", "libz.", "libexpat.", "libffi.")
     )
@@ -197,8 +197,8 @@ def bring_small_image(source: str, target: str) -> None:
 
 
 def main(lane: str) -> None:
-    """Failures are left to those who come after, who try again."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the daemon shall be stopped
+    """Build the images. After a failure the tests try again by themselves."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the daemon is stopped
     with suppress(NoDocker, build.BuildFailed, NotMade, NoWheels, DockerException), docker_with_image(lane) as address:
         if lane != "quick":
             build_images(address)
@@ -206,7 +206,7 @@ def main(lane: str) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """While no other test run on this machine is in here: two would build the same image, or want the same data."""
+    """Hold a lock against other test runs on this machine: two would build the same image, or need the same data."""
     _BUILD.mkdir(exist_ok=True)
     with (_BUILD / "docker.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -231,7 +231,9 @@ def _answers(address: str) -> bool:
 
 
 def _knock(address: str) -> None:
-    """Fails where nobody listens; the library leaves open the socket of a connection that fails."""
+    """Try to connect. It fails if nothing listens. The docker library would leave the socket of a failed connection
+    open.
+    """
     if address.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as door:
             door.connect(address.removeprefix("unix://"))

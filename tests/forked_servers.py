@@ -1,8 +1,8 @@
-"""Servers forked from a process that has imported the service: what they do afterwards is all there is to see of them.
+"""Servers that are forked from a process that has imported the service.
 
-Importing takes most of the CPU of a start, and a run of all tests starts hundreds. A forked server, or whatever else
-`rewardline` is told to do, is a process like any other, with its own command line (as far as the program looks at it),
-settings, streams, signals, children and exit code. Only what modules do at import it does not do again.
+Importing takes most of the CPU time of a start, and a run of all tests starts hundreds of servers. A forked server, or
+any other command of `rewardline`, is a process like any other. It has its own command line (as far as the program looks
+at it), settings, streams, signals, children and exit code. Only what modules do at import is not done again.
 
     test ── arguments, settings, streams ──► seed (tests/server_seed.py), which forks ──► server
     test ◄── its number, later how it ended ── seed
@@ -25,13 +25,13 @@ from typing import IO, Self
 _MANY_BYTES = 65536
 _END_S = 60.0
 _MARK = "sandbox.workers"
-"""Is on the command line of every process that workers are forked from."""
+"""This mark is on the command line of every process that workers are forked from."""
 _OWN = ("REWARDLINE_", "PYTEST_")
-"""Variables that a server reads after it has been forked, or never."""
+"""Variables that a server reads after the fork, or never."""
 
 
 class ForkedServer:
-    """One that runs, with as much of `subprocess.Popen` as tests need."""
+    """A running forked server. It has the part of `subprocess.Popen` that tests need."""
 
     def __init__(self, pid: int, stdout: IO[str], ending: socket.socket) -> None:
         self.pid = pid
@@ -55,7 +55,7 @@ class ForkedServer:
         return None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code once it has ended.
+        """The exit code of the server, once it has ended.
 
         Raises:
             subprocess.TimeoutExpired
@@ -71,7 +71,7 @@ class ForkedServer:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            with suppress(ProcessLookupError):  # it has ended at this moment
+            with suppress(ProcessLookupError):  # the server has ended at this moment
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
@@ -79,10 +79,12 @@ class ForkedServer:
 
 
 class Seed:
-    """The process that servers are forked from: begun when the first is wanted, and ended with this process."""
+    """The process that servers are forked from. It starts when the first server is needed, and ends with this
+    process.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """Servers work in this folder."""
+        """The servers work in `folder`."""
         self._folder = folder
         self._environment = _foreign(os.environ)
         self._cores = os.sched_getaffinity(0)
@@ -90,7 +92,9 @@ class Seed:
         self._lock = Lock()
 
     def suits(self, environment: Mapping[str, str]) -> bool:
-        """Whether a server with these variables, started here, gets nothing from outside that the seed has otherwise."""
+        """Whether the seed can fork a server with these variables, started here: nothing from outside may differ for
+        the server.
+        """
         return _foreign(environment) == self._environment and os.sched_getaffinity(0) == self._cores
 
     def fork(self, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[str]) -> ForkedServer:
@@ -117,7 +121,7 @@ class Seed:
                     process = subprocess.Popen(
                         [sys.executable, "-m", "tests.server_seed", str(theirs.fileno()), _MARK],
                         cwd=self._folder,
-                        env=self._environment | {"PYTHONHASHSEED": "0"},  # as workers have it
+                        env=self._environment | {"PYTHONHASHSEED": "0"},  # workers have it
                         stdout=subprocess.DEVNULL,
                         pass_fds=[theirs.fileno()],
                     )

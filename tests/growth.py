@@ -1,6 +1,6 @@
-"""What work costs: the CPU time of a text against that of a shorter one, so that no machine is too slow.
+"""Measures what work costs: the CPU time of a text against that of a shorter one, so that no machine is too slow.
 
-Only the thread that works is measured, and no collection of what other tests have left is made meanwhile.
+Only the working thread is measured. Meanwhile the garbage of other tests is not collected.
 """
 
 import gc
@@ -11,19 +11,20 @@ from types import FrameType
 
 _FACTOR = 4
 _MAX_GROWTH = 9.0
-"""Between 4, for what is linear, and 16, for what is quadratic."""
+"""The most growth that is allowed. Linear work grows by 4, quadratic work by 16."""
 _UNNOTICED_S = 0.004
 _TRIES = 4
 _ENDLESS_S = 120.0
-"""CPU seconds: thousands of times what is allowed, and nothing beside what goes wrong, which takes hours or years."""
+"""CPU seconds. They are thousands of times what is allowed, and little beside a real fault, which takes hours or
+years."""
 
 
 class Endless(Exception):
-    """It would not have ended for a long time."""
+    """The work would not have ended for a long time."""
 
 
 def stays_in_proportion(function: Callable[[str], object], unit: str, chars: int) -> bool:
-    """Whether a text of so many characters takes about four times as long as a quarter of it."""
+    """Whether a text of this many characters takes about four times as long as a quarter of it."""
     short, long = (unit * (count // len(unit)) for count in (chars // _FACTOR, chars))
     function(short)
     return any(
@@ -33,9 +34,9 @@ def stays_in_proportion(function: Callable[[str], object], unit: str, chars: int
 
 
 def ends(function: Callable[[], object]) -> None:
-    """Call what takes a moment where it is right, and hours where it is not, such as a pattern that tracks back.
+    """Call a function that takes a moment if it is right, and hours if it is wrong, such as a pattern that backtracks.
 
-    In the main thread, whose signals `re` looks for while it matches.
+    Call it in the main thread: `re` looks for that thread's signals while it matches.
 
     Raises:
         Endless

@@ -1,4 +1,4 @@
-"""What `make test` leaves to `make test-all`, and why.
+"""Names the parts of the tests that `make test` leaves to `make test-all`, and says why.
 
 A test belongs to the quick lane unless it is marked with one of these: `pytestmark = pytest.mark.chaos`, or the mark on one
 test or one `pytest.param`. `make test-all` runs everything, `make test-all ONLY=chaos` one part.
@@ -31,7 +31,7 @@ ALONE: Final = "alone"
 
 
 def is_of(lane: str, item: pytest.Item, place: int) -> bool:
-    """Whether a lane runs a test, which is the `place`th case of its function."""
+    """Whether a lane runs a test. The test is the `place`th case of its function."""
     if lane == "all":
         return True
     marks = {mark.name: mark.kwargs.get("beyond", 0) for mark in item.iter_markers() if mark.name in LANES}

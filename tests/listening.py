@@ -1,7 +1,8 @@
-"""A listener whose end leaves no connection behind.
+"""A listener that leaves no connection open when it closes.
 
-`asyncio.Server` alone does: a connection that is being accepted while it closes stays open with nobody to know of it, and
-a handler that is cancelled before it began closes nothing. Either is found by the garbage collector in some later test.
+`asyncio.Server` alone can leave one. If it closes while it accepts a connection, that connection stays open unnoticed.
+If a handler is cancelled before its first step, it closes nothing. The garbage collector then finds these in a later
+test.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from collections.abc import Awaitable, Callable
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 _STEPS_OF_ACCEPTING = 4
-"""Turns of the event loop, at the most, from a connection's arrival to when a server is told of it."""
+"""The most turns of the event loop from the arrival of a connection to the call of the server."""
 
 
 class Listener:
@@ -23,7 +24,7 @@ class Listener:
         self._is_open = False
 
     async def open(self, port: int = 0) -> int:
-        """The port, which the system chooses where 0 is given. After `close` it can be opened again."""
+        """Open the port. With 0 the system chooses one. After `close` the same port can be opened again."""
         self._is_open = True
         self._server = await asyncio.start_server(self._welcome, "127.0.0.1", port)
         chosen: int = self._server.sockets[0].getsockname()[1]
@@ -41,7 +42,7 @@ class Listener:
         await self._server.wait_closed()
 
     async def drop(self) -> None:
-        """Cancel what serves the connections of now, and end them."""
+        """Cancel the tasks of the present connections, and close these."""
         handlers = dict(self._handlers)
         for handler, writer in handlers.items():
             handler.cancel()
@@ -49,7 +50,7 @@ class Listener:
         await asyncio.gather(*handlers, return_exceptions=True)
 
     def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Called as soon as there is a connection, so that all are known."""
+        """The server calls this as soon as there is a connection, so all connections are known."""
         if not self._is_open:
             writer.transport.abort()
             return
@@ -61,6 +62,6 @@ class Listener:
         try:
             await self._serve(reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # one side has gone, or the test is over
+            pass  # the client has gone, or the test is over
         finally:
             writer.close()

@@ -1,4 +1,4 @@
-"""Ports for those who have to know theirs before they listen, or come back to it."""
+"""Ports for programs that must know theirs before they listen, or that return to it."""
 
 import random
 import socket
@@ -8,9 +8,10 @@ _FIRST = 10_000
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports on which nobody listens now, and which the kernel gives to nobody who does not ask for them by number.
+    """Ports on which no process listens, and which the kernel assigns only on request.
 
-    Those that it gives out by itself would be another test's between two servers on one of ours.
+    If a server of ours stopped and started on a port that the kernel assigns by itself, another test could get that
+    port in between.
     """
     lowest_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     found: list[int] = []
@@ -27,5 +28,5 @@ def free_ports(count: int) -> list[int]:
 
 
 def free_port() -> int:
-    """One of them."""
+    """A port of `free_ports`."""
     return free_ports(1)[0]

@@ -1,4 +1,6 @@
-"""Processes below another one, by /proc. One that ends between two looks is left out, never an error."""
+"""The processes below another one, read from /proc. A process that ends meanwhile is left out, and is never an
+error.
+"""
 
 import os
 from collections.abc import Iterator
@@ -7,7 +9,7 @@ from pathlib import Path
 
 
 def children(pid: int | None = None) -> set[int]:
-    """Those that any thread of the process, or of this one, has started, as of now; zombies too."""
+    """The present children of any thread of the process. Zombies count too."""
     found: set[int] = set()
     with gone():
         for thread in Path(f"/proc/{pid or os.getpid()}/task").iterdir():
@@ -17,7 +19,7 @@ def children(pid: int | None = None) -> set[int]:
 
 
 def descendants(pid: int) -> set[int]:
-    """Its children, theirs, and so on."""
+    """The children of a process, their children, and so on."""
     return {member for child in children(pid) for member in (child, *descendants(child))}
 
 
@@ -27,19 +29,19 @@ def family(pid: int) -> list[int]:
 
 
 def run_s(pid: int) -> float:
-    """CPU seconds the process's main thread has used, to the nanosecond; 0 where it has ended."""
+    """CPU seconds of the process's main thread, to the nanosecond. 0 if it has ended."""
     with gone():
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
     return 0.0
 
 
 def below_s() -> float:
-    """The same of all processes below this one that live."""
+    """CPU seconds of all living processes below this one."""
     return sum(map(run_s, descendants(os.getpid())))
 
 
 @contextmanager
 def gone() -> Iterator[None]:
-    """Passes over what ended while it was looked at."""
+    """Ignores errors of processes that ended meanwhile."""
     with suppress(FileNotFoundError, ProcessLookupError):
         yield

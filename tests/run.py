@@ -1,7 +1,9 @@
-"""Runs a lane: what takes long begins at once, behind the tests; what needs the machine to itself comes last, alone.
+"""Runs a lane. Preparations that take long begin at once, in the background. Tests that need the machine to themselves
+run last, one at a time.
 
 `python -m tests.run` runs the quick lane, `python -m tests.run all` everything, `python -m tests.run chaos` one part.
-`make test` and `make test-all` call it. What stands behind the lane goes to pytest: `python -m tests.run quick --junitxml=quick.xml`.
+`make test` and `make test-all` call it. Arguments after the lane go to pytest: `python -m tests.run quick
+--junitxml=quick.xml`.
 """
 
 import importlib.util
@@ -22,13 +24,15 @@ BESIDE = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 FUZZING = ROOT / ".build" / "fuzzing"
 HAS_FUZZER = importlib.util.find_spec("atheris") is not None
 NO_TESTS = 5
-"""Of pytest: a part may have no test that runs alone, or none that does not."""
+"""An exit code of pytest. A part may have no test that runs alone, or only such tests."""
 _NICE = 5
 _END_S = 60
 
 
 def behind(lane: str) -> list[list[str]]:
-    """The commands that prepare what the lane's last tests look at: images, environments of trainers, and findings."""
+    """The background commands, which prepare what the lane's last tests need: images, environments of trainers, and
+    findings.
+    """
     prepared = "quick" if lane == "quick" else "all"
     images = ["tests.dockerd", prepared]
     environments = ["tests.e2e.environments", prepared]
@@ -57,9 +61,9 @@ def tests(lane: str) -> list[list[str]]:
 
 
 def main(lane: str, *more: str) -> int:
-    """The exit code: 0 if each run passed, and any had a test."""
+    """The exit code: 0 if each run passed and at least one had a test."""
     started = time.monotonic()
-    shutil.rmtree(FUZZING, ignore_errors=True)  # of a run before
+    shutil.rmtree(FUZZING, ignore_errors=True)  # from an earlier run
     with ExitStack() as stack:
         for command in behind(lane):
             stack.callback(_end, _begin(command))
@@ -72,9 +76,9 @@ def main(lane: str, *more: str) -> int:
 
 
 def _begin(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """In a session of its own, less urgent than the tests.
+    """Start a command in a session of its own, with less priority than the tests.
 
-    Where Linux weighs sessions against each other (`sched_autogroup_enabled`), niceness counts within a session alone, so
+    If Linux weighs sessions against each other (`sched_autogroup_enabled`), niceness counts only within a session, so
     the session gets it too.
     """
     FUZZING.parent.mkdir(exist_ok=True)
@@ -92,7 +96,7 @@ def _yield_to() -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Modules are compiled once, even where the environment says that nobody shall keep what was compiled."""
+    """The environment without the variable that forbids Python to keep compiled modules."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return kept | ({"FUZZING_BEGUN": str(FUZZING)} if HAS_FUZZER else {})
 
@@ -107,7 +111,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what runs behind shall end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # also end the background commands
     chosen = sys.argv[1] if len(sys.argv) > 1 else "quick"
     if chosen not in ("quick", "all", *LANES):
         sys.exit(f"no part {chosen!r}; there are: quick, all, {', '.join(LANES)}")

@@ -1,8 +1,8 @@
-"""The process that servers of tests are forked from (tests/forked_servers.py): it has imported what they import, once.
+"""The process that servers of tests are forked from (tests/forked_servers.py). It imports their modules once.
 
-Each goes through `service.__main__.main`, as a user's does. The process that its workers are forked from has been forked
-before, with nothing of the server in it, and goes through `sandbox.workers.zygote.main`; the one that comes after it, should
-it die, is started as ever.
+Each server goes through `service.__main__.main`, as a user's server does. The process that its workers are forked from
+was forked earlier, without anything of the server, and goes through `sandbox.workers.zygote.main`. If that process
+dies, the next one is started in the usual way.
 """
 
 import gc
@@ -30,17 +30,19 @@ _MANY_BYTES = 65536
 
 
 def prepare() -> None:
-    """Import, and warm up, what servers and their workers would."""
+    """Import and warm up what servers and their workers need."""
     workers = Workers(1)
     registry.load(Resources(workers))
     zygote._load(workers._order)
     gc.collect()
-    gc.freeze()  # what all have in common shall not be looked through, and so copied, by each
+    gc.freeze()  # the garbage collector must not visit, and so copy, the shared objects in each fork
 
 
 def be_forked(control: socket.socket) -> None:
-    """Fork servers as told; returns in each of them. What their tests left running is ended with the tests' process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for all of the group
+    """Fork servers on request. It returns in each of them. Servers that tests left running end with the tests'
+    process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the signal is meant for the whole group
     readable, writable = os.pipe2(os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
@@ -80,15 +82,15 @@ def _tell_ends(endings: dict[int, socket.socket]) -> None:
     for pid in list(endings):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            with endings.pop(pid) as ending, suppress(BrokenPipeError):  # nobody may wait for it any more
+            with endings.pop(pid) as ending, suppress(BrokenPipeError):  # perhaps no process waits for it any more
                 ending.send(str(status).encode())
 
 
-# --- the process that its workers are forked from
+# --- the process that a server's workers are forked from
 
 
 class _Zygote:
-    """As much of `subprocess.Popen` as `sandbox.workers.link` needs."""
+    """The part of `subprocess.Popen` that `sandbox.workers.link` needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -109,7 +111,7 @@ class _Zygote:
 
 
 def _fork_zygote() -> None:
-    """Have it wait for its order, and ends with this process otherwise."""
+    """Fork a zygote that waits for its order. It ends with this process."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid == 0:
@@ -120,7 +122,7 @@ def _fork_zygote() -> None:
 
 
 def _launch(door: socket.socket, pid: int, launch_another: Any, order: Order) -> tuple[Any, socket.socket]:
-    """As `link._launch` does it, whose place this takes once."""
+    """Replaces `link._launch` once."""
     link._launch = launch_another
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with door, theirs, open(os.memfd_create("order"), "w+b") as file:
@@ -132,7 +134,7 @@ def _launch(door: socket.socket, pid: int, launch_another: Any, order: Order) ->
 
 
 def _become_zygote(door: socket.socket) -> NoReturn:
-    """With nothing of the server's but its standard error, as `link._launch` starts one."""
+    """Become a zygote, with nothing of the server except its standard error, as `link._launch` starts one."""
     try:
         said, fds, _, _ = socket.recv_fds(door, _MANY_BYTES, 2)
         if not said:
@@ -147,7 +149,7 @@ def _become_zygote(door: socket.socket) -> NoReturn:
         sys.stdin = open(0)  # noqa: SIM115 - stays
         for fd in map(int, os.listdir("/proc/self/fd")):
             if fd > 2 and fd != control:
-                with suppress(OSError):  # it was of the list itself
+                with suppress(OSError):  # it was an alias of the list itself
                     os.close(fd)
         zygote.main(control, os.getppid())
         os._exit(0)
@@ -157,7 +159,7 @@ def _become_zygote(door: socket.socket) -> NoReturn:
 
 
 if __name__ == "__main__":
-    del os.environ["PYTHONHASHSEED"]  # servers have none; this process has it for their workers
+    del os.environ["PYTHONHASHSEED"]  # servers have no such setting; this process has it for their workers
     prepare()
     be_forked(socket.socket(fileno=int(sys.argv[1])))
     main()

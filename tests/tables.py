@@ -1,6 +1,6 @@
-"""A table of cases as one test: for what differs from row to row in words alone.
+"""A table of cases as one test, for cases that differ only in words.
 
-A case of pytest costs more than most verdicts do. All rows are tried, and those that are wrong are told together.
+One case of pytest costs more than most verdicts. A table tries all rows, and reports all wrong ones together.
 """
 
 import inspect
@@ -13,7 +13,8 @@ _MOST_SHOWN = 20
 def table(
     names: str | Sequence[str], rows: Iterable[Any], ids: Sequence[str] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """As `pytest.mark.parametrize`, but for one test; one above the other, each row of one meets each of the other.
+    """Like `pytest.mark.parametrize`, but as one test. Two tables above each other combine each row of one with each
+    row of the other.
 
     Args:
         names: Of the test's parameters.

@@ -1,15 +1,15 @@
-"""An event loop whose clock the test holds.
+"""An event loop with a clock that the test controls.
 
-Everything that reads `loop.time()`, sleeps, has a timeout or calls later follows this clock, so that a test of retries,
-breakers and deadlines asserts exact times and takes none.
+Everything that reads `loop.time()`, sleeps, has a timeout or calls later follows this clock. So a test of retries,
+breakers and deadlines checks exact times without waiting.
 
     @in_virtual_time
     async def test_the_third_try_comes_after_three_seconds() -> None:
         ...
         assert asyncio.get_running_loop().time() == 3.0
 
-Where nothing but timers is left to wait for, the clock jumps to the next of them. A loop that waits for the outside (a
-socket, a process, a thread) must not jump: `VirtualTimeLoop(jumps=False)` stands still until `advance` is called.
+If the loop waits only for timers, the clock jumps to the next one. A loop that waits for the outside (a socket, a
+process, a thread) must not jump: with `VirtualTimeLoop(jumps=False)` the clock stands still until `advance` is called.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 
 
 class _Selector(selectors.DefaultSelector):
-    """Asks what is ready, but never waits for a timer: tells the clock instead."""
+    """A selector that finds ready events, but never waits for a timer: it moves the clock instead."""
 
     def __init__(self, wait: Callable[[float | None], float | None]) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """Its time begins at 0.0 s."""
+    """A loop with a time that begins at 0.0 s."""
 
     def __init__(self, *, jumps: bool = True) -> None:
         self._now = 0.0
@@ -46,11 +46,11 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass; what is due then is done in the loop's next turns."""
+        """Let time pass. The loop's next turns do what is due then."""
         self._now += seconds
 
     def _waits(self, timeout: float | None) -> float | None:
-        """How long to look for what comes from outside, in real seconds; `timeout` is when the next timer is due."""
+        """The real seconds to wait for events from outside. `timeout` is the time until the next timer."""
         if timeout is None or timeout <= 0 or not self._jumps:
             return timeout if timeout is not None and timeout <= 0 else None
         self._now += timeout

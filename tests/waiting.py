@@ -1,7 +1,7 @@
-"""Wait for a condition instead of sleeping for a time.
+"""Waits for a condition instead of sleeping for a time.
 
-No test says how fast a machine must be. `PATIENCE_S` only ends a test that hangs: it is far beyond what any wait takes,
-also beside other work. Inside of a test it is given as any "far enough" deadline, too.
+No test says how fast a machine must be. `PATIENCE_S` only ends a test that hangs: it is far beyond every wait, also on
+a busy machine. Tests use it as a far deadline, too.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ _LOOK_AGAIN_S: Final = 0.01
 
 
 def eventually(condition: Callable[[], object], told: Callable[[], object] = str) -> None:
-    """Return when `condition` holds; it is about another thread or process, of which there is nothing to await.
+    """Return when `condition` holds. It is about another thread or process, so there is nothing to await.
 
     Args:
         condition: What will hold.
@@ -27,7 +27,7 @@ def eventually(condition: Callable[[], object], told: Callable[[], object] = str
 
 
 async def until(condition: Callable[[], object], told: Callable[[], object] = str) -> None:
-    """The same in an event loop, which goes on meanwhile."""
+    """Wait for a condition in an event loop, which continues meanwhile."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, f"it never became true: {condition} {told()}"
@@ -35,9 +35,9 @@ async def until(condition: Callable[[], object], told: Callable[[], object] = st
 
 
 async def turns(count: int = 20) -> None:
-    """Let every task that can go on do so: enough turns of the event loop for what waits for nothing outside of it.
+    """Let every task continue that can: enough turns of the event loop for all that wait for nothing outside.
 
-    What does wait for the outside may get its answer meanwhile. To stop a task at its first step, take one turn.
+    Tasks that wait for the outside may get their answers meanwhile. To stop a task at its first step, take one turn.
     """
     for _ in range(count):
         await asyncio.sleep(0)

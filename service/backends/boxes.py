@@ -175,11 +175,9 @@ class Boxes(Sandbox):
 
     def publish(self, metrics: Metrics) -> None:
         """Publish the counts of the boxes as metrics."""
-        metrics.watch_states(
-            "sandbox_state", "Boxes for programs: 1 for the state they are in", STATES, lambda: self.state
-        )
-        metrics.watch_gauges("boxes", "Boxes by what they do", self.states, "state")
-        metrics.watch("box_slots", "Boxes that may be at work at once", lambda: self.slots)
+        metrics.watch_states("sandbox_state", "State of the boxes: 1 for the current one", STATES, lambda: self.state)
+        metrics.watch_gauges("boxes", "Boxes, by what they do now", self.states, "state")
+        metrics.watch("box_slots", "Boxes that may work at once", lambda: self.slots)
         metrics.watch("box_waiting_programs", "Programs waiting for a box", lambda: self.waiting)
         metrics.watch_total("box_cpu_seconds", "CPU seconds used by programs in boxes", lambda: self.cpu_s)
         for name, about in (

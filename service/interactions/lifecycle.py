@@ -82,9 +82,9 @@ class Interactions:
 
     def publish(self, metrics: Metrics) -> None:
         """Publish the counts as metrics."""
-        metrics.watch_totals("interactions", "What was done to interactions", lambda: self.events, "event")
-        metrics.watch_totals("interaction_turns", "Turns by what was answered", lambda: self.turns, "outcome")
-        metrics.watch_gauges("interactions_in_memory", "Interactions without Redis", lambda: self.store.held, "state")
+        metrics.watch_totals("interactions", "Events of interactions, by event", lambda: self.events, "event")
+        metrics.watch_totals("interaction_turns", "Turns of interactions, by outcome", lambda: self.turns, "outcome")
+        metrics.watch_gauges("interactions_in_memory", "Interactions kept in memory", lambda: self.store.held, "state")
         metrics.watch_total("interactions_redis_errors", "Calls to Redis that failed", lambda: self.store.errors)
 
     async def create(self, body: bytes) -> tuple[View, bool]:

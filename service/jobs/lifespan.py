@@ -43,7 +43,7 @@ class BackgroundJobs:
         metrics.watch("jobs_unfinished", f"Jobs queued or running {shared}", lambda: store.unfinished)
         metrics.watch("jobs_held", f"Jobs held {shared}", lambda: store.jobs)
         metrics.watch("jobs_held_bytes", f"Bytes of jobs and results held {shared}", lambda: store.bytes)
-        metrics.watch("jobs_store_reached", "Whether jobs can be read and written: 1, or 0", lambda: store.is_reached)
+        metrics.watch("jobs_store_reached", "1 if jobs can be read and written, else 0", lambda: store.is_reached)
         for name, about in (
             ("submitted", "Jobs submitted"),
             ("repeated", "Submissions answered with an earlier job, by their idempotency key"),

@@ -1,25 +1,26 @@
--- What is done to background jobs in Redis: one step per call, whole or not at all.
+-- The steps of background jobs in Redis. One call does one step, atomically.
 --
--- KEYS[1] is what every key begins with; its hash tag keeps all of them on one node of a cluster.
--- ARGV    the step, then its arguments. Results, of which there are thousands, are read without a script, which would
---         copy each of them four times.
+-- KEYS[1] is the prefix of every key. Its hash tag keeps all keys on one node of a cluster.
+-- ARGV    is the name of the step, then its arguments. No step reads results: there are thousands, and a script would copy
+--         each of them four times.
 --
 --   queue      stream  one entry for each job that is queued or running; delivered through the group `workers`
---   events     stream  `queued`, `news` or `ended` and the job, for those who wait; only the latest are kept
---   expiry     zset    every job, by the time (ms) at which it goes
+--   events     stream  `queued`, `news` or `ended` and the job, for waiting callers; only the latest are kept
+--   expiry     zset    every job, by the time (ms) at which it expires
 --   sizes      hash    bytes by job, and their `total`
 --   key:...    string  the job that was submitted with this idempotency key
 --   job:...    hash    packed digest size items key entry state owner attempts started done summary
---   results:.. list    the job's results, in the order in which they came to be
+--   results:.. list    the job's results, in the order in which they were judged
 --
--- `owner` is the claim under which the job runs. Who took it over is the new owner, and the old one's writes are refused.
+-- `owner` is the token of the service that runs the job. When another service takes the job over, it becomes the owner, and
+-- writes of the old owner are refused.
 
 local base = KEYS[1]
 local queue, events, expiry, sizes = base .. 'queue', base .. 'events', base .. 'expiry', base .. 'sizes'
 local group = 'workers'
-local GRACE_MS = 60000 -- keys go by themselves so much later, when no service is left to remove them
+local GRACE_MS = 60000 -- keys expire this much after their job, in case no service is left to remove them
 local IDLE_CONSUMER_MS = 3600000
-local STALE_ENTRIES = 64 -- skipped in one step
+local STALE_ENTRIES = 64 -- the most that one step skips
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -76,7 +77,7 @@ local function forget(id)
   local bytes = redis.call('HGET', sizes, id)
   if bytes then
     redis.call('HDEL', sizes, id)
-    redis.call('HINCRBY', sizes, 'total', 0 - bytes) -- not -bytes, which of 0 is "-0"
+    redis.call('HINCRBY', sizes, 'total', 0 - bytes) -- not -bytes, which is "-0" if bytes is 0
   end
   redis.call('ZREM', expiry, id)
   redis.call('DEL', job_of(id), results_of(id))
@@ -92,7 +93,7 @@ local function is_over(id)
   return not at or tonumber(at) <= now
 end
 
--- What a finished job no longer needs: its request.
+-- Removes the request of a finished job, which no longer needs it.
 local function unload(id)
   local packed = redis.call('HSTRLEN', job_of(id), 'packed')
   redis.call('HDEL', job_of(id), 'packed')
@@ -110,14 +111,14 @@ local function is_owner(id, token)
   return get(id, 'owner') == token and get(id, 'state') == 'running'
 end
 
--- Redis has lost nothing of it: without its results it would be judged, and shown, anew.
+-- Whether Redis still has all results of a job. If some were lost, items would be judged and shown again.
 local function is_whole(id)
   return redis.call('LLEN', results_of(id)) == tonumber(get(id, 'done'))
 end
 
 local step = {}
 
--- {'new' | 'same' | 'other', id}, or {'full', jobs, bytes, ms until the next one goes}
+-- Returns {'new' | 'same' | 'other', id}, or {'full', jobs, bytes, ms until the next job expires}.
 function step.submit(id, packed, digest, size, items, key, max_jobs, max_bytes, ttl_ms)
   sweep()
   if key ~= '' then
@@ -141,7 +142,7 @@ function step.submit(id, packed, digest, size, items, key, max_jobs, max_bytes, 
   return {'new', id}
 end
 
--- {state, items, done, summary}; nothing when there is no such job (or Redis has evicted a part of it)
+-- Returns {state, items, done, summary}, or nothing if there is no such job (or Redis has evicted a part of it).
 function step.read(id)
   if is_over(id) then return false end
   local found = redis.call('HMGET', job_of(id), 'state', 'items', 'done', 'summary')
@@ -152,7 +153,7 @@ function step.read(id)
   return {found[1], found[2], found[3], found[4] or ''}
 end
 
--- The entry of a consumer that has been silent for `idle_ms`, else the next that nobody has had.
+-- The entry of a consumer that has been silent for `idle_ms`. If there is none: the next entry that was not delivered yet.
 local function next_entry(consumer, idle_ms)
   if redis.call('EXISTS', queue) == 0 then return nil end
   local cursor = '0-0'
@@ -165,7 +166,8 @@ local function next_entry(consumer, idle_ms)
   return reply and reply[1][2][1], false
 end
 
--- {id, attempts, packed, digest, size, items, ms since it was first begun, whether it was another's, results stored}
+-- Returns {id, attempts, packed, digest, size, items, ms since the first start, 1 if taken over from another consumer,
+-- results stored}.
 function step.take(consumer, token, idle_ms)
   for _ = 1, STALE_ENTRIES do
     local entry, taken_over = next_entry(consumer, idle_ms)
@@ -187,15 +189,15 @@ function step.take(consumer, token, idle_ms)
   return false
 end
 
--- Show that the owner lives; 0: it is not the owner any more.
+-- Shows that the owner is alive. Returns 0 if the token is not the owner any more.
 function step.beat(id, token, consumer)
   if not is_owner(id, token) or is_over(id) then return 0 end
   redis.call('XCLAIM', queue, group, consumer, 0, get(id, 'entry'), 'JUSTID')
   return 1
 end
 
--- Add the results from the one numbered `offset` on, those left out that are there already. How many there are now: fewer
--- than `offset` if Redis has lost some; -1: it is not the owner any more.
+-- Adds results; the first one has the number `offset`. Skips results that are stored already. Returns how many are stored
+-- now: fewer than `offset` if Redis has lost some, -1 if the token is not the owner any more.
 function step.append(id, token, offset, ...)
   if not is_owner(id, token) then return -1 end
   local results, bytes = {...}, 0
@@ -213,7 +215,7 @@ function step.append(id, token, offset, ...)
   return have
 end
 
--- 1 also when this has been done already: the first reply may have been lost.
+-- Returns 1 also if the job was finished before by this owner: the first reply may have been lost.
 function step.finish(id, token, summary, ttl_ms)
   if get(id, 'state') == 'done' and get(id, 'owner') == token then return 1 end
   if not is_owner(id, token) then return 0 end
@@ -225,12 +227,12 @@ function step.finish(id, token, summary, ttl_ms)
   return 1
 end
 
--- Let others do it; the attempt counts.
+-- Gives the job back to the queue. The attempt counts.
 function step.release(id, token)
   if is_owner(id, token) then requeue(id, false) end
 end
 
--- Let others do all that this consumer has in hand; the attempts do not count.
+-- Gives all jobs of this consumer back to the queue. The attempts do not count.
 function step.leave(consumer)
   if redis.call('EXISTS', queue) == 0 then return end
   for _, pending in ipairs(redis.call('XPENDING', queue, group, '-', '+', 1000, consumer)) do
@@ -240,7 +242,8 @@ function step.leave(consumer)
   redis.call('XGROUP', 'DELCONSUMER', queue, group, consumer)
 end
 
--- The state the job had; one that has ended is removed, unless it was cancelled. Nothing when there is none.
+-- Cancels a job that is queued or running, and removes one that is done. Returns the state that the job had, or nothing if
+-- there is no such job.
 function step.cancel(id, ttl_ms)
   local state = get(id, 'state')
   if not state or is_over(id) then return false end
@@ -260,7 +263,7 @@ function step.forget(id)
   forget(id)
 end
 
--- Remove what is over; {jobs, bytes, jobs queued or running}
+-- Removes expired jobs. Returns {jobs, bytes, jobs queued or running}.
 function step.tend()
   sweep()
   local waiting = 0

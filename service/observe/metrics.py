@@ -38,26 +38,26 @@ class Metrics:
         self._requests = self._counter("requests", "Requests by outcome", "door", "method", "code", "key")
         self._request_s = Histogram(
             "rewardline_request_seconds",
-            "From a request's first byte to its answer",
+            "Time from a request's first byte to its answer",
             ["door", "method"],
             buckets=_LATENCY_S,
             registry=self.registry,
         )
         self._verifier_s = Histogram(
             "rewardline_verifier_seconds",
-            "One chunk of items inside a verifier",
+            "Time that a verifier takes for one chunk of items",
             ["verifier"],
             buckets=_LATENCY_S,
             registry=self.registry,
         )
         self._judge_call_s = Histogram(
             "rewardline_judge_call_seconds",
-            "One call of a judge model's endpoint, by how it ended",
+            "Time of one call of a judge model's endpoint, by outcome",
             ["endpoint", "outcome"],
             buckets=_LATENCY_S,
             registry=self.registry,
         )
-        self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
+        self._restarts = self._counter("worker_restarts", "Workers that were replaced, by reason", "reason")
         self._reloads = self._counter("recipes_reloads", "Times the file of recipes was read again", "outcome")
         self._keys_reloads = self._counter("keys_reloads", "Times the file of keys was read again", "outcome")
         self.rewards = RewardCounts()
@@ -66,7 +66,7 @@ class Metrics:
         self._doors = self._counter(
             "door_answers", "Answers to other systems' clients, by outcome", "client", "outcome"
         )
-        self._asked_again = self._counter("door_items_again", "Failed items asked again, as their callers still waited")
+        self._asked_again = self._counter("door_items_again", "Failed items judged again while callers wait")
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
         return Counter(f"rewardline_{name}", about, labels, registry=self.registry)

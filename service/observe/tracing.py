@@ -45,7 +45,7 @@ class Tracing:
 
     def publish(self, metrics: Metrics) -> None:
         metrics.watch_total("spans_sent", "Spans that the collector of traces took", lambda: self._exporter.sent)
-        metrics.watch_total("spans_lost", "Spans that could not be sent, or were too many", lambda: self._exporter.lost)
+        metrics.watch_total("spans_lost", "Spans lost: not sent, or the queue was full", lambda: self._exporter.lost)
 
 
 def _exporter(endpoint: str, share: float, version: str) -> Any:

@@ -24,11 +24,11 @@ def publish(
     metrics.watch("in_flight_items", "Items admitted and not yet answered", lambda: admission.items)
     metrics.watch("in_flight_bytes", "Bytes of admitted requests", lambda: admission.bytes)
     metrics.watch("in_flight_requests", "Requests admitted and not yet answered", lambda: admission.requests)
-    metrics.watch("draining", "1 while callers should go elsewhere", lambda: _is_leaving(admission))
-    metrics.watch("event_loop_lag_seconds", "The most the event loop was late in 15 s", lambda: load_monitor.lag_s)
-    metrics.watch_gauges("queued_work_seconds", "Work waiting, by verifier", engine.queued_s, "verifier")
+    metrics.watch("draining", "1 while the service drains, else 0", lambda: _is_leaving(admission))
+    metrics.watch("event_loop_lag_seconds", "Largest delay of the event loop in 15 s", lambda: load_monitor.lag_s)
+    metrics.watch_gauges("queued_work_seconds", "Seconds of work that wait, by verifier", engine.queued_s, "verifier")
     metrics.watch(
-        "queued_work_seconds_peak", "The most work waiting at once in ten minutes", lambda: load_monitor.peak_s
+        "queued_work_seconds_peak", "Most seconds of work that waited in ten minutes", lambda: load_monitor.peak_s
     )
     metrics.watch_pairs(
         "key_refused",
@@ -42,7 +42,7 @@ def publish(
     metrics.watch("cache_memory_entries", "Verdicts held by the in-process cache", lambda: len(cache.memory))
     metrics.watch_states(
         "cache_redis_state",
-        "Circuit breaker before Redis: 1 for the state it is in",
+        "State of Redis's circuit breaker: 1 for the current one",
         ("none", "closed", "half_open", "open"),
         lambda: cache.redis_state,
     )

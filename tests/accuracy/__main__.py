@@ -41,7 +41,7 @@ _ALL = sys.maxsize
 
 @dataclass(frozen=True)
 class _Task:
-    """Rows, by which doors of ours they are judged, and how many of them at most by others."""
+    """Rows, the doors of ours that judge them, and the most rows that other judges get."""
 
     rows: Rows
     ways: tuple[str, ...] = WAYS[:1]

@@ -1,7 +1,7 @@
-"""The two paths a verdict may come by, each on its own.
+"""The two paths to a verdict, each on its own.
 
-The quick one decides in the service process from the text alone (`verifiers.math.exact`). The general one reads both
-sides and compares what they mean, here without looking at the text first; it runs in a worker, where it can be killed.
+The quick path decides in the service process from the text alone (`verifiers.math.exact`). The general path reads both
+sides and compares their meanings, here without looking at the text first. It runs in a worker, which can be killed.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _REPEATS = 3
 
 
 def quick(reference: str, answer: str, options: Options) -> bool | None:
-    """Its verdict, or None when it leaves the question to the other one."""
+    """The verdict of the quick path, or None if it leaves the question to the general path."""
     if not options.is_plain:
         return None
     decision = exact.decide(reference, answer, options.tolerance)
@@ -30,7 +30,9 @@ def quick(reference: str, answer: str, options: Options) -> bool | None:
 
 @worker_function
 def general(question: Sequence[Any]) -> str:
-    """`equal`, `different`, why the answer is nothing that could be equal, or `UNSOUND`, when there is no verdict."""
+    """The general path's result: `equal`, `different`, the reason why the answer cannot be compared, or `UNSOUND` if
+    there is no verdict.
+    """
     reference, answer, packed = question
     if grading.grade([[reference], None, packed])["outcome"] != "different":
         return UNSOUND
@@ -48,9 +50,9 @@ def general(question: Sequence[Any]) -> str:
 
 
 def judge_generally(questions: Sequence[tuple[str, str, Options]], workers: int) -> list[Outcome]:
-    """What the general path makes of each `(reference, answer, options)`, in order.
+    """The general path's result for each `(reference, answer, options)`, in order.
 
-    A question whose worker the machine gave no CPU is asked again, as a client does with what has failed.
+    If a worker got no CPU time, its question is asked again, as a client does with failed items.
     """
 
     async def judge() -> list[Outcome]:

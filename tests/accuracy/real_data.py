@@ -1,4 +1,4 @@
-"""The labelled files, and how to have them judged: over HTTP, over gRPC, by the command line, and by somebody else."""
+"""The labelled files, and the ways to judge them: over HTTP, over gRPC, by the command line, and by other graders."""
 
 import json
 import os
@@ -29,7 +29,7 @@ RIVALS: Mapping[str, Mapping[str, Any]] = {
     "math, second opinion where unreadable": {"params": {"second_opinion": "unreadable"}},
     "math, second opinion always": {"params": {"second_opinion": "always"}},
 }
-"""Who else is asked about rows for `math`, by what differs in their items."""
+"""The other judges of rows for `math`, with the changes that they make to items."""
 COMPARED = ("status", "score", "reason", "extracted", "detail")
 
 Json = dict[str, Any]
@@ -42,14 +42,14 @@ class Rows:
     name: str
     items: list[Json]
     labels: Sequence[bool | None]
-    """Whether it is right; None: to be refused as `invalid`."""
+    """Whether each item is right. None means that it must be refused as `invalid`."""
     left_out: int = 0
-    """References that cannot be written in the way this set is about."""
+    """The references that cannot be written in the way of this set."""
     drawn_from: int = 0
-    """Of how many rows these are a sample; 0 when they are all."""
+    """The number of rows that these are a sample of. 0 if they are all."""
 
     def sample(self, most: int) -> "Rows":
-        """At most so many of the rows, the same ones each time."""
+        """A sample of at most this many rows. It is the same each time."""
         if len(self.items) <= most:
             return self
         chosen = sorted(random.Random(len(self.items)).sample(range(len(self.items)), most))
@@ -59,14 +59,14 @@ class Rows:
 
 @dataclass
 class Outcome:
-    """What one judge came to."""
+    """The results of one judge."""
 
     way: str
     rows: Rows
     verdicts: list[Json]
     seconds: float
     cpu_s: float
-    """Of the judge with its workers, without the client's."""
+    """CPU seconds of the judge with its workers, without the client's."""
     agree: int = field(default=0, init=False)
     false_accepts: int = field(default=0, init=False)
     false_rejects: int = field(default=0, init=False)
@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def disagreements(self) -> Sequence[Json]:
-        """Items whose verdict is not their label, judged or not, with both."""
+        """Items with a verdict that differs from the label, judged or not, with both."""
         return [
             {"data": self.rows.name, "judged by": self.way, "label": label, "verdict": verdict, **item}
             for item, label, verdict in zip(self.rows.items, self.rows.labels, self.verdicts, strict=True)
@@ -97,17 +97,17 @@ class Outcome:
         ]
 
 
-# --- what is judged
+# --- the data
 
 
 def probes(path: Path = PROBES) -> Rows:
-    """Pairs written to find what graders get wrong; without those whose label is a matter of policy."""
+    """Pairs written to find mistakes of graders, without those with a label that is a matter of policy."""
     rows = [row for row in _read(path) if not row.get("policy")]
     return Rows("probes", [_item(row["gold"], row["response"]) for row in rows], [row["expected"] for row in rows])
 
 
 def gsm8k() -> Rows:
-    """Real model solutions of GSM8K's test set with their graders' labels."""
+    """Real model solutions of GSM8K's test set, with the labels of its graders."""
     rows = _read(DATA / "gsm8k_model_solutions.jsonl")
     items = [_item(row["gold"], row["response"]) for row in rows]
     return Rows("GSM8K model solutions", items, [row["expected"] for row in rows])
@@ -126,8 +126,8 @@ def benchmarks(path: Path = BENCHMARKS) -> Rows:
 def in_pairs(name: str, golds: Sequence[str]) -> Rows:
     """Each reference as a response to itself, and to another row.
 
-    The other is the nearest following row whose answer is not the same text without spaces, case and markup; now and
-    then two such texts still mean the same, and the label is then wrong.
+    The other row is the nearest following one with a different text (without spaces, case and markup). In rare cases
+    two such texts mean the same, and the label is wrong.
     """
     items, labels = [], []
     for position, gold in enumerate(golds):
@@ -149,32 +149,34 @@ def benchmark_golds(path: Path = BENCHMARKS) -> list[str]:
 
 
 def against_themselves(name: str, golds: Sequence[str], rewrite: Rewrite) -> Rows:
-    """Each reference as the answer to itself, written in one way; where it can be."""
+    """Each reference as the answer to itself, written in one way, if that is possible."""
     written = [(gold, response(gold, rewrite)) for gold in golds]
     items = [_item(gold, text) for gold, text in written if text is not None]
     return Rows(f"{name}: {rewrite}", items, [True] * len(items), len(written) - len(items))
 
 
 def peers() -> Sequence[Rows]:
-    """What the tests of other graders say of answers: Math-Verify's and Inspect's."""
+    """Answers from the tests of other graders: Math-Verify's and Inspect's."""
     files = {"Math-Verify's own tests": "math_verify_cases", "Inspect's own tests": "inspect_cases"}
     return [_labelled(name, _read(DATA / f"{file}.jsonl")) for name, file in files.items()]
 
 
 def sentences() -> Rows:
-    """Answers stated in sentences, of all kinds of values and in several languages."""
+    """Answers in sentences, of all kinds of values and in several languages."""
     return _labelled("answers in sentences", _read(DATA / "sentences.jsonl"))
 
 
 def _labelled(name: str, rows: Sequence[Json]) -> Rows:
-    """Rows with `math` as their parameters; without those that a careful reader would not label so (`doubt` says why)."""
+    """Rows with `math` as their parameters, without those that a careful reader would label otherwise (`doubt` says
+    why).
+    """
     kept = [row for row in rows if row["gold"].strip() and "doubt" not in row]
     items = [{**_item(row["gold"], row["response"]), "params": row.get("math", {})} for row in kept]
     return Rows(name, items, [row["expected"] for row in kept], left_out=len(rows) - len(kept))
 
 
 def reports() -> Sequence[Rows]:
-    """Small inputs from public reports of faults of graders, by the verifier they are for."""
+    """Small inputs from public reports of graders' faults, by the verifier they are for."""
     by_verifier: dict[str, list[Json]] = {}
     for path in sorted(REPORTS.glob("*.jsonl")):
         for row in _read(path):
@@ -189,11 +191,11 @@ def reports() -> Sequence[Rows]:
     ]
 
 
-# --- who judges
+# --- the judges
 
 
 def judge(rows: Rows, way: str, served: Served, folder: Path) -> Outcome:
-    """Have the rows judged one way by our service, with nothing cached."""
+    """Have our service judge the rows in one way, without a cache."""
     if way == "command line":
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.perf_counter()
@@ -212,7 +214,7 @@ def judge(rows: Rows, way: str, served: Served, folder: Path) -> Outcome:
 
 
 def judge_as(rival: str, rows: Rows, served: Served, folder: Path) -> Outcome:
-    """Have rows for `math` judged as one of `RIVALS` does."""
+    """Have one of `RIVALS` judge rows for `math`."""
     other = RIVALS[rival]
     is_math = "verifier" not in other
     own = [item.get("params", {}) if is_math else {} for item in rows.items]
@@ -227,16 +229,16 @@ def _by_command(rows: Rows, folder: Path) -> list[Json]:
     source.write_text("".join(json.dumps(item) + "\n" for item in rows.items))
     target.unlink(missing_ok=True)
     command = [sys.executable, "-m", "service", "score", str(source), "-o", str(target)]
-    environment = {**os.environ, "REWARDLINE_SANDBOX": "none"}  # no program is among what is judged
+    environment = {**os.environ, "REWARDLINE_SANDBOX": "none"}  # the items hold no programs
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env=environment, timeout=900)
     return [{name: row[name] for name in COMPARED} for row in _read(target)]
 
 
 def _cpu_s(pid: int) -> float:
-    """CPU seconds used by a process, those below it, and those of them that have ended."""
+    """CPU seconds of a process, of those below it, and of those that have ended."""
     used = 0
     for each in (pid, *descendants(pid)):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it may have ended meanwhile
+        with suppress(FileNotFoundError, ProcessLookupError):  # the process may have ended meanwhile
             fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
             used += sum(map(int, fields[11:15]))
     return used / os.sysconf("SC_CLK_TCK")

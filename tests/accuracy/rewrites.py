@@ -1,4 +1,4 @@
-r"""Ways in which a model may write the very answer that a reference is: a grader has to take each of them.
+r"""Ways in which a model may write the very answer of a reference. A grader must accept each of them.
 
     plain       Answer: \frac{1}{2}+x                  the text itself, on the answer line
     dollars     The final answer is $\frac{1}{2}+x$.
@@ -7,8 +7,8 @@ r"""Ways in which a model may write the very answer that a reference is: a grade
     fractions   ... $\boxed{1/2+x}$.                   \frac{a}{b} as a/b, and a/b as \frac{a}{b}
     alone       \frac{1}{2}+x, $\frac{1}{2}+x$         with nothing around it, which asks the most of extraction
 
-A rewrite keeps the meaning whatever the reference is, or gives None: the ways to write it do not apply to every
-reference. A reference is taken without the `$` around all of it.
+A rewrite keeps the meaning of every reference, or gives None: not all ways apply to every reference. A reference is
+taken without the `$` around all of it.
 """
 
 import re
@@ -32,11 +32,11 @@ class Rewrite(StrEnum):
 
 
 ANNOUNCED = (Rewrite.PLAIN, Rewrite.DOLLARS, Rewrite.BOXED, Rewrite.SPACED, Rewrite.FRACTIONS)
-"""Those that say that this is the answer."""
+"""The ways that announce the answer."""
 
 
 def response(reference: str, rewrite: Rewrite) -> str | None:
-    """A response whose answer is the reference, written so; None where it cannot be."""
+    """A response with the reference as its answer, written in this way. None if that is impossible."""
     answer = bare(reference)
     line = _one_line(answer)
     match rewrite:
@@ -47,7 +47,7 @@ def response(reference: str, rewrite: Rewrite) -> str | None:
         case Rewrite.BOXED:
             return _boxed(answer)
         case _ if not _has_no_dollar(answer) or _is_prose(answer):
-            return None  # partly text: what is inside and what is outside of mathematics would change
+            return None  # the reference is partly text: the bounds of its mathematics would change
         case Rewrite.DOLLARS:
             return line and f"{_WORK}The final answer is ${line}$."
         case Rewrite.ALONE_IN_DOLLARS:
@@ -78,7 +78,9 @@ def _changed(answer: str, rewritten: str) -> str | None:
 
 
 def _one_line(answer: str) -> str | None:
-    """A single line break is a blank to TeX. Several paragraphs or sentences are no answer line."""
+    """The text on one line. TeX takes a single line break for a blank. Several paragraphs or sentences are no answer
+    line.
+    """
     lines = [line.strip() for line in answer.splitlines()]
     if not all(lines) or (_is_prose(answer) and _NEXT_SENTENCE.search(answer)):
         return None
@@ -86,7 +88,7 @@ def _one_line(answer: str) -> str | None:
 
 
 def _is_prose(answer: str) -> bool:
-    r"""Whether it holds words, told apart by blanks, outside of `\text{}` and its like."""
+    r"""Whether the text has words, separated by blanks, outside of `\text{}` and similar commands."""
     outside = " ".join(token.text if token.kind == "letters" else "." for token in _tokens(answer))
     return re.search(r"[^\W\d_]{2,} [^\W\d_]|[^\W\d_] [^\W\d_]{2,}", outside) is not None
 
@@ -99,7 +101,7 @@ def _has_no_dollar(text: str) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether braces match, so that a box around the text ends where the text does."""
+    """Whether braces match, so that a box around the text ends with the text."""
     depth = 0
     for brace in re.findall(r"\\.|[{}]", text, re.DOTALL):
         depth += (brace == "{") - (brace == "}")
@@ -157,10 +159,10 @@ _OPENING, _CLOSING = frozenset(["(", "[", r"\{"]), frozenset([")", "]", r"\}"])
 
 
 def spaced(answer: str) -> str:
-    r"""The answer with spaces where there were none, and none where there were some.
+    r"""The answer with spaces added, and with other spaces removed.
 
-    Only beside operators, commas and brackets, and inside braces, and not beside words: there TeX itself decides what
-    distance is right. `2 1/4`, `1,234`, `\text{no solution}`, `x^-1` and `5-day` stay as they are.
+    Spaces change only beside operators, commas and brackets, and inside braces, and never beside words: there TeX
+    itself sets the distance. `2 1/4`, `1,234`, `\text{no solution}`, `x^-1` and `5-day` stay the same.
     """
     tokens = _tokens(answer)
     if _OPTIONAL_ARGUMENT.search(answer):
@@ -176,7 +178,7 @@ def spaced(answer: str) -> str:
 
 
 def _is_free(before: list[_Token], token: _Token, after: list[_Token]) -> bool:
-    """Whether the space between two tokens carries no meaning."""
+    """Whether the space between two tokens has no meaning."""
     left, right = before[-1], token
     if any(side.kind == "letters" and len(side.text) > 1 for side in (left, right)):
         return False
@@ -210,7 +212,7 @@ def _toggled(left: _Token, right: _Token, thin: bool) -> str:
         return "\\," if thin and not is_inside_braces else " "
     is_list_of_numbers = left.text == "," and right.kind == "number"
     is_end_of_command = left.kind == "command" and left.text[-1].isalpha() and right.text[0].isalpha()
-    is_like_a_power_of_ten = left.text in ("e", "E") or right.text in ("e", "E")  # `6e - 10`
+    is_like_a_power_of_ten = left.text in ("e", "E") or right.text in ("e", "E")  # for example `6e - 10`
     return right.space if is_list_of_numbers or is_end_of_command or is_like_a_power_of_ten else ""
 
 
@@ -222,16 +224,16 @@ _NO_NUMBER = re.compile(
     r"\\(?:text|mathrm|mbox|begin|end|\\)|[=<>,;&$]|\\(?:le|ge|leq|geq|ne|neq|partial)(?![A-Za-z])|^\s*d"
 )
 _WEAK_BEFORE = re.compile(r"(?:^|[-+=<>(\[{,;]|\\(?:le|leq|ge|geq|ne|neq|in|pm|mp|cup|approx|to)\s)\s*$")
-"""What binds no closer than a sum does, so that a quotient behind it needs no parentheses."""
+"""Tokens that bind no closer than a sum, so that a quotient behind them needs no parentheses."""
 _WEAK_AFTER = re.compile(r"\s*(?:$|[-+=<>)\]},;]|\\(?:le|leq|ge|geq|ne|neq|pm|mp|cup|right|approx|to|\})(?![A-Za-z]))")
 _STRONG_BEFORE = re.compile(r"\\(?:cdot|times)\s*$")
 _EXPONENT_SIGN = re.compile(r"[\^_]\s*[-+]\s*$")
 
 
 def fractions_as_slashes(answer: str) -> str:
-    r"""`\frac{a}{b}` as `a/b`, with the parentheses it takes.
+    r"""`\frac{a}{b}` as `a/b`, with the needed parentheses.
 
-    Not behind a factor or a whole number (`2\frac{1}{2}`), not for derivatives, and not with words in it.
+    It does not apply behind a factor or a whole number (`2\frac{1}{2}`), to derivatives, or to fractions with words.
     """
     parts: list[str] = []
     position = 0
@@ -266,7 +268,7 @@ def _quotient(before: str, top: str, bottom: str, after: str) -> str | None:
 
 
 def _arguments(text: str, position: int) -> tuple[str, str, int] | None:
-    """The two arguments of a fraction, in braces or one character each, and where they end."""
+    """The two arguments of a fraction, in braces or one character each, and the place where they end."""
     found: list[str] = []
     for _ in range(2):
         while position < len(text) and text[position].isspace():
@@ -297,7 +299,7 @@ _SLASH = re.compile(r"(?<![\d.])(\d+|\\pi)\s*/\s*(\d+)(?![\d.]|,\d)")
 
 
 def slashes_as_fractions(answer: str) -> str:
-    r"""`3/4` as `\frac{3}{4}`, where nothing beside it belongs to it: not in `2 1/4`, `1/2x`, `x^1/2` or `3/4/2020`."""
+    r"""`3/4` as `\frac{3}{4}`, unless a neighbour belongs to it, as in `2 1/4`, `1/2x`, `x^1/2` or `3/4/2020`."""
 
     def as_fraction(match: re.Match[str]) -> str:
         before, after = answer[: match.start()], answer[match.end() :]

@@ -1,7 +1,7 @@
 """`python -m tests.benchmarks.audit_speed`: what the audit log costs the event loop, and how much it writes.
 
-The hand-over alone; how fast the thread empties a full queue; packing; and a whole engine that scores new items as fast
-as it can, with and without the log, and how late the loop comes to its next turn meanwhile.
+It measures the hand-over alone; how fast the thread empties a full queue; packing; and a whole engine that scores new
+items as fast as it can, with and without the log, and how late the event loop is meanwhile.
 """
 
 import asyncio

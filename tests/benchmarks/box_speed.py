@@ -1,8 +1,8 @@
-"""Programs in boxes, against bare starts of the same interpreter, `docker run`, and a warm fork with no box at all.
+"""Programs in boxes, against bare starts of the same interpreter, `docker run`, and a warm fork without a box.
 
-R0 is the rate of bare `python3 -I -c pass`, two at a time: what anyone pays who starts an interpreter per test. Every
-figure is measured in several rounds, each round going through all of them, and is the median of its rounds; ratios are
-between medians of one run. CPU time is what all of the machine was busy for, whoever did the work, so it is right only where
+R0 is the rate of bare `python3 -I -c pass`, two at a time: the price of starting an interpreter for each test. Every
+figure is measured in several rounds, each round goes through all figures, and the median of the rounds counts. Ratios
+are between medians of one run. CPU time is the busy time of the whole machine, whatever ran, so it is right only if
 nothing else runs.
 """
 
@@ -39,7 +39,8 @@ CPP: Final = (
     "#include <bits/stdc++.h>\nusing namespace std;\nint main() { int a, b; cin >> a >> b; cout << a + b << endl; }\n"
 )
 CPP_COLD: Final = f";\n{CPP}"
-"""The same program. Once a compiler has seen any token, if only of an empty declaration, no header is a precompiled one."""
+"""The same program. No precompiled header applies after the compiler has seen a token, even only that of an empty
+declaration."""
 BUSY: Final = "import time\nwhile time.process_time() < {cpu_s}:\n    pass\nprint(1)\n"
 _PYTHON: Final = "/usr/bin/python3"
 _IN_MEMORY: Final = Path("/dev/shm/rewardline-bench")
@@ -62,7 +63,7 @@ async def run(effort: Effort) -> list[Report]:
 
 
 async def _rates(rounds: int, tests: int) -> Report:
-    """Programs of ten tests, two at a time."""
+    """Rates of programs with ten tests, two at a time."""
     figures = _Figures()
     async with contextlib.AsyncExitStack() as stack:
         boxes = {name: await stack.enter_async_context(_started(make)) for name, make in _backends().items()}
@@ -93,7 +94,7 @@ _IMPORTS: Final = (
 
 @dataclass(slots=True)
 class _Figures:
-    """Rates and CPU milliseconds by name, several rounds of each."""
+    """Rates and CPU milliseconds by name, from several rounds."""
 
     rates: dict[str, list[float]] = field(default_factory=dict)
     cpu_ms: dict[str, list[float]] = field(default_factory=dict)
@@ -124,7 +125,7 @@ class _Figures:
 
 
 def _busy_s() -> float:
-    """CPU seconds that this machine has worked, for whomever: user, nice, system, irq, softirq (proc_stat(5))."""
+    """CPU seconds that this machine has worked: user, nice, system, irq, softirq (proc_stat(5))."""
     with open("/proc/stat", encoding="ascii") as file:
         ticks = [int(field) for field in file.readline().split()[1:]]
     return sum(ticks[place] for place in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
@@ -138,7 +139,7 @@ def _bare_starts(count: int, code: str = "pass") -> float:
 
 
 def _docker_runs(count: int) -> float | None:
-    """None where there is no Docker, or no image."""
+    """The rate of `docker run`. None without Docker or without the image."""
     command = ["docker", "run", "--rm", "--network", "none", "-i", IMAGE, "/usr/bin/python3", "-I", "-c", ADD]
 
     def start(_: int) -> None:
@@ -185,9 +186,9 @@ for _ in range(int(sys.argv[1])):
 
 
 def _warm_forks(count: int) -> float:
-    """What judges cannot do without who keep the same modules warm, and have no box.
+    """The least work of a judge that keeps the same modules warm and has no box.
 
-    That is to fork, to give the program its input, to run it, to read its output to the end, and to wait for its process.
+    It forks, gives the program its input, runs it, reads its output to the end, and waits for its process.
     """
     code = f"import {', '.join(COMMON_MODULES)}\n{_FORKS}"
     command = [_PYTHON, "-s", "-S", "-c", code, str(count // PARALLEL), ADD]
@@ -250,7 +251,7 @@ async def _done(sandbox: Sandbox, program: Program, runs: Sequence[Run]) -> list
 
 
 async def _kinds(rounds: int, programs: int) -> Report:
-    """Seconds of one program at a time, medians over programs, against one bare start."""
+    """Seconds of one program at a time, as medians over programs, against one bare start."""
     spent: dict[str, list[float]] = {}
     async with contextlib.AsyncExitStack() as stack:
         boxes = {name: await stack.enter_async_context(_started(make)) for name, make in _backends(slots=1).items()}
@@ -307,7 +308,7 @@ async def _timed(work: Callable[[], Awaitable[object]], count: int) -> list[floa
 
 
 async def _can(work: Callable[[], Awaitable[object]]) -> bool:
-    """Whether this can be run here at all: a box without pytest cannot."""
+    """Whether this can run here at all: a box without pytest cannot run tests of pytest."""
     try:
         await work()
     except (AssertionError, SandboxUnavailable):
@@ -333,7 +334,7 @@ _compiled_before = iter(range(10**9))
 
 
 async def _compiled(sandbox: Sandbox, source: str) -> float:
-    """CPU seconds of a compilation that no cache has."""
+    """CPU seconds of a compilation without a cache."""
     different = f"{source}// {os.getpid()} {next(_compiled_before)}\n"
     built = await sandbox.run(Program(different, "cpp"), [])
     assert built.ok, built.message
@@ -345,7 +346,7 @@ async def _compiled(sandbox: Sandbox, source: str) -> float:
 
 
 async def _false_time_outs(busy: int) -> Report:
-    """Programs which use half their CPU limit, in many more boxes than there are cores."""
+    """Programs that use half their CPU limit, in many more boxes than there are cores."""
     async with _started(lambda: _pooled(LocalBackend(python=_PYTHON), slots=busy)) as sandbox:
         limits = Limits(cpu_s=1.0)
         results: list[RunResult] = []
@@ -373,7 +374,7 @@ async def _false_time_outs(busy: int) -> Report:
 
 
 async def _through_http(rounds: int, programs: int, starts: int) -> list[Report]:
-    """Batches of `code` items with ten tests each, judged, over HTTP."""
+    """Batches of `code` items with ten tests each, judged over HTTP."""
     rates: dict[str, list[float]] = {}
     reference = {"case_type": "stdio", "test_cases": [{"input": f"{n} 2\n", "output": f"{n + 2}\n"} for n in range(10)]}
     for kind in ("docker", "local") if _has_image() else ("local",):
@@ -400,7 +401,7 @@ async def _through_http(rounds: int, programs: int, starts: int) -> list[Report]
 
 
 async def _volume(programs: int, first: int) -> list[Report]:
-    """Many programs of ten tests: rate, the time each took in its box, and memory."""
+    """Many programs of ten tests: the rate, the time of each in its box, and memory."""
     rows: list[dict[str, Cell]] = []
     for name, make in _backends().items():
         async with _started(make) as sandbox:

@@ -1,7 +1,7 @@
-"""What engine and doors cost on top of receiving, decoding and answering: ours against bare servers, side by side.
+"""The cost of engine and doors beyond receiving, decoding and answering: our server against bare ones, side by side.
 
-Every size and door is measured in rounds; in each round every contestant has its turn, in the opposite order every
-other round, so that a machine that drifts does so for all. Ratios are taken within rounds, then their median.
+Every size and door is measured in rounds. In each round every contestant runs once, in the opposite order every other
+round, so that a machine that changes its speed does so for all. Ratios are taken within rounds; their median counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _SETTINGS = {"sandbox": "none", "max_items_per_request": "8192", "max_body_mb": 
 
 @dataclass(slots=True, eq=False)
 class Contestant:
-    """One server with one kind of load, and what came of its runs."""
+    """One server with one kind of load, and the results of its runs."""
 
     name: str
     server: Server
@@ -66,7 +66,7 @@ async def run(effort: Effort) -> list[Report]:
 
 
 async def compete(door: str, contestants: Sequence[Contestant], connections: int, rounds: int, seconds: float) -> None:
-    """Let every contestant run in every round; the first round warms up and does not count."""
+    """Let every contestant run in every round. The first round warms up and does not count."""
     generate = load.http_load if door == "http" else load.grpc_load
     for number in range(rounds + 1):
         for contestant in contestants if number % 2 else reversed(contestants):
@@ -85,7 +85,7 @@ async def compete(door: str, contestants: Sequence[Contestant], connections: int
 
 
 def compared(contestant: Contestant, rivals: Sequence[Contestant]) -> dict[str, Cell]:
-    """How many times as fast as each rival, the toughest first; empty cells for a rival itself."""
+    """The speed as a multiple of each rival's, the fastest rival first. The cells are empty for a rival itself."""
     cells: dict[str, Cell] = {}
     is_rival = contestant in rivals
     for name, rival in zip(("toughest", "plainest"), rivals, strict=True):

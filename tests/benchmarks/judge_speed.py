@@ -1,7 +1,7 @@
-"""Judge models: what the proxy costs beside calling the same server, verdicts that are kept, and a pool in trouble.
+"""Judge models: the cost of the proxy against direct calls of the same server, cached verdicts, and a pool with faults.
 
-The server is llama.cpp's own with the model of a million parameters, whose replies take milliseconds: a proxy's cost shows.
-The pool in trouble is of scripted upstreams, so that one of them can be dead and another ten times as slow.
+The server is llama.cpp's own with a model of a million parameters. Its replies take milliseconds, so that the cost of a
+proxy shows. The pool with faults has scripted upstreams, so that one of them can be dead and another ten times as slow.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ def _asked(number: int) -> dict[str, Any]:
 
 
 async def _overhead(effort: Effort) -> Report:
-    """The same requests straight to the server and through ours, in turns."""
+    """The same requests to the server directly and through ours, in turns."""
     rounds, calls = effort.of((7, 128), (3, 64), (1, 4))
     rows: list[dict[str, Any]] = []
     with serving_llama() as llama, tempfile.TemporaryDirectory() as folder:
@@ -100,7 +100,7 @@ async def _through(session: aiohttp.ClientSession, url: str, calls: int, at_once
             await reply.read()
 
     async def call_again(number: int) -> None:
-        """The server ends a connection after some requests, which may be when the next one is sent."""
+        """Repeat a call. The server closes a connection after some requests, perhaps just when the next one is sent."""
         try:
             await call(number)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
@@ -122,7 +122,7 @@ async def _pooled(call: Callable[[int], Awaitable[None]], calls: int, at_once: i
 
 
 async def _kept(effort: Effort) -> Report:
-    """Items whose verdict is known: through HTTP, of one core."""
+    """Items with known verdicts, over HTTP, on one core."""
     rounds = effort.of(40, 5, 5)
     async with Scripted(says()) as upstream:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """The load generators: bodies made beforehand, and clients that cost little beside the server they measure.
 
-Nothing is encoded while the clock runs. A body is cut once at every place where its items carry the batch's number;
-joining the pieces with the next number makes a batch whose items nobody has seen before.
+Nothing is encoded while the clock runs. A body is cut at every place with the batch's number. Joining the pieces with
+the next number makes a batch of new items.
 """
 
 import asyncio
@@ -29,17 +29,17 @@ _HEAD = (
 
 
 _numbers = count()
-"""Of all batches of this run, so that no benchmark's items are another's cache hits."""
+"""The numbers of all batches of this run, so that no benchmark's items are another's cache hits."""
 
 
 class Batches:
-    """One batch's body, and as many fresh ones of the same size as are wanted."""
+    """The body of one batch, and any number of fresh ones of the same size."""
 
     def __init__(self, body: bytes, items: int) -> None:
         self._pieces = body.split(MARK.encode())
         self.items = items
         self.same = self.fresh()
-        """Always this one: answered from the cache once it has been sent."""
+        """Always this body. After the first time it is answered from the cache."""
 
     def fresh(self) -> bytes:
         return (b"%08d" % next(_numbers)).join(self._pieces)
@@ -83,7 +83,7 @@ def batches(door: str, verifier: str, samples: Sequence[Sample]) -> Batches:
 
 
 def long_samples(count_: int, params: dict[str, str] | None = None) -> list[Sample]:
-    """Items of 4 kB real solutions, each different, with 400 B prompts; each prompt has 16 of them."""
+    """Items with real solutions of 4 kB, each different, and prompts of 400 B. Each prompt has 16 of them."""
     text = _solutions()
     samples = []
     for index in range(count_):
@@ -104,18 +104,18 @@ def _solutions() -> str:
 
 @dataclass(slots=True)
 class Run:
-    """What one generator saw."""
+    """The results of one generator."""
 
     until: float = math.inf
-    """When the last request may begin, on `perf_counter`'s clock."""
+    """The time of the last possible start of a request, on `perf_counter`'s clock."""
     requests: float = math.inf
-    """How many may still begin."""
+    """The number of requests that may still begin."""
     items: int = 0
     seconds: float = 0.0
     latencies_s: list[float] = field(default_factory=list)
 
     def begins(self) -> bool:
-        """Whether one more request may begin; counts it."""
+        """Whether one more request may begin. It counts the request."""
         self.requests -= 1
         return self.requests >= 0 and perf_counter() < self.until
 
@@ -138,7 +138,9 @@ async def http_load(
     answer_bytes: int,
     requests: float = math.inf,
 ) -> Run:
-    """Post `body()` over keep-alive connections, one request under way on each, until time or requests are used up."""
+    """Post `body()` over keep-alive connections, one request in flight on each, until the time or the requests are
+    used up.
+    """
     loop = asyncio.get_running_loop()
     host, _, port = server.http.rpartition(":")
     head = _HEAD.format(path=PATH, answer=answer_bytes, length=len(body())).encode()
@@ -172,7 +174,7 @@ class _HttpClient(asyncio.Protocol):
         self._transport = transport
 
     def begin(self) -> None:
-        """Send the next request, or be done."""
+        """Send the next request, or finish."""
         if self._run.begins():
             request = self._request()
             self._sent = perf_counter()
@@ -211,7 +213,7 @@ class _HttpClient(asyncio.Protocol):
 async def grpc_load(
     server: Server, batch: Batches, body: Callable[[], bytes], *, connections: int, seconds: float, answer_bytes: int
 ) -> Run:
-    """Call `Score` with serialized requests, so many at a time over one channel, until the time is over."""
+    """Call `Score` with serialized requests, this many at a time over one channel, until the time is over."""
     run = Run()
     metadata = (("answer-bytes", str(answer_bytes)),)
     async with _channel(server) as channel:
@@ -233,7 +235,7 @@ async def grpc_load(
 
 
 async def answer(server: Server, door: str, body: bytes) -> bytes:
-    """The answer to one request; also what tells the bare servers how much to answer."""
+    """The answer to one request. It also tells the bare servers how much to answer."""
     if door == "grpc":
         async with _channel(server) as channel:
             return bytes(await channel.unary_unary(METHOD, None, None)(body))
@@ -249,7 +251,7 @@ async def answer(server: Server, door: str, body: bytes) -> bytes:
 
 
 def check(door: str, content: bytes, batch: Batches) -> int:
-    """The length of the service's answer, after making sure that it judged every item."""
+    """The length of the service's answer. It first checks that the service judged every item."""
     ok = pb.ScoreResponse.FromString(content).summary.ok if door == "grpc" else json.loads(content)["summary"]["ok"]
     assert ok == batch.items, f"{ok} of {batch.items} items were judged: {content[:500]!r}"
     return len(content)

@@ -1,8 +1,8 @@
-"""Math items per second: the service's verifier, its workers included, against a loop around Math-Verify.
+"""Math items per second: the service's verifier with its workers, against a loop around Math-Verify.
 
-Both judge the same slices of the same items in turn, each item once, so that what either remembers of an item helps
-neither. The service judges without its cache. Time is CPU time, of the service and all its workers, where nothing else
-is said. Then each item alone, by a service that has not seen it; and the same items by a service on one core and on two.
+Both judge the same slices of the same items in turn, each item once, so that what they remember of an item does not
+help. The service has no cache. Unless stated otherwise, times are CPU times of the service and all its workers. Then
+each item is judged alone, by a service that has not seen it; and the same items by a service on one core and on two.
 """
 
 import asyncio
@@ -29,10 +29,11 @@ from tests.benchmarks.report import Cell, Effort, Report
 from tests.conftest import ROOT
 
 _SETS = {"gsm8k_model_solutions": 1500, "long_sample": 300, "hard_sample": 300}
-"""Files of tests/data/math, and how many of their items are judged."""
+"""Files of tests/data/math, with the number of their items to judge."""
 _SLICES = 6
 _SCALING_ITEMS = {"gsm8k_model_solutions": 12_000, "long_sample": 9_000, "hard_sample": 300}
-"""Batches that take two tenths of a second at least. Items are repeated, as samples of one prompt are, with other responses."""
+"""Batches that take at least two tenths of a second. Items are repeated with other responses, as samples of one
+prompt are."""
 _DEADLINE_S = 600.0
 
 
@@ -47,16 +48,16 @@ class Problem:
 
 @dataclass(slots=True)
 class _Spent:
-    """Seconds that each of several pieces of work took."""
+    """The seconds of several pieces of work."""
 
     cpu_s: list[float] = field(default_factory=list)
     own_s: list[float] = field(default_factory=list)
-    """Of the CPU time, what this process used itself."""
+    """The part of the CPU time that this process used itself."""
     wall_s: list[float] = field(default_factory=list)
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Count what is done inside: the CPU time of this process and of its workers."""
+        """Measure the block: the CPU time of this process and of its workers."""
         workers_s, started, own_s = processes.below_s(), perf_counter(), process_time()
         yield
         own_s, wall_s = process_time() - own_s, perf_counter() - started
@@ -65,7 +66,7 @@ class _Spent:
         self.cpu_s.append(own_s + max(0.0, processes.below_s() - workers_s))
 
     def row(self, who: str) -> dict[str, Cell]:
-        """How the CPU milliseconds are distributed."""
+        """The distribution of the CPU milliseconds."""
         ordered = sorted(spent * 1000 for spent in self.cpu_s)
         return {
             f"{who} p50 ms": ordered[len(ordered) // 2],
@@ -106,7 +107,9 @@ async def run(effort: Effort) -> list[Report]:
 
 
 async def _scaling(sets: Mapping[str, Sequence[Problem]], effort: Effort) -> list[dict[str, Cell]]:
-    """One worker on one core, and two on two; always with new workers, because they remember what they have read."""
+    """One worker on one core, and two on two. The workers are always new, because workers remember what they have
+    read.
+    """
     counts = {name: effort.of(count, count, 10) for name, count in _SCALING_ITEMS.items()}
     batches = {name: _repeated(problems, counts[name]) for name, problems in sets.items()}
     spent = {(name, workers): _Spent() for name in sets for workers in (1, 2)}
@@ -136,7 +139,7 @@ async def _scaling(sets: Mapping[str, Sequence[Problem]], effort: Effort) -> lis
 
 
 def _repeated(problems: Sequence[Problem], count: int) -> list[ScoreItem]:
-    """So many items, sample after sample of each problem; no two responses are the same."""
+    """This many items, sample after sample of each problem. No two responses are equal."""
     samples = ceil(count / len(problems))
     return [
         replace(problem, response=f"Sample {sample}.\n{problem.response}").item()

@@ -1,7 +1,7 @@
-"""The service's memory over a million items and more, none of which it has seen before.
+"""The service's memory over more than a million new items.
 
-The verdict cache is small, so that it is full after the first tenth; so is what is remembered of references. From then
-on memory should stay where it is.
+The verdict cache is so small that it is full after the first tenth, and so is the memory for references. From then on
+memory should stay the same.
 """
 
 import math
@@ -28,7 +28,8 @@ _MATH = (
     ("(x+N)(x-1)", "x^2+Nx-x-N"),
     (r"\sqrt{2}+N", "N+2^{1/2}"),
 )
-"""Answers and references; N is a number no item had before. The last `_READ` are read in a worker, for a millisecond."""
+"""Answers and references. N is a new number for each item. The last `_READ` are read in a worker, which takes a
+millisecond."""
 _READ = 4
 
 
@@ -79,7 +80,7 @@ def _row(service: Server, verifier: str, items: int, items_per_s: float | None) 
 
 
 def _sample(index: int, verifier: str) -> Sample:
-    """A short item, new in every batch; one in 25 of the math items needs a worker."""
+    """A short item, new in every batch. One in 25 of the math items needs a worker."""
     if verifier != "math":
         return Sample(f"Sum {index} of {MARK}.\n#### {index % 97}", f"{index % 97}")
     plain = len(_MATH) - _READ
@@ -90,7 +91,7 @@ def _sample(index: int, verifier: str) -> Sample:
 
 
 def _slopes(points: list[dict[str, Cell]]) -> dict[str, Cell]:
-    """Bytes per item of server and workers."""
+    """Bytes per item of the server and its workers."""
 
     def slope(name: str) -> float:
         items = [float(point["items"] or 0) for point in points]

@@ -1,4 +1,4 @@
-"""What a benchmark hands back: rows that are printed as a table and written as JSON alike."""
+"""The result of a benchmark: rows that are printed as a table and written as JSON."""
 
 import os
 import platform
@@ -19,24 +19,24 @@ class Effort(StrEnum):
     """How much is measured."""
 
     FULL = "full"
-    """What may be quoted."""
+    """Enough measurements to quote."""
     QUICK = "quick"
-    """Fewer and shorter runs: roughly how it is."""
+    """Fewer and shorter runs, for a first impression."""
     GLANCE = "glance"
-    """Everything once, about a second each: only that it works."""
+    """Everything once, about a second each, to check that it works."""
 
     def of(self, full: T, quick: T, glance: T) -> T:
-        """The one of three amounts that goes with it."""
+        """The one of three amounts that belongs to this effort."""
         return {Effort.FULL: full, Effort.QUICK: quick, Effort.GLANCE: glance}[self]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One table; every row has the same columns, named with their units."""
+    """One table. Every row has the same columns. Their names have units."""
 
     title: str
     note: str
-    """How it was measured: what one must know to read the figures."""
+    """How the table was measured: what a reader must know."""
     rows: Sequence[Mapping[str, Cell]]
 
     def show(self, console: Console) -> None:
@@ -49,7 +49,7 @@ class Report:
 
 
 def machine() -> dict[str, Cell]:
-    """Where this was measured."""
+    """A description of the machine."""
     models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
         "cpu": models[0].partition(":")[2].strip() if models else platform.machine(),

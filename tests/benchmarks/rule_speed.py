@@ -1,9 +1,9 @@
-"""Rule verifiers: 4-kB responses per second of one core, beside the plainest function that could stand in for each.
+"""Rule verifiers: responses of 4 kB per second of one core, beside the plainest function that could replace each.
 
-Responses are 4,000 bytes long and all different: real reasoning, arithmetic, prose and programs of tests/data, put together
-by a seeded draw, in the shape that the rule is about. Ours go through `Verifier.score` as the engine calls it, in chunks, with
-a worker on the same core; time is CPU time of both. What stands beside it is the formula alone, written down in our own
-words: no checks, no limits and no verdict with a reason, so it is a floor and no rival.
+Responses are 4,000 bytes long and all different. They are real reasoning, arithmetic, prose and programs of tests/data,
+combined by a seeded draw into the shape that the rule judges. Ours go through `Verifier.score` as the engine calls it,
+in chunks, with a worker on the same core; time is the CPU time of both. The function beside it is the formula alone, in
+our own words: no checks, no limits and no verdict with a reason. So it is a lower bound, not a rival.
 """
 
 import csv
@@ -47,16 +47,16 @@ Baseline = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row: a verifier, its parameters, and responses of the shape it is about."""
+    """A row: a verifier, its parameters, and responses of the shape that it judges."""
 
     label: str
     verifier: str
     make: Callable[[int], str]
-    """The response of a number."""
+    """Makes the response with a number."""
     params: Mapping[str, Any] = field(default_factory=dict)
     baseline: Baseline | None = None
     formula: str = ""
-    """What the baseline is."""
+    """A description of the baseline."""
     goal: int | None = _LINEAR_GOAL
 
 
@@ -132,7 +132,7 @@ def _instruction_item(entry: Entry, row: Mapping[str, Any], profile: str) -> Ite
 
 
 async def _fastest(entry: Entry, items: Sequence[Item[Any]], rounds: int) -> tuple[float, Sequence[Verdict]]:
-    """The least CPU seconds of several rounds, and what was decided."""
+    """The least CPU seconds of several rounds, and the verdicts."""
     size = entry.verifier.chunk_items
     spent: list[float] = []
     verdicts: list[Verdict] = []
@@ -163,7 +163,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
 
 @cache
 def _pool(source: str) -> list[str]:
-    """Responses without the marks of answers, which each rule's own shape brings."""
+    """Responses without the marks of answers. Each rule's own shape adds these."""
     found = [_MARKS.sub("", row["response"]).strip() for row in _rows(_SOURCES[source])]
     return [text for text in found if len(text) > 80]
 
@@ -172,7 +172,7 @@ _MARKS = re.compile(r"</?(?:think|answer)>|```|####|\\boxed")
 
 
 def _text(number: int, size: int = _BYTES) -> str:
-    """Responses of one source after the other, cut to so many bytes; the same for the same number."""
+    """The responses of one source after the other, cut to this many bytes. The same number gives the same text."""
     draw = random.Random(number)
     pool = _pool([*_SOURCES][number % len(_SOURCES)])
     parts: list[str] = []

@@ -1,12 +1,12 @@
-"""The servers that are measured: ours, and bare ones which decode the same bodies and answer as many bytes.
+"""The measured servers: ours, and bare ones that decode the same bodies and answer with as many bytes.
 
     http-json      a Starlette route with Starlette's own `await request.json()`
     http-msgspec   a Starlette route that decodes with msgspec into the service's own types: the toughest opponent
     grpc-parse     a grpc.aio servicer whose request is parsed and not looked at
     grpc-read      the same, but it reads each item's verifier, response and reference, as any servicer must
 
-The bare ones run on uvloop and httptools with the garbage collector tuned as ours is. How many bytes they answer is in
-the header `answer-bytes`. `python -m tests.benchmarks.servers <kind>` runs one.
+The bare servers run on uvloop and httptools, with the garbage collector tuned as ours. The header `answer-bytes` says
+how many bytes they must answer. `python -m tests.benchmarks.servers <kind>` runs one.
 """
 
 import gc
@@ -46,7 +46,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server: `http` and `grpc` are host:port, empty where it has no such door."""
+    """A running server. `http` and `grpc` are host:port, or empty if it has no such door."""
 
     name: str
     pid: int
@@ -55,12 +55,12 @@ class Server:
 
 
 def cores() -> list[int]:
-    """The cores this run may use: servers run on the first, the load generator on the last."""
+    """The cores of this run. Servers run on the first, the load generator on the last."""
     return _CORES
 
 
 PLUGINS = Path(__file__).parent / "plugin"
-"""Holds the verifier `trivial` as pip would install it."""
+"""A folder with the verifier `trivial`, as pip would install it."""
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def bare(kind: str, cores: Sequence[int]) -> Iterator[Server]:
 
 
 def cpu_s(pids: Sequence[int]) -> float:
-    """CPU seconds these processes have used, in steps of 10 ms."""
+    """CPU seconds of these processes, in steps of 10 ms."""
     return sum(sum(map(int, _stat(pid)[11:13])) for pid in pids) / _TICKS_PER_S
 
 
@@ -99,13 +99,13 @@ def rss_mb(pid: int) -> float:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/<pid>/stat from the state on."""
+    """The fields of /proc/<pid>/stat, from the state on."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 @contextmanager
 def on_cores(cores: Sequence[int]) -> Iterator[None]:
-    """This thread, and the processes started inside, run on these cores; what was started stays there."""
+    """Run this thread, and the processes started in the block, on these cores. The processes stay there."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:

@@ -1,4 +1,4 @@
-"""Requests of one item: how many per second, and how long each takes, with 64 under way."""
+"""Requests with one item: how many per second, and how long each takes, with 64 in flight."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -1,8 +1,8 @@
-"""One training step's rewards: 512 prompts with 16 samples each, a third of them repeating another of their group.
+"""The rewards of one training step: 512 prompts with 16 samples each, a third of them repeated within their group.
 
-Through the hooks of TRL and verl with a service, and in the trainers' own way: Math-Verify for each sample, in the process of the
-trainer. Both on the same cores: one, where trainer, service and its workers take turns, and all of this machine. The
-scripts beside this file run in the environments that the tests of real trainers have.
+They are computed through the hooks of TRL and verl with a service, and in the trainers' own way: by Math-Verify for
+each sample, in the trainer's process. Both use the same cores: one, which trainer, service and workers share, and all
+of this machine. The scripts beside this file run in the environments of the tests of real trainers.
 """
 
 import json
@@ -48,7 +48,7 @@ async def run(effort: Effort) -> list[Report]:
 
 
 def step(prompts: int) -> list[Sample]:
-    """Real solutions of GSM8K, their answers in boxes; groups stand together, and so do the samples that repeat another."""
+    """Real solutions of GSM8K with their answers in boxes. Groups stand together, and so do repeated samples."""
     path = ROOT / "tests" / "data" / "math" / "gsm8k_model_solutions.jsonl"
     solutions = [json.loads(line) for line in path.read_text().splitlines()]
     chance = random.Random(7)
@@ -61,7 +61,7 @@ def step(prompts: int) -> list[Sample]:
 
 
 def _sample(prompt: int, gold: str, solution: str, chance: random.Random) -> Sample:
-    """Another problem's way, with this problem's answer half of the time."""
+    """The solution of another problem. Half of the time it has this problem's answer."""
     way, _, answer = solution.rpartition("####")
     final = gold if chance.random() < 0.5 else answer.strip()
     return {

@@ -1,5 +1,5 @@
-"""One service with no proxy before it, which stands on what can break in other ways: a Redis under Sentinel, a disk with
-little room for the audit log, and a clock that can be set.
+"""One service without a proxy, on parts that break in other ways: a Redis under Sentinel, a small disk for the audit
+log, and a clock that the test sets.
 """
 
 import asyncio
@@ -30,21 +30,21 @@ _CALM = 100
 
 @dataclass(frozen=True)
 class Alone:
-    """The parts."""
+    """The service and the parts around it."""
 
     server: Server
     master: RedisServer
     replica: RedisServer
     disk: Path
     clock: Path
-    """Holds by how much the service's wall clock is wrong: `+0`, `-1h`."""
+    """This file holds the error of the service's wall clock: `+0`, `-1h`."""
 
 
 Break = Callable[[Alone, Ledger], Any]
 
 
 async def run(breaks: Break, alone: Alone, seed: int) -> Ledger:
-    """Load before, while and after it breaks."""
+    """Send load before, during and after the fault."""
     ledger = Ledger()
     urls = [alone.server.url, alone.server.grpc_url]
     async with loading(urls, ledger, Mix(seed, _SHARES), client=PATIENT):
@@ -56,7 +56,7 @@ async def run(breaks: Break, alone: Alone, seed: int) -> Ledger:
 
 @asynccontextmanager
 async def standing(folder: Path) -> AsyncIterator[Alone]:
-    """As root, with libfaketime.
+    """Start everything. This needs root and libfaketime.
 
     Raises:
         FileNotFoundError: libfaketime is not installed.
@@ -87,7 +87,7 @@ async def standing(folder: Path) -> AsyncIterator[Alone]:
 
 
 async def fail_over(alone: Alone, ledger: Ledger) -> None:
-    """The master dies; Sentinel makes the replica one."""
+    """Kill the master. Sentinel makes the replica the new master."""
     alone.master.kill()
     await until_true(lambda: not alone.server.has_redis())
     await until_true(lambda: _is_master(alone.replica))
@@ -100,12 +100,12 @@ async def fail_over(alone: Alone, ledger: Ledger) -> None:
 def _is_master(server: RedisServer) -> bool:
     try:
         return server.call("ROLE")[0] in (b"master", "master")
-    except redis.ConnectionError:  # it hangs up on everybody when it becomes one
+    except redis.ConnectionError:  # a replica closes all connections when it becomes the master
         return False
 
 
 async def fill_disk(alone: Alone, ledger: Ledger) -> None:
-    """The audit log loses lines, counts them, and goes on when there is room."""
+    """Fill the disk. The audit log loses lines, counts them, and continues when there is room."""
     filler = alone.disk / "filler"
     dropped = alone.server.metric("audit_dropped_items_total")
     with filler.open("wb") as file:
@@ -113,7 +113,7 @@ async def fill_disk(alone: Alone, ledger: Ledger) -> None:
             while file.write(b"x" * 65536):
                 file.flush()
         except OSError:
-            pass  # it is full
+            pass  # the disk is full
         await until_true(lambda: alone.server.metric("audit_dropped_items_total") > dropped)
         file.truncate(0)
     filler.unlink()
@@ -123,14 +123,14 @@ async def fill_disk(alone: Alone, ledger: Ledger) -> None:
 
 
 async def step_clock(alone: Alone, ledger: Ledger) -> None:
-    """An hour ahead, two days back, and right again; after `kill_the_only_server`."""
+    """Set the clock an hour ahead, two days back, and right again. This comes after `kill_the_only_server`."""
     for offset in ("+3600", "-172800", "+0"):
         alone.clock.write_text(f"{offset}\n")
         await more(ledger, 2 * _CALM)
 
 
 async def kill_the_only_server(alone: Alone, ledger: Ledger) -> None:
-    """Callers wait for it to come back; the new one's clock can be set."""
+    """Kill the service. Callers wait for the new one, which runs with a clock that can be set."""
     await alone.server.kill()
     await asyncio.sleep(1)
     with _clock(alone.clock):
@@ -158,7 +158,7 @@ def _knows(sentinel: SentinelServer, replica: RedisServer) -> bool:
 
 @contextmanager
 def _small_disk(folder: Path) -> Iterator[Path]:
-    """As root."""
+    """Mount a small disk. This needs root."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_DISK_MB}m", "tmpfs", folder], check=True)
     try:
@@ -170,8 +170,8 @@ def _small_disk(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _clock(file: Path) -> Iterator[None]:
-    """Processes started within look at `file` before each look at the wall clock; the monotonic one is true, as it is when
-    an administrator sets the time.
+    """Variables for processes with a false clock. They read `file` at each look at the wall clock. The monotonic
+    clock stays true, as it does when an administrator sets the time.
     """
     variables = {
         "LD_PRELOAD": str(_FAKETIME),

@@ -1,4 +1,4 @@
-"""A service whose boxes are containers, and the Docker daemon below it, which is restarted under load."""
+"""A service with containers as boxes. The Docker daemon below it restarts under load."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ _SHARES = {"rules": 0.5, "code": 0.5}
 
 @dataclass(frozen=True)
 class Dockerized:
-    """The parts."""
+    """The service and the daemon."""
 
     server: Server
     daemon: DockerDaemon
@@ -27,7 +27,7 @@ class Dockerized:
 
 @asynccontextmanager
 async def standing(folder: Path, docker_address: str) -> AsyncIterator[Dockerized]:
-    """With a daemon of its own, whose image is made of the one that `docker_address` has.
+    """Start a daemon of its own, with an image made from the one that `docker_address` has.
 
     Raises:
         NoDocker
@@ -47,7 +47,7 @@ async def standing(folder: Path, docker_address: str) -> AsyncIterator[Dockerize
 
 
 async def run(parts: Dockerized, times: int, seed: int = 40) -> Ledger:
-    """Load before, while and after the daemon is away; rules are judged all the while."""
+    """Send load before, during and after the daemon's absence. Rules are judged all the time."""
     ledger = Ledger()
     urls = [parts.server.url, parts.server.grpc_url]
     async with loading(urls, ledger, Mix(seed, _SHARES), client=PATIENT):

@@ -1,5 +1,5 @@
-"""What is broken under load, and how. Each scenario breaks a part of the stand so many times, and mends what does not
-mend itself; the load goes on all the while. `run` says what became of the items.
+"""The faults under load. Each scenario breaks a part of the stand several times, and repairs what does not repair
+itself. The load continues all the time. `run` reports what happened to the items.
 """
 
 import asyncio
@@ -17,25 +17,25 @@ from tests.waiting import until
 Break = Callable[[Stand, Ledger, int], Awaitable[None]]
 
 _CALM = 100
-"""Items that are to be settled between two blows."""
+"""The number of items that must be settled between two faults."""
 _PROGRAMS = {"rules": 0.3, "math": 0.1, "code": 0.6}
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One thing that breaks."""
+    """A part that breaks."""
 
     about: str
-    """A row's title in docs/reliability.md."""
+    """The title of a row in docs/reliability.md."""
     breaks: Break
     shares: Mapping[str, float]
     client: Mapping[str, Any]
 
 
 async def run(scenario: Scenario, stand: Stand, times: int, seed: int, calm: int = _CALM, largest: int = 256) -> Ledger:
-    """Load before, while and after it breaks; returns when everything was in order again and under load.
+    """Send load before, during and after the fault. Return when everything works again under load.
 
-    `largest`: items of a batch, of which all that are under way are waited for.
+    `largest` is the most items of a batch. All batches in flight are awaited.
     """
     ledger = Ledger()
     async with loading(stand.urls, ledger, Mix(seed, scenario.shares, largest), client=scenario.client):
@@ -56,7 +56,7 @@ async def kill_workers(stand: Stand, ledger: Ledger, times: int) -> None:
 
 
 async def kill_boxes(stand: Stand, ledger: Ledger, times: int) -> None:
-    """On the hosts in turn, so that there is always one whose boxes live."""
+    """Kill boxes on the hosts in turn, so that one host always has living boxes."""
     for number in range(times):
         host = stand.hosts[number % 2]
         await until(lambda host=host: end_at_once(boxes(host.pid)) > 0)  # type: ignore[misc]
@@ -120,7 +120,7 @@ async def slow_redis(stand: Stand, ledger: Ledger, times: int) -> None:
 
 
 async def fill_redis(stand: Stand, ledger: Ledger, times: int) -> None:
-    """No room and no eviction: it answers every write with an error."""
+    """Fill Redis, which evicts nothing. It answers every write with an error."""
     call = stand.redis.call
     for _ in range(times):
         before = stand.metric("cache_errors_total")
@@ -134,7 +134,7 @@ async def fill_redis(stand: Stand, ledger: Ledger, times: int) -> None:
 
 
 async def roll(stand: Stand, ledger: Ledger, times: int) -> None:
-    """Both replicas, one after the other, as a Deployment is rolled: drain, SIGTERM, a new one."""
+    """Replace both replicas, one after the other, as a Deployment does: drain, SIGTERM, a new process."""
     for _ in range(times):
         for front in stand.fronts:
             code = await front.drain_and_stop()

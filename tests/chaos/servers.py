@@ -1,4 +1,4 @@
-"""Servers that are killed and come back at the same address, and what their operators' port tells."""
+"""Servers that are killed and return at the same address, and what their operators' port says."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from tests.waiting import PATIENCE_S
 
 
 class Server:
-    """One service at ports that it keeps. Methods that wait for it block; the others do not."""
+    """A service that keeps its ports. Methods that wait for it block; the others do not."""
 
     def __init__(self, log: Path, host: str, ports: Sequence[int], **settings: str) -> None:
         self._http, self._grpc, ops = ports
@@ -39,16 +39,16 @@ class Server:
         return self.served.process.pid
 
     async def start(self) -> None:
-        """Run it, and return when it is ready."""
+        """Start the process, and return when it is ready."""
         await asyncio.to_thread(self._start)
 
     async def kill(self) -> None:
-        """With its children; boxes and workers see to their own end."""
+        """Kill the process and its children. Boxes and workers notice this and end by themselves."""
         os.kill(self.pid, signal.SIGKILL)
         await self.end()
 
     async def drain_and_stop(self) -> int:
-        """As Kubernetes does it: the preStop hook, then SIGTERM; returns its exit code."""
+        """Stop as Kubernetes does: the preStop hook, then SIGTERM. Returns the exit code."""
         async with httpx.AsyncClient(timeout=120) as caller:
             (await caller.get(f"{self.ops}/drain")).raise_for_status()
         self.served.process.send_signal(signal.SIGTERM)
@@ -71,7 +71,7 @@ class Server:
         return float(sum(found))
 
     def has_redis(self) -> bool:
-        """Its cache reaches Redis."""
+        """Whether the service's cache reaches Redis."""
         return self.metric("cache_redis_state", state="closed") == 1.0
 
     def _start(self) -> None:
@@ -101,12 +101,12 @@ def boxes(pid: int) -> list[int]:
 
 
 def end_at_once(pids: Sequence[int]) -> int:
-    """SIGKILL for those that are still there; how many were."""
+    """Send SIGKILL to those that still exist. Returns how many there were."""
     ended = 0
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
             ended += 1
         except ProcessLookupError:
-            pass  # it has just ended by itself
+            pass  # it has ended by itself
     return ended

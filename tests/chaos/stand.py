@@ -1,4 +1,4 @@
-"""A whole deployment on loopback, to be broken part by part.
+"""A whole deployment on loopback. Scenarios break it part by part.
 
 load ─► HAProxy (deploy/docker/haproxy.cfg) ─► two services ─► two box hosts
 ├─► Redis, through a proxy that can spoil it
@@ -29,7 +29,7 @@ _KEY = "0123456789abcdef-boxes"
 
 @dataclass(frozen=True)
 class Stand:
-    """The parts; `urls` lead through HAProxy."""
+    """The parts of the deployment. `urls` lead through HAProxy."""
 
     fronts: Sequence[Server]
     hosts: Sequence[Server]
@@ -38,19 +38,19 @@ class Stand:
     urls: Sequence[str]
 
     async def whole_again(self) -> None:
-        """Return when every part does its work, as far as the parts can tell."""
+        """Return when every part works, as far as the parts can tell."""
         for server in (*self.fronts, *self.hosts):
             await until_true(lambda server=server: is_ready(server))  # type: ignore[misc]
         for front in self.fronts:
             await until_true(front.has_redis)
 
     def metric(self, name: str, **labels: str) -> float:
-        """Of both services together."""
+        """The sum of a metric over both services."""
         return sum(front.metric(name, **labels) for front in self.fronts)
 
 
 def is_ready(server: Server) -> bool:
-    """Whether it takes new work, and lacks nothing for any of it."""
+    """Whether a service takes new work, and lacks nothing for any kind of it."""
     try:
         answer = httpx.get(f"{server.ops}/readyz")
     except httpx.TransportError:
@@ -60,7 +60,7 @@ def is_ready(server: Server) -> bool:
 
 @asynccontextmanager
 async def standing(folder: Path) -> AsyncIterator[Stand]:
-    """All of it, started at once and ended at the end."""
+    """Start everything at once, and end it in the end."""
     async with AsyncExitStack() as stack:
         grader = stack.enter_context(Grader())
         redis = stack.enter_context(RedisServer(folder))
@@ -73,7 +73,7 @@ async def standing(folder: Path) -> AsyncIterator[Stand]:
             )
             for n in range(2)
         ]  # fmt: skip
-        # The same ports at addresses of their own, as replicas have them.
+        # the replicas have the same ports, at different addresses
         ports = free_ports(3)
         shared = {
             "redis_url": proxy.url, "box_hosts": ",".join(host.url for host in hosts), "box_hosts_key": _KEY,
@@ -94,7 +94,8 @@ async def standing(folder: Path) -> AsyncIterator[Stand]:
 
 @contextmanager
 def haproxy(folder: Path, urls: Sequence[str], ports: Sequence[int]) -> Iterator[list[str]]:
-    """HAProxy as it is deployed, less the names it looks up; yields its addresses for HTTP and gRPC.
+    """HAProxy as it is deployed, with addresses instead of the names that it looks up. Yields its addresses for HTTP
+    and gRPC.
 
     Raises:
         FileNotFoundError: it is not installed.
@@ -112,7 +113,7 @@ def haproxy(folder: Path, urls: Sequence[str], ports: Sequence[int]) -> Iterator
 
 
 def _configuration(hosts: Sequence[str], ports: Sequence[int], doors: Sequence[int]) -> str:
-    """The deployed one with servers by address, and ports of this run."""
+    """The deployed configuration, with servers by address and with the ports of this run."""
     text = (ROOT / "deploy/docker/haproxy.cfg").read_text()
     text = text.replace(" resolvers names init-addr none", "").replace("8090", str(ports[2]))
     for door, port in zip(("8080", "8081", "8404"), doors, strict=True):

@@ -1,4 +1,4 @@
-"""A small server that keeps the HTTP contract, with state, and with faults on demand; on a thread of its own."""
+"""A small server with the HTTP contract. It keeps state, causes faults on demand, and runs in a thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIELDS = {"id", "verifier", "recipe", "response", "reference", "reference_id", 
 
 
 class FakeServer:
-    """Judges by equality of response and reference. `faults` are used up one per request, before judging."""
+    """Judges by equality of response and reference. Each request uses up one of `faults`, before judging."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -35,7 +35,7 @@ class FakeServer:
         self.most_in_flight = 0
         self.faults: deque[Fault] = deque()
         self.fails: Counter[str] = Counter()
-        """How often an item with this response is still to be answered with `failed`."""
+        """For each response, how often its items still get `failed`."""
         self.max_items = 4096
         self.max_bytes = 64 * 1024 * 1024
         self.api_key: str | None = None
@@ -165,6 +165,6 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(autouse=True)
 def own_clients() -> Iterator[None]:
-    """No test finds what another one's hooks have open."""
+    """Gives each test its own clients, so that no test sees what another one's hooks have open."""
     yield
     close_clients()

@@ -1,6 +1,6 @@
-"""The arena of `tests.sandbox.hostile` within a container of gVisor, whose /proc has no list of System V's objects.
+"""Runs the arena of `tests.sandbox.hostile` in a container of gVisor. Its /proc has no list of System V objects.
 
-There boxes are refused the calls that make any; the self-check, which the arena begins with, tries them.
+Boxes there may not make such objects. The self-check, which the arena runs first, tests this.
 """
 
 import asyncio

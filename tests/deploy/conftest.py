@@ -1,4 +1,4 @@
-"""What tests of images and of Compose need: a daemon, and the images of this checkout in it."""
+"""Fixtures for the tests of images and of Compose: a daemon, and the images of this checkout in it."""
 
 import pytest
 
@@ -8,6 +8,6 @@ from tests.deploy.images import build_images
 
 @pytest.fixture(scope="session")
 def docker_images(docker_address: str) -> Engine:
-    """The daemon, with the images that `build_images` makes."""
+    """A daemon with the images that `build_images` makes."""
     build_images(docker_address)
     return Engine(docker_address)

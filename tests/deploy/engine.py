@@ -1,7 +1,7 @@
-"""A Docker daemon, and how a test reaches what its containers publish.
+"""A Docker daemon, and the way to the ports that its containers publish.
 
-A daemon that tests started lives in a network of its own (tests/dockerd.py): what is to speak with its containers is run
-in there too.
+A daemon that tests started has a network of its own (tests/dockerd.py). Commands that speak with its containers run in
+that network.
 """
 
 import os
@@ -17,12 +17,12 @@ _PATIENCE_S = 240
 
 @dataclass(frozen=True)
 class Engine:
-    """One daemon."""
+    """A Docker daemon."""
 
     address: str
 
     def run(self, *command: str, check: bool = True, variables: Mapping[str, str] | None = None) -> str:
-        """What a command prints that asks this daemon, or speaks with what its containers publish."""
+        """Run a command that asks this daemon, or speaks with its containers. Returns its output."""
         done = subprocess.run(
             self.command(*command),
             cwd=ROOT,
@@ -35,7 +35,7 @@ class Engine:
         return done.stdout if check else done.stdout + done.stderr
 
     def command(self, *command: str) -> list[str]:
-        """The same command where the daemon's networks are."""
+        """The same command, run in the daemon's network."""
         pid_file = Path(self.address.removeprefix("unix://")).parent / "docker.pid"
         if not self.address.startswith("unix:///tmp/") or not pid_file.exists():
             return list(command)
@@ -57,7 +57,7 @@ class Engine:
 
 
 def compose_command() -> Sequence[str] | None:
-    """Compose in whichever form this machine has it."""
+    """The command of Compose, in the form that this machine has."""
     if shutil.which("docker-compose"):
         return ("docker-compose",)
     plugin = (

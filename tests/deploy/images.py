@@ -9,7 +9,7 @@ from deploy.docker.debian import ensure
 
 
 def build_images(address: str) -> None:
-    """`rewardline-server`, `rewardline-box-host` and `rewardline-companions` as they are built now.
+    """Build `rewardline-server`, `rewardline-box-host` and `rewardline-companions` from this checkout.
 
     Raises:
         NotMade, NoWheels: they cannot be made.

@@ -1,4 +1,4 @@
-"""Manifests as objects, and what is asked of them."""
+"""Manifests as objects, and questions about them."""
 
 import os
 import re
@@ -25,12 +25,12 @@ def parsed(text: str) -> list[Object]:
 
 @cache
 def golden(name: str) -> list[Object]:
-    """The committed rendering of that name, to be copied before it is changed."""
+    """The committed rendering of this name. Copy it before you change it."""
     return parsed((render.GOLDEN / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 def kit() -> tools.Tools:
-    """The tools; where there is no package of them, tests are skipped, but not where all must pass."""
+    """The tools kubectl and helm. If there is no package of them, tests are skipped, except where all tests must pass."""
     try:
         return tools.ensure()
     except tools.NoTools as why:
@@ -54,7 +54,7 @@ def label_of(thing: Object, label: str) -> str | None:
 
 @dataclass(frozen=True)
 class Workload:
-    """What runs pods."""
+    """An object that runs pods."""
 
     object: Object
     objects: list[Object]
@@ -85,7 +85,7 @@ class Workload:
 
     @property
     def environment(self) -> dict[str, str]:
-        """As the process sees it; what comes from Secrets has a value made up here."""
+        """The environment as the process sees it. Values from Secrets are made up."""
         seen: dict[str, str] = {}
         for source in self.container.get("envFrom", []):
             if "configMapRef" in source:

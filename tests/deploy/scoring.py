@@ -15,7 +15,7 @@ MATH = 20
 
 
 def items(number: int, programs: int) -> list[Mapping[str, Any]]:
-    """New ones in each round, half of them right."""
+    """New items for each round. Half of them are right."""
     math = [
         {"verifier": "math", "response": f"\\boxed{{{number * MATH + i}}}", "reference": str(number * MATH + i + i % 2)}
         for i in range(MATH)

@@ -1,10 +1,10 @@
-"""Virtual environments with real trainers in them, apart from ours and from each other's.
+"""Virtual environments with real trainers in them, separate from ours and from each other.
 
-`requirements/e2e-<name>.txt` pins what is in one, with hashes, made from an environment in which it ran; torch is not in it,
-since machines without a GPU take their own build of it. They lie below `.build/e2e`, and are made anew when their pins change.
-torch is installed once, and is the same files in each.
+`requirements/e2e-<name>.txt` pins the packages of an environment with hashes. It is made from an environment in which
+the trainer ran. torch is not in it, because machines without a GPU take their own build of it. Environments lie below
+`.build/e2e`, and are made anew when their pins change. torch is installed once, and all environments share its files.
 
-`python -m tests.e2e.environments LANE` makes those of a lane ahead of the tests that will want them.
+`python -m tests.e2e.environments LANE` makes the environments of a lane before its tests need them.
 """
 
 import fcntl
@@ -24,23 +24,26 @@ TORCH = "torch==2.13.0"
 FOLDER = ROOT / ".build" / "e2e"
 CLIENT = ROOT / "client"
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
-"""Built by our own environment, so that theirs need no builder: a wheel that refers to the folder as it stands."""
+"""The client is built by our own environment, so that theirs need no builder. The wheel refers to the folder as it
+stands."""
 QUICK = ("trl", "verl")
 WITHOUT_TORCH = {
     "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
     "nemo-gym": "3.12",
     "nemo-gym-0.7": "3.13",
 }
-"""The Python of environments that need no torch; NeMo-Gym's has to be newer than ours may be."""
+"""The Python version of environments that need no torch. NeMo-Gym needs a newer one than ours may be."""
 TAKEN_FOR = {"nemo-gym-0.7": "3.13.14"}
-"""The Python that an environment's packages ask for, where an older one of the same minor version runs them as well."""
+"""The Python version that pip assumes, if an environment's packages ask for it but run with an older one of the same
+minor version."""
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
-"""Most modules of trainers are never imported here; those that are, are compiled then."""
+"""Options of pip. Modules are not compiled at installation, because most modules of trainers are never imported
+here."""
 _UV = (sys.executable, "-m", "uv", "pip", "install", "--quiet")
 
 
 class CannotBuild(Exception):
-    """An environment could not be made; says what pip said."""
+    """An environment could not be made. The message is pip's."""
 
 
 class NoPython(CannotBuild):
@@ -52,7 +55,8 @@ def names() -> list[str]:
 
 
 def python_of(name: str) -> Path:
-    """The interpreter of an environment that has what its file pins, and this repository's client; made if need be.
+    """The interpreter of an environment with the packages that its file pins and this repository's client. It is made
+    if necessary.
 
     Raises:
         CannotBuild
@@ -94,7 +98,7 @@ def _interpreter(version: str) -> list[str]:
 
 
 def _with_torch() -> Path:
-    """An environment with torch alone, which takes the longest."""
+    """An environment with torch alone, which takes longest."""
     folder = FOLDER / "torch"
     with _stale("torch") as stale:
         if stale:
@@ -104,7 +108,7 @@ def _with_torch() -> Path:
 
 
 def _install(python: Path, *what: str, taken_for: str | None = None) -> None:
-    """By uv; by pip, where uv does not find the index, since it does not read pip's configuration."""
+    """Install with uv. If uv does not find the index, pip installs: uv does not read pip's configuration."""
     try:
         _run(*_UV, "--python", str(python), *_if(taken_for, "--python-version", str(taken_for)), "--no-deps", *what)
     except CannotBuild:
@@ -121,7 +125,7 @@ def _pins() -> list[Path]:
 
 @contextmanager
 def _stale(name: str, *made_of: bytes) -> Iterator[bool]:
-    """Whether an environment has yet to be made of this: by this process, while it is in here, and by no other."""
+    """Whether an environment must still be made from this. Inside the block no other process makes it."""
     stamp = FOLDER / f"{name}.stamp"
     state = hashlib.sha256(b"".join((*made_of, TORCH.encode(), sys.version.encode()))).hexdigest()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -135,7 +139,9 @@ def _stale(name: str, *made_of: bytes) -> Iterator[bool]:
 
 
 def variables(**more: str) -> dict[str, str]:
-    """Environment variables for what runs in one: no setting of this process's own, and no hub, which tests never need."""
+    """Environment variables for programs in an environment: none of this process's settings, and no hub, which tests
+    never need.
+    """
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("REWARDLINE_", "PYTHON", "VIRTUAL_"))
     }

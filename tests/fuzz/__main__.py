@@ -1,4 +1,4 @@
-"""`make fuzz`: run the targets for as long as asked and print what breaks; or replay one input.
+"""`make fuzz`: runs the targets for the given time and prints what breaks; or replays one input.
 
 python -m tests.fuzz --seconds 3600 --out .build/fuzz [--target grading]
 python -m tests.fuzz lane LANE OUT                 the campaign of a lane of the tests
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _one(target: str, out: Path, cpu_s: float, seed: int) -> None:
-    """Fuzz one target in this process; our own modules are imported so that libFuzzer sees their branches."""
+    """Fuzz one target in this process. Our own modules are imported so that libFuzzer sees their branches."""
     atheris = importlib.import_module("atheris")
     with atheris.instrument_imports(include=["verifiers"]):
         campaign = importlib.import_module("tests.fuzz.campaign")

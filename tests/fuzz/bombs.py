@@ -1,4 +1,6 @@
-"""Texts made to hang, to fill memory, or to be executed. As answers they are wrong, as references they are refused."""
+"""Texts that are made to hang, to fill memory, or to be executed. As answers they are wrong; as references they are
+refused.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -94,7 +96,7 @@ BOMBS: Final[Mapping[str, str]] = {
     "a megabyte of blanks": "1" + " " * 1_000_000 + "2",
     "a megabyte of sums": "x+" * 500_000 + "x",
 }
-"""By what they are. None of them equals 5, and none takes long to be told from it, or is refused."""
+"""The texts, by kind. None of them equals 5. Each is quickly told from 5, or refused."""
 
 INJECTIONS: Final = (
     "__import__('os').system('touch MARKER')",
@@ -150,11 +152,11 @@ INJECTIONS: Final = (
     "${7*7}",
     "#{7*7}",
 )
-"""`MARKER` stands for the path of a file that must not come into being."""
+"""`MARKER` stands for the path of a file that must not be created."""
 
 FRAMES: Final = (
     "{}", r"\text{{{}}}", r"\mathrm{{{}}}", r"\operatorname{{{}}}", r"x_{{{}}}", r"\sum_{{k=1}}^{{2}} {}",
     r"\sum_{{k=1}}^{{2}} \text{{{}}}", r"\sum_{{x={}}}^{{2}} x", r"\int_0^1 x_{{{}}} dx", r"\lim_{{x\to 0}} \mathrm{{{}}}",
     r"\pi + {}", r"\frac{{1}}{{{}}}", "7 {}", "[{}, 1)", r"\begin{{pmatrix}}{}\end{{pmatrix}}",
 )  # fmt: skip
-"""Where an injection may stand, as a format string."""
+"""The places of an injection, as format strings."""

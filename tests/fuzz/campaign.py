@@ -1,15 +1,15 @@
-"""Fuzzing as a whole: every target in a process of its own, two at a time, for a fixed budget of CPU seconds.
+"""Runs all fuzzing: every target in a process of its own, two at a time, for a fixed number of CPU seconds.
 
     run ──starts──► python -m tests.fuzz one TARGET …      libFuzzer under atheris; its log is log.txt
      ▲                  │  a law is broken: suspects.jsonl, then on it goes
      │                  └  it dies or hangs: libFuzzer leaves the input as crash-* or timeout-*, and another one is started
      └───────starts──► python -m tests.fuzz shrink …       each suspect again, without instrumentation, and smaller
 
-What is slow only under instrumentation is no finding. Anything else is, also where a fresh process does not show it: a
-law that holds in fresh processes only does not hold.
+An input that is slow only under instrumentation is no finding. Anything else is a finding, even if a fresh process does
+not show it: a law must not hold only in fresh processes.
 
-Of the laws that say which verdict is right (`targets.VALUE_LAWS`), every input that breaks one is counted, whether or not it
-is written down. Nothing is bred from such an input, so that the count says how often they are come upon, and not how many
+Some laws say which verdict is right (`targets.VALUE_LAWS`). Every input that breaks one of these is counted, whether or
+not it is recorded. No new input is bred from it. So the count says how often such inputs are found, and not how many
 variants one of them has.
 """
 
@@ -39,17 +39,18 @@ from tests.waiting import eventually
 ROOT: Final = Path(__file__).parents[2]
 PROCESSES: Final = 2
 SHARES: Final[Mapping[str, float]] = {"grading": 0.5, "laws": 0.2, "reader": 0.12, "extraction": 0.1, "exact": 0.08}
-"""Of all CPU seconds. They start in this order, so that two processes end at about the same time."""
+"""The share of each target in the CPU seconds. They start in this order, so that two processes end at about the same
+time."""
 CPU_S: Final = 606.0
-"""Ten minutes, of which each of the targets may leave up to a second."""
+"""Ten minutes. Each target may leave up to a second of its share."""
 QUICK: Final = ("grading",)
 QUICK_CPU_S: Final = 30.0
-"""A third of them it takes to begin: there is time for one target."""
+"""The start takes a third of this, so there is time for one target."""
 STUCK_S: Final = 300
-"""A call that does not return at all is ended after so many seconds, and is a finding. They are no CPU seconds, so that on
-a busy machine, and beside tests that come first, an honest call may need many times its own."""
+"""A call that does not return is ended after this many seconds, and is a finding. These are not CPU seconds: on a
+busy machine, and beside tests that come first, a correct call may need many times its own."""
 ONE_IN: Final = 5_000
-"""One input of a target may break a law of values, and one more in so many."""
+"""One input of a target may break a law of values, and one more in this many."""
 _SHRINK_S: Final = 600
 _MAX_TEXT_BYTES: Final = 10_000
 _MAX_DECISION_BYTES: Final = 200
@@ -60,7 +61,7 @@ _LOCK: Final = "under-way"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A law that does not hold for an input."""
+    """An input that breaks a law."""
 
     target: str
     law: str
@@ -72,13 +73,13 @@ class Finding:
         return cls(row["target"], row["law"], row["message"], base64.b64decode(row["data"]))
 
     def row(self) -> dict[str, str]:
-        """As JSON carries it."""
+        """The finding as a JSON object."""
         data = base64.b64encode(self.data).decode()
         return {"target": self.target, "law": self.law, "message": self.message, "data": data}
 
     @property
     def likeness(self) -> str:
-        """What makes two findings one defect, as far as can be told from here."""
+        """A key that is equal for findings of one defect, as far as this can be known here."""
         return ": ".join(self.message.split(": ")[:2])[:80] if self.law in ("raised", "executed") else self.law
 
     def __str__(self) -> str:
@@ -89,13 +90,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one target has done."""
+    """The work of one target."""
 
     target: str
     cpu_s: float
     runs: int
     wrong: int
-    """Inputs that broke a law of values, whether or not there is a finding of them."""
+    """Inputs that broke a law of values, whether or not there is a finding for them."""
     peak_mb: int
     findings: Sequence[Finding]
 
@@ -104,12 +105,12 @@ class Spent:
         return cls(**{**row, "findings": [Finding.of(finding) for finding in row["findings"]]})
 
     def row(self) -> dict[str, Any]:
-        """As JSON carries it."""
+        """The work as a JSON object."""
         return {**asdict(self), "findings": [finding.row() for finding in self.findings]}
 
     @property
     def unsafe(self) -> list[Finding]:
-        """What broke a law of safety."""
+        """The findings that broke a law of safety."""
         return [finding for finding in self.findings if finding.law not in VALUE_LAWS]
 
     @property
@@ -124,11 +125,11 @@ class Spent:
         )
 
 
-# --- the whole
+# --- the whole campaign
 
 
 def run(out: Path, cpu_s: float, targets: Sequence[str] = tuple(SHARES), seed: int = 1) -> list[Spent]:
-    """Fuzz `targets` for `cpu_s` CPU seconds in all; corpora, logs and `findings.jsonl` stay in `out`."""
+    """Fuzz `targets` for `cpu_s` CPU seconds in total. Corpora, logs and `findings.jsonl` stay in `out`."""
     total = sum(SHARES[target] for target in targets)
 
     def fuzz(target: str) -> Spent:
@@ -143,12 +144,14 @@ def run(out: Path, cpu_s: float, targets: Sequence[str] = tuple(SHARES), seed: i
 
 
 def of_lane(lane: str, out: Path) -> list[Spent]:
-    """The campaign that goes with a lane of the tests."""
+    """The campaign of a lane of the tests."""
     return run(out, QUICK_CPU_S, QUICK) if lane == "quick" else run(out, CPU_S)
 
 
 def begun(out: Path) -> list[Spent]:
-    """What a campaign that another process has begun has done, once that is over; nothing if it came to no end."""
+    """The results of a campaign that another process has begun, once it is over. There are none if it did not end
+    properly.
+    """
     lock = out / _LOCK
     eventually(lambda: lock.exists() and lock.stat().st_size > 0)
     with _under_way(out):
@@ -157,11 +160,11 @@ def begun(out: Path) -> list[Spent]:
 
 @contextmanager
 def _under_way(out: Path) -> Iterator[None]:
-    """Held for as long as a campaign lasts, however its process ends; waits for one that has begun."""
+    """Hold a lock for as long as a campaign lasts, however its process ends. It waits for a campaign that has begun."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        print(os.getpid(), file=lock, flush=True)  # empty, it is a lock that nobody holds yet
+        print(os.getpid(), file=lock, flush=True)  # if the file is empty, no process holds the lock yet
         yield
 
 
@@ -187,7 +190,7 @@ def _fuzz(target: str, out: Path, cpu_s: float, seed: int) -> Spent:
 
 
 def _different(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Without those that are like several others."""
+    """The findings without those that are like several others."""
     seen: Counter[str] = Counter()
     for finding in findings:
         seen[finding.likeness] += 1
@@ -204,7 +207,7 @@ def _environment() -> dict[str, str]:
 
 
 def _logged(arguments: Sequence[str], out: Path) -> tuple[int, float]:
-    """Run to the end, which the process finds by itself. Its exit code and its CPU seconds."""
+    """Run a command to its end, which the process decides itself. Returns its exit code and its CPU seconds."""
     with (out / "log.txt").open("ab") as output:
         process = subprocess.Popen(_command(arguments), cwd=ROOT, env=_environment(), stdout=output, stderr=output)
     _, status, used = os.wait4(process.pid, 0)
@@ -213,7 +216,7 @@ def _logged(arguments: Sequence[str], out: Path) -> tuple[int, float]:
 
 
 def _died(target: str, out: Path, code: int) -> list[Finding]:
-    """What a process was at when it did not end by itself; the next one leaves those inputs out."""
+    """The inputs of a process that did not end by itself. The next process leaves them out."""
     found: list[Finding] = []
     for path in (path for kind in ("crash", "timeout", "oom") for path in out.glob(f"{kind}-*")):
         law = "stuck" if path.name.startswith("timeout") else "crashed"
@@ -232,7 +235,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _confirmed(suspect: Finding) -> Finding | None:
-    """The suspect as a fresh process without instrumentation shows it, as small as that can make it."""
+    """The suspect as a fresh process without instrumentation shows it, made as small as possible."""
     encoded = base64.b64encode(suspect.data).decode()
     command = _command(["shrink", suspect.target, suspect.law, encoded])
     try:
@@ -253,7 +256,7 @@ def _confirmed(suspect: Finding) -> Finding | None:
 
 
 class Run:
-    """One process that fuzzes one target until its CPU seconds are spent."""
+    """A process that fuzzes one target until its CPU seconds are spent."""
 
     def __init__(self, target: str, out: Path, cpu_s: float, seed: int) -> None:
         self._target = target
@@ -267,7 +270,7 @@ class Run:
         self._alike: Counter[str] = Counter()
 
     def fuzz(self) -> None:
-        """Never returns: the process ends when the budget is spent."""
+        """Fuzz. This never returns: the process ends when the budget is spent."""
         atheris = importlib.import_module("atheris")
         folder = self._out / "corpus"
         corpus.fill(folder, self._target, frozenset(_lines(self._out / "deadly.txt")))
@@ -293,7 +296,7 @@ class Run:
             self._report()
 
     def _suspect(self, found: Finding) -> None:
-        """Write it down, unless there are enough like it."""
+        """Record a finding, unless there are enough like it."""
         self._alike[found.likeness] += 1
         if self._alike[found.likeness] > _MAX_ALIKE:
             return
@@ -301,7 +304,7 @@ class Run:
             file.write(json.dumps(found.row()) + "\n")
 
     def _report(self) -> None:
-        """Say how far this is, and end when the budget is spent."""
+        """Record the progress, and end when the budget is spent."""
         peak_mb = _peak_mb()
         done = {"runs": self._runs, "wrong": len(self._wrong), "peak_mb": peak_mb}
         (self._out / "progress.json").write_text(json.dumps(done))
@@ -309,7 +312,7 @@ class Run:
             os._exit(0)
 
     def _mutator(self, atheris: Any) -> Any:
-        """Changes an input; in place of one with a wrong verdict, another one."""
+        """Change an input. If its verdict was wrong, change another one instead."""
         in_bytes = self._target in IN_BYTES
 
         def mutate(data: bytes, max_size: int, seed: int) -> bytes:
@@ -323,7 +326,7 @@ class Run:
 
 
 def _peak_mb() -> int:
-    """The largest this process has been; `ru_maxrss` would tell of the larger one that started it too."""
+    """The largest memory that this process had. `ru_maxrss` would also count the larger process that started it."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM:"))
 
@@ -334,7 +337,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _cpu_s() -> float:
-    """CPU seconds of this process and of those it has forked."""
+    """CPU seconds of this process and of its forks."""
     used = [resource.getrusage(which) for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
@@ -343,7 +346,7 @@ def _cpu_s() -> float:
 
 
 def tried(target: str, data: bytes) -> Finding | None:
-    """The law that an input breaks here and now."""
+    """The law that an input breaks, in this process."""
     try:
         TARGETS[target](data)
     except Killed:
@@ -356,7 +359,9 @@ def tried(target: str, data: bytes) -> Finding | None:
 
 
 def smallest(target: str, law: str, data: bytes) -> Finding | None:
-    """The same law broken by as little as can be found; None when it holds here. Slow is what is slow three times."""
+    """The smallest input that can be found for the same law. None if the law holds here. An input is slow if it is
+    slow three times.
+    """
 
     def breaks(data: bytes) -> bool:
         times = 3 if law == "slow" else 1

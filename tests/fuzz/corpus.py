@@ -1,4 +1,4 @@
-"""Where fuzzing starts: the seeds beside this file, and what the tests' own data holds."""
+"""The starting inputs of fuzzing: the seeds beside this file, and data of the tests."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ _SYMPY_HEAVY: Final = ("sum", "prod", "int", "lim")
 
 
 def fill(folder: Path, target: str, deadly: Set[str]) -> None:
-    """Write the starting inputs of a target beside what earlier runs have found, and take out the `deadly` ones."""
+    """Write the starting inputs of a target beside those that earlier runs have found, and remove the `deadly` ones."""
     folder.mkdir(parents=True, exist_ok=True)
     for data in seeds(target):
         (folder / name_of(data)).write_bytes(data)
@@ -25,7 +25,7 @@ def fill(folder: Path, target: str, deadly: Set[str]) -> None:
 
 
 def name_of(data: bytes) -> str:
-    """The name of an input's file."""
+    """The file name of an input."""
     return hashlib.sha256(data).hexdigest()[:20]
 
 

@@ -1,10 +1,10 @@
-r"""Expressions whose value is known without the verifier: made from choices, written in LaTeX, evaluated here.
+r"""Expressions with values that are known without the verifier: made from choices, written in LaTeX, evaluated here.
 
     choices ──formula──► Term ──written──► "\frac{1}{2}+x"      what the verifier reads
                            └────value────► 500 digits or more   what it must agree with
 
-`rewritten` changes a term without changing its value anywhere; `disturbed` changes it so that it nearly always does.
-Nothing is shared with `verifiers.math`: two independent implementations have to agree.
+`rewritten` changes a term without changing its value anywhere. `disturbed` changes it so that its value nearly always
+changes. This module shares no code with `verifiers.math`: two independent implementations must agree.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,15 +18,16 @@ from mpmath import mp
 from tests.fuzz.choices import Choices
 
 _SIZES = (100, 1_000)
-"""How many digits a value may have before the point: terms with a larger one anywhere inside have no value here."""
+"""The numbers of digits that a value may have before the point. A term with a larger value anywhere inside has no
+value here."""
 _DIGITS_PER_SIZE = 5
-"""So many times as many are computed, which leaves rounding far below any difference that counts."""
+"""This many times as many digits are computed, so that rounding is far below any difference that counts."""
 Point = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`kind` is num, var, const, or an operation on `args`."""
+    """A node of an expression. `kind` is num, var, const, or an operation on `args`."""
 
     kind: str
     args: tuple["Term", ...] = ()
@@ -48,7 +49,7 @@ _BINARY = ("+", "-", "*", "/", "^")
 
 
 def formula(choices: Choices, depth: int = 4) -> Term:
-    """Any expression; without variables about half of the time."""
+    """Any expression. About half of them have no variables."""
     leaves = (*_CONSTANTS, *_VARIABLES) if choices.chance(2) else _CONSTANTS
     return _formula(choices, depth, leaves)
 
@@ -74,7 +75,7 @@ def _formula(choices: Choices, depth: int, leaves: tuple[Term, ...]) -> Term:
 
 
 class Undefined(Exception):
-    """There is no real value here, or none of a size that rounding leaves exact enough."""
+    """There is no real value here, or it is too large to be exact enough."""
 
 
 POINTS: tuple[Point, ...] = tuple(
@@ -91,7 +92,7 @@ POINTS: tuple[Point, ...] = tuple(
 
 @lru_cache(maxsize=2048)
 def value(term: Term, index: int, size: int) -> mpmath.mpf:
-    """The value at `POINTS[index]`, if nothing on the way has more than `size` digits before the point.
+    """The value at `POINTS[index]`, if no intermediate value has more than `size` digits before the point.
 
     Raises:
         Undefined: no real value, or a part of it is too large or, as a divisor, too small.
@@ -123,7 +124,7 @@ def _divide(top: mpmath.mpf, bottom: mpmath.mpf) -> mpmath.mpf:
 
 
 def _not_small(number: mpmath.mpf) -> mpmath.mpf:
-    """What only rounding may keep from being zero is no divisor."""
+    """A value that perhaps only rounding keeps from being zero must not be a divisor."""
     if abs(number) * _largest() < 1:
         raise Undefined
     return number
@@ -168,7 +169,7 @@ _OPERATIONS: Mapping[str, Callable[..., mpmath.mpf]] = {
 
 
 def values(term: Term, size: int = _SIZES[0]) -> list[mpmath.mpf | None]:
-    """At each of `POINTS`; None where there is none."""
+    """The value at each of `POINTS`. None if there is none."""
     found: list[mpmath.mpf | None] = []
     for index in range(len(POINTS)):
         try:
@@ -179,9 +180,8 @@ def values(term: Term, size: int = _SIZES[0]) -> list[mpmath.mpf | None]:
 
 
 def difference(left: Term, right: Term) -> float | None:
-    """The largest relative difference at any point where both have a value, 0.0 where none shows.
-
-    None when no point shows anything.
+    """The largest relative difference at any point where both have a value. It is 0.0 if no difference shows, and
+    None if no point has both values.
     """
     for size in _SIZES:
         pairs = list(zip(values(left, size), values(right, size), strict=True))
@@ -199,7 +199,7 @@ def _relative(left: mpmath.mpf, right: mpmath.mpf, size: int) -> float:
         return max(float(gap / max(abs(left), abs(right))), 5e-324)
 
 
-# --- writing
+# --- LaTeX
 
 
 def written(term: Term, choices: Choices) -> str:
@@ -281,11 +281,11 @@ def _grouped(term: Term, choices: Choices) -> str:
     return f"{opening}{text}{closing}"
 
 
-# --- the same value, and another one
+# --- terms with the same value, and with another one
 
 
 def rewritten(term: Term, choices: Choices) -> Term:
-    """A term with the same value wherever this one has one."""
+    """A term with the same value wherever the given term has a value."""
     for _ in range(1 + choices.below(4)):
         term = _somewhere(term, choices, _rewrite)
     return term
@@ -297,12 +297,12 @@ def disturbed(term: Term, choices: Choices) -> Term:
 
 
 def _somewhere(term: Term, choices: Choices, change: Callable[[Term, Choices], Term]) -> Term:
-    """Change one part, the whole or any below."""
+    """Change one part: the whole or any below it."""
     if not term.args or choices.chance(2):
         return change(term, choices)
     index = choices.below(len(term.args))
     if term.kind in ("^", "!") and index == len(term.args) - 1:
-        return change(term, choices)  # their numbers are not any terms
+        return change(term, choices)  # not every term may stand for their numbers
     args = list(term.args)
     args[index] = _somewhere(args[index], choices, change)
     return Term(term.kind, tuple(args), term.leaf)

@@ -1,6 +1,6 @@
-"""What judged text may never make the verifier do, measured around one call: execute, reach out, take long, blow up.
+"""Watches one call of the verifier: judged text must never make it execute, connect, take long, or grow.
 
-Nothing here stops a hang; that is for the process around a target (`campaign`), which has a clock of its own.
+Nothing here stops a hang. The process around a target does that (`campaign`), with a clock of its own.
 """
 
 import fcntl
@@ -23,16 +23,16 @@ T = TypeVar("T")
 
 
 class Broken(Exception):
-    """A law does not hold for this input."""
+    """This input breaks a law."""
 
     def __init__(self, law: str, message: str) -> None:
         super().__init__(f"{law}: {message}")
         self.law = law
-        """A short stable name, so that findings can be counted."""
+        """A short name that does not change, so that findings can be counted."""
         self.message = message
 
 
-# --- nothing is executed
+# --- execution
 
 _HARMLESS = frozenset(
     (
@@ -41,21 +41,21 @@ _HARMLESS = frozenset(
         *("array.__new__", "os.listdir", "os.scandir", "time.sleep"),
     )
 )
-"""Events that change nothing outside; listing folders is a step of importing."""
+"""Events that change nothing outside. Listing folders is a step of importing."""
 _INSTALLED = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[2])
 _CODE_PLACES = tuple({str(place) for each in _INSTALLED for place in (each, each.resolve())})
 _seen: list[str] = []
 _watching: int | None = None
-"""The thread that is watched, while one is."""
+"""The thread that is watched, if any."""
 _is_installed = False
 
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Refuse, and then report, everything a call has no business with: code, files, processes, sockets, pickles.
+    """Refuse, and then report, all that a call must not use: code, files, processes, sockets, pickles.
 
-    Modules that are part of this installation may still be imported: sympy does that when it first needs them. What was
-    compiled then is not kept, which would be writing.
+    Modules of this installation may still be imported: sympy does that when it first needs them. Modules that are
+    compiled then are not stored, because that would be writing.
 
     Raises:
         Broken: `executed`, even where the code under test has swallowed the refusal.
@@ -80,7 +80,7 @@ def _hear(event: str, args: tuple[Any, ...]) -> None:
     global _watching
     if _watching is None or event in _HARMLESS or get_ident() != _watching:
         return
-    watching, _watching = _watching, None  # describing the event must not be heard
+    watching, _watching = _watching, None  # no event of this description must be recorded
     try:
         is_allowed = _is_import(event, args)
         if not is_allowed:
@@ -101,10 +101,10 @@ def _is_import(event: str, args: tuple[Any, ...]) -> bool:
 
 
 def _is_by_code_alone() -> bool:
-    """Whether the text that becomes code cannot be the caller's.
+    """Whether the text that becomes code cannot come from the caller.
 
-    A module's own code makes classes from text when it is imported. Two parts of sympy make code of texts of their own:
-    functions that multiply so many exponents, and its table of formulas.
+    A module's own code makes classes from text when it is imported. Two parts of sympy make code from texts of their
+    own: functions that multiply this many exponents, and its table of formulas.
     """
     frame = sys._getframe(3)
     if frame.f_code.co_filename.endswith("sympy/polys/monomials.py"):
@@ -128,15 +128,16 @@ def _shown(args: tuple[Any, ...]) -> str:
 _PATIENCE = 8
 MAX_GROWTH_MB = 100
 MEMORY_MB = 1024
-"""What a process may map on top of what it has when it begins, as in the pool of workers."""
+"""The memory that a process may map beyond what it has at its start, as in the pool of workers."""
 
 
 _MEASUREMENTS = 3
-"""What was slow once may have shared its core with others; what is slow is so each time."""
+"""The number of measurements. A call that was slow once may have shared its core. A slow call is slow each time."""
 
 
 def within(limit_s: float, function: Callable[..., T], *args: Any) -> T:
-    """Call, and insist on a limit of CPU seconds; what takes many times as long is interrupted, as far as Python can.
+    """Call, and require a limit of CPU seconds. A call that takes many times as long is interrupted, as far as Python
+    can do that.
 
     Raises:
         Broken: `slow`; `memory`, when the process is larger than it ever was by more than `MAX_GROWTH_MB`.
@@ -148,14 +149,14 @@ def within(limit_s: float, function: Callable[..., T], *args: Any) -> T:
 
 
 def cpu_s(limit_s: float, function: Callable[..., object], *args: Any) -> float:
-    """What a call takes, when it is `within` a limit."""
+    """The CPU seconds of a call that stays `within` a limit."""
     started = time.process_time()
     _within(limit_s, function, *args)
     return time.process_time() - started
 
 
 class _Slow(Broken):
-    """Over the limit, though not so far that it was interrupted."""
+    """The call was over the limit, but not so far that it was interrupted."""
 
 
 def _within(limit_s: float, function: Callable[..., T], *args: Any) -> T:
@@ -181,7 +182,7 @@ def _peak_mb() -> int:
 
 
 class _Interrupted(BaseException):
-    """Not an Exception: no handler of the code under test may take it for its own."""
+    """Interrupts a call. It is not an Exception, so that no handler of the code under test catches it."""
 
 
 def _interrupt(number: int, frame: object) -> None:
@@ -189,7 +190,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def limit_memory(memory_mb: int) -> None:
-    """Let this process map so much more than it has, as `sandbox.workers` limits its own."""
+    """Let this process map only this much more than it has, as `sandbox.workers` limits its own."""
     limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + memory_mb * 1024 * 1024
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     if hard != resource.RLIM_INFINITY:
@@ -202,19 +203,22 @@ class Ended:
     """How a call in a process of its own ended."""
 
     value: Any = None
-    """What it returned, as JSON carries it."""
+    """The value that it returned, as JSON can hold it."""
     killed: str | None = None
-    """`time`, `memory`; None when it returned."""
+    """`time` or `memory`. None if it returned."""
 
 
 def alone(limit_s: float, function: Callable[..., Any], *args: Any) -> Ended:
-    """Call in a forked process with limited memory that is killed at a limit of CPU seconds, as the pool's workers are.
+    """Call in a forked process with limited memory, which is killed at a limit of CPU seconds, as the pool's workers
+    are.
 
     Raises:
         Broken: what the function raised; `raised`, if that was something else; `crashed`, when a signal ended it.
     """
     reading, writing = os.pipe()
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # the child takes no lock of a thread
+    with warnings.catch_warnings(
+        action="ignore", category=DeprecationWarning
+    ):  # the child must take no lock of a thread
         pid = os.fork()
     if pid == 0:
         os.close(reading)
@@ -238,8 +242,8 @@ def alone(limit_s: float, function: Callable[..., Any], *args: Any) -> Ended:
 
 
 def _run_alone(writing: int, limit_s: float, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """The forked process: never returns."""
-    gc.freeze()  # what another test has left is not to be finalized in here: a gRPC channel would wait for its thread
+    """The code of the forked process. It never returns."""
+    gc.freeze()  # objects of other tests must not be finalized here: a gRPC channel would wait for its thread
     for number in (signal.SIGPROF, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     limit_memory(MEMORY_MB)
@@ -259,7 +263,7 @@ def _run_alone(writing: int, limit_s: float, function: Callable[..., Any], args:
 
 
 def where(error: BaseException) -> str:
-    """An exception and the innermost of our own lines that it came through."""
+    """An exception, and the innermost of our own lines in its traceback."""
     place, frame = "", error.__traceback__
     while frame is not None:
         file = Path(frame.tb_frame.f_code.co_filename)

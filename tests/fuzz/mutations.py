@@ -1,4 +1,6 @@
-"""Changes to texts that keep them nearly mathematics, or nearly an answer: tokens where a fuzzer would change bytes."""
+"""Changes to texts that keep them nearly mathematics, or nearly an answer. They change tokens where a fuzzer would
+change bytes.
+"""
 
 import random
 import re
@@ -12,7 +14,7 @@ from tests.fuzz.choices import Choices
 from tests.fuzz.targets import CHOSEN, PUMPED, SPLIT
 
 DICTIONARY: Final = Path(__file__).with_name("tokens.dict")
-"""In libFuzzer's format, which it reads itself."""
+"""The tokens in libFuzzer's format, which it reads itself."""
 _TOKEN: Final = re.compile(r"\\[A-Za-z]+|\\.|\d+|[^\W\d]+|\s+|.", re.DOTALL)
 _FRAMES: Final = (
     ("(", ")"), ("[", "]"), ("{", "}"), ("|", "|"), (r"\frac{1}{", "}"), (r"\sqrt{", "}"), (r"\sqrt[3]{", "}"),
@@ -35,7 +37,7 @@ def tokens() -> Sequence[str]:
 
 
 def _unescaped(entry: str) -> str:
-    r"""`\\`, `\"` and `\xNN`, which is all the escaping libFuzzer has."""
+    r"""The text without its escapes. libFuzzer has only `\\`, `\"` and `\xNN`."""
     raw = re.sub(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", _unescape, entry.encode())
     return raw.decode()
 
@@ -45,7 +47,7 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 
 
 def mutated(data: bytes, source: random.Random) -> bytes:
-    """Between one and four changes to a text."""
+    """The text after one to four changes."""
     parts = _TOKEN.findall(data.decode("utf-8", "replace"))
     for _ in range(source.choice((1, 1, 2, 4))):
         parts = source.choice(_CHANGES)(parts, source)
@@ -107,7 +109,7 @@ def _move(parts: list[str], source: random.Random) -> list[str]:
 
 
 def _mirror(parts: list[str], source: random.Random) -> list[str]:
-    """The reference as the answer, or the two exchanged: most chance pairs have nothing to do with each other."""
+    """The reference as the answer, or the two exchanged. Most random pairs have nothing to do with each other."""
     if SPLIT not in parts:
         return parts
     at = parts.index(SPLIT)

@@ -1,15 +1,15 @@
-"""Makes an input smaller while it still shows what it shows."""
+"""Makes an input smaller while it still shows its fault."""
 
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
 _LIMIT_S: Final = 30
-"""CPU seconds; an input that takes long each time is left larger."""
+"""CPU seconds. An input that takes long each time stays larger."""
 
 
 def shrunk(data: bytes, shows: Callable[[bytes], bool], *, in_bytes: bool) -> bytes:
-    """Leave out ever smaller runs of characters (or of bytes) as long as `shows` holds."""
+    """Leave out ever smaller runs of characters (or bytes) as long as `shows` is true."""
     parts: Sequence[bytes]
     if in_bytes:
         parts = [data[index : index + 1] for index in range(len(data))]

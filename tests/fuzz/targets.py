@@ -1,4 +1,4 @@
-r"""What is fuzzed, and the laws each input is held to.
+r"""The targets of fuzzing, and the laws that each input must obey.
 
     reader       a text             `reader.read` gives a bounded tree, `Unreadable` or `TooComplex`, and nothing else
     grading      reference ¶ answer `grade` gives a known outcome, twice the same, and agrees with itself the other way round
@@ -6,9 +6,10 @@ r"""What is fuzzed, and the laws each input is held to.
     extraction   a text             `commitment.extract` never raises, points at what it gives, and stays linear
     exact        bytes, or a text   `exact.number` and `decide` agree with Fraction, with Decimal, and with `grade`
 
-A text may begin with `@@`: it is passed many times over, and must not take long; or with `@` and a letter that chooses
-parameters. Every call is watched (`guard`): nothing is executed, and none takes more than `CALL_LIMIT_S` of CPU. Only
-what goes to sympy may take longer; that runs in a process of its own, which is killed as the pool kills its workers.
+If a text begins with `@@`, it is judged many times over, and must not take long. If it begins with `@` and a letter,
+the letter chooses parameters. Every call is watched (`guard`): nothing is executed, and no call takes more than
+`CALL_LIMIT_S` of CPU. Only calls of sympy may take longer. They run in a process of their own, which is killed as the
+pool kills its workers.
 """
 
 import re
@@ -37,38 +38,38 @@ from verifiers.math.tree import Node, TooComplex, Unreadable
 T = TypeVar("T")
 
 AT_ONCE_S: Final = 0.5
-"""CPU seconds that count as at once."""
+"""CPU seconds that count as no time."""
 CALL_LIMIT_S: Final = 1.5
-"""CPU seconds of any one call that does not go to sympy; a worker is ended after two."""
+"""CPU seconds of a call that does not use sympy. A worker is ended after two."""
 PUMPED: Final = "@@"
-"""In front of a text that is to be passed many times over."""
+"""The prefix of a text that is repeated many times."""
 CHOSEN: Final = "@"
-"""In front of a letter that chooses parameters other than the default."""
+"""The prefix of a letter that chooses parameters other than the default."""
 SYMPY_LIMIT_S: Final = 0.5
-"""After so long, what went to sympy is killed: in the pool that takes four times as long, and is as sure."""
+"""A call of sympy is killed after this time. The pool allows four times as long, and kills as surely."""
 SPLIT: Final = "¶"
-"""Between the reference and the answer of one input."""
+"""The separator between the reference and the answer of one input."""
 VALUE_LAWS: Final = frozenset(
     (
         *("reflexive", "symmetric", "parentheses", "successor", "equal", "different"),
         *("number", "decide", "general path", "tolerance"),
     )
 )
-"""The laws that say which verdict is right. All others are laws of safety: what hangs, crashes, executes, raises, grows, or
-answers otherwise the second time.
+"""The laws that say which verdict is right. All others are laws of safety: they forbid inputs that hang, crash,
+execute, raise, grow, or answer otherwise the second time.
 
-One input that breaks a law of safety is enough for whoever wants to do harm, so none may. Of the texts that nobody writes,
-a search that goes on always finds one more where a wrong verdict comes out: that is reported, and mended, but a campaign
-that happens upon it says nothing about the change it was run for. Only how often it happens does (`campaign.ONE_IN`).
+One input that breaks a law of safety is enough for an attacker, so there must be none. But among texts that no person
+writes, a longer search always finds one more with a wrong verdict. Such inputs are reported, and corrected. A campaign
+that finds one says nothing about the change it was run for; only their frequency does (`campaign.ONE_IN`).
 """
 REFUSED: Final = frozenset(("unparseable_reference", "reference_too_complex"))
 OUTCOMES: Final = REFUSED | {"equal", "different", "wrong_form", "unparseable", "too_complex", "undecided"}
-languages()  # read before anything is watched, as before workers are forked
-"""All that `grade` may answer."""
+"""All outcomes that `grade` may give."""
+languages()  # read before calls are watched, as before workers are forked
 
 
 class Killed(Exception):
-    """What went to sympy took too long or too much memory: in the pool that is a verdict, and here no law applies."""
+    """sympy took too long or too much memory. In the pool that is a verdict, and here no law applies."""
 
 
 # --- reader
@@ -84,7 +85,7 @@ def reader(data: bytes) -> None:
 
 
 def _tree(text: str) -> Node | None:
-    """What a text is read as; None where it is refused."""
+    """The tree of a text. None if the text is refused."""
     try:
         node = guard.within(CALL_LIMIT_S, read, text)
     except (Unreadable, TooComplex):
@@ -101,12 +102,12 @@ def _tree(text: str) -> Node | None:
 _PUMPED_CHARS: Final = 12_000
 _CHAR_LIMIT_S: Final = 4 * AT_ONCE_S / 30_000
 _MAX_RATIO: Final = 3.0
-"""Between 2, for what is linear, and 4, for what is quadratic."""
+"""The most growth that is allowed. Linear work grows by 2, quadratic work by 4."""
 _UNNOTICED_S: Final = 0.02
 
 
 def stays_linear(text: str, function: Callable[[str], object]) -> None:
-    """Pass a text many times over, and twice as many times: that takes twice as long."""
+    """Judge a text many times over, and twice as many times: that must take about twice as long."""
     if not text:
         return
     once = text * (_PUMPED_CHARS // len(text) + 1)
@@ -158,7 +159,7 @@ _OPTIONS: Final = (
 
 
 def _graded(reference: str, answer: str | None, options: Options = DEFAULT) -> dict[str, Any]:
-    """The result of `grade`, computed afresh and watched.
+    """The result of `grade`, computed anew and watched.
 
     Raises:
         Broken: it raised, executed something, took too long, or gave what is no result.
@@ -212,7 +213,7 @@ _VALUES: Final = frozenset(
 
 
 def _value_node(text: str) -> Node | None:
-    """What was read, where that is a number or an expression in which nothing has a second meaning."""
+    """The value that was read, if it is a number or an expression without a second meaning."""
     if refusal(text) is not None or len(text) > MAX_READ_CHARS // 4:
         return None
     node = _tree(text)
@@ -225,20 +226,20 @@ _NO_NUMBERS: Final = ("infty", "emptyset", "ldots", "", "log")
 
 
 def _has_neighbours(reference: str, node: Node) -> None:
-    """A value in parentheses is the same value, and one more is another: what is written stays what is meant."""
+    """A value in parentheses is the same value, and the value plus one is another."""
     if _tree(f"({reference})") != node:
-        return  # the text is an end and a beginning that belong to something else
+        return  # the text ends or begins something, so it cannot stand in parentheses
     if _graded(reference, f"({reference})")["outcome"] not in ("equal", "too_complex"):
         raise Broken("parentheses", "a value differs from itself in parentheses")
     if _graded(reference, f"({reference})+1")["outcome"] == "equal":
         raise Broken("successor", "a value equals itself plus one")
 
 
-# --- laws of formulas whose values are known
+# --- laws of formulas with known values
 
 
 def laws(data: bytes) -> None:
-    """Agreement with an independent evaluation to hundreds of digits."""
+    """Agreement with an independent evaluation, to hundreds of digits."""
     reference, answer, is_same = pair(data)
     outcome = _graded(reference, answer)["outcome"]
     if is_same is True and outcome not in ("equal", "too_complex", *REFUSED):
@@ -248,7 +249,7 @@ def laws(data: bytes) -> None:
 
 
 def pair(data: bytes) -> tuple[str, str, bool | None]:
-    """Two formulas, and whether they are equal where that is known."""
+    """Two formulas, and whether they are equal, if that is known."""
     choices = Choices(data)
     relation = choices.below(3)
     left = expressions.formula(choices)
@@ -314,7 +315,7 @@ def _points_at_its_answer(text: str, found: Extraction) -> None:
     if not all(character in inside for character in found.answer.replace(", ", "")):
         raise Broken("span", f"{found.answer!r} is not in {text[start:end]!r}")
     told = [candidate.text for candidate in found.candidates]
-    are_all_told = len(told) < MAX_CANDIDATES  # otherwise the first part of many may be an earlier one
+    are_all_told = len(told) < MAX_CANDIDATES  # otherwise the first of many parts may be an earlier one
     if not (any(map(found.answer.startswith, told)) if are_all_told else told[-1] in found.answer):
         raise Broken("span", f"{found.answer!r} is none of the candidates")
 
@@ -323,7 +324,7 @@ def _points_at_its_answer(text: str, found: Extraction) -> None:
 
 
 def exact(data: bytes) -> None:
-    """Two numbers written in many ways, or any text that may be one."""
+    """Two numbers in many forms, or any text that may be one."""
     if data[:1] == b"#":
         _any_text_is_its_number(_text(data[1:]))
         return
@@ -356,7 +357,7 @@ def _rational(choices: Choices) -> Fraction:
 
 
 def spelled(value: Fraction, choices: Choices) -> str:
-    """A rational number in one of the ways people write it."""
+    """A rational number, written in one of the ways that people use."""
     sign = "-" if value < 0 else choices.one(("", "", "", "+"))
     text = sign + choices.one(("", "", "", " ")) * bool(sign) + _unsigned(abs(value), choices)
     if choices.chance(4):
@@ -428,11 +429,11 @@ TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = {
     "exact": exact,
 }
 IN_BYTES: Final = frozenset(("laws", "exact"))
-"""Targets whose input is decisions, not text."""
+"""Targets with decisions as their input instead of text."""
 
 
 def described(target: str, data: bytes) -> str:
-    """An input, for people."""
+    """An input in a readable form."""
     if target == "laws":
         left, right, is_same = pair(data)
         return f"{left} {SPLIT} {right} (equal: {is_same})"
@@ -440,7 +441,7 @@ def described(target: str, data: bytes) -> str:
 
 
 def _chosen(text: str, alternatives: Sequence[T]) -> tuple[str, T]:
-    """The text without `@` and the letter that chooses an alternative; the first one where it has none."""
+    """The text without `@` and the letter that chooses an alternative. Without a letter it is the first one."""
     text, is_chosen = _without(CHOSEN, text)
     if not is_chosen:
         return text, alternatives[0]

@@ -1,4 +1,4 @@
-"""What a scripted upstream may do: well, badly, and in between."""
+"""Behaviours of a scripted upstream: good, bad, and in between."""
 
 import asyncio
 import gzip
@@ -29,7 +29,7 @@ def says(content: Any = VERDICT, **parts: Any) -> Behaviour:
 
 
 def gives(body: Any, status: int = 200, **headers: str) -> Behaviour:
-    """Any JSON; `_` in names of headers stands for `-`."""
+    """Answers with any JSON. `_` in names of headers stands for `-`."""
     return gives_bytes(json.dumps(body).encode(), status, **headers)
 
 
@@ -41,12 +41,12 @@ def gives_bytes(body: bytes, status: int = 200, **headers: str) -> Behaviour:
 
 
 def refuses(status: int, message: str = "no", *, code: Any = None, param: Any = None, **headers: str) -> Behaviour:
-    """An error in OpenAI's form."""
+    """Answers with an error in OpenAI's form."""
     return gives({"error": {"message": message, "type": "some_error", "code": code, "param": param}}, status, **headers)
 
 
 def sends(data: bytes, *, then: str = "close") -> Behaviour:
-    """Any bytes, and then `close`, `reset` or `hang`."""
+    """Sends any bytes, and then does `close`, `reset` or `hang`."""
 
     async def behave(exchange: Exchange) -> None:
         if data:
@@ -69,7 +69,7 @@ def after(seconds: float, behaviour: Behaviour) -> Behaviour:
 
 
 def when(event: asyncio.Event, behaviour: Behaviour) -> Behaviour:
-    """Not before `event` is set."""
+    """Answers only after `event` is set."""
 
     async def behave(exchange: Exchange) -> None:
         await event.wait()
@@ -79,7 +79,7 @@ def when(event: asyncio.Event, behaviour: Behaviour) -> Behaviour:
 
 
 def drips(body: bytes = b"x" * 1000, every_s: float = 0.05) -> Behaviour:
-    """One byte at a time, for longer than anybody waits."""
+    """Sends one byte at a time, for longer than any caller waits."""
 
     async def behave(exchange: Exchange) -> None:
         await exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
@@ -94,7 +94,7 @@ def drips(body: bytes = b"x" * 1000, every_s: float = 0.05) -> Behaviour:
 
 
 def streams(*pieces: bytes, end: str = "whole", **headers: str) -> Behaviour:
-    """A stream of events in chunks; `end`: whole, cut (no last chunk), hang."""
+    """Sends a stream of events in chunks. `end` is whole, cut (no last chunk) or hang."""
 
     async def behave(exchange: Exchange) -> None:
         given = {"Content-Type": "text/event-stream"} | {name.replace("_", "-"): each for name, each in headers.items()}
@@ -113,7 +113,7 @@ def streams(*pieces: bytes, end: str = "whole", **headers: str) -> Behaviour:
 
 
 def echoes_nonce() -> Behaviour:
-    """The content is that of the request's last message, so that a reply to another's question shows."""
+    """Answers with the content of the request's last message, so that a reply to another question is noticed."""
 
     async def behave(exchange: Exchange) -> None:
         content = exchange.seen.json["messages"][-1]["content"]
@@ -123,7 +123,7 @@ def echoes_nonce() -> Behaviour:
 
 
 def capable(*, schema: bool = True, logprobs: bool = True, several: bool = True) -> Behaviour:
-    """A server that does what is asked, as far as it can; the rest it ignores."""
+    """A server with these capabilities. It ignores options that it does not support."""
 
     async def behave(exchange: Exchange) -> None:
         asked = exchange.seen.json
@@ -142,9 +142,10 @@ def capable(*, schema: bool = True, logprobs: bool = True, several: bool = True)
 
 
 class Slots:
-    """Bears `capacity` calls at once and says 429 to more; each takes `seconds`, or so many turns of the event loop.
+    """Accepts `capacity` calls at once, and answers 429 to more. Each call takes `seconds`, or this many turns of the
+    event loop.
 
-    Turns mean the same on a machine of any speed, as the client takes its own in the same loop.
+    Turns mean the same on a fast and a slow machine, because the client's turns are in the same loop.
     """
 
     def __init__(self, capacity: int, seconds: float = 0.0, *, turns: int = 0, **headers: str) -> None:

@@ -1,4 +1,4 @@
-"""A model server that reads its prompts as they are fenced and grades what stands there: an honest judge, in a thread.
+"""An honest judge in a thread: a model server that reads the fenced parts of its prompts and grades them.
 
 reference   A where the reference is the last thing the response says, else B
 criteria    1 for a criterion whose last word the response has, 0.5 for one whose first word it has, else 0
@@ -27,20 +27,20 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 512
 
     def handle_error(self, *_: object) -> None:
-        """Callers may hang up."""
+        """Ignore callers that disconnect."""
 
 
 class Grader:
     """The server; `with` starts and stops it."""
 
     def __init__(self, answer: Callable[[dict[str, str]], str] | None = None) -> None:
-        """`answer`: what is said to the sections of a prompt; default: an honest verdict."""
+        """`answer` gives the reply to the sections of a prompt. The default is an honest verdict."""
         self.answer = answer or honest
         self.prompts: list[str] = []
         self.calls: Counter[str] = Counter()
-        """By path and mode."""
+        """The number of calls, by path and mode."""
         self.trouble: Callable[[int], tuple[int, str] | None] = lambda number: None
-        """Status and body for a call, instead of a verdict."""
+        """The status and the body that a call gets instead of a verdict."""
         grader = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -56,13 +56,13 @@ class Grader:
                 self.wfile.write(content)
 
             def log_message(self, *_: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def reset(self) -> None:
-        """Honest again, and without memory."""
+        """Make the judge honest again, and forget all calls."""
         self.answer, self.trouble = honest, lambda number: None
         self.prompts.clear()
         self.calls.clear()
@@ -72,7 +72,7 @@ class Grader:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def file(self, folder: Path, **parts: Any) -> Path:
-        """A configuration with this judge for every mode; `parts` are put over it."""
+        """A configuration with this judge for every mode. `parts` override it."""
         profiles = {mode: {"mode": mode, "pool": "judges"} for mode in MODES}
         endpoint = {"base_url": self.url, "model": "grader", "health": {"probe": False}}
         content = {
@@ -114,7 +114,7 @@ def _mode(sections: dict[str, str]) -> str:
 
 
 def honest(sections: dict[str, str]) -> str:
-    """A verdict by the rules above, in the form the prompts ask for."""
+    """A verdict by the rules above, in the form that the prompts ask for."""
     response = sections.get("RESPONSE", "")
     mode = _mode(sections)
     if mode == "criteria":

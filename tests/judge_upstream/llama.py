@@ -1,4 +1,6 @@
-"""llama.cpp's server with a judge of a million parameters, in a process of its own: real replies, right or wrong."""
+"""llama.cpp's server with a judge of a million parameters, in a process of its own. Its replies are real, right or
+wrong.
+"""
 
 import subprocess
 import sys
@@ -27,7 +29,7 @@ class Llama:
 
 @contextmanager
 def serving_llama() -> Iterator[Llama]:
-    """Start one on a free port of loopback, and stop it in the end; it also ends if we do."""
+    """Start a server on a free port of loopback, and stop it in the end. It also ends if this process does."""
     process = subprocess.Popen(
         [sys.executable, str(HERE / "llama_server.py"), str(MODEL), str(SLOTS)],
         stdin=subprocess.PIPE,

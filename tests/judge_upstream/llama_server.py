@@ -15,7 +15,7 @@ def main(model: str, slots: int) -> None:
     params.n_parallel = slots
     params.n_ctx = 2048 * slots
     params.endpoint_metrics = True
-    # Threads of a model this small wait for each other longer than they work, above all on a busy machine.
+    # Threads of such a small model wait for each other longer than they work, above all on a busy machine.
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)

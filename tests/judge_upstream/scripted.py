@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server that does what a test tells it to, down to single bytes, and remembers every request.
+"""An OpenAI-compatible server that follows a test's script, down to single bytes, and remembers every request.
 
 A behaviour is a coroutine that gets the `Exchange` of one request. `Scripted.script` is played in order; its last
 behaviour is repeated. Everything runs on loopback, in the test's own event loop.
@@ -17,7 +17,7 @@ from tests.listening import Listener
 
 @dataclass
 class Seen:
-    """One request as it arrived."""
+    """A request as it arrived."""
 
     method: str
     path: str
@@ -26,7 +26,7 @@ class Seen:
     connection: int
     answered: bool = False
     gone: asyncio.Event = field(default_factory=asyncio.Event)
-    """The client closed the connection before the behaviour was over."""
+    """This is set when the client closes the connection before the behaviour is over."""
 
     @property
     def json(self) -> Any:
@@ -38,7 +38,7 @@ class Seen:
 
 
 class Exchange:
-    """One request and the connection on which to answer it."""
+    """A request, and the connection on which to answer it."""
 
     def __init__(self, seen: Seen, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.seen = seen
@@ -46,7 +46,7 @@ class Exchange:
         self.writer = writer
 
     async def send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        """A whole answer, in one piece."""
+        """Send the whole answer, in one piece."""
         given = {"Content-Type": "application/json", "Content-Length": str(len(body))} | (headers or {})
         lines = "".join(f"{name}: {value}\r\n" for name, value in given.items() if value)
         await self.raw(f"HTTP/1.1 {status} Something\r\n{lines}\r\n".encode() + body)
@@ -67,7 +67,7 @@ class Exchange:
         raise ConnectionResetError
 
     def reset(self) -> None:
-        """Close with RST rather than FIN."""
+        """Close the connection with RST instead of FIN."""
         raw = self.writer.get_extra_info("socket")
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
@@ -81,7 +81,7 @@ class Scripted:
     """The server; `async with` starts and stops it."""
 
     def __init__(self, *script: Behaviour, probes: Behaviour | None = None) -> None:
-        """`probes`: what is said to probes, which then do not count as steps of the script."""
+        """`probes` answers probes. They are no steps of the script."""
         self.script = list(script)
         self.probes = probes
         self.requests: list[Seen] = []
@@ -96,7 +96,7 @@ class Scripted:
 
     @property
     def calls(self) -> list[Seen]:
-        """Requests that are no probes."""
+        """The requests that are no probes."""
         return [seen for seen in self.requests if not seen.is_probe and seen.method == "POST"]
 
     async def __aenter__(self) -> Self:
@@ -107,14 +107,14 @@ class Scripted:
         await self.stop()
 
     async def listen(self) -> None:
-        """Also after `stop`: on the port it had."""
+        """Listen. After `stop` it uses the same port again."""
         self.port = await self._listener.open(self.port)
 
     async def stop(self) -> None:
         await self._listener.close()
 
     async def until(self, count: int) -> None:
-        """Until so many calls have arrived."""
+        """Return when this many calls have arrived."""
         async with self.arrived:
             await self.arrived.wait_for(lambda: len(self.calls) >= count)
 

@@ -1,7 +1,7 @@
 """The long runs: python -m tests.load --minutes 30 --out docs/reliability.md
 
-Fills the tables of the document, each as soon as its part is over. As root, with what `make chaos-tools` and
-`make docker` install. Ends with 1 when an item was lost or misjudged, or a request broke something.
+It fills each table of the document as soon as its part is over. It needs root, and the programs that `make chaos-tools`
+and `make docker` install. The exit code is 1 if an item was lost or misjudged, or a request broke something.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from tests.ports import free_ports
 
 Rows = list[tuple[str, Ledger]]
 Part = tuple[str, bool]
-"""Its table, and whether all was as it must be."""
+"""A table, and whether all its figures are as they must be."""
 
 
 async def _faults(folder: Path, options: argparse.Namespace) -> Part:

@@ -1,4 +1,4 @@
-"""Who runs on which core, so that a load does not take its time from what it measures."""
+"""Assigns cores to processes, so that a load does not take time from the service that it measures."""
 
 import os
 from collections.abc import Iterator
@@ -10,9 +10,10 @@ from tests.processes import family
 
 @contextmanager
 def apart(pid: int) -> Iterator[int]:
-    """This process on the last core, the one with this pid and all its children on the others; yields how many they have.
+    """Put this process on the last core, and the process with this pid and all its children on the others. Yields how
+    many cores they have.
 
-    With a single core there is nothing to part. New children stay where their parents are.
+    With a single core nothing is separated. New children stay on the cores of their parents.
     """
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) > 1:
@@ -27,5 +28,5 @@ def apart(pid: int) -> Iterator[int]:
 def _put(pids: list[int], cores: list[int]) -> None:
     for pid in pids:
         for thread in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(ProcessLookupError):  # it has just ended
+            with suppress(ProcessLookupError):  # the process has just ended
                 os.sched_setaffinity(int(thread.name), cores)

@@ -1,4 +1,4 @@
-"""What a service and all its processes hold: memory, shared pages counted once, and open files."""
+"""What a service and all its processes hold: memory (shared pages count once) and open files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from tests.processes import descendants, gone
 
 @dataclass(frozen=True)
 class Footprint:
-    """At one moment."""
+    """The measurement of one moment."""
 
     memory_mb: float
     server_mb: float
-    """Of it, the service's own process."""
+    """The part of the service's own process."""
     files: int
-    """Open in the service's own process."""
+    """The open files of the service's own process."""
 
 
 def footprint(pid: int) -> Footprint:
-    """Of the service with this pid."""
+    """Measure the service with this pid."""
     own = _pss_mb(pid)
     return Footprint(own + sum(map(_pss_mb, descendants(pid))), own, _files(pid))
 
 
 def growth(values: Sequence[float]) -> float:
-    """From the second fifth of a run (in the first, caches and heaps fill) to its last, as a share."""
+    """The growth from the second fifth of a run to its last, as a share. In the first fifth caches and heaps fill."""
     fifth = len(values) // 5
     if not fifth:
         raise ValueError(f"{len(values)} values are too few; five are the least")
@@ -34,7 +34,7 @@ def growth(values: Sequence[float]) -> float:
 
 
 def _pss_mb(pid: int) -> float:
-    """Each page's share; 0 for a process that has ended."""
+    """Memory in which each page counts by its share. It is 0 for a process that has ended."""
     with gone():
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -1,6 +1,6 @@
-"""The load: callers who use our client library as a trainer does, over HTTP and gRPC, and write down what they get.
+"""The load: callers that use our client library as a trainer does, over HTTP and gRPC, and record the results.
 
-Each caller has one batch under way; together they send as fast as they are answered, or at a rate that is given.
+Each caller has one batch in flight. Together they send as fast as they get answers, or at a given rate.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from tests.load.mix import Mix
 from tests.waiting import until
 
 PATIENT: Mapping[str, Any] = {"max_retries": 1_000_000, "max_resends": 1_000_000, "timeout_s": 120.0}
-"""As the hooks for trainers that know no abstention."""
+"""The options of hooks for trainers that know no abstention."""
 DEFAULTS: Mapping[str, Any] = {}
-"""The library's own."""
+"""The defaults of the library."""
 
 
 class Pace:
-    """Lets so many items pass in a second; without a rate, as many as come."""
+    """Lets this many items pass per second. Without a rate it lets all pass."""
 
     def __init__(self, items_per_s: float | None) -> None:
         self._items_per_s = items_per_s
@@ -47,7 +47,9 @@ async def loading(
     items_per_s: float | None = None,
     client: Mapping[str, Any] = PATIENT,
 ) -> AsyncIterator[None]:
-    """Load in the background of the block; when it ends, what is under way is awaited and nothing new begun."""
+    """Send load in the background of the block. When the block ends, no new batch begins, and those in flight are
+    awaited.
+    """
     ending = asyncio.Event()
     pace = Pace(items_per_s)
     async with asyncio.TaskGroup() as tasks:
@@ -77,7 +79,7 @@ async def _call(
 
 
 def counting_client(url: str, ledger: Ledger, options: Mapping[str, Any] = PATIENT) -> AsyncClient:
-    """A client of the library that tells the ledger what it does by itself."""
+    """A client of the library that records in the ledger what it does by itself."""
     client = AsyncClient(url, **options)
     opened = client._wire.open
     client._wire = replace(client._wire, open=lambda: _Counting(opened(), ledger))
@@ -85,7 +87,7 @@ def counting_client(url: str, ledger: Ledger, options: Mapping[str, Any] = PATIE
 
 
 class _Counting(Transport):
-    """Counts what one attempt did not bring."""
+    """Counts the failed items of each attempt."""
 
     def __init__(self, inner: Transport, ledger: Ledger) -> None:
         self._inner = inner
@@ -121,7 +123,7 @@ class _Counting(Transport):
 
 
 async def more(ledger: Ledger, items: int, within_s: float = 120.0) -> None:
-    """Return when so many more items are settled.
+    """Return when this many more items are settled.
 
     Raises:
         TimeoutError
@@ -132,7 +134,7 @@ async def more(ledger: Ledger, items: int, within_s: float = 120.0) -> None:
 
 
 async def until_true(ask: Callable[[], bool], within_s: float = 60.0) -> None:
-    """The same for a question that blocks."""
+    """Wait until a blocking question is answered with true."""
     async with asyncio.timeout(within_s):
         while not await asyncio.to_thread(ask):  # noqa: ASYNC110
             await asyncio.sleep(0.1)

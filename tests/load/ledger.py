@@ -1,4 +1,6 @@
-"""What became of every item that was sent: nothing may be lost, nothing may be wrong, whatever breaks meanwhile."""
+"""The ledger of a load. It records what happened to every item that was sent: none may be lost, and none wrongly
+judged, whatever breaks.
+"""
 
 import math
 from collections import Counter
@@ -8,37 +10,38 @@ from dataclasses import dataclass, field
 from rewardline import Result, Status
 
 Judged = tuple[object, float]
-"""An item as it is sent, and the score that is right."""
+"""An item as it is sent, and its right score."""
 
 
 @dataclass
 class Ledger:
-    """Counts of items, and what batches took."""
+    """The counts of items, and the times of batches."""
 
     sent: int = 0
     right: int = 0
     wrong: int = 0
-    """Judged, but not as they should be; called `invalid`, which none of them is, counts too."""
+    """Items that were judged wrongly. `invalid` counts too, because no item is invalid."""
     failed: int = 0
-    """Without a verdict when the client gave up."""
+    """Items without a verdict when the client gave up."""
     lost: int = 0
-    """Without any result, or with an exception in its place."""
+    """Items without any result, or with an exception instead."""
     asked_again: int = 0
-    """By the client library, of itself: answers that did not come, refusals, and verdicts that were `failed`."""
+    """Items that the client library repeated by itself, after missing answers, refusals, and verdicts that were
+    `failed`."""
     faults: Counter[str] = field(default_factory=Counter)
-    """Why, by the client's word for it."""
+    """The reasons of repeats, in the client's words."""
     waits_s: list[float] = field(default_factory=list)
-    """Of whole batches, from the call to the last result."""
+    """The times of whole batches, from the call to the last result."""
     examples: list[str] = field(default_factory=list)
-    """Of what should not have been."""
+    """Examples of wrong results."""
 
     @property
     def settled(self) -> int:
-        """Items of which it is known what became of them."""
+        """The number of items with a known outcome."""
         return self.right + self.wrong + self.failed + self.lost
 
     def settle(self, batch: Sequence[Judged], results: Sequence[Result | None], wait_s: float) -> None:
-        """`results[i]` belongs to `batch[i]`; what is missing at the end is lost."""
+        """Record the results of a batch: `results[i]` belongs to `batch[i]`. Missing results at the end are lost."""
         self.waits_s.append(wait_s)
         surplus = len(results) - len(batch)
         if surplus > 0:
@@ -47,11 +50,11 @@ class Ledger:
             self._count(_outcome(score, result), f"{item} should be {score}: {result}")
 
     def lose(self, batch: Sequence[Judged], error: Exception) -> None:
-        """The call ended with an exception."""
+        """Record that the call ended with an exception."""
         self._count("lost", repr(error), len(batch))
 
     def wait_ms(self, share: float) -> float:
-        """The wait that this share of the batches did not exceed; 1.0 is the longest."""
+        """The wait that this share of the batches did not exceed. 1.0 gives the longest."""
         ordered = sorted(self.waits_s)
         return 1000 * ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
 

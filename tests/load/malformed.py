@@ -1,4 +1,6 @@
-"""Requests as nobody should send them, to every route of both doors: refused or judged, never a 500, a crash or a leak."""
+"""Malformed requests to every route of both doors. They must be refused or judged, and never cause a 500, a crash or
+a leak.
+"""
 
 import asyncio
 import json
@@ -51,22 +53,22 @@ _RAW: Sequence[bytes] = (
 
 @dataclass
 class Malformed:
-    """What was answered."""
+    """The counts of answers."""
 
     sent: int = 0
     http: Counter[int] = field(default_factory=Counter)
     grpc: Counter[str] = field(default_factory=Counter)
     hung_up: int = 0
-    """Bytes that were no request, after which the connection ended."""
+    """Cases in which bytes that are no request ended the connection."""
     broken: list[str] = field(default_factory=list)
-    """Answers that should not have been."""
+    """Wrong answers."""
     before: Footprint | None = None
-    """After a tenth of them."""
+    """The footprint after a tenth of the requests."""
     after: Footprint | None = None
 
 
 async def malformed(server: Server, requests: int, seed: int = 1) -> Malformed:
-    """Send so many."""
+    """Send this many requests."""
     found = Malformed()
     random = Random(seed)
     seeds = await asyncio.to_thread(_seeds, server.url)
@@ -96,7 +98,7 @@ async def malformed(server: Server, requests: int, seed: int = 1) -> Malformed:
 
 
 def _seeds(url: str) -> list[tuple[str, str, JSON]]:
-    """Every method of every path, with a body that is right where the document shows one."""
+    """Every method of every path. The body is right if the document shows one."""
     paths = httpx.get(f"{url}/openapi.json").json()["paths"]
     found = []
     for path, operations in paths.items():
@@ -142,7 +144,7 @@ def _flipped(body: bytes, random: Random) -> bytes:
 
 
 def _replaced(value: JSON, random: Random) -> str:
-    """The JSON with some of its values replaced by wild ones, names kept."""
+    """The JSON with some of its values replaced by wild ones. Names stay the same."""
     if random.random() < 0.15:
         return random.choice(_WILD)
     if isinstance(value, dict):
@@ -166,7 +168,7 @@ async def _call_grpc(channel: grpc.aio.Channel, random: Random, found: Malformed
             await channel.unary_unary(method, None, None)(body, timeout=60)
     except grpc.aio.AioRpcError as error:
         found.grpc[error.code().name] += 1
-        # Of gRPC's own health servicer, UNKNOWN is what it says to a message that it cannot parse.
+        # gRPC's own health servicer answers UNKNOWN to a message that it cannot parse.
         if error.code() in _BROKEN:
             found.broken.append(f"{error.code().name} {method} {body[:300]!r}: {error.details()}")
     else:
@@ -179,7 +181,7 @@ async def _sent(body: bytes, times: int) -> AsyncIterator[bytes]:
 
 
 async def _send_bytes(server: Server, random: Random, found: Malformed) -> None:
-    """What is no HTTP, to both doors; half of the callers hang up first."""
+    """Send bytes that are not HTTP to both doors. Half of the callers disconnect first."""
     url = random.choice((server.url, server.grpc_url))
     host, _, port = url.partition("://")[2].rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -192,6 +194,6 @@ async def _send_bytes(server: Server, random: Random, found: Malformed) -> None:
             if head.startswith(b"HTTP/1.1 5"):
                 found.broken.append(f"{head!r}")
     except (TimeoutError, OSError):
-        pass  # it waits for the rest, as it may for a while, or has hung up
+        pass  # the server waits for the rest, as it may for a while, or it has disconnected
     found.hung_up += 1
     writer.close()

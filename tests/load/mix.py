@@ -1,4 +1,4 @@
-"""Items of every kind of work, of which it is known what is right: rules, mathematics, programs, and questions to a judge."""
+"""Items of every kind of work with known right scores: rules, mathematics, programs, and questions to a judge."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ _SIZES = (1, 2, 8, 16, 32, 64, 128, 256)
 
 
 class Mix:
-    """An endless supply; a fifth are items that came shortly before, so that caches are asked and must not be wrong."""
+    """An endless supply of items. A fifth of them came shortly before, so that caches are used and must be right."""
 
     def __init__(self, seed: int = 1, shares: Mapping[str, float] = SHARES, largest: int = 256) -> None:
-        """`largest`: items of a batch at most; what is under way at the end of a test is waited for."""
+        """`largest` is the most items of a batch. A test waits for its batches in flight at the end."""
         self._random = Random(seed)
         self._kinds, self._weights = list(shares), list(shares.values())
         self._sizes = [size for size in _SIZES if size <= largest]
@@ -23,11 +23,11 @@ class Mix:
         self._number = seed * 100_000_000
 
     def take(self, count: int) -> list[tuple[JSON, float]]:
-        """So many items, each with its right score."""
+        """This many items, each with its right score."""
         return [self._one() for _ in range(count)]
 
     def size(self) -> int:
-        """Of a batch: from a single sample to a whole step of training, small ones more often."""
+        """The size of a batch: from a single sample to a whole training step. Small ones are more frequent."""
         return self._random.choice(self._sizes)
 
     def _one(self) -> tuple[JSON, float]:
@@ -52,7 +52,7 @@ def _rules(n: int) -> tuple[JSON, float]:
 
 
 def _math(n: int) -> tuple[JSON, float]:
-    """Some milliseconds of computer algebra in a worker."""
+    """An item that needs some milliseconds of computer algebra in a worker."""
     is_right = n % 3 != 0
     reference = f"x^2+{n if is_right else n + 1}+0"
     return {"verifier": "math", "response": f"\\boxed{{x^2+{n}}}", "reference": reference}, is_right
@@ -66,7 +66,7 @@ def _code(n: int) -> tuple[JSON, float]:
 
 
 def _judge(n: int) -> tuple[JSON, float]:
-    """Of the judge in `tests.judge_upstream.grader`, who finds right what ends with the reference."""
+    """An item for the judge of `tests.judge_upstream.grader`, which accepts what ends with the reference."""
     is_right = n % 2 == 0
     response = f"I think it is town {n if is_right else n + 1}"
     return {

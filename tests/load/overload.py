@@ -1,7 +1,7 @@
-"""Five times what it can do: callers who send at their own rate, whatever is answered, and do not try again.
+"""Overload: callers send five times what the service can do, at their own rate, whatever it answers, and do not retry.
 
-Raw requests, since the client library would wait as it is told to. The load has a core to itself; what it sends in the flood
-is written before, what it got is looked at afterwards.
+The requests are raw, because the client library would wait as the service asks. The load has a core to itself. The
+requests of the flood are written before it, and the answers are checked after it.
 """
 
 import asyncio
@@ -32,16 +32,16 @@ class Flow:
 
     statuses: Counter[int] = field(default_factory=Counter)
     good: int = 0
-    """Items with the right verdict."""
+    """The number of items with the right verdict."""
     wrong: int = 0
     seconds: float = 0.0
     refusals_s: list[float] = field(default_factory=list)
-    """How long a refusal took."""
+    """The seconds that refusals took."""
     waits_s: list[float] = field(default_factory=list)
-    """How long an answer took."""
+    """The seconds that answers took."""
     without_retry_after: int = 0
     answers: list[tuple[bytes, Sequence[float], bool]] = field(default_factory=list)
-    """Bodies not looked at yet, with what is right, and whether they came while it counts."""
+    """Unchecked bodies, each with the right scores, and whether it came within the measured time."""
 
     def look(self) -> None:
         """At the answers."""
@@ -54,24 +54,24 @@ class Flow:
 
     @property
     def goodput(self) -> float:
-        """Items a second that got the right verdict."""
+        """Items with the right verdict, per second."""
         return self.good / self.seconds
 
 
 @dataclass(frozen=True)
 class Overload:
-    """Before, meanwhile, and after."""
+    """The flows before, during and after the flood."""
 
     capacity: Flow
     flood: Flow
     recovery_s: float
-    """From the flood's end until a batch took no longer than twice the median before it."""
+    """Seconds from the flood's end until a batch took no longer than twice the median before the flood."""
     cores: int
-    """That the service had."""
+    """The number of cores that the service had."""
 
 
 async def overload(folder: Path, seconds: float, times: float = 5.0) -> Overload:
-    """Against a service of one worker, that admits a second or so of its work."""
+    """Overload a service with one worker, which admits about a second of its work."""
     server = Server(
         folder / "overload.jsonl", "127.0.0.1", free_ports(3),
         sandbox="none", workers="1", max_items_in_flight=str(_IN_FLIGHT), max_items_per_request=str(_IN_FLIGHT),
@@ -81,7 +81,7 @@ async def overload(folder: Path, seconds: float, times: float = 5.0) -> Overload
     try:
         with apart(server.pid) as cores:
             async with aiohttp.ClientSession(server.url, connector=aiohttp.TCPConnector(limit=0)) as caller:
-                await _closed_loop(caller, min(seconds, 3.0))  # warm
+                await _closed_loop(caller, min(seconds, 3.0))  # warm up
                 capacity = await _closed_loop(caller, seconds)
                 lead_s = 2 * _IN_FLIGHT / capacity.goodput
                 flood = await _open_loop(caller, seconds, times * capacity.goodput, lead_s)
@@ -93,7 +93,7 @@ async def overload(folder: Path, seconds: float, times: float = 5.0) -> Overload
 
 
 async def _closed_loop(caller: aiohttp.ClientSession, seconds: float, callers: int = 8) -> Flow:
-    """Each caller sends the next batch when it has its answer."""
+    """Each caller sends its next batch when it has its answer."""
     flow = Flow()
     started = perf_counter()
 
@@ -110,7 +110,9 @@ async def _closed_loop(caller: aiohttp.ClientSession, seconds: float, callers: i
 
 
 async def _open_loop(caller: aiohttp.ClientSession, seconds: float, items_per_s: float, lead_s: float) -> Flow:
-    """Batches at this rate; goodput is what was answered while it lasted, but for the lead, in which the service fills."""
+    """Send batches at this rate. Goodput counts answers within this time, without the lead, in which the service
+    fills.
+    """
     flow = Flow(seconds=seconds)
     random = Random(5)
     pauses_s = list(_pauses_s(random, items_per_s / _ITEMS, lead_s + seconds))
@@ -127,7 +129,7 @@ async def _open_loop(caller: aiohttp.ClientSession, seconds: float, items_per_s:
 
 
 def _pauses_s(random: Random, per_s: float, seconds: float) -> Iterator[float]:
-    """Between callers who know nothing of each other."""
+    """Random pauses, as between callers that know nothing of each other."""
     left_s = seconds
     while left_s > 0:
         pause_s = random.expovariate(per_s)
@@ -151,7 +153,7 @@ async def _send(
     batch: tuple[bytes, Sequence[float]],
     span: tuple[float, float] = (0.0, math.inf),
 ) -> None:
-    """One batch; verdicts count as good if they come within `span`."""
+    """Send one batch. Verdicts count as good if they come within `span`."""
     body, scores = batch
     headers = {"X-Item-Count": str(len(scores)), "Content-Type": "application/json"}
     sent = perf_counter()
@@ -168,7 +170,7 @@ async def _send(
 
 
 def _batch() -> tuple[bytes, Sequence[float]]:
-    """Items that nobody has seen, each some milliseconds of a worker's time."""
+    """New items. Each takes some milliseconds of a worker's time."""
     numbers = [next(_numbers) for _ in range(_ITEMS)]
     items = [
         {"verifier": "math", "response": f"\\boxed{{x^2+{n}}}", "reference": f"x^2+{n + (n % 3 == 0)}+0"}

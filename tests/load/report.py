@@ -1,4 +1,4 @@
-"""Figures as rows of the tables in docs/reliability.md, each table between marks of its own."""
+"""Writes figures as rows of the tables in docs/reliability.md. Each table stands between marks of its own."""
 
 import re
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ def _memory(held: Footprint) -> str:
 
 
 def put(file: Path, part: str, table: str) -> None:
-    """Replace what stands between the marks of this part.
+    """Replace the text between the marks of this part.
 
     Raises:
         ValueError: there are none.

@@ -1,4 +1,4 @@
-"""Hours in small: mixed load at a part of what the service can do, for so long, and what it holds meanwhile."""
+"""A long run: a mixed load below the service's capacity, and the memory and files that the service holds meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ _SAMPLES = 100
 
 @dataclass
 class Soak:
-    """What one run came to."""
+    """The result of one run."""
 
     ledger: Ledger
     capacity_items_per_s: float
@@ -34,7 +34,7 @@ class Soak:
 
 
 async def soak(folder: Path, seconds: float, share: float = 0.8) -> Soak:
-    """Find out what it can do in a few seconds, then ask for `share` of it."""
+    """Find the capacity of the service in a few seconds, then load it with `share` of that."""
     async with _service(folder) as server:
         urls = [server.url, server.grpc_url]
         found = Soak(Ledger(), await _capacity(urls, max(5.0, seconds / 40)))
@@ -49,7 +49,7 @@ async def soak(folder: Path, seconds: float, share: float = 0.8) -> Soak:
 
 
 async def _capacity(urls: list[str], seconds: float) -> float:
-    """Items a second, as fast as eight callers are answered."""
+    """Items per second, as fast as eight callers get answers."""
     ledger = Ledger()
     started = perf_counter()
     async with loading(urls, ledger, Mix(1), callers=8):
@@ -59,7 +59,7 @@ async def _capacity(urls: list[str], seconds: float) -> float:
 
 @asynccontextmanager
 async def _service(folder: Path) -> AsyncIterator[Server]:
-    """One with all it can have on one machine, and caches so small that they are soon full."""
+    """A service with every part that one machine can have. Its caches are so small that they are soon full."""
     async with AsyncExitStack() as stack:
         grader = stack.enter_context(Grader())
         redis = stack.enter_context(RedisServer(folder, "--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru"))

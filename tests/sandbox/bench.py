@@ -1,4 +1,4 @@
-"""The real `code` verifier over boxes that a test brings, for tests of what goes wrong around a program."""
+"""The real `code` verifier over boxes that a test provides, for tests of faults around a program."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -33,10 +33,10 @@ class Bench:
         return verdict
 
     async def judge_all(self, responses: Sequence[str], reference: Any = SUM, **params: Any) -> Sequence[Verdict]:
-        """Of more than one: where no box can be had, the verdict is `failed`."""
+        """Judge several items. If there is no box, the verdict is `failed`."""
         known = CodeParams.model_validate({"reference": reference, **params})
         items = [Item(response, known) for response in responses]
-        # A single item would raise instead.
+        # a single item would raise instead
         return (await self._verifier.score([*items, items[0]]))[:-1]
 
 

@@ -1,7 +1,7 @@
-"""What runs in a box when it is the box that is tested: a probe in place of the runner.
+"""A probe that runs in a box instead of the runner, for tests of the box itself.
 
-As a program, another service that has boxes: `python -m tests.sandbox.box_probe STATE_DIR TIER MARK`. It tells one line of
-JSON, and ends in order when its standard input does.
+As a program it is another service with boxes: `python -m tests.sandbox.box_probe STATE_DIR TIER MARK`. It prints one
+line of JSON, and stops in order when its standard input ends.
 """
 
 import asyncio
@@ -32,7 +32,8 @@ def main(source, sink, configuration):
 """
 
 _PATIENCE_S = 300
-"""Of its own, as it is copied to where other users can read it, without other modules of the tests."""
+"""A constant of its own, because this file is copied to where other users can read it, without other modules of the
+tests."""
 MARKED = 3
 LEAVE_BEHIND = (
     f"MARKED = {MARKED}"
@@ -61,7 +62,7 @@ found["ids"] = [os.getuid(), os.getpid()]
 
 
 def first_frame(box: Box, probe: str) -> bytes:
-    """In place of the runner: a module that runs the probe and tells what it found."""
+    """The first frame, instead of the runner's: a module that runs the probe and prints what it found."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name in ("sandbox/__init__.py", "sandbox/runner/__init__.py"):
@@ -72,7 +73,7 @@ def first_frame(box: Box, probe: str) -> bytes:
 
 
 async def found(box: Box, probe: str) -> dict[str, Any]:
-    """What the probe puts in its `found`; the box goes on."""
+    """What the probe puts in its `found`. The box continues."""
     loop = asyncio.get_running_loop()
     await loop.sock_sendall(box.connection, first_frame(box, probe))
     answer = b""

@@ -1,4 +1,4 @@
-"""What a daemon has."""
+"""The containers of a daemon."""
 
 from contextlib import suppress
 from typing import Any
@@ -10,13 +10,13 @@ from sandbox.boxes.docker.owner import OWNER_LABEL
 
 
 def containers_of(client: docker.APIClient, owner: str) -> list[str]:
-    """Also those that have ended."""
+    """The containers of this owner, also those that have ended."""
     found = client.containers(all=True, filters={"label": f"{OWNER_LABEL}={owner}"})
     return [container["Id"] for container in found]
 
 
 def states_of(client: docker.APIClient, owner: str) -> list[Any]:
-    """What the daemon says of each that is still there when it is asked: for the message of a test that expected none."""
+    """The daemon's description of each container that still exists, for the message of a test that expected none."""
     found = []
     for name in containers_of(client, owner):
         with suppress(NotFound):

@@ -1,4 +1,4 @@
-"""What processes and control groups there are."""
+"""Questions about processes and control groups."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from sandbox.boxes.local import cgroups
 
 
 def is_there(pid: int) -> bool:
-    """Zombies too."""
+    """Whether a process exists. Zombies exist, too."""
     return Path(f"/proc/{pid}").exists()
 
 
 def is_alive(pid: int) -> bool:
-    """Zombies are not."""
+    """Whether a process is alive. Zombies are not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -19,6 +19,6 @@ def is_alive(pid: int) -> bool:
 
 
 def groups_of(maker: object) -> list[Path]:
-    """Control groups whose names begin with that of the directory they were made for, or with the process's id."""
+    """Control groups with names that begin with that of their directory, or with the process's id."""
     parents = cgroups.find_parents()
     return [group for parent in parents.distinct for group in parent.glob(f"{maker}-*")] if parents else []

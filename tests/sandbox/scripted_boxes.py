@@ -1,4 +1,4 @@
-"""A backend whose boxes do as the programs say: for faults that no real box has when it is asked to.
+"""A backend with boxes that follow the programs' words, for faults that no real box has on demand.
 
 A program is a line of words. At loading: `compiles BYTES`, `broken`, `loads-killed`. Each run says one in its standard input:
 
@@ -35,7 +35,7 @@ _RESULT: dict[str, Any] = _OK | {
 
 
 class Heard:
-    """Results in their order; says stop after `at_most`."""
+    """Results in their order. After `at_most` the caller stops."""
 
     def __init__(self, at_most: int = 1000) -> None:
         self.results: list[RunResult] = []
@@ -59,17 +59,18 @@ class ScriptedBackend(Backend):
         self.programs = ["g++"]
         self.preloaded = ["numpy", "pandas", "pytest", "sympy"] if pytest else []
         self.broken = ""
-        """Why boxes cannot be made, if they cannot."""
+        """The reason why boxes cannot be made, if any."""
         self.stuck = False
-        """Making a box does not come to an end."""
+        """Making a box does not end."""
         self.mute = False
-        """Runners do not say hello, but something else."""
+        """Runners say something else than hello."""
         self.last_answer = ""
-        """`hello`, `lone hello` of a box for one program, or `unloaded`: the next box that says so ends right after."""
+        """The box ends right after this answer: `hello`, `lone hello` (of a box for one program), or `unloaded`.
+        Only the next box that gives it does so."""
         self.made: list[ScriptedBox] = []
         self.attempts = 0
         self.done: Counter[str] = Counter()
-        """Deeds of runs, with how often they were begun."""
+        """The words of runs, with how often they began."""
         self.closed = False
 
     @property
@@ -106,17 +107,17 @@ class ScriptedBox(Box):
         self._of_memory = False
         self._serving = asyncio.create_task(self._serve())
         self.configured: dict[str, Any] = {}
-        """What it was told when it started."""
+        """The configuration that the box got at its start."""
         self.asked: list[str] = []
         self.loaded: list[dict[str, Any]] = []
         self.limits_asked: list[dict[str, Any]] = []
-        """Of runs."""
+        """The limits of the runs."""
         self.destroyed = False
         self.deaf = False
-        """Pings are not answered."""
+        """Pings get no answer."""
 
     def kill(self) -> None:
-        """As if somebody had sent its runner SIGKILL."""
+        """End as if the runner had got SIGKILL."""
         self._serving.cancel()
 
     async def destroy(self) -> None:
@@ -209,7 +210,7 @@ class ScriptedBox(Box):
 
 
 def _source(header: dict[str, Any], body: bytes) -> str:
-    """The file among those of a load that is the program's text."""
+    """The file of a load that is the program's text."""
     start = 0
     for path, length in header["files"]:
         if path == header["main"]:

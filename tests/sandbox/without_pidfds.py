@@ -1,6 +1,6 @@
 """Runs tests as on a kernel without pidfds: `python -m tests.sandbox.without_pidfds PYTEST-ARGUMENT...`
 
-A filter answers `pidfd_open` as such a kernel does, here and in every process that comes from here.
+A filter answers `pidfd_open` as such a kernel does, in this process and its descendants.
 """
 
 import errno

@@ -1,4 +1,6 @@
-"""Tasks for the workers' tests, most of them hostile. Named by module, so this folder is on their sys.path."""
+"""Tasks for the workers' tests, most of them hostile. They are named by module, so this folder is on the workers'
+sys.path.
+"""
 
 import ctypes
 import gc
@@ -23,7 +25,7 @@ def echo(payload: Any) -> Any:
 
 @worker_function
 def warm(payload: Any) -> Any:
-    """Remembers what it was called with; what it has before a worker's first item came from the zygote."""
+    """Remembers its arguments. What it knows before a worker's first item came from the zygote."""
     seen = list(_warmed)
     _warmed.append(payload)
     return seen
@@ -39,7 +41,7 @@ def burn(cpu_s: float) -> str:
 
 @worker_function
 def behave(deed: Any) -> Any:
-    """Does what the payload names; anything unnamed is echoed."""
+    """Does what the payload names. It returns any other payload."""
     if isinstance(deed, dict) and "knock" in deed:
         return knock(deed["knock"])
     if not isinstance(deed, str) or deed not in _DEEDS:
@@ -49,7 +51,7 @@ def behave(deed: Any) -> Any:
 
 @worker_function
 def look(what: str) -> Any:
-    """What can be seen from inside."""
+    """What a task can see from inside."""
     if what == "environment":
         return dict(os.environ)
     if what == "files":
@@ -78,7 +80,7 @@ def run_program(path: str) -> None:
 
 @worker_function
 def hold(megabytes: int) -> int:
-    """Keeps so much memory for good."""
+    """Allocates this much memory and never frees it."""
     _warmed.append(b"x" * (megabytes * 1024 * 1024))
     return os.getpid()
 
@@ -99,7 +101,7 @@ def read_file(path: str) -> bytes:
 
 
 def knock(path: str) -> str:
-    """Tells a test's server our pid and our parent's, and goes on when it says so."""
+    """Sends our pid and our parent's to a test's server, and continues when the server says so."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         connection.sendall(f"{os.getpid()} {os.getppid()}\n".encode())

@@ -13,7 +13,7 @@ from tests.service.redis_server import RedisServer
 
 @pytest.fixture
 def start_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., RedisServer]]:
-    """Starts a Redis server with the given options, in a folder of its own; all are ended with the test."""
+    """Starts a Redis server with the given options, in a folder of its own. All servers end with the test."""
     with ExitStack() as servers:
 
         def start(*options: str) -> RedisServer:
@@ -25,20 +25,20 @@ def start_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[.
 
 @pytest.fixture
 def redis_server(start_redis: Callable[..., RedisServer]) -> RedisServer:
-    """A Redis server of this test's own."""
+    """A Redis server that belongs to the test."""
     return start_redis()
 
 
 @pytest.fixture(scope="session")
 def shared_redis(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """One Redis server for tests that do it no harm."""
+    """One Redis server for all tests that do not harm it."""
     with RedisServer(tmp_path_factory.mktemp("redis")) as server:
         yield server
 
 
 @pytest.fixture(params=["memory", "redis"])
 async def store(request: Any) -> AsyncIterator[RecordStore]:
-    """Either store, empty."""
+    """An empty store, in Redis or in memory."""
     async with AsyncExitStack() as stack:
         made: RecordStore
         if request.param == "memory":

@@ -1,4 +1,4 @@
-"""A TCP proxy that spoils what passes through it: late, never, cut off in the middle, or turned into garbage."""
+"""A TCP proxy that disturbs its traffic: it delays, withholds, cuts or garbles replies."""
 
 import asyncio
 import random
@@ -50,7 +50,7 @@ class FaultProxy:
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            target_writer.close()  # first, as what waits may be cancelled
+            target_writer.close()  # this comes first, because waiting tasks may be cancelled
             for way in ways:
                 way.cancel()
             await asyncio.wait(ways)

@@ -1,4 +1,6 @@
-"""Real Redis servers as processes that a test may stop, freeze and kill: alone, under Sentinel, or as a cluster."""
+"""Real Redis servers as processes that a test may stop, freeze and kill: a single one, one under Sentinel, or a
+cluster.
+"""
 
 import signal
 import subprocess
@@ -19,7 +21,9 @@ _START_S = 20.0
 
 
 class RedisServer:
-    """One `redis-server` on a free loopback port; it keeps its port over `kill` and `start`, and loses its data."""
+    """One `redis-server` on a free port of loopback. After `kill` and `start` it has the same port, and has lost its
+    data.
+    """
 
     def __init__(self, folder: Path, *options: str, port: int | None = None) -> None:
         self.port = port or free_port()
@@ -42,12 +46,12 @@ class RedisServer:
         return self._folder / f"{self.port}.sock"
 
     def start(self) -> None:
-        """Run it, and return when it answers."""
+        """Start the server, and return when it answers."""
         self._process = subprocess.Popen(self._command(), stdout=subprocess.DEVNULL, cwd=self._folder)
         eventually(self._answers)
 
     def stop(self) -> None:
-        """Ask it to end, as an operator would."""
+        """Ask the server to end, as an operator would."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
@@ -63,7 +67,7 @@ class RedisServer:
         self._process.send_signal(signal.SIGCONT)
 
     def call(self, *command: Any) -> Any:
-        """One command on a connection of its own."""
+        """Send one command on a connection of its own."""
         once = Retry(NoBackoff(), 0)
         with redis.Redis(port=self.port, socket_timeout=_START_S, protocol=2, retry=once) as client:
             return client.execute_command(*command)
@@ -100,7 +104,7 @@ class RedisServer:
 
 
 class SentinelServer(RedisServer):
-    """A Sentinel that watches one master under the name `verdicts` and decides alone."""
+    """A Sentinel that watches one master under the name `verdicts`, and decides alone."""
 
     service = "verdicts"
 
@@ -120,14 +124,14 @@ class SentinelServer(RedisServer):
 
 @contextmanager
 def redis_cluster(folder: Path, nodes: int = 3) -> Iterator[list[RedisServer]]:
-    """Masters that share the slots evenly; ends them all."""
+    """A cluster of masters that share the slots evenly. They all end with the block."""
     slots = 16384
     with ExitStack() as stack:
         servers = []
         for number in range(nodes):
             home = folder / str(number)
             home.mkdir()
-            # The cluster's own port has to be below 65536 and free; left alone it is the other plus 10000.
+            # The cluster's own port must be below 65536 and free. By default it is the other port plus 10000.
             options = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()), "--cluster-node-timeout", "1000")
             servers.append(stack.enter_context(RedisServer(home, *options)))
         for number, server in enumerate(servers):

@@ -1,4 +1,6 @@
-"""A plugin whose verifier takes as long as an item says, or until a file is there: what is under way when a service ends."""
+"""A plugin with a verifier that takes as long as an item says, or until a file exists. It tests what is in flight
+when a service ends.
+"""
 
 import shutil
 from pathlib import Path
@@ -44,7 +46,7 @@ EXAMPLES = (
 
 
 def installed(folder: Path) -> Path:
-    """The folder with the plugin in it, as pip would install it there."""
+    """The folder with the plugin in it, as pip would install it."""
     shutil.rmtree(folder, ignore_errors=True)
     about = folder / "rewardline_slow-1.dist-info"
     about.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What tests of all verifiers share."""
+"""Fixtures that the tests of all verifiers share."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The verifiers over started workers and boxes."""
+"""All verifiers, over started workers and boxes."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ _WAIT_S = 240
 
 
 class Found:
-    """The registry, on an event loop of its own, so that plain tests can ask it."""
+    """The registry, on an event loop of its own, so that synchronous tests can use it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -41,7 +41,7 @@ class Found:
         self._loop.close()
 
     def judge(self, name: str, response: str | list[Any], /, **params: Any) -> Verdict:
-        """One verdict of a text or of messages; `params` as on the wire, `reference` among them."""
+        """The verdict on a text or on messages. `params` are as on the wire, with the reference among them."""
         entry = self.registry[name]
         read = entry.verifier.params.model_validate_json(json.dumps(params))
         if isinstance(response, str):

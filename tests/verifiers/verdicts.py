@@ -1,7 +1,7 @@
-"""Every example of every verifier and rows of the labelled rules, judged: `python -m tests.verifiers.verdicts SEED`.
+"""Judges every example of every verifier, and rows of the labelled rules: `python -m tests.verifiers.verdicts SEED`.
 
-The seed says in what order, in what groups, and what `random` gives. One line of JSON is written, verdicts in the order
-of the rows, scores as the bits that they are.
+The seed decides the order, the groups, and what `random` gives. The program writes one line of JSON with the verdicts
+in the order of the rows. Scores are written as their exact bits.
 """
 
 import json
@@ -18,7 +18,7 @@ from verifiers.registry import Entry
 DATA = Path(__file__).parents[1] / "data" / "rules"
 _ROWS_OF_A_FILE = 150
 _MEASURED = frozenset({"code_quality"})
-"""Its score counts the CPU time that a program took."""
+"""Verifiers with scores that depend on the CPU time of a program."""
 
 
 def _rows(found: Found) -> Iterator[tuple[Entry, Item[Any]]]:
@@ -42,7 +42,7 @@ def _rows(found: Found) -> Iterator[tuple[Entry, Item[Any]]]:
 
 
 def main(seed: int) -> None:
-    """Judge all in the order that the seed makes, and write what was found in the order of the rows."""
+    """Judge all rows in the order of the seed, and write the verdicts in the order of the rows."""
     chance = random.Random(seed)
     random.seed(seed)
     found = Found()

@@ -41,7 +41,7 @@ async def open_doors(
     scorer = RetryingScorer(engine, admission, metrics.observe_asked_again, lambda: boxes.state != "unavailable")
     parts = Parts(settings, admission, metrics, engine, scorer, boxes)
     async with open_tasks(parts) as tasks, open_sessions(settings) as sessions:
-        metrics.watch("roll_tasks", "Tasks of ROLL that are judged in this process", lambda: tasks.under_way)
+        metrics.watch("roll_tasks", "Tasks of ROLL that this process is judging", lambda: tasks.under_way)
         others = [kind(parts) for kind in DOORS if kind not in (Roll, NeMoGym)]
         doors = [Roll(parts, tasks), NeMoGym(parts, sessions), *others]
         yield {path: door for door in doors for route in door.routes for path in route.paths}

@@ -75,4 +75,6 @@ def _publish(log: AuditLog, metrics: Metrics) -> None:
     metrics.watch_total("audit_records", "Records written to the audit log", lambda: log.records)
     metrics.watch_total("audit_bytes", "Bytes written to the audit log", lambda: log.nbytes)
     metrics.watch("audit_queue_bytes", "Bytes waiting to be written to the audit log", lambda: log.queued_bytes)
-    metrics.watch_totals("audit_dropped_items", "Items the audit log lost, by why", lambda: dict(log.dropped), "reason")
+    metrics.watch_totals(
+        "audit_dropped_items", "Items that the audit log lost, by reason", lambda: dict(log.dropped), "reason"
+    )

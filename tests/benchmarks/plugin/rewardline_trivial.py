@@ -1,4 +1,4 @@
-"""A verifier that does next to nothing, so that what is measured is the service: the response ends with the reference."""
+"""A verifier that does next to nothing, to measure the service itself: the response must end with the reference."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`trl_step.py hook|own STEP.json`: the rewards of a step as TRL asks for them, by our function or by its own."""
+"""`trl_step.py hook|own STEP.json`: the rewards of a step as TRL requests them, by our function or by TRL's own."""
 
 import asyncio
 import json

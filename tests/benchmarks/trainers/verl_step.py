@@ -1,6 +1,7 @@
-"""`verl_step.py hook|own STEP.json`: a step through verl's reward loop, one `run_single` a sample, all at once.
+"""`verl_step.py hook|own STEP.json`: a step through verl's reward loop, one `run_single` per sample, all at once.
 
-`hook` is our manager, `own` verl's naive manager with its Math-Verify scorer. The tokenizer is one of bytes, made here.
+`hook` is our manager; `own` is verl's naive manager with its Math-Verify scorer. The tokenizer has one token per byte
+and is made here.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **re
 
 
 async def judged(config: Any, tokens: Any, batch: Any) -> tuple[list[float], dict[str, float]]:
-    manager = load_reward_manager(config, tokens)  # it keeps the loop on which it is made
+    manager = load_reward_manager(config, tokens)  # verl keeps the loop that runs when it is made
     began, began_cpu = time.perf_counter(), time.process_time()
     told = await asyncio.gather(*(manager.run_single(batch[at : at + 1]) for at in range(len(batch))))
     spent = {"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - began_cpu}

@@ -28,7 +28,7 @@ ROW = {"messages": [{"role": "user", "content": "It is not \\boxed{4}. 2+2="}], 
 
 
 class Engine:
-    """Says what it is told to."""
+    """An engine that answers with the given texts."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,5 +1,6 @@
-"""miles's own rollouts, rewards of groups and evaluation, with our functions and a policy that says what it is told. Prints the
-rewards.
+"""miles's own rollouts, rewards of groups and evaluation, with our functions and a policy that gives fixed answers.
+
+It prints the rewards.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ WANTED = json.dumps([{"name": "add", "arguments": {"a": 2}}])
 
 
 def arguments(rewardline: dict[str, Any] | None = None, **given: Any) -> Namespace:
-    """Those of miles that its rollouts read, with its defaults."""
+    """The arguments that miles's rollouts read, with miles's defaults."""
     known = {
         "custom_rm_path": "rewardline.miles.custom_rm",
         "rm_type": None,
@@ -54,7 +55,7 @@ def arguments(rewardline: dict[str, Any] | None = None, **given: Any) -> Namespa
 
 
 async def policy(given: GenerateFnInput) -> GenerateFnOutput:
-    """Says what the sample's metadata have for it."""
+    """A policy that gives the answer in the sample's metadata."""
     given.sample.response = given.sample.metadata["says"]
     given.sample.status = Sample.Status.COMPLETED
     return GenerateFnOutput(samples=given.sample)
@@ -71,7 +72,7 @@ def sample(says: str, label: str | None, place: int = 0, group: int | None = 0, 
 
 
 async def one(args: Namespace, given: Sample) -> Any:
-    """The reward of one sample, and whether it was removed; an exception as its name."""
+    """The reward of one sample, and whether it was removed. For an exception: its name."""
     try:
         found = await generate_and_rm(state(args), given, {})
     except Exception as error:  # noqa: BLE001 - which one is what is printed
@@ -80,13 +81,13 @@ async def one(args: Namespace, given: Sample) -> Any:
 
 
 async def group(args: Namespace, *given: Sample) -> Any:
-    """The rewards of a group as miles trains on them: as they are, and normalised by our function."""
+    """The rewards of a group as miles trains on them: unchanged, and normalised by our function."""
     found = await generate_and_rm_group(state(args), list(given), {})
     return load_function("rewardline.miles.post_process_rewards")(args, found)
 
 
 async def evaluated(args: Namespace, *given: Sample) -> Any:
-    """The rewards of an evaluation; an exception as its name, and what it says."""
+    """The rewards of an evaluation. For an exception: its name and its message."""
     data_set = EvalDatasetConfig(name="sums", path="sums.jsonl", n_samples_per_eval_prompt=2, max_response_len=16)
     cache = {(*data_set.cache_key, args.hf_checkpoint, False, None): SimpleNamespace(samples=list(given))}
     try:

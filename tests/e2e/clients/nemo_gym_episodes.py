@@ -1,5 +1,7 @@
-"""NeMo-Gym's environment server of one agent's turn, from 0.7 on, and its check of sessions: against our door at its root, and
-against our resources server. Prints what became of each episode.
+"""NeMo-Gym's environment server of one agent's turn (since 0.7) and its check of sessions, against our door at its root
+and against our resources server.
+
+It prints the result of each episode.
 """
 
 import asyncio
@@ -40,7 +42,7 @@ TASK = {"taskset": "sums", "task_id": "7"}
 
 
 async def episodes(resources: tuple[str, int]) -> dict[str, Any]:
-    """The reward of each question by what was called, and by what was answered; or at which stage the episode failed."""
+    """The reward of each question, by the calls and by the answers, or the stage at which the episode failed."""
     config = {
         "verifier": listed("resources_servers", "rewardline", resources),
         "policy_model": listed("responses_api_models", "script", await served(model(SCRIPT))),
@@ -87,7 +89,7 @@ async def episodes(resources: tuple[str, int]) -> dict[str, Any]:
 
 
 async def verified(address: tuple[str, int], text: str, wanted: str) -> list[Any]:
-    """What a typed verification is answered, read by NeMo-Gym's own model."""
+    """The answer to a typed verification, read by NeMo-Gym's own model."""
     response = {
         "id": "r",
         "created_at": 0.0,
@@ -111,7 +113,7 @@ async def verified(address: tuple[str, int], text: str, wanted: str) -> list[Any
 
 
 def relay(address: tuple[str, int]) -> FastAPI:
-    """A server elsewhere, as the application that the check wants."""
+    """A server elsewhere, in the form of the application that the check needs."""
     app = FastAPI()
 
     @app.post("/{path}")
@@ -138,7 +140,7 @@ async def told_by(address: tuple[str, int], name: str) -> Mapping[str, Any]:
 
 
 async def main() -> None:
-    """By both ways."""
+    """Run all episodes by both ways."""
     set_global_aiohttp_client(GlobalAIOHTTPAsyncClientConfig())
     address = urlsplit(URL)
     assert address.hostname is not None

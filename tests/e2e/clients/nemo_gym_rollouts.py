@@ -1,5 +1,7 @@
-"""NeMo-Gym's own agent, which asks a model, calls tools and has the rollout verified: by our door at its root, and by our
-resources server. The model is a script. Prints the rewards.
+"""NeMo-Gym's own agent, which asks a model, calls tools and has the rollout verified: by our door at its root, and by
+our resources server.
+
+The model is a script. The program prints the rewards.
 """
 
 import asyncio
@@ -23,7 +25,7 @@ URL = sys.argv[1]
 
 
 async def rollouts(resources: tuple[str, int]) -> dict[str, Any]:
-    """The reward of each question by what was called, and by what was answered; or the status of the refusal."""
+    """The reward of each question, by the calls and by the answers, or the status of the refusal."""
     model_at = await served(model(SCRIPT))
     config = {
         "verifier": listed("resources_servers", "rewardline", resources),
@@ -58,10 +60,10 @@ async def rollouts(resources: tuple[str, int]) -> dict[str, Any]:
 
 
 async def main() -> None:
-    """By both ways."""
+    """Run all rollouts by both ways."""
     set_global_aiohttp_client(
         GlobalAIOHTTPAsyncClientConfig()
-    )  # else NeMo-Gym reads its options from this command line
+    )  # otherwise NeMo-Gym would read its options from this command line
     address = urlsplit(URL)
     assert address.hostname is not None
     assert address.port is not None

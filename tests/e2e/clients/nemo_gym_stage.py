@@ -1,4 +1,4 @@
-"""What episodes of NeMo-Gym need around them: a model that is a script, and servers on this event loop."""
+"""The environment of NeMo-Gym's episodes: a model that is a script, and servers on this event loop."""
 
 import asyncio
 import socket
@@ -36,7 +36,7 @@ def call(name: str, arguments: str) -> dict[str, Any]:
 
 
 def model(script: dict[str, list[dict[str, Any]]]) -> FastAPI:
-    """Says what the script has for the question, one item a step."""
+    """A model that answers a question by the script, one item per step."""
     app = FastAPI()
 
     @app.post("/v1/responses")
@@ -61,7 +61,7 @@ def model(script: dict[str, list[dict[str, Any]]]) -> FastAPI:
 
 
 async def served(app: FastAPI) -> tuple[str, int]:
-    """Where it listens, on this event loop, as long as the script runs."""
+    """The address of a server on this event loop, which runs as long as the script."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
     SERVERS.append(asyncio.create_task(server.serve([listener])))
@@ -89,7 +89,7 @@ ANSWER = {"expected_answer": "4"}
 
 
 async def resources_server(url: str) -> tuple[str, int]:
-    """Ours, which asks the server there."""
+    """Our resources server, which asks the server at this address."""
     config = VerifierConfig(
         name="verifier",
         host="127.0.0.1",

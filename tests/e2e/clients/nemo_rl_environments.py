@@ -1,6 +1,6 @@
 """Our environment for NeMo-RL as an actor of real Ray, with a stand-in for NeMo-RL itself.
 
-Prints what each step came back with, or whether NeMo-RL would take its exception for trouble of the infrastructure.
+It prints the result of each step, or whether NeMo-RL would take its exception for an error of the infrastructure.
 """
 
 import json

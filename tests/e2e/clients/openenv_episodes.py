@@ -1,4 +1,4 @@
-"""OpenEnv's own client against our environments. Prints what it saw."""
+"""OpenEnv's own client against our environments. It prints the results."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ CALL = {"type": "function", "function": {"name": "add", "arguments": {"a": 7, "b
 
 
 def sync_episode() -> list[Any]:
-    """A wrong answer, its feedback, a right one."""
+    """An episode with a wrong answer, its feedback, and a right answer."""
     with GenericEnvClient(base_url=f"{URL}/compat/openenv/verifier/math").sync() as env:
         first = env.reset(prompt="7 times 8?", reference="56", max_turns=3)
         wrong = env.step({"message": "\\boxed{55}"})
@@ -27,7 +27,7 @@ def sync_episode() -> list[Any]:
 
 
 async def calls() -> list[Any]:
-    """Rewards of an action that calls, and of one that only speaks; and what is told of one that cannot be judged."""
+    """The rewards of an action with calls and of one without, and the error of one that cannot be judged."""
     seen: list[Any] = []
     async with GenericEnvClient(base_url=f"{URL}/compat/openenv/verifier/tool_call") as env:
         for action in ({"tool_calls": [CALL]}, {"message": "15"}, {"nothing": 1}):

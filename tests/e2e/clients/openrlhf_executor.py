@@ -1,6 +1,6 @@
 """OpenRLHF's own executors of one turn and of several, with a fake engine, our reward function, our agent and our door.
 
-Prints what each sample came back with.
+It prints the result of each sample.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ TOKENIZER = tiny()
 
 
 class Engine:
-    """Says what it is told to, in turn."""
+    """An engine that gives its answers in turn."""
 
     def __init__(self, *texts: str) -> None:
         self.texts = list(texts)
@@ -41,7 +41,7 @@ class Engine:
 
 
 def file(options: str) -> str:
-    """A file as a user writes one."""
+    """A file in the form that a user writes."""
     path = Path(tempfile.mkdtemp()) / "reward.py"
     path.write_text(f"from rewardline.openrlhf import reward\nreward_func = reward({options})\n")
     return str(path)
@@ -54,7 +54,7 @@ async def told(url: str | list[str], text: str, label: str = "4", max_length: in
 
 
 async def played(options: str, *texts: str, label: str = "4") -> Any:
-    """What a trajectory of several turns came to, or the exception that ends the run."""
+    """The result of a trajectory of several turns, or the exception that ends the run."""
     path = Path(tempfile.mkdtemp()) / "agent.py"
     path.write_text(
         f"from rewardline.openrlhf_agent import agent_executor\nAgentExecutor = agent_executor({options})\n"
@@ -75,7 +75,7 @@ async def trajectory(executor: Any, *texts: str, label: str = "4") -> Any:
 
 
 def numbers(output: dict[str, Any]) -> Any:
-    """As its samples generator, which needs vLLM, makes tensors of them: of lists as of tensors."""
+    """Make tensors of lists and tensors, as OpenRLHF's samples generator does, which needs vLLM."""
     if output["reward"] is None:
         return None
     reward, score = torch.tensor([output["reward"]]), torch.tensor([output["scores"]])
@@ -132,7 +132,9 @@ async def several_turns() -> dict[str, Any]:
 
 
 def responses() -> list[str]:
-    """Of queries whose prompt is whole, cut, cut within a letter, holds its own end twice, or is not there."""
+    """The judged responses of queries in which the prompt is whole, cut, cut within a letter, holds its own end
+    twice, or is missing.
+    """
     asked = "Say four. Question: what is the sum of two and two? Question: what is the sum of two and two?"
     found = [
         response_of(f"{begin} four</s>", asked) for begin in (asked, asked[20:], f"\ufffd{asked[20:]}", f" {asked}")

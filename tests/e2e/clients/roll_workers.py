@@ -1,6 +1,6 @@
-"""Our worker for ROLL on real tensors, with a stand-in for ROLL itself, called as its scheduler calls workers.
+"""Our worker for ROLL on real tensors, with a stand-in for ROLL itself, called as ROLL's scheduler calls workers.
 
-Prints what came back of each batch.
+It prints the result of each batch.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ TOKENIZER = tiny()
 
 @dataclass
 class RewardConfig:
-    """A stand-in for ROLL's: those of its fields that a worker reads."""
+    """A stand-in for ROLL's class, with the fields that a worker reads."""
 
     reward_manager_config: list[dict[str, Any]] = field(default_factory=list)
     model_args: Any = field(default_factory=lambda: SimpleNamespace(model_name_or_path="tiny"))
@@ -43,7 +43,7 @@ def batch(texts: list[str], **columns: list[Any]) -> DataProto:
 
 
 def ids_of(texts: list[str]) -> Any:
-    """Padded on the right, as responses are."""
+    """Token ids padded on the right, as responses are."""
     if not texts:
         return torch.zeros((0, 8), dtype=torch.long)
     shape = {"add_special_tokens": False, "padding": True, "padding_side": "right", "return_tensors": "pt"}
@@ -70,7 +70,7 @@ async def told(data: DataProto, *options: dict[str, Any]) -> Any:
 
 
 async def together(made: Any) -> list[float]:
-    """As of an actor whose method is a coroutine: many calls of one sample at once."""
+    """Many calls of one sample at once, as an actor with a coroutine method gets them."""
     batches = [batch([RIGHT if number % 2 else WRONG]) for number in range(128)]
     outputs = await asyncio.gather(*map(made.compute_rewards, batches))
     return [output.batch["scores"].item() for output in outputs]

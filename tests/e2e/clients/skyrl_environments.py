@@ -1,6 +1,6 @@
-"""SkyRL's own registry and base class with our environment, called from threads as its generator does.
+"""SkyRL's own registry and base class with our environment, called from threads as SkyRL's generator does.
 
-Prints what each step came back with.
+It prints the result of each step.
 """
 
 import json
@@ -29,7 +29,7 @@ CALLS = {"url": URL, "verifier": "tool_call"}
 CALLING = {**ROW, "reward_spec": {"method": "rule", "ground_truth": [{"name": "add", "arguments": {"a": 2}}]}}
 
 play = runpy.run_path(str(EXAMPLES / "skyrl" / "play.py"))["play"]
-"""The example; it registers the environment."""
+"""The example, which registers the environment."""
 
 
 def environment(config: Any, row: dict[str, Any] = ROW) -> Any:
@@ -39,7 +39,7 @@ def environment(config: Any, row: dict[str, Any] = ROW) -> Any:
 
 
 def played(config: Any, *actions: str, row: dict[str, Any] = ROW) -> Any:
-    """The trajectory of these actions, as far as it goes; or the exception that ends the trainer's step."""
+    """The trajectory of these actions, as far as it goes, or the exception that ends the trainer's step."""
     made, steps = environment(config, row), []
     try:
         for action in actions:
@@ -56,14 +56,14 @@ def played(config: Any, *actions: str, row: dict[str, Any] = ROW) -> Any:
 
 @dataclass
 class Typed:
-    """A configuration as newer trainers have them."""
+    """A configuration in the form of newer trainers."""
 
     verifier: str = "exact_match"
     recipe: str | None = None
 
 
 def registered() -> list[Any]:
-    """With options from the registry alone, and with others in the configuration."""
+    """Environments with options from the registry alone, and with others in the configuration."""
     skyrl_gym.register(id="ours", entry_point="rewardline.skyrl:VerifierEnv", kwargs=JUDGED)
     rewards = []
     configurations: list[Any] = [{}, Typed()]
@@ -75,7 +75,7 @@ def registered() -> list[Any]:
 
 
 def forgotten(config: dict[str, Any]) -> Any:
-    """As of a server that has lost the interaction between two turns."""
+    """A trajectory with a server that loses the interaction between two turns."""
     made = environment(config)
     steps = [made.step(WRONG)]
     made._interaction._id = "never-opened"

@@ -1,4 +1,4 @@
-"""ms-swift's own way from samples to rewards, with our plugin. Prints the rewards."""
+"""ms-swift's own path from samples to rewards, with our plugin. It prints the rewards."""
 
 import json
 import runpy
@@ -25,7 +25,7 @@ def sample(solution: str, *said: Any) -> GRPOSample:
 
 
 def rewards(kind: Any, *samples: GRPOSample) -> Any:
-    """As its trainer has them; an exception as its name."""
+    """The rewards as swift's trainer gets them. For an exception: its name."""
     try:
         found = compute_rewards_per_func(list(samples), [kind(args=None)], [None], torch.device("cpu"))
     except Exception as error:  # noqa: BLE001 - which one is what is printed
@@ -34,7 +34,7 @@ def rewards(kind: Any, *samples: GRPOSample) -> Any:
 
 
 def calling(arguments: str) -> list[Any]:
-    """In swift's own roles, and as chat."""
+    """Calls in swift's own roles, and as chat."""
     function = {"name": "add", "arguments": arguments}
     return [
         {"role": "tool_call", "content": json.dumps({**function, "arguments": json.loads(arguments)})},
@@ -43,7 +43,7 @@ def calling(arguments: str) -> list[Any]:
 
 
 def spread(*values: float) -> float:
-    """What swift takes for the deviation of a group whose only reward function gave these."""
+    """The deviation that swift computes for a group, if its only reward function gave these rewards."""
     return float(compute_std_for_dynamic_sampling(torch.tensor(values)[:, None], torch.ones(1), len(values))[0])
 
 

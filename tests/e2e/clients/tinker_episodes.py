@@ -1,4 +1,4 @@
-"""tinker-cookbook's own renderer, tools and steps, with our environment and reward function. Prints the rewards."""
+"""tinker-cookbook's own renderer, tools and steps, with our environment and reward function. It prints the rewards."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ def tokens(text: str) -> list[int]:
 
 
 async def stepped(env: VerifierEnv, text: str) -> Any:
-    """The reward of what is said; an exception as its name."""
+    """The reward of a text. For an exception: its name."""
     observation, _ = await env.initial_observation()
     assert observation.length > 0
     try:
@@ -40,7 +40,7 @@ async def stepped(env: VerifierEnv, text: str) -> Any:
 
 
 async def played(env: Any, *texts: str) -> Any:
-    """The rewards of the turns, the last of which ends the episode; an exception as its name."""
+    """The rewards of the turns; the last turn ends the episode. For an exception: its name."""
     await env.initial_observation()
     rewards = []
     try:

@@ -1,4 +1,4 @@
-"""A tokenizer of 260 tokens, bytes and four marks, as there is no model hub to take one from."""
+"""A tokenizer of 260 tokens: bytes and four marks. There is no model hub to take one from."""
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
@@ -8,7 +8,7 @@ TEMPLATE = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 MARKS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "[fin]")
-"""The last as no model family has it."""
+"""The marks. No model family has the last one."""
 
 
 def tiny() -> PreTrainedTokenizerFast:

@@ -1,4 +1,4 @@
-"""google-tunix's own reward manager with our functions. Prints the rewards."""
+"""google-tunix's own reward manager with our functions. It prints the rewards."""
 
 import importlib
 import json
@@ -22,7 +22,7 @@ EXAMPLE = Path(__file__).parents[3] / "client" / "examples" / "tunix" / "rewards
 
 
 def rewards(functions: list[Any], completions: list[str], answers: Any) -> Any:
-    """The sum of the functions, for each completion; an exception as its name."""
+    """The sum of the functions for each completion. For an exception: its name."""
     manager = SequenceRewardManager(reward_fns=functions, algo_config=AlgorithmConfig())
     try:
         found = manager(prompts=["2+2="] * len(completions), completions=completions, answer=answers, mode="train")
@@ -49,7 +49,7 @@ def found_by_command() -> list[str]:
 
 
 class Add(BaseTool):
-    """Adds."""
+    """Adds two numbers."""
 
     def get_json_schema(self) -> dict[str, Any]:
         return {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
@@ -59,7 +59,7 @@ class Add(BaseTool):
 
 
 def played(*actions: Any, max_steps: int = 5, **options: Any) -> Any:
-    """The reward of each step; an exception as its name."""
+    """The reward of each step. For an exception: its name."""
     task = {"question": "2+2?", "answer": options.pop("answer", "4")}
     environment = VerifierToolEnvironment(task, {"add": Add}, max_steps=max_steps, url=URL, **options)
     environment.reset()

@@ -1,6 +1,7 @@
-"""Prime's own tasks and traces with our rewards; their `Rubric`, which the package no longer has, calls functions the same way.
+"""Prime's own tasks and traces with our rewards. Their `Rubric`, which the package no longer has, calls functions the
+same way.
 
-Prints what is on each trace.
+It prints the content of each trace.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ class Lost(Rewarded, vf.Task[Data]):
 
 
 class Plain(vf.Task[Data]):
-    """Has its reward from the configuration, as `rewards` in a TOML file."""
+    """A task with its reward from the configuration, as `rewards` in a TOML file."""
 
 
 class Called(Rewarded, vf.Task[Data]):

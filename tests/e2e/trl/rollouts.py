@@ -1,4 +1,4 @@
-"""Real steps of TRL's GRPOTrainer whose model submits answers to our environment; prints one line of JSON in the end.
+"""Real steps of TRL's GRPOTrainer. Its model submits answers to our environment. It prints one line of JSON in the end.
 
 rollouts.py URL right      there are rollouts that answer right at once, after a mistake, never, and not at all
 rollouts.py URL nobody     the environment's server is not there
@@ -34,7 +34,8 @@ TEMPLATE = """
 {% endfor %}
 {%- if add_generation_prompt %}<|im_start|>assistant
 {% endif %}"""
-"""Calls as Qwen3 writes them, but few words about tools: a token per byte makes the model's own template slow."""
+"""A template with calls as Qwen3 writes them, and few words about tools: with a token per byte the model's own
+template is slow."""
 QUESTION = [{"role": "user", "content": "2+2?"}]
 TURNS = {"max_turns": 2, "feedback": {"correct": "Yes.", "incorrect": "No.", "exhausted": "Over."}}
 
@@ -67,7 +68,7 @@ WANTED = json.dumps([call("4")["tool_calls"][0]["function"]])
 
 
 def texts(tokenizer: Any, rollouts: list[list[dict[str, Any]]], tools: list[Any]) -> list[tuple[str, str]]:
-    """What the model is given and what it says then, for each of its messages."""
+    """The input of the model and its answer, for each of its messages."""
     pairs = []
     for rollout in rollouts:
         for place, message in enumerate(rollout):

@@ -1,4 +1,4 @@
-"""Save the tiny model, as it is before it has learnt anything, to the folder given: it says nothing of sense."""
+"""Saves the tiny model without training to the given folder. Its texts make no sense."""
 
 from __future__ import annotations
 

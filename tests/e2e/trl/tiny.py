@@ -1,4 +1,4 @@
-"""A model small enough for a test, which has learnt to say a few things by heart, right ones and wrong ones."""
+"""A model small enough for a test. It has learnt a few texts by heart, right and wrong ones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def make_model(tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
 def learn_by_heart(
     model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: Sequence[tuple[str, str]], steps: int
 ) -> float:
-    """Have it continue each first text by the second; where one has several, by each as often. Returns the last loss."""
+    """Train the model to continue each first text by the second. If a first text has several, it gives each as
+    often. Returns the last loss.
+    """
     rows = [
         (tokenizer(given)["input_ids"], tokenizer(said + tokenizer.eos_token)["input_ids"]) for given, said in texts
     ]
@@ -75,7 +77,7 @@ def learn_by_heart(
 
 
 def config(folder: str, **options: Any) -> GRPOConfig:
-    """For a trainer that changes the model hardly at all, and writes down all that it was told of every completion."""
+    """The configuration of a trainer that hardly changes the model, and records everything about each completion."""
     fixed = {
         "output_dir": folder,
         "learning_rate": 1e-6,
@@ -95,6 +97,6 @@ def config(folder: str, **options: Any) -> GRPOConfig:
 
 
 def completions(folder: str) -> list[dict[str, Any]]:
-    """What the trainer trained on: its own table of completions with their rewards and advantages."""
+    """The completions of the training: the trainer's own table with their rewards and advantages."""
     paths = sorted(Path(folder, "completions").glob("*.parquet"))
     return [row for path in paths for row in parquet.read_table(path).to_pylist()]

@@ -1,4 +1,4 @@
-"""Real verl's agent loop of several turns; of the engine that generates, only its answers are given beforehand.
+"""Real verl's agent loop of several turns. Only the answers of the generating engine are scripted.
 
 `conversation.py (interaction|tool) URL TOKENIZER_FOLDER FILE` prints one line of JSON.
 """
@@ -23,7 +23,7 @@ QUESTION = [{"role": "user", "content": "7 times 8?"}]
 
 
 class Scripted:
-    """Says one answer after the other."""
+    """An engine that gives its answers in turn."""
 
     def __init__(self, tokenizer: Any, answers: Sequence[str]) -> None:
         self._ids = [tokenizer(f"{answer}<|im_end|>", add_special_tokens=False)["input_ids"] for answer in answers]
@@ -42,7 +42,9 @@ def agent(folder: str, answers: Sequence[str], overrides: Sequence[str], **more:
 
 
 async def spoken(made: Any, **columns: Any) -> Any:
-    """The turns' rewards, the tools', and all that was said after the question; or the name of what ended it."""
+    """The rewards of the turns and of the tools, and all messages after the question; or the name of the exception
+    that ended it.
+    """
     try:
         output = await made.run({}, raw_prompt=QUESTION, **columns)
     except rewardline.RewardlineError as error:
@@ -96,7 +98,7 @@ def interaction(url: str, folder: str, file: str) -> Any:
 
 
 def tool(url: str, folder: str, file: str) -> Any:
-    # Some releases have these, and others the interactions.
+    # some releases have these, others have interactions
     from verl.experimental.agent_loop.agent_loop import ToolListWrap  # noqa: PLC0415
     from verl.tools.tool_registry import initialize_tools_from_config  # noqa: PLC0415
 

@@ -26,7 +26,7 @@ def loop_manager(tokenizer: str, *overrides: str) -> Any:
 
 
 async def judge_all(tokenizer: str, overrides: Sequence[str], batch: DataProto) -> list[Any]:
-    """What comes of each sample, by `run_single` for all at once, as in a worker; an exception as its name."""
+    """The result of each sample, by `run_single` for all at once, as in a worker. For an exception: its name."""
     manager = loop_manager(tokenizer, *overrides)
     outcomes = await asyncio.gather(
         *(manager.run_single(batch[at : at + 1]) for at in range(len(batch))), return_exceptions=True
@@ -35,7 +35,7 @@ async def judge_all(tokenizer: str, overrides: Sequence[str], batch: DataProto) 
 
 
 def in_loop(url: str, tokenizer: str) -> Any:
-    """Our manager, selected in both ways, and our function under the managers that verl has: 64 samples at once for each."""
+    """Our manager, selected in both ways, and our function under verl's own managers: 64 samples at once for each."""
     os.environ["REWARDLINE_URL"] = url
     batch = batch_of(hf_tokenizer(tokenizer), [row(f"I add.\n#### {at}", "7") for at in range(64)])
     function = ("reward.custom_reward_function.path=pkg://rewardline.verl",)
@@ -67,7 +67,7 @@ def in_loop(url: str, tokenizer: str) -> Any:
 
 
 def in_trouble(url: str, tokenizer: str) -> Any:
-    """Samples that cannot be judged: nobody answers, or the data set is wrong."""
+    """Samples that cannot be judged: no server answers, or the data set is wrong."""
     named = ("reward.reward_manager.name=rewardline", "+reward.reward_kwargs.deadline_s=0.3")
     custom = "reward.custom_reward_function"
     function = (f"{custom}.path=pkg://rewardline.verl", f"+{custom}.reward_kwargs.deadline_s=0.3")
@@ -94,7 +94,7 @@ def in_trouble(url: str, tokenizer: str) -> Any:
 
 
 def with_prompts(url: str, tokenizer: str) -> Any:
-    """What a verifier is told beside the response: the prompt, the row's other columns, the tokens."""
+    """The inputs of a verifier beside the response: the prompt, the row's other columns, the tokens."""
     os.environ["REWARDLINE_URL"] = url
     named = ("reward.reward_manager.name=rewardline", "+reward.reward_kwargs.verifier=overlong")
     params = (
@@ -111,7 +111,9 @@ def with_prompts(url: str, tokenizer: str) -> Any:
 
 
 def with_calls(url: str, tokenizer: str) -> Any:
-    """Rewards for calls in text, and for those in messages that an agent loop left, by our manager and by our function."""
+    """Rewards for calls in text, and for calls in messages that an agent loop left, by our manager and by our
+    function.
+    """
     os.environ["REWARDLINE_URL"] = url
     wanted = [{"name": "add", "arguments": {"a": 2}}]
 
@@ -138,7 +140,7 @@ def with_calls(url: str, tokenizer: str) -> Any:
 
 
 def legacy(url: str, tokenizer: str) -> Any:
-    """The managers for whole batches, with our functions, and ours."""
+    """Verl's managers for whole batches with our functions, and our own."""
     os.environ["REWARDLINE_URL"] = url
     known = hf_tokenizer(tokenizer)
     functions: dict[str, Any] = {
@@ -175,7 +177,9 @@ def legacy(url: str, tokenizer: str) -> Any:
 
 
 def default_scores(url: str, file: str) -> Any:
-    """Scores by the scorers of verl, and by ours by the same data source, for rows of `[data_source, response, ground_truth]`."""
+    """Scores by verl's scorers, and by ours for the same data source, for rows of `[data_source, response,
+    ground_truth]`.
+    """
     with open(file, encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     theirs = [score_of(default_compute_score, *each) for each in rows]
@@ -192,7 +196,7 @@ def score_of(scorer: Callable[..., Any], source: str, response: str, truth: Any)
 
 
 def sandbox_client(url: str) -> Any:
-    """The client of verl for a sandbox, with the three forms of its tests."""
+    """Verl's client for a sandbox, with the three forms of its tests."""
     add = "```python\na, b = map(int, input().split())\nprint(a + b if a < 3 else 0)\n```"
     function = "```python\ndef add(a, b):\n    return a + b\n```"
     truths = {
@@ -209,7 +213,7 @@ def sandbox_client(url: str) -> Any:
 
 
 def tool(url: str, file: str) -> Any:
-    """The tool as verl makes it of its file, and as the agent loop calls it."""
+    """The tool as verl makes it from its file, and as the agent loop calls it."""
     from verl.tools.tool_registry import initialize_tools_from_config  # noqa: PLC0415 - not there in 0.7
 
     os.environ["REWARDLINE_URL"] = url
@@ -235,7 +239,7 @@ async def call_tool(made: Any) -> Any:
 
 
 def examples(url: str, tokenizer: str, file: str, *arguments: str) -> Any:
-    """The example's command line, and what the other example adds to a configuration, each with a sample judged."""
+    """The example's command line, and the settings that the other example adds, each with a judged sample."""
     command = [each for each in arguments if "=" in each]
     os.environ["REWARDLINE_URL"] = url
     config = config_of(tokenizer)
@@ -258,7 +262,7 @@ def refusal(tokenizer: str, *overrides: str) -> str:
 
 
 def in_process(url: str, tokenizer: str) -> Any:
-    """All that needs nothing else, in one process: verl takes seconds to import."""
+    """All scenarios that need no other process, in one process: verl takes seconds to import."""
     scenarios = (in_loop, in_trouble, with_prompts, with_calls, legacy)
     return {each.__name__: each(url, tokenizer) for each in scenarios} | {"sandbox_client": sandbox_client(url)}
 

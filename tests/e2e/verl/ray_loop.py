@@ -19,7 +19,7 @@ TESTS = json.dumps({"inputs": [""], "outputs": ["7"]})
 
 
 def scored(loop: RewardLoopManager, batch: Any) -> Any:
-    """What `compute_rm_score` makes of a batch: rewards and columns, or the name of what ended it."""
+    """The result of `compute_rm_score` for a batch: rewards and columns, or the name of the exception that ended it."""
     try:
         answer = loop.compute_rm_score(batch)
     except ray.exceptions.RayTaskError as error:
@@ -42,7 +42,7 @@ def main(url: str, tokenizer: str) -> None:
     outcomes["function"] = counted(url, loop, batch)
     outcomes["mistake"] = scored(loop, mistaken)
     for worker in loop.reward_loop_workers:
-        ray.kill(worker)  # the next ones have their names
+        ray.kill(worker)  # the next actors take their names
 
     loop = RewardLoopManager(config_of(tokenizer, "reward.num_workers=2", "reward.reward_manager.name=rewardline"))
     outcomes["manager"] = counted(url, loop, batch)

@@ -1,4 +1,4 @@
-"""What the scripts beside it share: verl's own configuration, and batches as its rollouts hand them over."""
+"""Helpers of the scripts beside this file: verl's own configuration, and batches as its rollouts make them."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def row(response: str, truth: Any, source: str = "openai/gsm8k", **more: Any) ->
 
 
 def batch_of(tokenizer: Any, rows: Sequence[Row]) -> DataProto:
-    """Left-padded prompts, right-padded responses, and the columns of a data set, as rollouts hand them over."""
+    """Left-padded prompts, right-padded responses, and the columns of a data set, as rollouts make them."""
     prompts = [tokenizer(each.get("prompt", "How much?"), add_special_tokens=False)["input_ids"] for each in rows]
     answers = [tokenizer(f"{each['response']}<|im_end|>", add_special_tokens=False)["input_ids"] for each in rows]
     before, behind = max(map(len, prompts)), max(map(len, answers)) + 3
@@ -64,7 +64,7 @@ def objects(values: Sequence[Any]) -> Any:
 
 
 def requests_to(url: str) -> int:
-    """How many requests to score the server has answered."""
+    """The number of scoring requests that the server has answered."""
     with urllib.request.urlopen(f"{url}/metrics") as answer:
         text = answer.read().decode()
     found = re.findall(r'^rewardline_requests_total\{.*method="/v1/score".*\} (\S+)$', text, re.MULTILINE)

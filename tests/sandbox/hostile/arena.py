@@ -1,13 +1,13 @@
-"""Where attacks are let loose: a process with the real verifier and real boxes of one kind, and canaries around them.
+"""Runs attacks: a process with the real verifier and real boxes of one kind, and canaries around them.
 
-A program of its own, `python -m tests.sandbox.hostile.arena SETUP`, which `wall` starts. It tells one line of JSON for
-each attack with what was wrong about it, and one at the end.
+It is a program of its own, `python -m tests.sandbox.hostile.arena SETUP`, which `wall` starts. It prints one line of
+JSON for each attack with what was wrong about it, and one line at the end.
 
     two attacks, and beside them a right program ──► what they printed, what became of the canaries
     in every box after them, a right program     ──► must pass
     `then`, in every box                         ──► must not be touched
 
-Nothing is let loose before the sandbox's own self-check, whose attacks do no harm, has found it closed.
+No attack runs before the sandbox's own self-check, with harmless attacks, has succeeded.
 """
 
 import asyncio
@@ -45,24 +45,25 @@ SLOTS: Final = 3
 TOGETHER: Final = 2
 _SIZE: Final = BoxSize(memory_mb=1024, processes=128, disk_mb=128)
 _BACKSTOP_S: Final = 3.0
-"""In place of the service's own: who sleeps until then shows nothing more by sleeping longer. gVisor, which is slow, has
-the service's."""
+"""The wall time limit, instead of the service's own: a program that sleeps until then shows nothing more by sleeping
+longer. gVisor is slow, and has the service's limit."""
 _TEMPLATES: Final = 3
-"""Of a box with users of its own: the original, the template for the next job, and that of the last until it is buried."""
+"""The forks of a box with users of its own: the original, the template for the next job, and that of the last job
+until it is collected."""
 _FORKS_FOR_JOBS: Final = 2
-"""Where all is one user's: the one that has its turn, and the one that waits for its own."""
+"""The forks if all processes have one user: the one of the present job, and the one that waits for the next."""
 _RUNNERS: Final = ("sandbox.runner.zygote", "sandbox.boxes.local.forkserver")
-"""Whose module it was started with, or what it was forked from."""
+"""A runner was started with this module, or forked from such a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the arena is told."""
+    """The settings of the arena."""
 
     backend: str
     """docker or local."""
     ids: Sequence[str]
-    """Of the attacks."""
+    """The ids of the attacks."""
     runtime: str | None = None
     address: str = ""
     owner: str = ""
@@ -70,7 +71,7 @@ class Setup:
     python: str | None = None
     state_dir: str = ""
     rows: str = ""
-    """A file of attacks in place of the usual ones."""
+    """A file of attacks, instead of the usual ones."""
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ class Heard:
 
 
 class Hurried(CodeParams):
-    """Whose programs may sleep for less long than usual."""
+    """A sandbox in which programs may sleep for less long than usual."""
 
     def terms(self, *, explain: bool = False) -> Terms:
         terms = super().terms(explain=explain)
@@ -95,7 +96,7 @@ _heard: ContextVar[Heard] = ContextVar("heard")
 
 
 class Overheard(Sandbox):
-    """A sandbox whose results are listened to."""
+    """A sandbox that records its results."""
 
     def __init__(self, inner: PooledSandbox) -> None:
         self.inner = inner
@@ -131,7 +132,7 @@ class Overheard(Sandbox):
 
 
 class Arena:
-    """Attacks one after the other."""
+    """Runs attacks one after the other."""
 
     def __init__(self, setup: Setup, verifier: Code, around: Outside) -> None:
         self._setup = setup
@@ -140,7 +141,7 @@ class Arena:
         self._known = _living()
 
     async def judged(self, judgement: Judgement, *, explain: bool = False) -> tuple[Verdict, list[str]]:
-        """The verdict, and all that was heard."""
+        """The verdict, and all output of the boxes."""
         heard = Heard()
         _heard.set(heard)
         kind = CodeParams if self._setup.runtime else Hurried
@@ -153,7 +154,9 @@ class Arena:
         return verdict, heard.texts
 
     async def let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
-        """What was wrong about each attack; what is found outside, or goes wrong in here, is told of all of the group."""
+        """Run attacks, and return what was wrong about each. Faults that are found outside, or happen in here, count
+        for all attacks of the group.
+        """
         try:
             async with asyncio.timeout(2 * PATIENCE_S):
                 return await self._let_loose(group)
@@ -197,11 +200,11 @@ class Arena:
         return found
 
     async def _in_every_box(self, judgement: Judgement, *, explain: bool = False) -> list[tuple[Verdict, list[str]]]:
-        """As many at once as there are boxes, so that each gets one."""
+        """Judge as many items at once as there are boxes, so that each box gets one."""
         return await asyncio.gather(*(self.judged(judgement, explain=explain) for _ in range(SLOTS)))
 
     async def _strays(self) -> list[str]:
-        """Processes that are still there some time after nothing runs any more."""
+        """Processes that still exist some time after the last run."""
         try:
             await asyncio.to_thread(eventually, lambda: not self._more_than_runners(), self._more_than_runners)
         except AssertionError as error:
@@ -239,7 +242,8 @@ def _living() -> dict[int, _Process]:
 def _in_boxes(known: Iterable[int]) -> list[str]:
     """Processes of runs in local boxes, and orphans that were adopted outside of them.
 
-    A box at rest is keeper, runner, and what the runner's programs are forked from, which is the runner's own user.
+    An idle box has a keeper, a runner, and the process that the runner's programs are forked from, which has the
+    runner's own user.
     """
     living = _living()
     keepers = {pid for pid, process in living.items() if process.parent == os.getpid()}
@@ -266,7 +270,7 @@ def _descendants(living: dict[int, _Process], ancestors: set[int]) -> set[int]:
 
 
 def _in_containers(setup: Setup) -> list[str]:
-    """Of those that run just now; where the daemon does not answer, that is what is left, until it does."""
+    """Processes in containers that run now. If the daemon does not answer, this says so."""
     try:
         with contextlib.closing(docker.APIClient(setup.address, version="auto")) as client:
             return _processes_of(client, setup.owner)
@@ -277,8 +281,8 @@ def _in_containers(setup: Setup) -> list[str]:
 def _processes_of(client: docker.APIClient, owner: str) -> list[str]:
     found = []
     for container in client.containers(filters={"label": f"rewardline.owner={owner}"}):
-        with contextlib.suppress(docker.errors.APIError):  # it is being removed
-            processes = client.top(container["Id"])["Processes"] or []  # none when it has just ended
+        with contextlib.suppress(docker.errors.APIError):  # the container is being removed
+            processes = client.top(container["Id"])["Processes"] or []  # there are none if the container has just ended
             found += [" ".join(process)[:200] for process in processes[1 + _FORKS_FOR_JOBS :]]
     return found
 
@@ -316,7 +320,9 @@ def _tell(**fields: Any) -> None:
 
 
 def _groups(chosen: Sequence[Attack]) -> Iterable[Sequence[Attack]]:
-    """Two at a time, sleepers with sleepers; those with something to be looked for in their own box are alone."""
+    """Groups of two attacks. Sleepers are together with sleepers. An attack that must be searched for in its own box
+    is alone.
+    """
     ordered = sorted(chosen, key=lambda attack: attack.id not in attacks.SLEEPERS)
     for is_alone, several in itertools.groupby(ordered, key=lambda attack: attack.then is not None):
         row = list(several)

@@ -1,4 +1,4 @@
-"""The hostile programs of tests/data/code, and how one sees in what they print that they got at something.
+"""The hostile programs of tests/data/code, and how their output shows that they reached something.
 
 hostile.jsonl       prints a word of its own choice when it has got through (`_WORDS`)
 hostile_more.jsonl  prints REACHED; `must.says` is what shows that it came to its end, so that an attack which only
@@ -18,9 +18,9 @@ _DATA: Final = Path(__file__).parents[2] / "data" / "code"
 PORT_IN_ROWS: Final = "48123"
 CANARY_IN_ROWS: Final = "/tmp/sbx_canary_world.txt"
 SOCKET_IN_ROWS: Final = "sbx-canary"
-"""Stand-ins in the programs for where the canaries really are."""
+"""Placeholders in the programs for the places of the canaries."""
 NICENESS_IN_ROWS: Final = "os.nice(0) > 0"
-"""What a program says that was made less important than usual; the tests themselves may run so."""
+"""The line of a program that got a lower priority than usual. The tests themselves may run with one."""
 
 _GOT_THROUGH: Final = re.compile(r"REACHED.*|^ALLOWED.*|^CONNECTED|^OPEN(?:ED)? .*|^RING.*", re.MULTILINE)
 _WORDS: Final[Mapping[str, str]] = {
@@ -34,21 +34,22 @@ _WORDS: Final[Mapping[str, str]] = {
     "cpp_vfork_exec": r"^uid=0.*|^root:.*",
     "cpp_include_shadow": r".*root:[^x].*",
 }
-"""What else tells of an effect."""
+"""For each attack, output that shows an effect as well."""
 _RUNS_EVERY_TEST: Final = frozenset({"remember_inputs", "same_random"})
-"""They need a second test to have their effect, which is not run when the first one has failed."""
+"""Attacks that need a second test for their effect. After a failed first test it is not run."""
 _SHORTER_S: Final[Mapping[str, float]] = {"read_fs_for_expected": 1.0}
-"""CPU seconds in place of the row's own: in some boxes it waits on its own standard output until the backstop."""
+"""CPU seconds that replace the row's own. In some boxes this attack waits on its own standard output until the time
+limit."""
 SLEEPERS: Final = frozenset(
     {"thread_bomb", "mem_pipes", "sigstop_self", "cpu_children", "js_hang_event", "exit_never", "read_fs_for_expected"}
 )
-"""They sleep until the backstop, whatever they run in, or in most boxes."""
+"""Attacks that sleep until the time limit, in all or in most boxes."""
 _DIFFERS_EACH_TIME: Final = frozenset({"same_random"})
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A response and the tests it is judged by."""
+    """A response, and the tests that judge it."""
 
     response: str
     reference: Any
@@ -72,7 +73,7 @@ class Attack:
         return self.id in _RUNS_EVERY_TEST
 
     def got_through(self, texts: list[str]) -> list[str]:
-        """What its output tells of an effect."""
+        """Signs of an effect in the output of an attack."""
         pattern = _WORDS.get(self.id)
         found = [match.group() for text in texts for match in _GOT_THROUGH.finditer(text)]
         if pattern is not None:
@@ -83,7 +84,7 @@ class Attack:
         return [line[:200] for line in found]
 
     def shows_itself(self, texts: list[str]) -> bool:
-        """Whether it came as far as it must for its silence to mean anything."""
+        """Whether an attack ran far enough that its silence means something."""
         return self.says is None or any(self.says in text for text in texts)
 
 
@@ -141,7 +142,9 @@ _RIGHT_BY_NAME: Final[Mapping[str, str]] = {
 
 
 def right_program(attack: Attack) -> Judgement:
-    """One that passes the same tests, and so goes the same way through the service and into the same kind of box."""
+    """A program that passes the same tests. So it takes the same path through the service, into the same kind of
+    box.
+    """
     reference = attack.program.reference
     params = {**attack.program.params, "time_limit_s": 10.0}
     if reference["case_type"] == "stdio":

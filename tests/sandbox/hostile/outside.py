@@ -1,7 +1,7 @@
-"""What programs in boxes must not get at: put up around the attacks, and looked at after each.
+"""Canaries outside the boxes: they are put up around the attacks, and checked after each.
 
-A secret in the environment, a file that anybody may write, listeners on the loopback and on an abstract name, a process
-of the service's own user.
+The canaries are a secret in the environment, a file that all users may write, listeners on loopback and on an abstract
+name, and a process of the service's own user.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from tests.sandbox.hostile.attacks import CANARY_IN_ROWS, NICENESS_IN_ROWS, PORT
 
 SECRET_NAME = "SBX_CANARY_SECRET"
 _IDS_OF_BOXES = (range(100_000, 200_000), range(1 << 28, 1 << 31))
-"""Of programs in containers, and in local boxes of root."""
+"""The user ids of programs in containers, and in local boxes of root."""
 _SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -37,7 +37,7 @@ class Outside:
 
     @property
     def substitutes(self) -> dict[str, str]:
-        """For the stand-ins in the attacks."""
+        """The values of the placeholders in the attacks."""
         return {
             PORT_IN_ROWS: str(self.port),
             CANARY_IN_ROWS: str(self.canary),
@@ -46,11 +46,11 @@ class Outside:
         }
 
     def told(self, texts: list[str]) -> list[str]:
-        """Secrets in what came out of boxes."""
+        """The secrets in the output of boxes."""
         return [f"a secret came out: {secret[:6]}" for secret in self.secrets if any(secret in text for text in texts)]
 
     def touched(self) -> list[str]:
-        """What has happened to the canaries since they were looked at last."""
+        """What happened to the canaries since the last check."""
         found = [f"something arrived at {one.getsockname()}" for one in self.sockets if _has_come(one)]
         if self.neighbour.poll() is not None:
             found.append("a process of the service's user was ended")
@@ -65,7 +65,7 @@ class Outside:
 
 @contextlib.contextmanager
 def put_up() -> Iterator[Outside]:
-    """The canaries, for as long as the attacks last."""
+    """Put up the canaries for as long as the block lasts."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canary-")))
         folder.chmod(0o755)
@@ -83,12 +83,12 @@ def put_up() -> Iterator[Outside]:
 
 
 def _listeners(abstract: str) -> Iterator[socket.socket]:
-    """The first one has chosen the port; all the others of the network have the same."""
+    """Listeners on one port, on all addresses. The first one has chosen the port."""
     first = socket.create_server(("127.0.0.1", 0))
     yield first
     port = first.getsockname()[1]
     for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1")):
-        with contextlib.suppress(OSError):  # a machine without IPv6
+        with contextlib.suppress(OSError):  # this machine has no IPv6
             datagrams = socket.socket(family, socket.SOCK_DGRAM)
             datagrams.bind((address, port))
             yield datagrams
@@ -112,7 +112,7 @@ def _has_come(one: socket.socket) -> bool:
 
 
 def _files() -> frozenset[str]:
-    """What belongs to users that only boxes have, or to this one if it is nobody special, in folders open to all."""
+    """Files in folders open to all that belong to users of boxes, or to this user if it is an ordinary one."""
     found = set()
     for folder in _SHARED_FOLDERS:
         for entry in os.scandir(folder):
@@ -123,7 +123,7 @@ def _files() -> frozenset[str]:
 
 
 def _objects() -> frozenset[str]:
-    """Shared memory, semaphores and queues of System V that belong to such users: those of other tests do not."""
+    """Shared memory, semaphores and queues of System V that belong to such users. Those of other tests do not."""
     found = set()
     for kind in ("shm", "sem", "msg"):
         head, *lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
@@ -134,5 +134,5 @@ def _objects() -> frozenset[str]:
 
 
 def _is_of_boxes(uid: int) -> bool:
-    """Whether it is a user that only boxes have, or this one if it is nobody special."""
+    """Whether this is a user of boxes, or this process's user if it is an ordinary one."""
     return uid == (os.getuid() or None) or any(uid in ids for ids in _IDS_OF_BOXES)

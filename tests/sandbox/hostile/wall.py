@@ -1,9 +1,9 @@
-"""The outer wall: should a sandbox fail these tests, the machine they run on must not pay for it.
+"""The outer wall: it protects the machine if a sandbox fails these tests.
 
-As root the arena runs in a PID namespace of its own, so that a signal to everybody ends nobody else, and in a mount
-namespace in which only /tmp, /dev/shm and the control groups can be written. Its first process is a shell, as the kernel
-would shield process 1 from what its boxes do. As an ordinary user there is no such wall: then the arena's self-check is
-all that stands before the attacks.
+As root, the arena runs in a PID namespace of its own, so that a signal to all processes ends only those inside. Its
+mount namespace allows writing only to /tmp, /dev/shm and the control groups. Its first process is a shell, because the
+kernel would protect process 1 from what its boxes do. As an ordinary user there is no such wall: only the arena's
+self-check protects the machine.
 """
 
 import json
@@ -31,11 +31,11 @@ shift
 wait $!
 """
 _SILENCE_S = 4 * PATIENCE_S
-"""From one line to the next."""
+"""The most seconds from one line to the next."""
 
 
 def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
-    """What an arena says, line by line.
+    """What an arena prints, line by line.
 
     Args:
         setup: For the arena.
@@ -69,7 +69,7 @@ def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) 
 
 
 def _line(process: subprocess.Popen[bytes]) -> bytes:
-    """The next; who says nothing any more is killed, and so its output ends."""
+    """The next line. An arena that says nothing any more is killed, and so its output ends."""
     assert process.stdout is not None
     end = threading.Timer(_SILENCE_S, process.kill)
     end.start()

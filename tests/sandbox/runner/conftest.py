@@ -13,10 +13,10 @@ KINDS = ("namespaces", "namespaces-user", "landlock", "landlock-user")
 SOME_AND_ALL_KINDS = [
     pytest.param(kind, marks=() if kind in ("namespaces", "landlock-user") else pytest.mark.boxes) for kind in KINDS
 ]
-"""Those that differ most from each other, and the others in a lane of their own."""
+"""The kinds that differ most from each other, and the others in a lane of their own."""
 
 KINDS_WITH_TEMPLATES = ("namespaces", "landlock")
-"""In the others everything is one user's."""
+"""The kinds with templates. In the others all processes have one user."""
 
 MakeBox = Callable[..., Box]
 
@@ -28,13 +28,13 @@ def _is_root() -> None:
 
 @pytest.fixture
 def make_box() -> Iterator[MakeBox]:
-    """Makes a box of the test's own: `make_box("landlock", cpus=2)`."""
+    """Makes a box for one test: `make_box("landlock", cpus=2)`."""
     with ExitStack() as stack:
         yield lambda kind="namespaces", **changes: stack.enter_context(closing(Box(kind, **changes)))
 
 
 class _Shared:
-    """One box for the tests of a module, replaced when a test has broken it."""
+    """One box for the tests of a module. It is replaced when a test has broken it."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -59,5 +59,5 @@ def shared(request: pytest.FixtureRequest) -> Iterator[_Shared]:
 
 @pytest.fixture
 def box(shared: _Shared) -> Box:
-    """A box of each kind; what the tests before have left in it is what the runner lets them leave."""
+    """A box of each kind. Earlier tests leave in it only what the runner lets them leave."""
     return shared.get()

@@ -1,4 +1,4 @@
-"""A blocking counterpart of the runner, and boxes around it of three kinds."""
+"""A blocking counterpart of the runner, and boxes of three kinds around it."""
 
 import dataclasses
 import itertools
@@ -31,7 +31,8 @@ USER = 54321
 _READ_ONLY = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/proc/self")
 _UIDS = 1000
 _FIRST_UIDS = itertools.count(700_000, 2 * _UIDS)
-"""Each box has users of its own: without a PID namespace a runner ends all processes of a user that it sees."""
+"""The first user id of each kind. Each box has users of its own: without a PID namespace a runner ends all processes
+of a user that it sees."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Answer:
 
     @property
     def passed(self) -> list[bool]:
-        """Of each test that ended."""
+        """The result of each test that ended."""
         return [line[1] for line in self._lines if isinstance(line, list)]
 
     @property
@@ -76,7 +77,7 @@ class Answer:
 
 
 class BoxDied(Exception):
-    """With the runner's exit code and its last words."""
+    """The box died. The message has the runner's exit code and its last words."""
 
 
 class Box:
@@ -84,7 +85,7 @@ class Box:
 
     def __init__(self, kind: str, **changes: Any) -> None:
         self.kind = kind
-        # Not in pytest's own folder, which every other session makes unreadable for other users when it starts.
+        # Not in pytest's own folder: every other session makes that unreadable for other users when it starts.
         self.place = place = Path(tempfile.mkdtemp(prefix="rewardline-runner-"))
         place.chmod(0o711)
         for name in ("box", "tmp"):
@@ -116,7 +117,7 @@ class Box:
 
     @property
     def processes(self) -> list[int]:
-        """All that are below the box's first one."""
+        """All processes below the box's first one."""
         return list(_descendants(self.process.pid))
 
     def receive(self) -> Answer:
@@ -147,7 +148,7 @@ class Box:
         files: Mapping[str, bytes] | None = None,
         **fields: Any,
     ) -> None:
-        """Whose answer is still to be received."""
+        """Send the load. Its answer is still to be received."""
         text = source.encode(errors="surrogateescape") if isinstance(source, str) else source
         everything = {main: text, **(files or {})}
         header: dict[str, Any] = {
@@ -186,7 +187,7 @@ class Box:
         )
 
     def run(self, source: str | bytes, stdin: bytes = b"", **limits: Any) -> Answer:
-        """One Python program, loaded, executed once, unloaded."""
+        """Load one Python program, run it once, and unload it."""
         loaded = self.load(source, has_tests=False)
         assert loaded.ok, loaded.message
         result = self.execute(stdin, **limits)
@@ -209,7 +210,7 @@ class Box:
         return self.receive()
 
     def send_tests(self, spec: dict[str, Any], **limits: Any) -> None:
-        """Whose answer is still to be received."""
+        """Send the tests. Their answer is still to be received."""
         whole = {
             "style": "asserts",
             "cases": [],
@@ -223,7 +224,7 @@ class Box:
         self.send({"ask": "tests", "limits": {**LIMITS, **limits}}, json.dumps(whole).encode())
 
     def end(self) -> tuple[int, str]:
-        """Hang up; the runner's exit code and last words."""
+        """Disconnect. Returns the runner's exit code and its last words."""
         self.connection.close()
         _, words = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, words.decode()

@@ -1,6 +1,6 @@
 """Runs tests against a program the way a box does: two processes, forked from this one, and pipes between them.
 
-This is no box. Only programs that harm nobody may be run with it.
+This is no box. Run only harmless programs with it.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from sandbox.runner.testing import candidate, tester
 
 _NOBODY = 65534
 _LONG_S = 15
-"""What takes longer tells where it is."""
+"""A test that takes longer prints its stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Said:
 
 
 def run(source: str, timeout_s: float = 20.0, **spec: Any) -> Said:
-    """Run the tests of `spec` against a program; what was said within the time."""
+    """Run the tests of `spec` against a program. Returns what was said within the time."""
     requests, replies, outcomes = os.pipe(), os.pipe(), os.pipe()
     serving = _forked(lambda: _serve(source, requests[0], replies[1]), keep={requests[0], replies[1]})
     testing = _forked(
@@ -78,12 +78,12 @@ def _serve(source: str, requests: int, replies: int) -> None:
 def _test(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
-        tempfile.tempdir = directory  # where the tests' pytest makes directories, and removes those of others
+        tempfile.tempdir = directory  # the tests' pytest makes directories here, and removes those of others
         tester.run({"cases": [], "setup": "", "entry_point": "", "files": {}, **spec}, requests, replies, outcomes)
 
 
 def _forked(work: Callable[[], None], keep: set[int]) -> int:
-    """A process of its own that does this, with these descriptors and the standard ones, which lead nowhere."""
+    """Fork a process that calls the function, with these descriptors. The standard descriptors lead nowhere."""
     process = os.fork()
     if process:
         return process
@@ -97,7 +97,7 @@ def _forked(work: Callable[[], None], keep: set[int]) -> int:
 
 
 def _leave_parent(keep: set[int]) -> None:
-    gc.freeze()  # what the parent has left to collect may be gRPC's, which would wait for threads that are not here
+    gc.freeze()  # garbage of the parent may be gRPC's, which would wait for threads that are not here
     faulthandler.dump_traceback_later(_LONG_S, file=sys.__stderr__ or 2)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)

@@ -1,4 +1,4 @@
-"""Interactions over the real engine, with a verifier that does as it is told, on either store."""
+"""Interactions over the real engine, with a scripted verifier, on either store."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -24,7 +24,9 @@ class Reference(Params):
 
 
 class Obedient(Verifier[Reference]):
-    """Right when the response holds the reference; `down` and `mend` are trouble. Waits while its gate is shut."""
+    """A verifier that accepts a response if it holds the reference. `down` and `mend` cause errors. It waits while
+    its gate is shut.
+    """
 
     name, version, summary, params = "obedient", "1", "test", Reference
     concurrency, chunk_items, deterministic = 8, 1, False
@@ -34,7 +36,7 @@ class Obedient(Verifier[Reference]):
         self.gate = asyncio.Event()
         self.gate.set()
         self.opens_at = 0
-        """As soon as so many have been asked, the gate opens."""
+        """The gate opens as soon as this many items were asked."""
         self.entered = asyncio.Event()
 
     async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:

@@ -34,7 +34,7 @@ async def memory_store(bounds: Limits | None = None) -> AsyncIterator[MemoryJobS
 
 @asynccontextmanager
 async def redis_store(url: str, bounds: Limits | None = None, *, is_there: bool = True) -> AsyncIterator[RedisJobStore]:
-    """As one process has it; leaving the block is that process's death: it gives nothing back."""
+    """A store as one process has it. The end of the block is the death of that process: it gives nothing back."""
     store = RedisJobStore(url, bounds or limits(), JobCounters(), claim_idle_s=60.0)
     await store.start()
     if is_there:
@@ -46,18 +46,18 @@ async def redis_store(url: str, bounds: Limits | None = None, *, is_there: bool 
 
 
 async def reached(store: RedisJobStore) -> None:
-    """Return when Redis can be asked."""
+    """Return when Redis answers."""
     await until(lambda: store.is_reached)
 
 
 async def taken(store: JobStore) -> Claim:
-    """The next job, which has to come soon."""
+    """The next job, which must come soon."""
     async with asyncio.timeout(PATIENCE_S):
         return await store.take()
 
 
 def silence(server: RedisServer, *job_ids: str) -> None:
-    """Have Redis believe that the processes that run these jobs have given no sign for long."""
+    """Make Redis believe that the processes of these jobs have been silent for long."""
     for job_id in job_ids:
         server.call("EVAL", _SILENCE, 1, QUEUE, job_id)
 
@@ -73,13 +73,13 @@ end
 
 
 def silences_ms(server: RedisServer) -> list[int]:
-    """For how long the processes have given no sign, by the age of the jobs they run."""
+    """The ages of the running jobs: how long their processes have been silent."""
     pending = server.call("EVAL", "return redis.call('XPENDING', KEYS[1], 'workers', '-', '+', 100)", 1, QUEUE)
     return [silence_ms for _, _, silence_ms, _ in pending]
 
 
 def items(count: int, verifier: str = "counting") -> list[JSON]:
-    """One in three is wrong."""
+    """Items of which one in three is wrong."""
     return [
         {"verifier": verifier, "response": f"r{n}", "reference": f"r{n if n % 3 else 'wrong'}"} for n in range(count)
     ]

@@ -1,4 +1,4 @@
-"""An engine whose verifiers do as the response says, and recipes written in the tests."""
+"""An engine with verifiers that follow the response, and recipes written in the tests."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ class Said(Params):
 
 
 class Obedient(Verifier[Said]):
-    """Takes its verdict from the response, a JSON object: its own name to a score or a word."""
+    """A verifier that takes its verdict from the response, a JSON object: it maps its own name to a score or a word."""
 
     name, version, summary, params = "a", "1", "test", Said
 

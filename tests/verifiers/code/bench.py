@@ -16,7 +16,7 @@ from verifiers.code.judging import Judged
 
 
 class Bench:
-    """The verifier, its workers and boxes on an event loop of their own, so that plain tests can ask it."""
+    """The verifier, its workers and boxes on an event loop of their own, so that synchronous tests can use it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -49,7 +49,7 @@ class Bench:
         return await self.verifier.score(items)
 
     def statuses(self, source: str, params: CodeParams, *, prefers_programs: bool) -> list[str]:
-        """What became of each test of a suite, by either of the two ways to run asserts."""
+        """The result of each test of a suite, by either of the two ways to run asserts."""
         terms = replace(params.terms(explain=True), prefers_programs=prefers_programs)
         suite = aliases.parse(params.reference)
         judged: Judged = self.run(judging.judge(self.sandbox, self.workers, suite, Program(source), terms))

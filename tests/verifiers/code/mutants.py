@@ -19,8 +19,8 @@ _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def mutants(source: str, function: str) -> Iterator[tuple[str, str]]:
     """The name and the text of every mutant of one function in a program.
 
-    Deleting a line takes one whole statement of a body, but no docstring; a constant result takes the place of all
-    that the function does.
+    Deleting a line removes one whole statement of a body, except docstrings. A constant result replaces the whole body
+    of the function.
     """
     tree = ast.parse(source)
     position = next(

@@ -1,4 +1,4 @@
-"""docs/answers.md, made from the verdicts themselves: `python -m tests.verifiers.commitment.page` writes it anew."""
+"""Makes docs/answers.md from verdicts: `python -m tests.verifiers.commitment.page` writes it."""
 
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,17 @@ VERIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "multiple_choice": ("C", "B", {"reference": "C", "choices": CHOICES}),
     "qa": ("12", "13", {"reference": "12", "in_sentences": True}),
 }
-"""What each is asked: the right answer, a wrong one, the parameters."""
+"""For each verifier: the right answer, a wrong one, and the parameters."""
 RULES = (
     (
         "The last mark decides",
         "A mark is a tag, a box, a line behind `####`, a JSON field, or words that announce an answer. Marks are read in the order of "
-        "the text. Where the last one is empty or broken off there is no answer: nothing earlier takes its place.",
+        "the text. If the last one is empty or broken off, there is no answer: no earlier mark takes its place.",
         ["\\boxed{{wrong}}\n\nThe answer is {right}.", "The answer is {right}.\n\n\\boxed{}"],
     ),
     (
-        "What is denied, taken back, supposed or others' opinion is no answer",
-        "In every language that has a lexicon.",
+        "A value that is denied, taken back, supposed or someone else's opinion is no answer",
+        "This holds for every language with a lexicon.",
         [
             "The answer is not {right}.",
             "The answer is {right}. Wait, that's wrong.",
@@ -34,13 +34,14 @@ RULES = (
         ],
     ),
     (
-        "Doubt before an answer does not commit; modesty behind it does",
+        "Words of doubt before a value prevent an answer; modest words behind it do not",
         "",
         ["Maybe the answer is {right}.", "The answer is {right}, I guess."],
     ),
     (
-        "Different answers in one breath commit to none",
-        "In paragraphs of their own, or behind words that call the earlier one wrong, the later one counts; with `on_conflict` set to `reject` none does.",
+        "Different answers side by side are no answer",
+        "The later answer counts if it stands in a paragraph of its own, or behind words that call the earlier one wrong. "
+        "With `on_conflict` set to `reject` none counts.",
         [
             "\\boxed{{right}} or \\boxed{{wrong}}",
             "\\boxed{{wrong}}\n\n\\boxed{{right}}",
@@ -48,8 +49,8 @@ RULES = (
         ],
     ),
     (
-        "Without a mark the last sentence counts that states exactly one answer",
-        "For numbers the last number of all comes after that. `extract` names the channels that may be used.",
+        "Without a mark, the last sentence that states exactly one answer counts",
+        "If there is none, verifiers of numbers take the last number of the text. `extract` names the channels that may be used.",
         ["We add it up. So it is {right}.", "It is {wrong} or {right}."],
     ),
 )
@@ -58,11 +59,11 @@ HEAD = """# How an answer is found
     response ──► the text after thinking, without end tokens ──► marks, in order ──► stances ──► one answer, or why there is none
                                                         └─ none ──► the last sentence ──► the last number ─┘
 
-One layer does this for every verifier, `verifiers/commitment/`; a verifier brings what its values look like. What words do to an answer
-stands in `verifiers/commitment/lexicon/`, one file for each language. `detail.channel` and `detail.span` of a verdict tell where its answer
-was found.
+One layer, `verifiers/commitment/`, does this for every verifier. A verifier adds how its values look. `verifiers/commitment/lexicon/` says
+what words do to an answer; it has one file for each language. `detail.channel` and `detail.span` of a verdict say where its answer was
+found.
 
-This page is made from verdicts: the right answer of each verifier is put in for `{right}`, another one for `{wrong}`.
+This page is made from verdicts. `{right}` stands for the right answer of each verifier, `{wrong}` for another one.
 """
 
 

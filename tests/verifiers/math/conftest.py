@@ -17,7 +17,9 @@ Judge = Callable[..., Awaitable[Verdict]]
 
 
 class Lasting(Math):
-    """Its workers are started once: they belong to an event loop of their own, while each test has another."""
+    """A verifier with workers that are started once. They belong to an event loop of their own, because each test
+    has another loop.
+    """
 
     def __init__(self) -> None:
         workers = Workers(1)
@@ -50,7 +52,7 @@ def verifier() -> Iterator[Math]:
 
 @pytest.fixture
 def judge(verifier: Math) -> Judge:
-    """Judges one response: the reference comes first, then the response, then parameters by name."""
+    """Judges one response. Give the reference first, then the response, then parameters by name."""
 
     async def ask(reference: Any, response: str, *, explain: bool = False, **params: Any) -> Verdict:
         item = Item(response, MathParams(reference=reference, **params), explain=explain)

@@ -1,15 +1,16 @@
-"""Judging on a machine that does many other things as well."""
+"""Judges items on a machine that is busy with other work."""
 
 from collections.abc import Sequence
 
 from verifiers.base import Item, P, Verdict, Verifier
 
 STARVED = frozenset(["worker_stalled", "item_deadline"])
-"""Reasons of items that a busy machine had no time for; one that hangs is never judged, however often it is asked."""
+"""Reasons of items for which a busy machine had no time. An item that hangs is never judged, however often it is
+asked."""
 
 
 async def until_judged(verifier: Verifier[P], items: Sequence[Item[P]]) -> list[Verdict]:
-    """As a client asks: what a starved machine could not finish is asked again, and nothing else is."""
+    """Ask again for items that a busy machine could not finish, as a client does, and for no others."""
     verdicts = list(await verifier.score(items))
     for _ in range(10):
         again = [index for index, verdict in enumerate(verdicts) if verdict.reason in STARVED]

@@ -1,4 +1,4 @@
-"""Asks a puzzle's own `judge`, with parameters as on the wire."""
+"""Calls a puzzle's own `judge`, with parameters as on the wire."""
 
 import json
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""One entry for each task that is judged, with an answer that solves it."""
+"""One entry for each judged task, with an answer that solves it."""
 
 import json
 from dataclasses import dataclass

@@ -19,7 +19,7 @@
 {{- if .image.digest }}{{ .image.repository }}@{{ .image.digest }}{{ else }}{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 
-{{- /* An empty value takes the field away. */ -}}
+{{- /* An empty value removes the field. */ -}}
 {{- define "rewardline.put" -}}
 {{- if .value }}{{ $_ := set .in .name .value }}{{ else }}{{ $_ := unset .in .name }}{{ end -}}
 {{- end -}}
@@ -31,7 +31,7 @@
 {{- $_ := set .pod "volumes" $volumes -}}
 {{- end -}}
 
-{{- /* A volume below /etc/rewardline, and variables with the paths of its files. */ -}}
+{{- /* Adds a volume below /etc/rewardline, and variables with the paths of its files. */ -}}
 {{- define "rewardline.mount" -}}
 {{- $directory := printf "/etc/rewardline/%s" .name -}}
 {{- $_ := set .container "volumeMounts" (append .container.volumeMounts (dict "name" .name "mountPath" $directory "readOnly" true)) -}}

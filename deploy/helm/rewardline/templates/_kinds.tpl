@@ -1,4 +1,4 @@
-{{- /* One template for each kind: it changes the object it is given, and prints nothing. */ -}}
+{{- /* One template for each kind of object. It changes the object it gets, and prints nothing. */ -}}
 
 {{- define "rewardline.labels" -}}
 app.kubernetes.io/name: rewardline
@@ -42,7 +42,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Of a URL, which may leave it out. */ -}}
+{{- /* The port of a URL. A URL may leave it out. */ -}}
 {{- define "rewardline.portOf" -}}
 {{- $url := urlParse . -}}
 {{- regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) | default (ternary "443" "80" (eq $url.scheme "https")) -}}

@@ -1,1 +1,1 @@
-"""A stand-in for NeMo-Gym, for Python without its packages: the interface its resources servers are written against, no more."""
+"""A stand-in for NeMo-Gym, for Python without its packages. It has only the interface that resources servers use."""

@@ -1,4 +1,4 @@
-"""How a resources server is configured, and what it takes and gives."""
+"""The configuration of a resources server, and its requests and answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A stand-in for open-instruct, which no package index has: the interface its verifiers are written against, no more."""
+"""A stand-in for open-instruct, which no package index has. It has only the interface that verifiers use."""

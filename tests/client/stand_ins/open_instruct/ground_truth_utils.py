@@ -1,4 +1,4 @@
-"""How verifiers are found, built and called."""
+"""Finds, builds and calls verifiers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class VerifierFunction(ABC):
 
 
 class MathVerifier(VerifierFunction):
-    """One of those that ship, for the order in which names are taken."""
+    """A verifier that ships, to test the order in which names are taken."""
 
     def __init__(self, verifier_config: VerifierConfig | None = None) -> None:
         super().__init__("math", verifier_config=verifier_config)
@@ -57,7 +57,7 @@ class MathVerifier(VerifierFunction):
 
 
 def build_all_verifiers(args: Any) -> dict[str, VerifierFunction]:
-    """Each direct subclass once; of those with one name, the last."""
+    """One verifier for each direct subclass. If several have the same name, the last one counts."""
     built: dict[str, VerifierFunction] = {}
     for kind in VerifierFunction.__subclasses__():
         verifier = kind(kind.get_config_class().from_args(args))  # type: ignore[arg-type]  # of a subclass

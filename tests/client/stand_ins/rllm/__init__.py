@@ -1,1 +1,1 @@
-"""A stand-in for rLLM, which the package index does not have: the interface that its reward functions are written against."""
+"""A stand-in for rLLM, which the package index does not have. It has only the interface that reward functions use."""

@@ -1,4 +1,4 @@
-"""What is judged: an episode has trajectories, and these have steps."""
+"""The objects that are judged: an episode has trajectories, and a trajectory has steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Task:
 
 @dataclass
 class ToolCall:
-    """A call as rLLM's parsers give it; the text is kept where it is no JSON."""
+    """A call as rLLM's parsers return it. If the arguments are not JSON, they stay text."""
 
     name: str
     arguments: dict[str, Any]
@@ -30,7 +30,7 @@ class ModelOutput:
 
 @dataclass
 class Step:
-    """With `chat_completions` once the engine has added them."""
+    """A step. The engine adds `chat_completions` later."""
 
     output: Any = None
     chat_completions: list[dict[str, Any]] = field(default_factory=list)

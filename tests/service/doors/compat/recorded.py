@@ -1,4 +1,4 @@
-"""Requests as the clients of the doors send them, from their sources."""
+"""Requests in the form that the clients of the doors send, according to their sources."""
 
 import json
 from pathlib import Path
@@ -29,6 +29,6 @@ def answer(served: Served, path: str, body: Any) -> Any:
 
 
 def metric(served: Served, name: str) -> float:
-    """0 where it was never counted."""
+    """The value of a metric. 0 if it was never counted."""
     lines = httpx.get(f"{served.url}/metrics").text.splitlines()
     return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(f"rewardline_{name} ")), 0.0)

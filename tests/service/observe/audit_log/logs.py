@@ -1,4 +1,4 @@
-"""What the tests of the audit log share: batches to tell it of, and what is in its folder afterwards."""
+"""Helpers for tests of the audit log: batches to record, and the content of its folder afterwards."""
 
 import json
 import time
@@ -46,7 +46,7 @@ def observe(log: AuditLog, responses: Sequence[str]) -> None:
 
 @contextmanager
 def logging(folder: Path, **options: Any) -> Iterator[AuditLog]:
-    """A log that writes into the folder; on leaving, all of it is on the disk."""
+    """A log that writes into the folder. After the block all of it is on the disk."""
     log = AuditLog(Options(folder, **options))
     log.start()
     try:
@@ -56,7 +56,7 @@ def logging(folder: Path, **options: Any) -> Iterator[AuditLog]:
 
 
 def records(folder: Path) -> list[JSON]:
-    """All that is in the folder, in order; every line must be whole."""
+    """All records in the folder, in order. Every line must be whole."""
     damaged: list[str] = []
     found = [json.loads(line) for path in reader.find([folder]) for line in reader.lines(path, damaged)]
     assert not damaged
@@ -64,5 +64,5 @@ def records(folder: Path) -> list[JSON]:
 
 
 def names(folder: Path) -> list[str]:
-    """What the files are called after their stems."""
+    """The names of the files, without the common beginning."""
     return sorted(path.name.partition(".")[2].partition(".")[2] for path in folder.iterdir())

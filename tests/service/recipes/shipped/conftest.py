@@ -1,4 +1,4 @@
-"""One engine for all tests of shipped recipes, and one with boxes for those that judge programs."""
+"""One engine for all tests of shipped recipes, and one with boxes for recipes that judge programs."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from tests.service.recipes.shipped.scorer import Scorer
 
 @pytest.fixture(scope="session")
 def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scorer]:
-    """It has no boxes, and an honest judge."""
+    """An engine without boxes, with an honest judge."""
     with Grader() as grader:
         judges = grader.file(tmp_path_factory.mktemp("judges"))
         everything = Scorer(Settings(sandbox="none", workers=1, judge_file=judges))
@@ -21,7 +21,7 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scorer]:
 
 @pytest.fixture(scope="session")
 def code_scorer() -> Iterator[Scorer]:
-    """It runs programs in local boxes."""
+    """An engine that runs programs in local boxes."""
     everything = Scorer(Settings(sandbox="local", workers=1, box_slots=2))
     yield everything
     everything.close()

@@ -1,4 +1,4 @@
-"""One item for every recipe that ships: a response that earns all of its reward, and one that is wrong."""
+"""One item for every recipe that ships, with two responses: one that earns the whole reward, and one that is wrong."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

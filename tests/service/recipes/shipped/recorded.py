@@ -1,4 +1,4 @@
-"""Rewards recorded from the originals, as `tests/data/recipes` holds them, beside what the recipes give."""
+"""Rewards recorded from the originals (`tests/data/recipes`), compared with those of the recipes."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,18 +17,18 @@ _SAME = 1e-6
 
 @dataclass(frozen=True)
 class Recorded:
-    """One response to one row, and what the original says of it."""
+    """One response to one row, and the original's reward for it."""
 
     item: dict[str, Any]
     original: float | None
-    """Its reward; None where it gives none, but raises."""
+    """The original's reward. None if it raises instead."""
     here: float | None
-    """The recipe's; None: `invalid`."""
+    """The recipe's reward. None means `invalid`."""
     why: str
-    """Why the two differ; empty where they do not."""
+    """The reason why the two differ. Empty if they do not."""
 
     def fault(self, result: Result) -> str | None:
-        """What is wrong with a recipe's result, or with the row."""
+        """The mistake of a recipe's result, or of the row."""
         if bool(self.why) != (self.here != self.original):
             return f"{self.item}: {self.original} there, {self.here} here, and the reason is {self.why!r}"
         if self.here is None:
@@ -40,7 +40,7 @@ class Recorded:
 
 
 def recorded(name: str) -> list[Recorded]:
-    """All of one file, in its order. `here` is left out where it is the original's value."""
+    """All rows of a file, in their order. A row without `here` has the original's value."""
     groups = yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
     return [row for group in groups for row in _rows(group)]
 
@@ -56,6 +56,6 @@ def _rows(group: dict[str, Any]) -> Iterator[Recorded]:
 
 
 def faults(scorer: Scorer, rows: Sequence[Recorded]) -> list[str]:
-    """Of all rows, scored as one batch."""
+    """The mistakes of all rows, scored as one batch."""
     results = scorer.score(*(row.item for row in rows))
     return [fault for row, result in zip(rows, results, strict=True) if (fault := row.fault(result)) is not None]

@@ -1,4 +1,4 @@
-"""Items scored by the shipped recipes, through the engine, without a door."""
+"""Scores items by the shipped recipes, through the engine, without a door."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ _WAIT_S = 240
 
 
 class Scorer:
-    """An engine with all recipes that ship, in a thread of its own, so that plain tests can ask it."""
+    """An engine with all shipped recipes, in a thread of its own, so that synchronous tests can use it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -30,12 +30,12 @@ class Scorer:
         self._thread.join()
 
     def score(self, *items: Mapping[str, Any], **request: Any) -> list[Result]:
-        """One result per item, in order; items as they stand in a request's body, beside the fields of `request`."""
+        """One result per item, in order. Items are as in a request's body; `request` has its other fields."""
         body = json.dumps({"items": items, **request}).encode()
         return asyncio.run_coroutine_threadsafe(self._scored(body), self._loop).result(_WAIT_S)
 
     def rewards(self, *items: Mapping[str, Any]) -> list[float | None]:
-        """What each item is worth; None for those that are invalid or failed."""
+        """The reward of each item. None if it is invalid or failed."""
         return [result.reward for result in self.score(*items)]
 
     async def _live(self) -> None:

@@ -1,4 +1,4 @@
-"""Gateways to scripted upstreams, with waits that are short and a chance that is the same each time."""
+"""Gateways to scripted upstreams, with short waits and a fixed random seed."""
 
 import random
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ async def gateway(
     retry: RetryConfig = RETRY,
     **pool: Any,
 ) -> AsyncIterator[Gateway]:
-    """Of all endpoints in one pool `judges`, or of `pools`. Each key has its variable's name in it."""
+    """A gateway to all endpoints in one pool `judges`, or in `pools`. Each key is the name of its variable."""
     pools = pools or {"judges": PoolConfig(members=list(endpoints), retry=retry, **pool)}
     keys = {name: f"secret-of-{name}" for each in endpoints.values() for name in each.env_names}
     made = Gateway(endpoints, pools, keys=keys, chance=random.Random(1))
@@ -40,7 +40,7 @@ async def gateway(
 
 
 async def outcome(made: Gateway, request: ChatRequest = QUESTION, **parts: Any) -> ChatReply | EndpointFailure:
-    """What came of a call, failures included."""
+    """The outcome of a call, also if it failed."""
     try:
         return await made.ask("judges", request, **parts)
     except EndpointFailure as failure:

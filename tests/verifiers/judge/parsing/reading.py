@@ -1,4 +1,4 @@
-"""How the tests read: a raw output to what was read, or to the kind of its refusal in parentheses."""
+"""Helpers that read a raw output: they give the value, or the kind of its refusal in parentheses."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def reading(schema: str, content: Any, finish_reason: str | None = "stop", **mor
 
 
 def value(schema: str, content: Any, finish_reason: str | None = "stop", **more: Any) -> Any:
-    """What was read, or None when there is no verdict."""
+    """The value that was read, or None if there is no verdict."""
     try:
         return reading(schema, content, finish_reason, **more).value
     except Unparseable:
@@ -24,7 +24,7 @@ def value(schema: str, content: Any, finish_reason: str | None = "stop", **more:
 
 
 def kind(schema: str, content: Any, finish_reason: str | None = "stop", **more: Any) -> str:
-    """Why there is no verdict; `read` when there is one."""
+    """The reason why there is no verdict. It is `read` if there is one."""
     try:
         reading(schema, content, finish_reason, **more)
     except Unparseable as error:

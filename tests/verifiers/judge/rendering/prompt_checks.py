@@ -1,4 +1,4 @@
-"""What holds of every rendered prompt, whatever its data."""
+"""Checks that hold for every rendered prompt, whatever its data."""
 
 import re
 
@@ -13,7 +13,7 @@ _ANY_FENCE = re.compile(
 
 
 def sections(rendered: Rendered) -> dict[str, str]:
-    """The data of each section; fails where a section is not fenced exactly once, or data holds a tag or a fence."""
+    """The data of each section. It fails if a section is not fenced exactly once, or if data holds a tag or a fence."""
     user = rendered.messages[1]["content"]
     found: dict[str, str] = {}
     for name, tag in _OPENS.findall(user):
@@ -29,7 +29,7 @@ def sections(rendered: Rendered) -> dict[str, str]:
 
 
 def frame(rendered: Rendered, attacked: str) -> str:
-    """The prompt without the attacked data and without the tags that depend on it."""
+    """The prompt without the attacked data, and without the tags that depend on it."""
     user = rendered.messages[1]["content"]
     for name, body in sections(rendered).items():
         if name.lower().startswith(attacked):

@@ -1,1 +1,1 @@
-"""How episodes are judged."""
+"""The evaluation of episodes."""

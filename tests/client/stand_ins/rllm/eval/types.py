@@ -1,4 +1,4 @@
-"""What an evaluator gives."""
+"""The result of an evaluator."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What rewards are made of."""
+"""The types of rewards."""

@@ -1,4 +1,4 @@
-"""What a reward function gives, and what it may be given."""
+"""The inputs and results of a reward function."""
 
 from __future__ import annotations
 

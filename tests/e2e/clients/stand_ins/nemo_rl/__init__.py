@@ -1,1 +1,1 @@
-"""A stand-in for NeMo-RL, which no package index has: the interface its environments are written against, no more."""
+"""A stand-in for NeMo-RL, which no package index has. It has only the interface that environments use."""

@@ -1,1 +1,1 @@
-"""A stand-in for ROLL, which no package index has: the interface its reward workers are written against, no more."""
+"""A stand-in for ROLL, which no package index has. It has only the interface that reward workers use."""

@@ -1,3 +1,3 @@
-"""Which interpreter an actor's class runs in."""
+"""The interpreter of each actor class."""
 
 ACTOR_ENVIRONMENT_REGISTRY = {"nemo_rl.environments.math_environment.MathEnvironment": "system"}

@@ -1,4 +1,4 @@
-"""What an environment is."""
+"""The interface of an environment."""
 
 import abc
 from typing import Any, NamedTuple

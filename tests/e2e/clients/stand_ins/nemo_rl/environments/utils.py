@@ -1,4 +1,4 @@
-"""How environments are found and made."""
+"""Finds and makes environments."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where workers have their tokenizers from."""
+"""Gives workers their tokenizers."""
 
 from typing import Any
 

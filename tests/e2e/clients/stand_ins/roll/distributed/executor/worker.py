@@ -1,4 +1,4 @@
-"""What every worker inherits."""
+"""The base class of workers."""
 
 from dataclasses import dataclass
 from typing import Any

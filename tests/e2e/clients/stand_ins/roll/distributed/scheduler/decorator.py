@@ -1,4 +1,4 @@
-"""How a worker's methods are marked for dispatch."""
+"""Marks a worker's methods for dispatch."""
 
 from collections.abc import Callable
 from enum import Enum, auto

@@ -1,11 +1,11 @@
-"""What travels between a pipeline and its workers."""
+"""The messages between a pipeline and its workers."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 
 class TensorDict:
-    """Tensors by name; as the real one, it knows no `in`."""
+    """Tensors by name. Like the real class, it does not support `in`."""
 
     def __init__(self, tensors: dict[str, Any]) -> None:
         self._tensors = tensors
