@@ -21,8 +21,6 @@ gRPC code, so that the doors need not decide. A test checks that the two tables 
     └── NotInTime         504  DEADLINE_EXCEEDED    for callers that wait instead of being refused: it took too long
 """
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import ClassVar
 
 import grpc
@@ -162,9 +160,3 @@ class NotInTime(RequestError):
     http_status = 504
     grpc_code = grpc.StatusCode.DEADLINE_EXCEEDED
     title = "Not in time"
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the known names that it may stand for. Empty if there are none."""
-    close = get_close_matches(name, [*known])
-    return f"; did you mean {' or '.join(f'`{each}`' for each in close)}?" if close else ""

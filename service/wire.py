@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable, near
+from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable
+from verifiers.near_names import near
 
 CacheMode = Literal["use", "refresh", "off"]
 ShortText = Annotated[str, msgspec.Meta(max_length=256)]

@@ -6,7 +6,6 @@ service does not start if a module fails to load, lacks examples, or uses a name
 absent would cause `unknown_verifier` in the middle of a training run.
 """
 
-import difflib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 
 import verifiers
 from verifiers.base import Example, InvalidItem, Params, Resources, Verifier
+from verifiers.near_names import near
 
 ENTRY_POINT_GROUP = "rewardline.verifiers"
 
@@ -57,9 +57,8 @@ class Registry(Mapping[str, Entry]):
         """
         entry = self._entries.get(name)
         if entry is None:
-            near = difflib.get_close_matches(name, self._entries, n=3)
-            hint = f"did you mean {near}" if near else f"GET /v1/verifiers lists all {len(self._entries)}"
-            raise InvalidItem("unknown_verifier", f"no verifier {name[:100]!r}; {hint}")
+            hint = near(name, self._entries) or f"; GET /v1/verifiers lists all {len(self._entries)}"
+            raise InvalidItem("unknown_verifier", f"no verifier {name[:100]!r}{hint}")
         return entry
 
 

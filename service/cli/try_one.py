@@ -10,11 +10,11 @@ from rewardline import RewardlineError
 
 from service.cli.console import fail, quiet_settings, say
 from service.cli.score import BadInput, Json, scorer_at, scorer_here
-from service.errors import near
 from service.recipes import book
 from service.recipes.files import BadRecipes
 from service.run.core import CannotStart, load_verifiers
 from service.settings import SettingsError
+from verifiers.near_names import near
 
 _EXIT_CODES = {"ok": 0, "invalid": 1, "failed": 3}
 

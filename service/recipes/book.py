@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from service.errors import near
 from service.recipes import routing
 from service.recipes.files import BadRecipes, parsed, read, shipped
 from service.recipes.model import BookSpec, RecipeSpec, RouteSpec
 from service.recipes.recipe import Recipe, describe
 from service.recipes.resolution import Resolver
 from service.recipes.routing import AmbiguousRoutes, Row, Table
+from verifiers.near_names import near
 from verifiers.registry import Registry
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from service.errors import near
 from service.recipes.files import BadRecipes
 from service.recipes.model import CheckSpec, RecipeSpec, built_clip
 from service.recipes.recipe import Check, Gate, Recipe
 from service.recipes.reward_shaping import PLAIN, Scale
+from verifiers.near_names import near
 from verifiers.registry import Registry
 
 

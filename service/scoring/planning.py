@@ -10,7 +10,6 @@ from typing import Any, Final
 from msgspec import Raw
 from pydantic import TypeAdapter, ValidationError
 
-from service.errors import near
 from service.recipes.book import Book
 from service.recipes.files import BadRecipes, lines_of
 from service.recipes.model import ClipField, RecipeSpec, RouteSpec, built_clip
@@ -22,6 +21,7 @@ from service.scoring.composition import Plan
 from service.scoring.prepared_item import ConfiguredVerifier, configure, decoded, decoded_params
 from service.wire import ScoreItem
 from verifiers.base import InvalidItem
+from verifiers.near_names import near
 from verifiers.registry import Registry
 
 _clip: Final[TypeAdapter[ClipField | None]] = TypeAdapter(ClipField | None)

@@ -9,10 +9,10 @@ from blake3 import blake3
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from service.errors import near
 from service.wire import DAMAGED_JSON, CacheMode
 from verifiers.base import InvalidItem, Item, Params, Verdict
 from verifiers.conversation import Conversation
+from verifiers.near_names import near
 from verifiers.registry import Entry
 
 _MAX_ERRORS_SHOWN = 3

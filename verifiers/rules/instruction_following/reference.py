@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rapidfuzz import process
-
 from verifiers.base import InvalidItem
+from verifiers.near_names import near
 from verifiers.rules.instruction_following import (
     amounts,
     classic,
@@ -171,9 +170,8 @@ def _listed(ids: Any, given: Any) -> Iterator[Instruction]:
 def _instruction(known: Mapping[str, Constraint], kind: str, name: Any, given: Any) -> Instruction:
     constraint = known.get(name) if isinstance(name, str) else None
     if constraint is None:
-        near = [found for found, _, _ in process.extract(str(name)[:80], list(known), limit=3, score_cutoff=60)]
-        hint = f"did you mean {near}" if near else f"there are {len(known)}, such as {next(iter(known))!r}"
-        raise InvalidItem("unknown_instruction", f"there is no {kind} {str(name)[:80]!r}; {hint}")
+        hint = near(str(name), known) or f"; there are {len(known)}, such as {next(iter(known))!r}"
+        raise InvalidItem("unknown_instruction", f"there is no {kind} {str(name)[:80]!r}{hint}")
     if not isinstance(given, dict):
         raise InvalidItem("bad_arguments", f"{name}: its kwargs must be an object, not {str(given)[:80]!r}")
     return Instruction(constraint, constraint.read(given))

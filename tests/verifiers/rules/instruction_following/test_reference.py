@@ -70,7 +70,7 @@ def listed(name: str, arguments: Any) -> dict[str, Any]:
         ([[OLDER] * 64, [OLDER]], "bad_reference", "at most 64"),
         ({"instruction_id_list": ["punctuation:no_comma"], "kwargs": []}, "bad_reference", "1 ids, but kwargs has 0"),
         ({"instruction_id_list": ["punctuation:no_comma"] * 65, "kwargs": [{}] * 65}, "bad_reference", "at most 64"),
-        (listed("punctuation:no_commas", {}), "unknown_instruction", "did you mean ['punctuation:no_comma'"),
+        (listed("punctuation:no_commas", {}), "unknown_instruction", "did you mean `punctuation:no_comma`"),
         ({"func_name": "verify_keyword"}, "unknown_instruction", "verify_keywords"),
         (listed("punctuation:no_comma", "x"), "bad_arguments", "object"),
         (listed("punctuation:no_comma", {"N": 1}), "bad_arguments", "does not take ['N']"),
