@@ -35,7 +35,7 @@ def test_every_module_with_a_create_function_is_found_in_the_order_of_names() ->
 
 
 def test_an_unknown_name_is_the_callers_and_the_message_names_the_nearest() -> None:
-    with pytest.raises(InvalidItem, match=r"did you mean.*'numeric'") as caught:
+    with pytest.raises(InvalidItem, match=r"did you mean.*`numeric`") as caught:
         load().find("numerics")
     assert caught.value.reason == "unknown_verifier"
     with pytest.raises(InvalidItem, match=r"GET /v1/verifiers lists all \d+"):
