@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     ops_host: str | None = None
     """The address that the port for operators binds. None: the address of the doors."""
 
+    console: bool = True
+    """Whether `/` shows the console, pages in which people try verifiers."""
+
     root_door: Literal["nemo_gym"] | None = None
     """The door whose paths also work without their prefix, such as `/verify`, for clients that make URLs without a
     path."""

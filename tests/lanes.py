@@ -16,6 +16,7 @@ LANES: Final = {
     "accuracy": "every labelled row and every reference solution, through every judge, beside its rivals",
     "bombs": "every input that hangs a naive grader, each for as long as it is allowed to take",
     "boxes": "every hostile program, language and case on every kind of box",
+    "browser": "every page in a real browser, in every colour and width, with hostile text",
     "chaos": "parts of the service are killed while it works",
     "contract": "the whole HTTP contract, attacked by schemathesis; every door and command with every fault",
     "deploy": "images are built, and Compose, Helm, Prometheus and Kubernetes run them or render them in every form",

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from service.backends.boxes import Boxes
 from service.doors.compat import chat, nemo_gym, openenv, run_code
 from service.doors.compat import routes as compat_routes
-from service.doors.http import openapi
+from service.doors.http import console, openapi
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
 from service.doors.http.pages import DOCS_PAGE
@@ -115,6 +115,8 @@ def build_app(
     async def docs() -> HTMLResponse:
         return HTMLResponse(DOCS_PAGE)
 
+    if settings.console:
+        console.mount(app)
     _speak_problem_json(app)
     openapi.extend(app, score.PATH, OPEN_PATHS)
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
@@ -137,6 +139,8 @@ def _route(path: str) -> str:
     """The path as a metric label. Only our own paths appear, so their number is bounded."""
     if path.startswith("/v1/verifiers/"):
         return "/v1/verifiers/{name}"
+    if path.startswith(f"{console.FILES}/"):
+        return console.FILES
     return path if path in _PATHS else _route_with_names(path) or "other"
 
 
@@ -149,7 +153,7 @@ _PATHS: Final = frozenset(
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
         box_runs.PATH,
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
-        *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"),
+        *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", console.PATH),
     }
 )
 

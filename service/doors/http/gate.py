@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
+from service.doors.http import console
 from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.keys import Keys
@@ -20,8 +21,9 @@ from service.wire import encode
 
 log = structlog.get_logger("rewardline.http")
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
-"""Paths that need no key: probes have none, and the contract is no secret."""
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", console.PATH})
+"""Paths that need no key: probes have none, and the contract and the pages are no secret."""
+_OPEN_FILES: Final = (console.FILES,)
 _LAST_WORDS_S: Final = 1.0
 """The time for reading the rest of a body while the service ends. It is less than the time until connections are
 cut."""
@@ -98,7 +100,7 @@ class Gate:
         try:
             try:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
-                if scope["path"] not in OPEN_PATHS:
+                if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], _OPEN_FILES):
                     call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]))
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track():

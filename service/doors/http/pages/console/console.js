@@ -1,0 +1,153 @@
+/** The playground: choose a verifier or a recipe, write a response, and see the verdict as you type. */
+import { byId, make } from "./dom.js";
+import { paramsForm } from "./form.js";
+import { forms, packed, unpacked } from "./share.js";
+import { verdict } from "./verdict.js";
+
+const PAUSE_MS = 300;
+const fields = { response: byId("response"), reference: byId("reference"), prompt: byId("prompt"), isJson: byId("is-json") };
+let catalogue = [];
+let chosen = null;
+let readParams = () => ({});
+let timer = null;
+let asked = null;
+let shown = null;
+
+async function call(path, options = {}) {
+  const key = sessionStorage.getItem("key");
+  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  const reply = await fetch(path, { ...options, headers });
+  if (reply.status === 401 || reply.status === 403) byId("with-key").hidden = false;
+  return reply;
+}
+
+async function start() {
+  const [verifiers, recipes] = await Promise.all(["/v1/verifiers", "/v1/recipes"].map(async (path) => {
+    const reply = await call(path);
+    if (!reply.ok) throw new Error(reply.status === 401 ? "Give an API key above." : `${path}: ${reply.status}`);
+    return reply.json();
+  }));
+  catalogue = [
+    ...verifiers.verifiers.map((each) => ({ ...each, kind: "verifier" })),
+    ...recipes.recipes.map((each) => ({ kind: "recipe", name: each.name, summary: each.about || each.checks.map((check) => check.name).join(", "), examples: [], params_schema: {} })),
+  ];
+  list();
+  const given = unpacked(location.hash.slice(1));
+  if (given) open(given);
+  else choose(catalogue.find((each) => each.name === "math") || catalogue[0]);
+}
+
+function list() {
+  const wanted = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (each) => wanted.every((word) => `${each.name} ${each.summary}`.toLowerCase().includes(word));
+  const entry = (each) => make("li", {}, make("button", { type: "button", "aria-pressed": String(each === chosen), title: each.summary, onclick: () => choose(each) }, each.name, make("small", {}, each.summary)));
+  const group = (kind, title) => {
+    const found = catalogue.filter((each) => each.kind === kind && fits(each));
+    return found.length ? [make("li", { class: "group" }, title), ...found.map(entry)] : [];
+  };
+  const found = [...group("verifier", "Verifiers"), ...group("recipe", "Recipes")];
+  byId("catalogue").replaceChildren(...(found.length ? found : [make("li", { class: "quiet" }, "Nothing has these words.")]));
+}
+
+function choose(entry, params = {}) {
+  chosen = entry;
+  list();
+  byId("name").textContent = entry.name;
+  byId("summary").textContent = entry.summary;
+  byId("examples").replaceChildren(...entry.examples.map((example) => make("button", { type: "button", title: example.note, onclick: () => open(itemOf(entry, example)) },
+    `${example.score === null || example.score === undefined ? example.status : example.score}: ${example.note || example.reason}`)));
+  if (entry.kind === "verifier") readParams = paramsForm(byId("params"), entry.params_schema, params, later);
+  else readParams = paramsForm(byId("params"), { properties: { params: { default: null } } }, { params: Object.keys(params).length ? params : null }, later);
+  later();
+}
+
+function itemOf(entry, example) {
+  const { reference, ...params } = example.params;
+  return { verifier: entry.name, response: example.response, reference, params, ...(example.prompt ? { prompt: example.prompt } : {}) };
+}
+
+/** Fill the page with a case. */
+function open(item) {
+  const kind = item.recipe ? "recipe" : "verifier";
+  const entry = catalogue.find((each) => each.kind === kind && each.name === item[kind]);
+  if (!entry) return say(`There is no ${kind} ${item[kind]}.`);
+  fields.response.value = typeof item.response === "string" ? item.response : JSON.stringify(item.response);
+  fields.isJson.checked = item.reference !== undefined && typeof item.reference !== "string";
+  fields.reference.value = item.reference === undefined ? "" : fields.isJson.checked ? JSON.stringify(item.reference, null, 1) : item.reference;
+  fields.prompt.value = typeof item.prompt === "string" ? item.prompt : "";
+  byId("prompt-box").open = Boolean(item.prompt);
+  return choose(entry, item.params || {});
+}
+
+/** The case on the page. It raises where a field that must be JSON is not. */
+function itemOnPage() {
+  const item = { [chosen.kind]: chosen.name, response: fields.response.value };
+  if (fields.response.value.trimStart().startsWith('[{"')) {
+    try { item.response = JSON.parse(fields.response.value); } catch { /* a text that looks like messages */ }
+  }
+  const reference = fields.reference.value;
+  if (fields.isJson.checked && reference.trim()) {
+    try { item.reference = JSON.parse(reference); } catch (error) { throw new Error(`The reference is not JSON: ${error.message}`); }
+  } else if (reference !== "") item.reference = reference;
+  if (fields.prompt.value) item.prompt = fields.prompt.value;
+  const params = chosen.kind === "verifier" ? readParams() : readParams().params || {};
+  if (Object.keys(params).length) item.params = params;
+  return item;
+}
+
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(judge, PAUSE_MS);
+}
+
+async function judge() {
+  if (asked) asked.abort();
+  byId("share").hidden = true;
+  if (!fields.response.value) return;
+  let item;
+  try { item = itemOnPage(); } catch (error) { return say(error.message); }
+  asked = new AbortController();
+  try {
+    const body = JSON.stringify({ items: [item], explain: true });
+    const reply = await call("/v1/score", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: asked.signal });
+    const said = await reply.json();
+    if (!reply.ok) return say([said.title, said.detail, ...(said.errors || []).map((each) => `${each.loc.join(".")}: ${each.msg}`)].filter(Boolean).join(". "));
+    shown = item;
+    byId("verdict").replaceChildren(...verdict(item, said.results[0]));
+    byId("share").hidden = false;
+    history.replaceState(null, "", `#${packed(item)}`);
+  } catch (error) {
+    if (error.name !== "AbortError") say(`The service does not answer: ${error.message}`);
+  }
+}
+
+function say(message) {
+  byId("share").hidden = true;
+  byId("verdict").replaceChildren(make("p", { class: "failed" }, message));
+}
+
+function save() {
+  const text = new Blob([JSON.stringify(shown) + "\n"], { type: "application/x-ndjson" });
+  const link = make("a", { href: URL.createObjectURL(text), download: `${chosen.name}.jsonl` });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+for (const field of Object.values(fields)) field.addEventListener("input", later);
+byId("search").addEventListener("input", list);
+byId("save").addEventListener("click", save);
+byId("with-key").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem("key", byId("key").value);
+  start().catch((error) => say(error.message));
+});
+for (const button of document.querySelectorAll("[data-copy]"))
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(forms[button.dataset.copy](shown));
+    byId("copied").textContent = "Copied.";
+  });
+addEventListener("hashchange", () => {
+  const given = unpacked(location.hash.slice(1));
+  if (given) open(given);
+});
+start().catch((error) => say(error.message));

@@ -1,0 +1,194 @@
+"""The playground in a real browser, as a person uses it."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.conftest import Serve, Served
+from tests.waiting import PATIENCE_S
+
+KEY = "console-secret-0123456"
+HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202eabc\u202c {{7*7}} \\boxed{5}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    found = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    found.set_default_timeout(PATIENCE_S * 1000)
+    expect.set_options(timeout=PATIENCE_S * 1000)
+    yield found
+    found.close()
+
+
+class Opened:
+    """A page with everything that the browser complained of."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.page: Page = context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.goto(url)
+
+    def try_it(self, name: str, response: str, reference: str, *, is_json: bool = False) -> None:
+        self.page.get_by_role("searchbox").fill(name)
+        self.page.locator("#catalogue button", has_text=name).first.click()
+        self.page.get_by_label("as JSON").set_checked(is_json)
+        self.page.locator("#reference").fill(reference)
+        self.page.locator("#response").fill(response)
+
+    def verdict(self, reason: str) -> Any:
+        found = self.page.locator("#verdict")
+        expect(found).to_contain_text(reason)
+        return found
+
+    def copied(self, form: str) -> str:
+        self.page.get_by_role("button", name=form).click()
+        expect(self.page.locator("#copied")).to_have_text("Copied.")
+        return str(self.page.evaluate("navigator.clipboard.readText()"))
+
+
+def test_a_verdict_is_explained_as_one_types(served: Served, context: BrowserContext) -> None:
+    opened = Opened(context, served.url)
+    opened.try_it("math", "First \\boxed{3}. No, \\boxed{\\frac{2}{4}}.", "0.5")
+    found = opened.verdict("correct by math")
+    assert found.locator("mark").inner_text() == "\\frac{2}{4}"
+    expect(found.locator(".katex")).to_have_count(2)
+    opened.page.locator("#response").fill("So it is \\boxed{7}.")
+    opened.verdict("wrong answer by math")
+    opened.page.get_by_label("abs_tol").fill("10")
+    opened.verdict("correct by math")
+    assert opened.page.get_by_label("abs_tol").get_attribute("class") == "changed"
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_every_example_gives_the_verdict_that_it_promises(served: Served, context: BrowserContext) -> None:
+    opened = Opened(context, served.url)
+    opened.page.get_by_role("searchbox").fill("numeric")
+    opened.page.locator("#catalogue button", has_text="numeric").first.click()
+    examples = opened.page.locator("#examples button")
+    expect(examples.first).to_be_visible()
+    for example in examples.all():
+        opened.page.locator("#verdict").evaluate("box => box.replaceChildren()")
+        example.click()
+        wanted = example.inner_text().partition(":")[0]
+        shown = opened.page.locator("#verdict .badge, #verdict .score").first
+        expect(shown).to_have_text(wanted)
+    assert opened.complaints == []
+
+
+def test_a_link_holds_the_whole_case_and_a_copied_call_gives_its_verdict(
+    served: Served, context: BrowserContext
+) -> None:
+    first = Opened(context, served.url)
+    first.try_it("math", "It's \\boxed{0.51}", "0.5")
+    first.page.get_by_label("abs_tol").fill("0.1")
+    first.verdict("correct by math")
+    link = first.copied("Copy link")
+    second = Opened(context, link)
+    second.verdict("correct by math")
+    assert second.page.locator("#response").input_value() == "It's \\boxed{0.51}"
+    assert second.page.get_by_label("abs_tol").input_value() == "0.1"
+    done = subprocess.run(
+        shlex.split(second.copied("Copy as curl")), capture_output=True, check=True, timeout=PATIENCE_S
+    )
+    (result,) = json.loads(done.stdout)["results"]
+    assert (result["score"], result["extracted"]) == (1.0, "0.51")
+    for form in ("Copy as Python", "Copy as TRL", "Copy as verl"):
+        assert served.url in second.copied(form)
+    compile(second.copied("Copy as Python"), "copied", "exec")
+    with second.page.expect_download() as download:
+        second.page.get_by_role("button", name="Save as a row").click()
+    row = json.loads(download.value.path().read_text())
+    assert row == {"verifier": "math", "response": "It's \\boxed{0.51}", "reference": "0.5", "params": {"abs_tol": 0.1}}
+    assert first.complaints + second.complaints == []
+
+
+@pytest.mark.browser
+def test_hostile_text_is_shown_as_text(served: Served, context: BrowserContext) -> None:
+    opened = Opened(context, served.url)
+    opened.try_it("math", HOSTILE, "5")
+    found = opened.verdict("correct by math")
+    assert HOSTILE in found.locator("pre").first.inner_text()
+    opened.page.locator("#reference").fill("<b>no</b> <img src=x onerror=alert(3)>")
+    opened.verdict("wrong answer by math")
+    assert opened.page.locator("#verdict img, #verdict script, #verdict b").count() == 0
+    opened.page.locator("#response").fill("x" * 1_000_000 + " \\boxed{5}")
+    opened.page.locator("#reference").fill("5")
+    found = opened.verdict("correct by math")
+    assert len(found.locator("pre").first.inner_text()) < 50_000
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_mistakes_are_said_where_they_are(served: Served, context: BrowserContext) -> None:
+    opened = Opened(context, served.url)
+    opened.try_it("numeric", "5", '{"a": ', is_json=True)
+    opened.verdict("The reference is not JSON")
+    opened.page.get_by_label("as JSON").uncheck()
+    opened.verdict("invalid")
+    opened.page.get_by_role("searchbox").fill("no such thing")
+    expect(opened.page.locator("#catalogue")).to_have_text("Nothing has these words.")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_a_recipe_shows_its_checks(served: Served, context: BrowserContext) -> None:
+    opened = Opened(context, served.url)
+    opened.try_it("think_math", "<think>so</think>The answer is 12.", "12")
+    found = opened.verdict("correct by think_math")
+    assert found.locator("tbody").first.inner_text().split("\n")[0].split()[0] == "math"
+    assert "think_format" in found.inner_text()
+    assert opened.complaints == []
+
+
+def test_with_keys_the_page_opens_and_asks_for_one(serve: Serve, context: BrowserContext) -> None:
+    served = serve(api_keys=f"me={KEY}", sandbox="none")
+    opened = Opened(context, served.url)
+    opened.verdict("Give an API key above.")
+    opened.page.get_by_label("API key").fill(KEY)
+    opened.page.keyboard.press("Enter")
+    expect(opened.page.locator("#name")).to_have_text("math")
+    opened.try_it("math", "12", "12")
+    opened.verdict("correct by math")
+    assert all("401" in complaint for complaint in opened.complaints)
+
+
+@pytest.mark.browser
+def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) -> None:
+    served = serve(console="false", sandbox="none")
+    assert context.request.get(served.url).status == 404
+    assert context.request.get(f"{served.url}/console/console.js").status == 404
+
+
+@pytest.mark.browser(beyond=1)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
+def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE_S * 1000)
+    opened = Opened(context, served.url)
+    for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7")):
+        opened.try_it(name, response, reference)
+        opened.verdict(f"by {name}")
+        faults = Axe().run(opened.page).response["violations"]
+        assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
