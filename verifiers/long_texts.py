@@ -95,7 +95,7 @@ async def _with_long(
     if not long:
         return [verdict for verdict in verdicts if verdict is not None]
     payloads = [_judge_payload(judge, items[position]) for position in long]
-    for position, outcome in zip(long, await _map(workers, JUDGE, payloads), strict=True):
+    for position, outcome in zip(long, await ask_workers(workers, JUDGE, payloads), strict=True):
         verdicts[position] = verdict_of(outcome.value) if outcome.exit is Exit.OK else trouble(outcome)
     return [verdict for verdict in verdicts if verdict is not None]
 
@@ -111,9 +111,18 @@ def trouble(outcome: Outcome) -> Verdict:
     return Verdict.failed(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
 
 
-async def _map(workers: Workers, task: Task, payloads: Sequence[Any]) -> list[Outcome]:
+async def ask_workers(
+    workers: Workers, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None] | None = None
+) -> list[Outcome]:
+    """Run a task on each payload in a worker: one outcome per payload, in order. `take` also gets each as it comes.
+
+    Raises:
+        Unavailable: the workers cannot work now; says nothing about any item.
+    """
+    if not payloads:
+        return []
     try:
-        return await workers.map(task, payloads)
+        return await workers.map(task, payloads, take)
     except WorkersUnavailable as error:
         raise Unavailable("workers_unavailable", str(error)) from error
 

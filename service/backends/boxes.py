@@ -23,6 +23,7 @@ from sandbox.boxes.docker import DockerBackend
 from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import Counters, PooledSandbox
 from sandbox.boxes.remote import RemoteSandbox, TlsFiles
+from service.cancellation import cancel
 from service.observe.metrics import Metrics
 from service.settings import Settings
 
@@ -224,9 +225,7 @@ class Boxes(Sandbox):
             await asyncio.wait([self._starting])
 
     async def stop(self) -> None:
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
+        await cancel(self._starting)
         chosen, self._chosen, self._why = self._chosen, None, "the service is stopping"
         if chosen is not None:
             await chosen[1].stop()

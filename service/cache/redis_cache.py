@@ -30,7 +30,8 @@ from redis.asyncio import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import ClusterError, ResponseError
 
-from service.storage.redis_client import Client, connect, disconnect, parse_redis_url
+from service.cancellation import cancel
+from service.storage.redis_client import Client, connect, described, disconnect, parse_redis_url
 from service.system_random import SYSTEM_RANDOM
 from tracing import spans
 
@@ -46,7 +47,6 @@ _TTL_JITTER = 0.1
 _SUM_BYTES = 4
 _CONNECT_TIMEOUT_S = 1.0
 _WRITE_TIMEOUT_S = 2.0
-_CLIENT_NAME = "rewardline"
 # EVAL, not EVALSHA: the script is shorter than the round trips that a server without it costs, and any node of a
 # cluster may be without it. One call per few hundred keys costs a tenth of as many SETs in a pipeline.
 _SET_MANY = "for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[i + 1], 'EX', ARGV[1]) end"
@@ -178,12 +178,12 @@ class RedisCache:
                     await self._write_some()
                 async with self._writing:
                     pass
-        await _cancel(self._tasks)
+        await cancel(*self._tasks)
         self._drop(len(self._queue))
         self._state = "open"
-        await _cancel(self._flights)
+        await cancel(*self._flights)
         self._answer_waiting_with_misses()
-        await self._hang_up(self._client)
+        await disconnect(self._client, _CONNECT_TIMEOUT_S)
 
     # Reading
 
@@ -408,7 +408,7 @@ class RedisCache:
         meanwhile.
         """
         if refusal is not None and not self._writes_refused:
-            _log.warning("cache: Redis at %s refuses writes: %s", self._address, _described(refusal))
+            _log.warning("cache: Redis at %s refuses writes: %s", self._address, described(refusal))
         if refusal is None and self._writes_refused:
             _log.info("cache: Redis at %s takes writes again", self._address)
         self._writes_refused = refusal is not None
@@ -426,7 +426,7 @@ class RedisCache:
             "cache: leaving Redis at %s alone after %d failures in a row, the last: %s",
             self._address,
             self._failures,
-            _described(error),
+            described(error),
         )
         self._set_writable()
         self._answer_waiting_with_misses()
@@ -457,7 +457,7 @@ class RedisCache:
             error = await self._probe(client)
             if error is not None:
                 self._state = "open"
-                _log.debug("cache: Redis at %s does not answer: %s", self._address, _described(error))
+                _log.debug("cache: Redis at %s does not answer: %s", self._address, described(error))
                 return False
             discarded, self._client = self._client, client
             self._failures = 0
@@ -466,7 +466,7 @@ class RedisCache:
             self._set_writable()
             return True
         finally:
-            await self._hang_up(discarded)
+            await disconnect(discarded, _CONNECT_TIMEOUT_S)
 
     async def _probe(self, client: Client) -> Exception | None:
         """The error that keeps `client` from being used, or None. This opens its connections, since lookups have no
@@ -491,13 +491,7 @@ class RedisCache:
             connect_timeout_s=_CONNECT_TIMEOUT_S,
             # Room for the lookups, the writer, and connections that are being given back.
             max_connections=2 * self._max_mgets + 2,
-            client_name=_CLIENT_NAME,
         )
-
-    async def _hang_up(self, client: Client) -> None:
-        with suppress(Exception):
-            async with asyncio.timeout(_CONNECT_TIMEOUT_S):
-                await disconnect(client)
 
 
 class _Nonsense(Exception):
@@ -548,18 +542,3 @@ def _even_tags(count: int) -> list[bytes]:
         tags.setdefault(key_slot(tag) * count // _CLUSTER_SLOTS, tag)
         number += 1
     return [tags[part] for part in range(count)]
-
-
-def _described(error: BaseException) -> str:
-    """The kind of the error and the start of its message, on one line. Some of it may come from a broken server."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__} {str(error)[:200]!r}"
-
-
-async def _cancel(tasks: Sequence[asyncio.Task[None]] | set[asyncio.Task[None]]) -> None:
-    tasks = list(tasks)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

@@ -29,7 +29,7 @@ from service.interactions.schemas import (
 from service.interactions.turns import Plan, Progress, Taken
 from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
-from service.storage.record_store import VERSION, RecordStore
+from service.storage.record_store import VERSION, Change, RecordStore
 from service.wire import BatchRequest, Message, Result, encode
 from verifiers.base import InvalidItem, Status
 from verifiers.conversation import dialects, parts_beside_text
@@ -106,7 +106,7 @@ class Interactions:
         }
         version: bytes | None = None
         for _ in range(_ATTEMPTS):
-            if await self._swap(name, version, fields, [], plan.ttl_s, is_over=False):
+            if await self.store.swap(name, version, _change(fields, plan)):
                 self.events["created"] += 1
                 return turns.view(name, plan, Progress()), True
             record = await self._find(name)
@@ -175,8 +175,8 @@ class Interactions:
         fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken)}
         # After the last turn the reference is removed: nothing is left to judge.
         dropped = [_ITEM] if answer.should_terminate else []
-        ttl_s = record.plan.ttl_s
-        if not await self._swap(name, record.version, fields, dropped, ttl_s, is_over=answer.should_terminate):
+        change = _change(fields, record.plan, dropped, is_over=answer.should_terminate)
+        if not await self.store.swap(name, record.version, change):
             return None
         self.turns["taken"] += 1
         if progress.state != "open":
@@ -218,7 +218,8 @@ class Interactions:
             final = Progress("finalized", progress.turns)
             dropped = [_ITEM, *(_turn(index) for index in range(1, len(progress.turns) + 1))]
             fields = {_PROGRESS: encode(final)}
-            if await self._swap(name, record.version, fields, dropped, record.plan.ttl_s, is_over=True):
+            change = _change(fields, record.plan, dropped, is_over=True)
+            if await self.store.swap(name, record.version, change):
                 self.events["finalized"] += 1
                 return turns.view(name, record.plan, final)
         raise _given_up()
@@ -243,18 +244,9 @@ class Interactions:
             _restored(taken, _taken_decoder) if taken is not None else None,
         )
 
-    async def _swap(
-        self,
-        name: str,
-        version: bytes | None,
-        fields: dict[str, bytes],
-        dropped: Sequence[str],
-        ttl_s: float,
-        *,
-        is_over: bool,
-    ) -> bool:
-        fresh = {VERSION: secrets.token_bytes(12), **fields}
-        return await self.store.swap(name, version, fresh, dropped, ttl_s, is_over=is_over)
+
+def _change(fields: dict[str, bytes], plan: Plan, dropped: Sequence[str] = (), *, is_over: bool = False) -> Change:
+    return Change({VERSION: secrets.token_bytes(12), **fields}, plan.ttl_s, dropped, is_over)
 
 
 def _turn(index: int) -> str:

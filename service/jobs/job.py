@@ -142,7 +142,6 @@ class JobCounters:
     handed_back: int = 0
     abandoned: int = 0
     """Jobs that ended after `MAX_ATTEMPTS` with the rest of their items `failed`."""
-    store_errors: int = 0
 
 
 class Board:
@@ -190,6 +189,10 @@ class JobStore(Protocol):
 
     @property
     def board(self) -> Board: ...
+
+    @property
+    def errors(self) -> int:
+        """The number of calls that failed."""
 
     async def start(self) -> None: ...
 

@@ -42,7 +42,7 @@ class BackgroundJobs:
         metrics.watch("jobs_under_way", "Jobs that run in this process", lambda: self._runner.under_way)
         metrics.watch("jobs_unfinished", f"Jobs queued or running {shared}", lambda: store.unfinished)
         metrics.watch("jobs_held", f"Jobs held {shared}", lambda: store.jobs)
-        metrics.watch("jobs_held_bytes", f"Bytes of jobs and results held {shared}", lambda: store.bytes)
+        metrics.watch("jobs_held_bytes", f"Bytes of jobs and results held {shared}", lambda: store.nbytes)
         metrics.watch("jobs_store_reached", "1 if jobs can be read and written, else 0", lambda: store.is_reached)
         for name, about in (
             ("submitted", "Jobs submitted"),
@@ -54,9 +54,9 @@ class BackgroundJobs:
             ("claims_lost", "Jobs given up here, as they were cancelled or taken over"),
             ("handed_back", "Jobs handed back when this process ended"),
             ("abandoned", "Jobs ended with failed items, as processes died while they ran them"),
-            ("store_errors", "Calls to Redis for jobs that failed"),
         ):
             metrics.watch_total(f"jobs_{name}", about, partial(_read, counters, name))
+        metrics.watch_total("jobs_store_errors", "Calls to Redis for jobs that failed", lambda: store.errors)
 
 
 @contextlib.asynccontextmanager

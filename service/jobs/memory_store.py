@@ -11,36 +11,37 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from service.jobs.job import Board, Claim, ClaimLost, JobCounters, Limits, Snapshot, State, Submission, conflict
+from service.storage.memory_table import MemoryTable
 
 
 @dataclass(slots=True)
 class _Held:
-    """A job, and the time when it is removed."""
+    """A job."""
 
     submission: Submission
-    timer: asyncio.TimerHandle
     state: State = State.QUEUED
     token: str = ""
     attempts: int = 0
     begun: float | None = None
     lines: list[bytes] = field(default_factory=list)
     summary: bytes | None = None
-    size: int = 0
     is_collected: bool = False
-    """Whether a caller has fetched all of its results."""
+    """Whether a caller has fetched all of its results, or none will: it was cancelled or removed."""
 
 
 class MemoryJobStore:
     """A `JobStore` in memory. There is one event loop, so it needs no lock."""
 
+    errors = 0
+    is_reached = True
+
     def __init__(self, limits: Limits, counters: JobCounters) -> None:
         self.board = Board()
-        self.bytes = 0
-        self.is_reached = True
         self._limits = limits
         self._counters = counters
-        self._held: dict[str, _Held] = {}
-        self._by_key: dict[str, str] = {}
+        self._held = MemoryTable[_Held](limits.max_jobs, limits.max_bytes, self._on_gone)
+        self._by_key: dict[str, tuple[str, bytes]] = {}
+        """The id and the digest of the job that came with each idempotency key."""
         self._queue: deque[str] = deque()
         self._queued = asyncio.Event()
         self._told = asyncio.Event()
@@ -50,45 +51,48 @@ class MemoryJobStore:
         return len(self._held)
 
     @property
+    def nbytes(self) -> int:
+        return self._held.nbytes
+
+    @property
     def unfinished(self) -> int:
-        return sum(not held.state.is_last for held in self._held.values())
+        return sum(not held.state.is_last for held in self._held)
 
     async def start(self) -> None:
         pass
 
     async def close(self) -> None:
-        for held in self._held.values():
-            held.timer.cancel()
+        self._held.clear()
 
     async def all_ended(self, timeout_s: float) -> None:
         """Wait until no job is queued or running. Then wait up to the timeout until callers have fetched the jobs that
         ended meanwhile.
         """
-        ending = [job_id for job_id, held in self._held.items() if not held.state.is_last]
+        ending = [held for held in self._held if not held.state.is_last]
         await self._until(lambda: not self.unfinished)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._until(lambda: all(self._is_collected(job_id) for job_id in ending))
+                await self._until(lambda: all(held.is_collected for held in ending))
 
     async def submit(self, submission: Submission) -> str:
         known = self._by_key.get(submission.key)
         if known is not None:
-            if self._held[known].submission.digest != submission.digest:
+            job_id, digest = known
+            if digest != submission.digest:
                 raise conflict()
             self._counters.repeated += 1
-            return known
+            return job_id
         size = len(submission.packed)
         self._limits.check_size(size)
-        if len(self._held) >= self._limits.max_jobs or self.bytes + size > self._limits.max_bytes:
-            self._counters.refused += 1
-            first = min((held.timer.when() for held in self._held.values()), default=0.0)
-            raise self._limits.overloaded(len(self._held), self.bytes, first - asyncio.get_running_loop().time())
         job_id = secrets.token_hex(16)
-        self._held[job_id] = held = _Held(submission, self._timer(job_id, self._limits.unfinished_ttl_s))
+        if not self._held.fits(job_id, size):
+            self._counters.refused += 1
+            raise self._limits.overloaded(self.jobs, self.nbytes, self._held.first_goes_in_s)
+        held = _Held(submission)
+        self._held.put(job_id, held, size, self._limits.unfinished_ttl_s)
         if submission.key:
-            self._by_key[submission.key] = job_id
-        self._resize(held, size)
-        self._enqueue(job_id)
+            self._by_key[submission.key] = job_id, submission.digest
+        self._enqueue(job_id, held)
         self._counters.submitted += 1
         return job_id
 
@@ -107,7 +111,7 @@ class MemoryJobStore:
             return None
         before = held.state
         if before is State.DONE:
-            self._forget(job_id)
+            self._held.drop(job_id)
         elif before is not State.CANCELLED:
             self._counters.cancelled += 1
             self._end(job_id, held, State.CANCELLED)
@@ -137,7 +141,7 @@ class MemoryJobStore:
         held = self._owned(claim)
         assert offset == len(held.lines)
         held.lines += lines
-        self._resize(held, sum(map(len, lines)))
+        self._held.grow(claim.job_id, sum(map(len, lines)))
         self.board.ring(claim.job_id, ended=False)
         return len(held.lines)
 
@@ -147,12 +151,11 @@ class MemoryJobStore:
         self._end(claim.job_id, held, State.DONE)
 
     async def release(self, claim: Claim) -> None:
-        self._owned(claim)
-        self._enqueue(claim.job_id)
+        self._enqueue(claim.job_id, self._owned(claim))
 
     async def drop(self, claim: Claim) -> None:
         self._owned(claim)
-        self._forget(claim.job_id)
+        self._held.drop(claim.job_id)
 
     def _claim(self, job_id: str, held: _Held) -> Claim:
         now = asyncio.get_running_loop().time()
@@ -169,42 +172,28 @@ class MemoryJobStore:
             raise ClaimLost
         return held
 
-    def _enqueue(self, job_id: str) -> None:
-        self._held[job_id].state = State.QUEUED
+    def _enqueue(self, job_id: str, held: _Held) -> None:
+        held.state = State.QUEUED
         self._queue.append(job_id)
         self._queued.set()
 
     def _end(self, job_id: str, held: _Held, state: State) -> None:
         held.state = state
-        self._resize(held, -len(held.submission.packed))
+        held.is_collected = state is State.CANCELLED
         held.submission = held.submission.unloaded()
-        held.timer.cancel()
-        held.timer = self._timer(job_id, self._limits.ttl_s)
+        self._held.put(job_id, held, sum(map(len, held.lines)), self._limits.ttl_s)
         self._tell_end(job_id)
 
-    def _forget(self, job_id: str) -> None:
-        held = self._held.pop(job_id)
-        held.timer.cancel()
+    def _on_gone(self, job_id: str, held: _Held) -> None:
+        held.is_collected = True
         self._by_key.pop(held.submission.key, None)
-        self.bytes -= held.size
         self._tell_end(job_id)
 
     def _tell_end(self, job_id: str) -> None:
         self._told.set()
         self.board.ring(job_id, ended=True)
 
-    def _is_collected(self, job_id: str) -> bool:
-        held = self._held.get(job_id)
-        return held is None or held.is_collected or held.state is State.CANCELLED
-
     async def _until(self, is_true: Callable[[], bool]) -> None:
         while not is_true():
             self._told.clear()
             await self._told.wait()
-
-    def _timer(self, job_id: str, ttl_s: float) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(ttl_s, self._forget, job_id)
-
-    def _resize(self, held: _Held, by: int) -> None:
-        held.size += by
-        self.bytes += by

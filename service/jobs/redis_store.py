@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from zlib import crc32
 
+from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import (
     Board,
@@ -30,7 +31,7 @@ from service.jobs.job import (
     Submission,
     conflict,
 )
-from service.jobs.redis_connections import RedisConnections
+from service.storage.listening_link import ListeningLink
 from service.system_random import SYSTEM_RANDOM
 
 log = logging.getLogger("rewardline.jobs")
@@ -54,7 +55,7 @@ class RedisJobStore:
 
     def __init__(self, url: str, limits: Limits, counters: JobCounters, *, claim_idle_s: float) -> None:
         self.board = Board()
-        self.jobs = self.bytes = self.unfinished = 0
+        self.jobs = self.nbytes = self.unfinished = 0
         """Counts of everything that Redis holds, as last heard."""
         self._limits = limits
         self._counters = counters
@@ -62,8 +63,8 @@ class RedisJobStore:
         self._consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._tokens = count(1)
         self._queued = asyncio.Event()
-        self._link = RedisConnections(
-            url, counters, events=f"{_PREFIX}events", on_event=self._hear, on_reached=self._hear_all
+        self._link = ListeningLink(
+            url, "jobs", events=f"{_PREFIX}events", on_event=self._hear, on_reached=self._hear_all
         )
         self._tending: asyncio.Task[None] | None = None
 
@@ -71,15 +72,17 @@ class RedisJobStore:
     def is_reached(self) -> bool:
         return self._link.is_reached
 
+    @property
+    def errors(self) -> int:
+        return self._link.errors
+
     async def start(self) -> None:
         """Start the connections. Without Redis, jobs are refused until it is there."""
         await self._link.start()
         self._tending = asyncio.create_task(self._tend())
 
     async def close(self) -> None:
-        if self._tending is not None:
-            self._tending.cancel()
-            await asyncio.wait([self._tending])
+        await cancel(self._tending)
         await self._link.close()
 
     # For callers
@@ -239,7 +242,7 @@ class RedisJobStore:
             with suppress(StateUnavailable):
                 match await self._call("tend"):
                     case [int(jobs), int(held_bytes), int(unfinished)]:
-                        self.jobs, self.bytes, self.unfinished = jobs, held_bytes, unfinished
+                        self.jobs, self.nbytes, self.unfinished = jobs, held_bytes, unfinished
             await asyncio.sleep(_TEND_S * _jitter())
 
 

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
+from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
 from service.jobs.results import JobResults
@@ -77,10 +78,10 @@ class Runner:
         """Take no more jobs, and hand back those under way. May be called again."""
         if self._taking is None:
             return
-        await _cancel([self._taking])
+        await cancel(self._taking)
         self._taking = None
         self._counters.handed_back += len(self._running)
-        await _cancel(self._running)
+        await cancel(*self._running)
         await self._store.leave()
 
     async def _take_jobs(self) -> None:
@@ -200,11 +201,3 @@ def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -
         )
         found.append((index, result))
     return found
-
-
-async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
-    tasks = list(tasks)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

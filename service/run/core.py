@@ -22,15 +22,16 @@ from service.recipes import book as recipes
 from service.run import gauges
 from service.scoring.engine import Engine
 from service.settings import Settings
-from service.storage.memory_records import MemoryRecords
-from service.storage.record_store import RecordStore
-from service.storage.redis_records import RedisRecords
+from service.storage.records import open_records
 from verifiers import commitment, registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
 from verifiers.judge.endpoints import BadKey
 from verifiers.judge.panel import Panel
 from verifiers.judge.rendering.templates import BrokenPrompt
+
+_INTERACTIONS = "rl1ix:"
+"""The start of the keys of interactions in Redis."""
 
 
 class CannotStart(Exception):
@@ -119,7 +120,12 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             await boxes.settled()
             if boxes.why:
                 raise CannotStart(f"the setting `sandbox` demands boxes for programs, and there are none: {boxes.why}")
-        store = _interaction_store(settings)
+        store = open_records(
+            settings.redis_url,
+            _INTERACTIONS,
+            max_records=settings.max_interactions_in_memory,
+            max_bytes=int(settings.interactions_memory_mb * 1_000_000),
+        )
         stack.push_async_callback(store.close)
         bounds = Bounds(
             settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
@@ -148,12 +154,6 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
 def load_verifiers() -> registry.Registry:
     """Load the verifiers to show them. Their workers are never started."""
     return registry.load(Resources(Workers(1)))
-
-
-def _interaction_store(settings: Settings) -> RecordStore:
-    if settings.redis_url is not None:
-        return RedisRecords(settings.redis_url.get_secret_value())
-    return MemoryRecords(settings.max_interactions_in_memory, int(settings.interactions_memory_mb * 1_000_000))
 
 
 def _boxes(settings: Settings) -> Boxes:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 
 import structlog
 
+from service.cancellation import cancel
 from service.limits import keys
 from service.limits.keys import BadKeys, Keys
 from service.observe.metrics import Metrics
@@ -43,9 +44,7 @@ async def reloading(
         yield
     finally:
         loop.remove_signal_handler(signal.SIGHUP)
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
+        await cancel(*tasks)
 
 
 class _Reader:

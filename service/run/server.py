@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 from starlette.types import ASGIApp
 
+from service.cancellation import cancel
 from service.doors.compat.routes import open_doors
 from service.doors.grpc.health import Health
 from service.doors.grpc.server import build_server
@@ -134,9 +135,7 @@ async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in beating:
-            task.cancel()
-        await asyncio.wait(beating)
+        await cancel(*beating)
 
 
 async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -> None:

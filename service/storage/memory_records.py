@@ -4,24 +4,17 @@ The number of records and their bytes are bounded. A record that is over makes r
 record is kept for as long as was promised; if only open ones are left, new ones are refused.
 """
 
-import asyncio
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from service.errors import Overloaded
-from service.storage.record_store import VERSION
+from service.storage.memory_table import MemoryTable
+from service.storage.record_store import VERSION, Change
 
 _RECORD_BYTES = 800
 _FIELD_BYTES = 120
 """Python's overhead beside the bytes themselves."""
 _RETRY_AFTER_S = 10.0
-
-
-@dataclass(slots=True)
-class _Record:
-    fields: dict[str, bytes]
-    nbytes: int
-    expiry: asyncio.TimerHandle
 
 
 class MemoryRecords:
@@ -30,43 +23,28 @@ class MemoryRecords:
     errors = 0
 
     def __init__(self, max_records: int, max_bytes: int) -> None:
-        self._max_records = max_records
-        self._max_bytes = max_bytes
-        self._records: dict[str, _Record] = {}
-        self._over: dict[str, None] = {}
+        self._records = MemoryTable[Mapping[str, bytes]](max_records, max_bytes, self._on_gone)
+        self._over: OrderedDict[str, None] = OrderedDict()
         """The names of the records that are over, in the order in which they ended."""
-        self._bytes = 0
 
     @property
     def held(self) -> Mapping[str, int]:
         return {"open": len(self._records) - len(self._over), "over": len(self._over)}
 
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
-        record = self._records.get(name)
-        return [record.fields.get(field) if record is not None else None for field in fields]
+        record = self._records.get(name) or {}
+        return [record.get(field) for field in fields]
 
-    async def swap(
-        self,
-        name: str,
-        version: bytes | None,
-        fields: Mapping[str, bytes],
-        dropped: Sequence[str],
-        ttl_s: float,
-        *,
-        is_over: bool,
-    ) -> bool:
-        held = self._records.get(name)
-        before = held.fields if held is not None else {}
+    async def swap(self, name: str, version: bytes | None, change: Change) -> bool:
+        before = self._records.get(name) or {}
         if before.get(VERSION) != version:
             return False
-        after = {field: value for field, value in {**before, **fields}.items() if field not in dropped}
+        after = {field: value for field, value in {**before, **change.fields}.items() if field not in change.dropped}
         nbytes = _RECORD_BYTES + sum(len(value) + _FIELD_BYTES for value in after.values())
         self._make_room(name, nbytes)
-        self._forget(name)
-        expiry = asyncio.get_running_loop().call_later(ttl_s, self._forget, name)
-        self._records[name] = _Record(after, nbytes, expiry)
-        self._bytes += nbytes
-        if is_over:
+        self._records.put(name, after, nbytes, change.ttl_s)
+        self._over.pop(name, None)
+        if change.is_over:
             self._over[name] = None
         return True
 
@@ -76,31 +54,19 @@ class MemoryRecords:
         Raises:
             Overloaded
         """
-        held = self._records.get(name)
-        more = 0 if held is not None else 1
-        growth = nbytes - (held.nbytes if held is not None else 0)
-        endable = [other for other in self._over if other != name] if self._is_full(more, growth) else []
-        for other in endable:
-            if not self._is_full(more, growth):
-                break
-            self._forget(other)
-        if self._is_full(more, growth):
-            raise Overloaded(
-                f"{len(self._records)} interactions of {self._bytes / 1e6:.1f} MB are in memory, which is the limit; "
-                "finalize those that are done, or set redis_url",
-                retry_after_s=_RETRY_AFTER_S,
-            )
+        while not self._records.fits(name, nbytes):
+            oldest = next((other for other in self._over if other != name), None)
+            if oldest is None:
+                raise Overloaded(
+                    f"{len(self._records)} interactions of {self._records.nbytes / 1e6:.1f} MB are in memory, which is "
+                    "the limit; finalize those that are done, or set redis_url",
+                    retry_after_s=_RETRY_AFTER_S,
+                )
+            self._records.drop(oldest)
 
-    def _is_full(self, more: int, growth: int) -> bool:
-        return len(self._records) + more > self._max_records or self._bytes + growth > self._max_bytes
-
-    def _forget(self, name: str) -> None:
-        record = self._records.pop(name, None)
-        if record is not None:
-            record.expiry.cancel()
-            self._bytes -= record.nbytes
-            self._over.pop(name, None)
+    def _on_gone(self, name: str, record: Mapping[str, bytes]) -> None:
+        self._over.pop(name, None)
 
     async def close(self) -> None:
-        for name in list(self._records):
-            self._forget(name)
+        self._records.clear()
+        self._over.clear()

@@ -5,10 +5,25 @@ callers change the same record at once, one succeeds and the other reads again.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 VERSION = "version"
 """The field that holds a record's version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a record becomes, in one step."""
+
+    fields: Mapping[str, bytes]
+    """The fields to set, a new version among them."""
+    ttl_s: float
+    """The record is gone after so many seconds without a change."""
+    dropped: Sequence[str] = ()
+    """The fields to remove."""
+    is_over: bool = False
+    """Whether the record may be gone sooner if room is needed."""
 
 
 class RecordStore(Protocol):
@@ -29,20 +44,9 @@ class RecordStore(Protocol):
             StateUnavailable
         """
 
-    async def swap(
-        self,
-        name: str,
-        version: bytes | None,
-        fields: Mapping[str, bytes],
-        dropped: Sequence[str],
-        ttl_s: float,
-        *,
-        is_over: bool,
-    ) -> bool:
-        """Set `fields`, a new version among them, and drop others, if the record is still at `version` (None: there is
-        no record). Otherwise change nothing and return False.
-
-        The record is gone after `ttl_s` without a change. A record that `is_over` may be gone sooner if room is needed.
+    async def swap(self, name: str, version: bytes | None, change: Change) -> bool:
+        """Change the record if it is still at `version` (None: there is no record). Otherwise change nothing and return
+        False.
 
         Raises:
             StateUnavailable: the change may have been made or not. A repetition is safe.

@@ -13,7 +13,9 @@ The defaults of the library do not fit a cache: with its ten retries and their b
 seconds.
 """
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -25,6 +27,8 @@ from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 from redis.backoff import NoBackoff
 
 Client: TypeAlias = Redis | RedisCluster
+
+_CLIENT_NAME = "rewardline"
 
 _SCHEMES = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster")
 _TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
@@ -90,9 +94,7 @@ def parse_redis_url(url: str) -> RedisAddress:
     return _at_hosts(address, hosts, path)
 
 
-def connect(
-    address: RedisAddress, *, timeout_s: float, connect_timeout_s: float, max_connections: int, client_name: str
-) -> Client:
+def connect(address: RedisAddress, *, timeout_s: float, connect_timeout_s: float, max_connections: int) -> Client:
     """A client that opens its connections when it needs them. It tries no call twice.
 
     `timeout_s` bounds the wait for each piece of a reply. Replies are bytes.
@@ -113,7 +115,7 @@ def connect(
         **tls,
         "username": address.username,
         "password": address.password,
-        "client_name": client_name,
+        "client_name": _CLIENT_NAME,
         "max_connections": max_connections,
     }
     if address.is_cluster:
@@ -135,8 +137,21 @@ def connect(
     return Redis(host=host, port=port, db=address.db, retry=_once(), **common)
 
 
-async def disconnect(client: Client) -> None:
-    """Close the connections of the client, and those to the Sentinels that it asked."""
+async def disconnect(client: Client, within_s: float) -> None:
+    """Close the connections of the client, and those to the Sentinels that it asked. Trouble with them is left alone."""
+    with suppress(Exception):
+        async with asyncio.timeout(within_s):
+            await _disconnect(client)
+
+
+def described(error: BaseException) -> str:
+    """The kind of the error and the start of its message, on one line. Some of it may come from a broken server."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__} {str(error)[:200]!r}"
+
+
+async def _disconnect(client: Client) -> None:
     if isinstance(client, RedisCluster):
         await client.aclose()
         return

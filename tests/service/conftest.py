@@ -46,6 +46,6 @@ async def store(request: Any) -> AsyncIterator[RecordStore]:
         else:
             server: RedisServer = request.getfixturevalue("shared_redis")
             server.call("FLUSHALL")
-            made = RedisRecords(server.url)
+            made = RedisRecords(server.url, prefix="t:")
         stack.push_async_callback(made.close)
         yield made

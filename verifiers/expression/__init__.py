@@ -20,11 +20,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
+from sandbox.workers import Exit, Outcome, Task, Workers
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.commitment import ExtractionParams
 from verifiers.expression.comparison import Nearness
-from verifiers.long_texts import INLINE_CHARS, sendable, trouble, verdict_of
+from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble, verdict_of
 from verifiers.math.blame import is_ours
 from verifiers.math.options import UnitPolicy
 from verifiers.math.params import Answers, FinalAnswer
@@ -106,16 +106,9 @@ class Expression(Verifier[ExpressionParams]):
             index, broken = broke[position]
             deliver(index, _blamed(broken, outcome, items[index]))
 
-        await self._ask(GRADE, [_payload(item, item.response) for item in items], take)
-        await self._ask(_REFERENCE_ALONE, [_payload(items[index], None) for index, _ in broke], blame)
-
-    async def _ask(self, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
-        if not payloads:
-            return
-        try:
-            await self._workers.map(task, payloads, take)
-        except WorkersUnavailable as error:
-            raise Unavailable("workers_unavailable", str(error)) from error
+        await ask_workers(self._workers, GRADE, [_payload(item, item.response) for item in items], take)
+        payloads = [_payload(items[index], None) for index, _ in broke]
+        await ask_workers(self._workers, _REFERENCE_ALONE, payloads, blame)
 
 
 def _payload(item: Item[ExpressionParams], response: str | None) -> list[Any]:

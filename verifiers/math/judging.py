@@ -16,13 +16,14 @@ Verdicts are delivered as soon as they are final. README.md says what each of th
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers.base import MAX_DETAIL_TEXT_CHARS, Item, Status, Unavailable, Verdict
-from verifiers.long_texts import INLINE_CHARS, sendable, trouble
+from sandbox.workers import Exit, Outcome, Workers
+from verifiers.base import MAX_DETAIL_TEXT_CHARS, Item, Status, Verdict
+from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
 from verifiers.math.first_look import Batch, FirstLook, Looks, decode_looks, encode
 from verifiers.math.params import MathParams
 from verifiers.math.questions import INVALID, GivenAnswer, Question, distinct
@@ -47,6 +48,7 @@ class Judging:
         self, workers: Workers, items: Sequence[Item[MathParams]], deliver: Callable[[int, Verdict], None]
     ) -> None:
         self._workers = workers
+        self._ask = partial(ask_workers, workers)
         self._items = items
         self._hand_out = deliver
         self._unread: list[Question] = []
@@ -255,14 +257,6 @@ class Judging:
         steps = [sendable(step) for step in item.params.steps]
         case = [terms.references, answer, terms.options.packed(), verdict.reason]
         return [*case, response, question, steps, terms.extraction]
-
-    async def _ask(self, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
-        if not payloads:
-            return
-        try:
-            await self._workers.map(task, payloads, take)
-        except WorkersUnavailable as error:
-            raise Unavailable("workers_unavailable", str(error)) from error
 
 
 def _is_doubtful(verdict: Verdict, params: MathParams) -> bool:

@@ -24,10 +24,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 
-from sandbox.workers import Exit, Outcome, Task, WorkersUnavailable
+from sandbox.workers import Exit, Outcome, Task
 from verifiers import math
-from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict
-from verifiers.long_texts import sendable, trouble
+from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.long_texts import ask_workers, sendable, trouble
 from verifiers.math import Math, MathParams
 from verifiers.math.blame import is_ours
 from verifiers.math.params import Answers, FinalAnswer
@@ -148,16 +148,9 @@ class MathSteps(Math):
             else:
                 deliver(index, trouble(outcome))
 
-        await self._grade([_payload(items[index], items[index].response) for index, _ in left], take)
-        await self._grade([_payload(items[index], None) for index, _ in broke], blame)
-
-    async def _grade(self, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
-        if not payloads:
-            return
-        try:
-            await self._workers.map(GRADE, payloads, take)
-        except WorkersUnavailable as error:
-            raise Unavailable("workers_unavailable", str(error)) from error
+        payloads = [_payload(items[index], items[index].response) for index, _ in left]
+        await ask_workers(self._workers, GRADE, payloads, take)
+        await ask_workers(self._workers, GRADE, [_payload(items[index], None) for index, _ in broke], blame)
 
 
 def _needs_steps(item: Item[Any], final: Verdict) -> bool:

@@ -19,9 +19,9 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
-from verifiers.long_texts import sendable, trouble
+from sandbox.workers import Exit, Outcome, Task, Workers
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
+from verifiers.long_texts import ask_workers, sendable, trouble
 from verifiers.math_verify.params import MathVerifyParams, Terms, is_marked
 
 __all__ = ["EXAMPLES", "MathVerify", "MathVerifyParams", "create"]
@@ -85,10 +85,7 @@ class MathVerify(Verifier[MathVerifyParams]):
             def take_one(position: int, outcome: Outcome, together: list[int] = together) -> None:
                 take(together[position], outcome)
 
-            try:
-                await self._workers.map(replace(GRADE, time_limit_s=limit_s * part), payloads, take_one)
-            except WorkersUnavailable as error:
-                raise Unavailable("workers_unavailable", str(error)) from error
+            await ask_workers(self._workers, replace(GRADE, time_limit_s=limit_s * part), payloads, take_one)
 
     def own_answer(self, params: MathVerifyParams) -> str | None:
         reference = params.references[0]

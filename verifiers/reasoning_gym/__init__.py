@@ -25,11 +25,11 @@ from pydantic import Field
 
 from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Task as WorkerTask
-from sandbox.workers import WorkersUnavailable, worker_function
+from sandbox.workers import worker_function
 from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams
-from verifiers.long_texts import INLINE_CHARS, trouble
+from verifiers.long_texts import INLINE_CHARS, ask_workers, trouble
 from verifiers.reasoning_gym.entries import Entry, parse
 from verifiers.reasoning_gym.scoring import Outcome, Scored, Scorers
 from verifiers.reasoning_gym.tasks import Task
@@ -112,10 +112,7 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
         if len(item.response) <= INLINE_CHARS:
             answer, reason, detail = extract_in_worker(payload)
         else:
-            try:
-                (outcome,) = await self._workers.map(EXTRACT, [payload])
-            except WorkersUnavailable as error:
-                raise Unavailable("workers_unavailable", str(error)) from error
+            (outcome,) = await ask_workers(self._workers, EXTRACT, [payload])
             if outcome.exit is not WorkerExit.OK:
                 return trouble(outcome)
             answer, reason, detail = outcome.value

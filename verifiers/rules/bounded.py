@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
+from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import long_texts
-from verifiers.base import Item, Params, Unavailable, Verdict
+from verifiers.base import Item, Params, Verdict
 from verifiers.conversation import Conversation
-from verifiers.long_texts import TURN_CHARS, sendable
+from verifiers.long_texts import TURN_CHARS, ask_workers, sendable
 
 TIME_LIMIT_S = 4.0
 """CPU seconds: many times the need of the largest document that is not built to be slow."""
@@ -56,16 +56,9 @@ async def judge_all(
             await asyncio.sleep(0)
     if slow:
         payloads = [_payload(judge, items[position]) for position in slow]
-        for position, outcome in zip(slow, await _map(workers, payloads), strict=True):
+        for position, outcome in zip(slow, await ask_workers(workers, JUDGE, payloads), strict=True):
             verdicts[position] = _verdict(outcome, stopped)
     return [verdicts[position] for position in range(len(items))]
-
-
-async def _map(workers: Workers, payloads: Sequence[Any]) -> list[Outcome]:
-    try:
-        return await workers.map(JUDGE, payloads)
-    except WorkersUnavailable as error:
-        raise Unavailable("workers_unavailable", str(error)) from error
 
 
 def _verdict(outcome: Outcome, stopped: Callable[[Exit], Verdict] | None) -> Verdict:

@@ -21,11 +21,11 @@ import regex
 from msgspec.structs import replace
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
+from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import commitment, long_texts
-from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Channel, Extraction
-from verifiers.long_texts import INLINE_CHARS
+from verifiers.long_texts import INLINE_CHARS, ask_workers
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _MAX_PATTERN_CHARS = 4096
@@ -78,22 +78,16 @@ class Regex(Verifier[RegexParams]):
             else:
                 slow[index] = extraction, judged
         if slow:
-            outcomes = await self._map(_SLOW, [payload for _, payload in slow.values()])
+            outcomes = await ask_workers(self._workers, _SLOW, [payload for _, payload in slow.values()])
             for (index, (extraction, _)), outcome in zip(slow.items(), outcomes, strict=True):
                 verdicts[index] = _verdict(outcome, extraction, items[index].explain)
         if long:
             payloads = [
                 [item.response, item.params.model_dump_json(), item.explain] for item in map(items.__getitem__, long)
             ]
-            for index, outcome in zip(long, await self._map(_LONG, payloads), strict=True):
+            for index, outcome in zip(long, await ask_workers(self._workers, _LONG, payloads), strict=True):
                 verdicts[index] = _long_verdict(outcome)
         return [verdicts[index] for index in range(len(items))]
-
-    async def _map(self, task: Task, payloads: list[list[Any]]) -> Sequence[Outcome]:
-        try:
-            return await self._workers.map(task, payloads)
-        except WorkersUnavailable as error:
-            raise Unavailable("workers_unavailable", str(error)) from error
 
 
 def create(resources: Resources) -> Regex:

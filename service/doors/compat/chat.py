@@ -13,13 +13,14 @@ caches the new one. The answer has `x-rewardline-cache: hit`, `miss` or `off`, a
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import BadRequest, MethodNotAllowed, NotFound, Unprocessable
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -216,7 +217,7 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
-def operations(refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+def operations(refusal: Refusal) -> JSON:
     """Describes both routes in the OpenAPI document. `refusal` describes an answer in our own form."""
     wrong = {
         400: "Not JSON, or nothing the endpoint can take",
@@ -251,22 +252,24 @@ def operations(refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
         "description": "A caller's own prompt through a pool of judge models, in OpenAI's form, errors of endpoints "
         "included. Replies to deterministic requests are kept; see the header `x-rewardline-cache`.",
         "operationId": "chat_completions",
-        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
-        "responses": {"200": {"description": "The endpoint's reply", **answer}}
-        | {str(status): _either(refusal(about)) for status, about in wrong.items()},
+        "requestBody": body_of(request, example),
+        "responses": {
+            "200": {"description": "The endpoint's reply", **answer},
+            **refused(wrong, lambda about: _either(refusal(about))),
+        },
     }
     listing = {
         "tags": ["judges"],
         "summary": "List the pools of judge models",
         "operationId": "list_models",
         "responses": {
-            "200": {"description": "As OpenAI lists models", "content": {"application/json": {"schema": {}}}},
+            "200": answer_of("As OpenAI lists models", {}),
             "404": refusal("No judge models are configured"),
         },
     }
     return {CHAT: {"post": ask}, MODELS: {"get": listing}}
 
 
-def _either(refusal: dict[str, Any]) -> dict[str, Any]:
+def _either(refusal: JSON) -> JSON:
     """A refusal of ours, or one of the endpoint."""
     return {**refusal, "content": {**refusal["content"], "application/json": {"schema": {"type": "object"}}}}

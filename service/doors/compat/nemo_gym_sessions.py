@@ -11,9 +11,8 @@ from typing import Final
 
 from service.errors import Conflict, StateUnavailable
 from service.settings import Settings
-from service.storage.memory_records import MemoryRecords
-from service.storage.record_store import VERSION, RecordStore
-from service.storage.redis_records import RedisRecords
+from service.storage.record_store import VERSION, Change, RecordStore
+from service.storage.records import open_records
 
 _PREFIX: Final = "rl1ng:"
 _MAX_CLOSED, _MAX_BYTES = 100_000, 100_000_000
@@ -45,14 +44,12 @@ class Sessions:
         Raises:
             StateUnavailable: the session may still be open; close it again.
         """
-        await self._store.swap(_named(session), None, {VERSION: _CLOSED}, (), _KEPT_S, is_over=True)
+        await self._store.swap(_named(session), None, Change({VERSION: _CLOSED}, _KEPT_S, is_over=True))
 
 
 @contextlib.asynccontextmanager
 async def open_sessions(settings: Settings) -> AsyncIterator[Sessions]:
-    store: RecordStore = MemoryRecords(_MAX_CLOSED, _MAX_BYTES)
-    if settings.redis_url is not None:
-        store = RedisRecords(settings.redis_url.get_secret_value(), prefix=_PREFIX)
+    store = open_records(settings.redis_url, _PREFIX, max_records=_MAX_CLOSED, max_bytes=_MAX_BYTES)
     try:
         yield Sessions(store)
     finally:

@@ -1,7 +1,6 @@
 """Describes OpenEnv's HTTP routes in the OpenAPI document. OpenAPI cannot describe the websocket `ws` beside them."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -15,29 +14,18 @@ from service.doors.compat.openenv_schemas import (
     OpenEnvState,
     OpenEnvStep,
 )
-from service.doors.routes.interactions_openapi import answer_of, body_of, creation_shape
+from service.doors.routes.interactions_openapi import creation_shape
+from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, body_of, parameter
 from service.interactions.schemas import ID_PATTERN
-
-JSON = dict[str, Any]
 
 _EPISODE: Final = "row-17-sample-4"
 _TASK: Final = {"prompt": "What is 7 times 8?", "reference": "56", "max_turns": 3, "episode_id": _EPISODE}
 _STEP: Final = {"action": {"message": "It is \\boxed{56}."}, "episode_id": _EPISODE}
-_KIND: Final = {"name": "kind", "in": "path", "required": True, "schema": {"enum": ["verifier", "recipe", "tag"]}}
-_NAME: Final = {
-    "name": "name",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"},
-    "example": "math",
-}
-_ID: Final = {
-    "name": "episode_id",
-    "in": "query",
-    "required": True,
-    "schema": {"type": "string", "pattern": ID_PATTERN},
-    "example": _EPISODE,
-}
+_KIND: Final = parameter("kind", "path", {"enum": ["verifier", "recipe", "tag"]})
+_NAME: Final = parameter(
+    *("name", "path", {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"}), example="math"
+)
+_ID: Final = parameter("episode_id", "query", {"type": "string", "pattern": ID_PATTERN}, example=_EPISODE)
 _UNREADABLE: Final = {
     400: "Not JSON",
     408: "The body stopped coming",
@@ -51,7 +39,7 @@ _UNREADABLE: Final = {
 _NONE: Final = {404: "It was never begun, or not used for as long as it is kept"}
 
 
-def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
+def paths(refusal: Refusal) -> tuple[JSON, JSON]:
     """The paths, and the schemas that they refer to. `refusal` makes the answer of a refused request from a
     description.
     """
@@ -66,17 +54,10 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     properties = schemas["OpenEnvReset"]["properties"]
     properties |= {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in properties.items()}
 
+    described = Operations("doors", refusal, {401: "No API key, or an unknown one"})
+
     def operation(name: str, summary: str, about: str, answer: JSON, refusals: dict[int, str]) -> JSON:
-        told = {**refusals, 401: "No API key, or an unknown one"}
-        return {
-            "tags": ["doors"],
-            "operationId": f"openenv_{name}",
-            "summary": summary,
-            "description": about,
-            "security": [{}, {"key": []}],
-            "responses": {"200": answer_of("Done", answer)}
-            | {str(status): refusal(text) for status, text in told.items()},
-        }
+        return described.operation(f"openenv_{name}", summary, about, {"200": answer_of("Done", answer)}, refusals)
 
     def resetting(name: str, about: str, *parameters: JSON, example: JSON) -> JSON:
         found = operation(name, "Begin an episode of OpenEnv", about, result, _UNREADABLE)

@@ -16,18 +16,18 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import msgspec
 import structlog
 
+from service.cancellation import cancel
 from service.doors.compat.retries import RetryingScorer
 from service.errors import Overloaded, StateUnavailable
 from service.limits.admission import Admission
 from service.settings import Settings
-from service.storage.memory_records import MemoryRecords
-from service.storage.record_store import VERSION, RecordStore
-from service.storage.redis_records import RedisRecords
+from service.storage.record_store import VERSION, Change
+from service.storage.records import open_records
 from service.wire import CacheMode, Result, ScoreItem, encode
 
 log = structlog.get_logger("rewardline.roll")
@@ -82,11 +82,7 @@ class Tasks:
         item_of: Callable[[bytes, bytes], tuple[ScoreItem, CacheMode]],
     ) -> None:
         self.is_shared = settings.redis_url is not None
-        self._store: RecordStore
-        if settings.redis_url is not None:
-            self._store = RedisRecords(settings.redis_url.get_secret_value(), prefix=_PREFIX)
-        else:
-            self._store = MemoryRecords(_MAX_TASKS, _MAX_BYTES)
+        self._store = open_records(settings.redis_url, _PREFIX, max_records=_MAX_TASKS, max_bytes=_MAX_BYTES)
         self._scorer = scorer
         self._admission = admission
         self._item_of = item_of
@@ -104,11 +100,7 @@ class Tasks:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        tasks: list[asyncio.Task[Any]] = [*self._running.values(), *([self._beating] if self._beating else [])]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await cancel(*self._running.values(), self._beating)
         with contextlib.suppress(StateUnavailable):
             await self._say_gone()
         await self._store.close()
@@ -132,7 +124,7 @@ class Tasks:
         until = time.time() + task.timeout_s
         fields = {VERSION: b"0", _BODY: task.body, _QUERY: task.query, _OWNER: self._me.encode(), _UNTIL: b"%f" % until}
         try:
-            await self._store.swap(task_id, None, fields, (), task.timeout_s + _BEHIND_S, is_over=False)
+            await self._store.swap(task_id, None, Change(fields, task.timeout_s + _BEHIND_S))
         except Overloaded as error:
             raise Overloaded(
                 "no more tasks fit in memory; try again later", retry_after_s=error.retry_after_s
@@ -178,7 +170,7 @@ class Tasks:
         except ValueError as error:
             raise UnknownTask from error
         mine = {VERSION: secrets.token_hex(4).encode(), _OWNER: self._me.encode()}
-        if not await self._store.swap(task_id, version, mine, (), left_s + _BEHIND_S, is_over=False):
+        if not await self._store.swap(task_id, version, Change(mine, left_s + _BEHIND_S)):
             return False
         log.info("a task of another process is judged here", task=task_id)
         if task_id not in self._running:
@@ -220,7 +212,7 @@ class Tasks:
         fields = {VERSION: b"done", _OUTCOME: encode(outcome)}
         while True:
             with contextlib.suppress(StateUnavailable, Overloaded):
-                await self._store.swap(task_id, version, fields, (_BODY, _QUERY), _BEHIND_S, is_over=False)
+                await self._store.swap(task_id, version, Change(fields, _BEHIND_S, (_BODY, _QUERY)))
                 return
             if asyncio.get_running_loop().time() > deadline:
                 return
@@ -242,9 +234,8 @@ class Tasks:
             with contextlib.suppress(StateUnavailable):
                 # Read it each time: after a lost answer it is unknown what Redis has written.
                 (version,) = await self._store.read(name, (VERSION,))
-                await self._store.swap(
-                    name, version, {VERSION: secrets.token_hex(4).encode()}, (), _SILENT_S, is_over=False
-                )
+                sign = {VERSION: secrets.token_hex(4).encode()}
+                await self._store.swap(name, version, Change(sign, _SILENT_S))
             await asyncio.sleep(_BEAT_S)
 
     async def _say_gone(self) -> None:
@@ -252,7 +243,7 @@ class Tasks:
             return
         name = _process(self._me)
         (version,) = await self._store.read(name, (VERSION,))
-        await self._store.swap(name, version, {VERSION: b"gone"}, (), 0.001, is_over=True)
+        await self._store.swap(name, version, Change({VERSION: b"gone"}, 0.001, is_over=True))
 
 
 def _decoded(outcome: bytes) -> Outcome:

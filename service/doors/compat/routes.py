@@ -4,8 +4,8 @@
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -21,12 +21,11 @@ from service.doors.compat.roll import Roll, open_tasks
 from service.doors.compat.run_jupyter import RunJupyter
 from service.doors.compat.slime import Slime
 from service.doors.compat.submit import Submit
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
 from service.settings import Settings
-
-JSON = dict[str, Any]
 
 DOORS: Final[tuple[type[Door], ...]] = (OpenRlhf, Slime, Roll, NeMoGym, OpenInstruct, OpenR1, RunJupyter, Submit)
 _ROUTES: Final[tuple[Route, ...]] = tuple(route for door in DOORS for route in door.routes)
@@ -47,7 +46,7 @@ async def open_doors(
         yield {path: door for door in doors for route in door.routes for path in route.paths}
 
 
-def document(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
+def document(refusal: Refusal) -> tuple[JSON, JSON]:
     """The paths and the schemas that they refer to. `refusal` makes the answer of a refused request from a
     description.
     """
@@ -62,7 +61,7 @@ def document(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     return paths, schemas
 
 
-def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal: Callable[[str], JSON]) -> JSON:
+def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal: Refusal) -> JSON:
     wrong = {401: "No API key, or an unknown one", 422: "Not of the shape below, or it cannot be judged"}
     wrong[503] = "Shutting down, or not judged for as long as the caller waits"
     if route.body is not None:
@@ -75,7 +74,7 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
         }
     wrong |= route.refusals
     answers = [route.answer, *([] if route.newer is None else [route.newer.answer])]
-    answer = {"content": {"application/json": {"schema": _any_of([by_type[id(each)] for each in answers])}}}
+    answer = answer_of("Judged", _any_of([by_type[id(each)] for each in answers]))
     operation: JSON = {
         "tags": ["doors"],
         "operationId": route.name,
@@ -83,8 +82,7 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
         "description": route.about,
         "security": [{}, {"key": []}],
         "parameters": _parameters(schemas[by_type[id(route.options)]["$ref"].rpartition("/")[2]]),
-        "responses": {"200": {"description": "Judged", **answer}}
-        | {str(status): refusal(about) for status, about in wrong.items()},
+        "responses": {"200": answer, **refused(wrong, refusal)},
     }
     if route.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": _content(route, by_type)}}
@@ -109,7 +107,7 @@ def _any_of(schemas: Sequence[JSON]) -> JSON:
 
 def _parameters(options: JSON) -> list[JSON]:
     return [
-        {"name": name, "in": "query", "required": False, "schema": schema, **_EXAMPLES.get(name, {})}
+        parameter(name, "query", schema, required=False, **_EXAMPLES.get(name, {}))
         for name, schema in options.get("properties", {}).items()
     ]
 

@@ -19,6 +19,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_reflection.v1alpha import reflection
 
+from service.cancellation import cancel
 from service.doors.grpc.health import NAME as HEALTH_SERVICE
 from service.doors.grpc.health import Health
 from service.doors.grpc.messages import (
@@ -151,24 +152,11 @@ class _Door:
 
         A stream holds no permit, only its items do. So an idle stream does not keep the service from shutting down.
         """
-        call = self._call("ScoreStream", context)
-        code = "CANCELLED"
-        try:
-            with self._admission.calls.track():
-                await self._let_in(call, context, bodies)
-                async with contextlib.aclosing(self._stream(call, bodies, context)) as answers:
-                    async for answer in answers:
-                        yield answer
-            code = "OK"
-        except RequestError as error:
-            code = error.grpc_code.name
-            await _abort(context, error)
-        except Exception:
-            code = "INTERNAL"
-            log.exception("the gRPC door raised", request_id=call.request_id)
-            await context.abort(grpc.StatusCode.INTERNAL, _BUG)
-        finally:
-            call.finish(self._metrics, code)
+        async with self._serving("ScoreStream", context) as call:
+            await self._let_in(call, context, bodies)
+            async with contextlib.aclosing(self._stream(call, bodies, context)) as answers:
+                async for answer in answers:
+                    yield answer
 
     async def _let_in(self, call: Call, context: Context, bodies: AsyncIterator[bytes]) -> None:
         try:
@@ -191,8 +179,7 @@ class _Door:
             if (trouble := await reading) is not None:
                 raise trouble
         finally:
-            reading.cancel()
-            await asyncio.wait([reading])
+            await cancel(reading)
 
     async def _read_stream(
         self,
@@ -258,15 +245,22 @@ class _Door:
         return await self._serve("ListVerifiers", context, work)
 
     async def _serve(self, method: str, context: Context, work: Callable[[Call], Awaitable[bytes]]) -> bytes:
-        """The steps that all unary methods share: key, id, log, metrics, and errors as status codes."""
-        call = self._call(method, context)
+        async with self._serving(method, context) as call:
+            self._admit(call, context)
+            return await work(call)
+        raise AssertionError("abort raises")
+
+    @contextlib.asynccontextmanager
+    async def _serving(self, method: str, context: Context) -> AsyncIterator[Call]:
+        """The steps that all methods share: id, log, metrics, and errors as status codes."""
+        metadata = _metadata(context)
+        call = Call("grpc", method, request_id(metadata.get("x-request-id"), metadata.get("traceparent")))
+        call.trace(f"{SERVICE}/{method}", metadata.get("traceparent"), metadata.get("tracestate"))
         code = "CANCELLED"
         try:
             with self._admission.calls.track():
-                self._admit(call, context)
-                answer = await work(call)
+                yield call
             code = "OK"
-            return answer
         except RequestError as error:
             code = error.grpc_code.name
             await _abort(context, error)
@@ -276,13 +270,6 @@ class _Door:
             await context.abort(grpc.StatusCode.INTERNAL, _BUG)
         finally:
             call.finish(self._metrics, code)
-        raise AssertionError("abort raises")
-
-    def _call(self, method: str, context: Context) -> Call:
-        metadata = _metadata(context)
-        call = Call("grpc", method, request_id(metadata.get("x-request-id"), metadata.get("traceparent")))
-        call.trace(f"{SERVICE}/{method}", metadata.get("traceparent"), metadata.get("tracestate"))
-        return call
 
     def _admit(self, call: Call, context: Context) -> None:
         call.admit(self._keys, _metadata(context).get("authorization"), Scope.SCORE)

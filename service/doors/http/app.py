@@ -145,7 +145,7 @@ def _route(path: str) -> str:
 
 
 def _route_with_names(path: str) -> str | None:
-    return interactions_door.route(path) or jobs_door.route(path) or openenv.route(path)
+    return interactions_door.RESOURCE.route(path) or jobs_door.RESOURCE.route(path) or openenv.route(path)
 
 
 _PATHS: Final = frozenset(

@@ -3,6 +3,7 @@ them, and with the refusals.
 """
 
 from collections.abc import Mapping, Set
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from service.doors.http.connection import MAX_HEAD_BYTES
 from service.doors.routes import advantages
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import Problem
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
@@ -40,27 +42,24 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                     "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
                 },
             }
-            bare = {score_path: {"post": _score_operation(*shapes[:3])}}
-            bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], shapes[2])}
-            bare[advantages.PATH] = {"post": advantages.operation(components, lambda about: _refusal(about, shapes[2]))}
-            bare |= chat.operations(lambda about: _refusal(about, shapes[2]))
+            refusal = partial(_refusal, shapes[2])
+            bare = {score_path: {"post": _score_operation(shapes[0], shapes[1], refusal)}}
+            bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], refusal)}
+            bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
+            bare |= chat.operations(refusal)
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():
                 for operation in operations.values():
-                    _add_refusals(operation, path, shapes[2], needs_key=path not in open_paths)
-            interactions, more = interactions_document.paths(lambda about: _refusal(about, shapes[2]))
-            document["components"]["schemas"] |= more
-            document["paths"] |= interactions
-            environments, more = openenv_openapi.paths(lambda about: _refusal(about, shapes[2]))
-            document["components"]["schemas"] |= more
-            document["paths"] |= environments
-            jobs, more = jobs_document.paths(shapes[0], lambda about: _refusal(about, shapes[2]))
-            document["components"]["schemas"] |= more
-            document["paths"] |= jobs
-            clients, more = routes.document(lambda about: _refusal(about, shapes[2]))
-            document["components"]["schemas"] |= more
-            document["paths"] |= clients
-            too_large = _refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes", shapes[2])
+                    _add_refusals(operation, path, refusal, needs_key=path not in open_paths)
+            for paths, more in (
+                interactions_document.paths(refusal),
+                openenv_openapi.paths(refusal),
+                jobs_document.paths(shapes[0], refusal),
+                routes.document(refusal),
+            ):
+                document["components"]["schemas"] |= more
+                document["paths"] |= paths
+            too_large = refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes")
             for operations in document["paths"].values():
                 for operation in operations.values():
                     operation["responses"]["431"] = too_large
@@ -110,7 +109,7 @@ def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[m
     return msgspec.defstruct(shape.__name__, fields, namespace={"__doc__": shape.__doc__}, forbid_unknown_fields=True)
 
 
-def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any], *, needs_key: bool) -> None:
+def _add_refusals(operation: JSON, path: str, refusal: Refusal, *, needs_key: bool) -> None:
     """Add the refusals that any call of a route may get, as problem+json."""
     refusals: dict[int, str] = {}
     if needs_key:
@@ -119,15 +118,14 @@ def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any],
     if "{" in path:
         refusals[404] = "There is nothing with this name"
         operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
-    for status, about in refusals.items():
-        operation["responses"][str(status)] = _refusal(about, problem)
+    operation["responses"] |= refused(refusals, refusal)
 
 
-def _refusal(about: str, problem: dict[str, Any]) -> dict[str, Any]:
+def _refusal(problem: JSON, about: str) -> JSON:
     return {"description": about, "content": {"application/problem+json": {"schema": problem}}}
 
 
-def _score_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+def _score_operation(request: JSON, response: JSON, refusal: Refusal) -> JSON:
     refusals = {
         400: "Not JSON",
         408: "The body stopped coming",
@@ -147,21 +145,18 @@ def _score_operation(request: dict[str, Any], response: dict[str, Any], problem:
         "description": "`results[i]` belongs to `items[i]`. One item, or a list of items, is a batch too. With `Accept: application/x-ndjson` each result is a line "
         "as soon as it is ready, with its `index`, and the summary is the last line.",
         "operationId": "score",
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": request, "example": example}},
-        },
+        "requestBody": body_of(request, example),
         "responses": {
             "200": {
                 "description": "Every item has its verdict",
                 "content": {"application/json": {"schema": response}, NDJSON: {"schema": {"type": "string"}}},
-            }
-        }
-        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
+            },
+            **refused(refusals, refusal),
+        },
     }
 
 
-def _run_code_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+def _run_code_operation(request: JSON, response: JSON, refusal: Refusal) -> JSON:
     refusals = {
         400: "Not JSON",
         408: "The body stopped coming",
@@ -178,9 +173,6 @@ def _run_code_operation(request: dict[str, Any], response: dict[str, Any], probl
         "description": "In the shape of SandboxFusion: 200 whatever the program does; `SandboxError` when it could not "
         "be run. Requests wait for a box instead of being refused.",
         "operationId": "run_code",
-        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
-        "responses": {
-            "200": {"description": "How it ended", "content": {"application/json": {"schema": response}}},
-        }
-        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
+        "requestBody": body_of(request, example),
+        "responses": {"200": answer_of("How it ended", response), **refused(refusals, refusal)},
     }

@@ -3,8 +3,8 @@ their own, and for users that want to know how their trainer uses a reward.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -13,6 +13,7 @@ from service.advantages.compute import compute_advantages, group_size
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, Envelope, RewardGroup
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import read_body
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import MethodNotAllowed, TooLarge
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -67,7 +68,7 @@ async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
     return groups
 
 
-def operation(components: dict[str, Any], refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+def operation(components: JSON, refusal: Refusal) -> JSON:
     """The route in the OpenAPI document. The schemas of its types are added to `components`."""
     (request, response), schemas = msgspec.json.schema_components(
         (AdvantagesRequest, AdvantagesResponse), ref_template="#/components/schemas/{name}"
@@ -93,12 +94,6 @@ def operation(components: dict[str, Any], refusal: Callable[[str], dict[str, Any
         "description": "`groups[i]` belongs to the request's `groups[i]`. What was not judged (null) counts for "
         "nothing. An advantage that is null is not to be trained on.",
         "operationId": "group_advantages",
-        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
-        "responses": {
-            "200": {
-                "description": "Every group has its answer",
-                "content": {"application/json": {"schema": response}},
-            }
-        }
-        | {str(status): refusal(about) for status, about in refusals.items()},
+        "requestBody": body_of(request, example),
+        "responses": {"200": answer_of("Every group has its answer", response), **refused(refusals, refusal)},
     }

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from sandbox.base import Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.remote import wire
+from service.cancellation import cancel
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import BadRequest, MethodNotAllowed, Unprocessable
@@ -84,8 +85,7 @@ class BoxRunsDoor:
                 if isinstance(frame, wire.End | wire.Unavailable):
                     return
         finally:
-            working.cancel()
-            await asyncio.wait([working])
+            await cancel(working)
 
 
 async def _next(frames: "asyncio.Queue[wire.Frame | ValueError]") -> wire.Frame | ValueError:

@@ -1,23 +1,15 @@
 """Describes the routes of interactions in the OpenAPI document, from the types that decode and answer them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from service.doors.routes import interactions
+from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, body_of, parameter
 from service.interactions.schemas import ALIASES, ID_PATTERN, LEFT_OUT, Options, TurnAnswer, TurnRequest, View
 from service.wire import ScoreItem
 
-JSON = dict[str, Any]
-
-_ID = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "pattern": ID_PATTERN},
-    "example": "row-17-sample-3",
-}
+_ID = parameter("id", "path", {"type": "string", "pattern": ID_PATTERN}, example="row-17-sample-3")
 _UNREADABLE = {
     400: "Not JSON",
     408: "The body stopped coming",
@@ -29,7 +21,7 @@ _UNAVAILABLE = {401: "No API key, or an unknown one", 503: "Shutting down, or Re
 _NONE = {404: "It was never opened, or not used for as long as it is kept"}
 
 
-def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
+def paths(refusal: Refusal) -> tuple[JSON, JSON]:
     """The paths, and the schemas that they refer to. `refusal` makes the answer of a refused request from a
     description.
     """
@@ -37,18 +29,15 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         (creation_shape("InteractionRequest"), TurnRequest, TurnAnswer, View),
         ref_template="#/components/schemas/{name}",
     )
-
-    def operation(name: str, summary: str, description: str, answers: JSON, refusals: dict[int, str]) -> JSON:
-        told = {str(status): refusal(about) for status, about in (refusals | _UNAVAILABLE).items()}
-        return {
-            "tags": ["interactions"],
-            "operationId": name,
-            "summary": summary,
-            "description": description,
-            "security": [{}, {"key": []}],
-            "responses": answers | told,
-        }
-
+    operation = Operations("interactions", refusal, _UNAVAILABLE).operation
+    question = "What is 7 times 8?"
+    example = {
+        "instance_id": "row-17-sample-3",
+        "verifier": "math",
+        "query": question,
+        "reference": "56",
+        "max_turns": 3,
+    }
     opening = operation(
         "open_interaction",
         "Open an interaction",
@@ -60,17 +49,9 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
             409: "An interaction of this id exists with another body",
             422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
         },
+        requestBody=body_of(creation, example),
     )
-    opening["requestBody"] = body_of(
-        creation,
-        {
-            "instance_id": "row-17-sample-3",
-            "verifier": "math",
-            "query": "What is 7 times 8?",
-            "reference": "56",
-            "max_turns": 3,
-        },
-    )
+    said = [{"role": "user", "content": question}, {"role": "assistant", "content": "It is \\boxed{54}."}]
     taking = operation(
         "take_turn",
         "Take a turn",
@@ -84,19 +65,21 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
             422: "Not of this shape, or a response that cannot be judged",
             503: "Could not be judged now, or shutting down, or Redis cannot be asked; send the turn again",
         },
+        parameters=[_ID],
+        requestBody=body_of(turn, {"messages": said, "turn_index": 1}),
     )
-    taking["parameters"] = [_ID]
-    said = [{"role": "user", "content": "What is 7 times 8?"}, {"role": "assistant", "content": "It is \\boxed{54}."}]
-    taking["requestBody"] = body_of(turn, {"messages": said, "turn_index": 1})
-    showing = operation("show_interaction", "What became of it so far", "", {"200": answer_of("So far", view)}, _NONE)
+    showing = operation(
+        *("show_interaction", "What became of it so far", "", {"200": answer_of("So far", view)}, _NONE),
+        parameters=[_ID],
+    )
     finalizing = operation(
         "finalize_interaction",
         "End it",
         "All but its outcome is forgotten at once, the reference too. Doing it again changes nothing.",
         {"200": answer_of("What became of it", view)},
         _NONE,
+        parameters=[_ID],
     )
-    showing["parameters"] = finalizing["parameters"] = [_ID]
     return {
         interactions.ALL: {"post": opening},
         interactions.ONE: {"get": showing, "delete": finalizing},
@@ -120,11 +103,3 @@ def creation_shape(name: str, *more: tuple[str, Any, Any]) -> type[msgspec.Struc
     by_name = {name: kind for name, kind, _ in fields}
     fields += [(alias, by_name[name], None) for alias, name in ALIASES.items()]
     return msgspec.defstruct(name, [*fields, *more], forbid_unknown_fields=True)
-
-
-def answer_of(about: str, schema: JSON) -> JSON:
-    return {"description": about, "content": {"application/json": {"schema": schema}}}
-
-
-def body_of(schema: JSON, example: JSON) -> JSON:
-    return {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}

@@ -12,11 +12,11 @@ from typing import Annotated, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Scope
 
-from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.errors import FieldError, MethodNotAllowed, NotFound, Unprocessable
+from service.doors.routes.resource import Answer, Resource, ResourceDoor
+from service.errors import FieldError, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -29,14 +29,7 @@ MOST_S: Final = 86_400
 MOST_RESULTS: Final = 2**31 - 1
 ID_PATTERN: Final = r"^[0-9a-f]{32}$"
 KEY_PATTERN: Final = r"^[!-~]{1,255}$"
-_ALLOWED: Final = {ALL: "POST", ONE: "GET, DELETE"}
-
-
-def route(path: str) -> str | None:
-    """The route of a path. None if it is none of these."""
-    if path == ALL:
-        return ALL
-    return ONE if path.startswith(f"{ALL}/") else None
+RESOURCE: Final = Resource("job", ALL, re.compile(rf"{ALL}/(?P<id>.*)", re.DOTALL), ID_PATTERN)
 
 
 class JobAccepted(msgspec.Struct):
@@ -74,34 +67,17 @@ class Query(msgspec.Struct, forbid_unknown_fields=True):
     after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
 
 
-class JobsDoor:
+class JobsDoor(ResourceDoor):
     """The routes as an ASGI application."""
 
     def __init__(self, settings: Settings, admission: Admission, store: JobStore) -> None:
+        one = {"GET": self._show, "DELETE": self._cancel}
+        super().__init__(RESOURCE, {ALL: {"POST": self._submit}, ONE: one})
         self._settings = settings
         self._admission = admission
         self._store = store
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path, method = scope["path"], scope["method"]
-        place = route(path)
-        assert place is not None
-        if method not in _ALLOWED[place].split(", "):
-            raise MethodNotAllowed(f"{method} {place}; it takes {_ALLOWED[place]}", allow=_ALLOWED[place])
-        if place == ALL:
-            await self._submit(scope, receive, send)
-            return
-        job_id = path.removeprefix(f"{ALL}/")
-        if not re.fullmatch(ID_PATTERN, job_id):
-            raise NotFound("no job has such an id")
-        async with cancelled_on_disconnect(receive):
-            if method == "GET":
-                body = await self._show(job_id, _query(scope["query_string"]))
-            else:
-                body = await self._cancel(job_id)
-            await self._answer(send, 200, body)
-
-    async def _submit(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _submit(self, scope: Scope, receive: Receive) -> Answer:
         headers, call = scope["state"]["headers"], scope["state"]["call"]
         key = _key_of(headers.get(b"idempotency-key"), call.key)
         with self._admission.enter() as permit:
@@ -113,15 +89,17 @@ class JobsDoor:
             submission = await pack(body, call.items, key)
             del body
             job_id = await self._store.submit(submission)
-        await self._answer(send, 202, encode(JobAccepted(job_id)), (b"location", f"{ALL}/{job_id}".encode()))
+        return self._answer(encode(JobAccepted(job_id)), 202, (b"location", f"{ALL}/{job_id}".encode()))
 
-    async def _show(self, job_id: str, query: Query) -> bytes:
-        if query.wait_s:
-            await self._wait(job_id, query)
-        snapshot = await self._store.read(job_id, query.after if isinstance(query.after, int) else 0)
+    async def _show(self, scope: Scope, receive: Receive) -> Answer:
+        job_id, query = RESOURCE.id_of(scope["path"]), _query(scope["query_string"])
+        async with cancelled_on_disconnect(receive):
+            if query.wait_s:
+                await self._wait(job_id, query)
+            snapshot = await self._store.read(job_id, query.after if isinstance(query.after, int) else 0)
         if snapshot is None:
             raise _unknown(job_id)
-        return _rendered(job_id, snapshot)
+        return self._answer(_rendered(job_id, snapshot))
 
     async def _wait(self, job_id: str, query: Query) -> None:
         """Wait until the job has ended, or has more results than the caller has seen, or the time is over."""
@@ -140,16 +118,18 @@ class JobsDoor:
         except TimeoutError:
             return
 
-    async def _cancel(self, job_id: str) -> bytes:
-        before = await self._store.cancel(job_id)
+    async def _cancel(self, scope: Scope, receive: Receive) -> Answer:
+        job_id = RESOURCE.id_of(scope["path"])
+        async with cancelled_on_disconnect(receive):
+            before = await self._store.cancel(job_id)
         if before is None:
             raise _unknown(job_id)
-        return encode(JobCancelled(job_id, State.DONE if before is State.DONE else State.CANCELLED))
+        return self._answer(encode(JobCancelled(job_id, State.DONE if before is State.DONE else State.CANCELLED)))
 
-    async def _answer(self, send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
+    def _answer(self, body: bytes, status: int = 200, *more: tuple[bytes, bytes]) -> Answer:
         if self._store.board.is_closed:
             more = (*more, (b"connection", b"close"))  # a caller that asks again at once should reach another replica
-        await asgi_response.respond(send, status, body, *more)
+        return Answer(body, status, more)
 
 
 def _unknown(job_id: str) -> NotFound:

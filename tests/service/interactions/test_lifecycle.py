@@ -11,7 +11,7 @@ from service.interactions.lifecycle import Bounds, Interactions
 from service.interactions.schemas import TurnRequest, View, decode_turn
 from service.scoring.engine import Engine
 from service.storage.memory_records import MemoryRecords
-from service.storage.record_store import VERSION, RecordStore
+from service.storage.record_store import VERSION, Change, RecordStore
 from service.storage.redis_records import RedisRecords
 from tests.service.interactions.conftest import Obedient
 from tests.service.redis_server import RedisServer
@@ -321,7 +321,7 @@ async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_o
 async def test_each_turn_in_redis_begins_the_time_to_live_anew(
     engine: tuple[Engine, Obedient], shared_redis: RedisServer
 ) -> None:
-    store = RedisRecords(shared_redis.url)
+    store = RedisRecords(shared_redis.url, prefix="t:")
     shared_redis.call("FLUSHALL")
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
     await opened(desk, ttl_s=100)
@@ -339,6 +339,6 @@ async def test_each_turn_in_redis_begins_the_time_to_live_anew(
 async def test_a_record_that_cannot_be_read_is_not_guessed_at(desk: Interactions, store: RecordStore) -> None:
     await opened(desk)
     [version] = await store.read("a", [VERSION])
-    assert await store.swap("a", version, {VERSION: b"x", "progress": b"{"}, [], 100, is_over=False)
+    assert await store.swap("a", version, Change({VERSION: b"x", "progress": b"{"}, 100))
     with pytest.raises(StateUnavailable, match="damaged"):
         await take(desk, said(GOLD, 1))

@@ -7,32 +7,32 @@ import pytest
 
 from service.errors import Overloaded, StateUnavailable
 from service.storage.memory_records import MemoryRecords
-from service.storage.record_store import VERSION, RecordStore
+from service.storage.record_store import VERSION, Change, RecordStore
 from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer, redis_cluster
 
 
 async def test_a_store_changes_nothing_from_another_version(store: RecordStore) -> None:
-    assert await store.swap("n", None, {VERSION: b"1", "x": b"a", "y": b"b"}, [], 10, is_over=False)
-    assert not await store.swap("n", None, {VERSION: b"2", "x": b"c"}, [], 10, is_over=False)
-    assert not await store.swap("n", b"0", {VERSION: b"2", "x": b"c"}, ["y"], 10, is_over=False)
-    assert not await store.swap("m", b"0", {VERSION: b"2", "x": b"c"}, ["y"], 10, is_over=False)
+    assert await store.swap("n", None, Change({VERSION: b"1", "x": b"a", "y": b"b"}, 10))
+    assert not await store.swap("n", None, Change({VERSION: b"2", "x": b"c"}, 10))
+    assert not await store.swap("n", b"0", Change({VERSION: b"2", "x": b"c"}, 10, ["y"]))
+    assert not await store.swap("m", b"0", Change({VERSION: b"2", "x": b"c"}, 10, ["y"]))
     assert await store.read("n", [VERSION, "x", "y", "z"]) == [b"1", b"a", b"b", None]
-    assert await store.swap("n", b"1", {VERSION: b"2", "x": b"c"}, ["y", "z"], 10, is_over=False)
+    assert await store.swap("n", b"1", Change({VERSION: b"2", "x": b"c"}, 10, ["y", "z"]))
     assert await store.read("n", [VERSION, "x", "y"]) == [b"2", b"c", None]
     assert await store.read("m", [VERSION, "x"]) == [None, None]
 
 
 async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothing() -> None:
     store = MemoryRecords(100, 10_000)
-    assert await store.swap("n", None, {VERSION: b"1", "x": b"a" * 5000}, [], 10, is_over=False)
+    assert await store.swap("n", None, Change({VERSION: b"1", "x": b"a" * 5000}, 10))
     with pytest.raises(Overloaded):
-        await store.swap("m", None, {VERSION: b"1", "x": b"a" * 5000}, [], 10, is_over=False)
+        await store.swap("m", None, Change({VERSION: b"1", "x": b"a" * 5000}, 10))
     with pytest.raises(Overloaded):
-        await store.swap("n", b"1", {VERSION: b"2", "y": b"a" * 5000}, [], 10, is_over=False)
+        await store.swap("n", b"1", Change({VERSION: b"2", "y": b"a" * 5000}, 10))
     assert await store.read("n", [VERSION, "y"]) == [b"1", None]
-    assert await store.swap("n", b"1", {VERSION: b"2", "y": b"a" * 8000}, ["x"], 10, is_over=True)
-    assert await store.swap("m", None, {VERSION: b"1", "x": b"a" * 5000}, [], 10, is_over=False)
+    assert await store.swap("n", b"1", Change({VERSION: b"2", "y": b"a" * 8000}, 10, ["x"], is_over=True))
+    assert await store.swap("m", None, Change({VERSION: b"1", "x": b"a" * 5000}, 10))
     assert await store.read("n", [VERSION]) == [None]
     await store.close()
 
@@ -40,20 +40,22 @@ async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothi
 @pytest.mark.chaos
 async def test_a_cluster_holds_each_record_whole(tmp_path: Path) -> None:
     with redis_cluster(tmp_path) as servers:
-        store = RedisRecords("redis+cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in servers))
+        store = RedisRecords(
+            "redis+cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in servers), prefix="t:"
+        )
         names = [f"n{number}" for number in range(30)]
         for name in names:
-            assert await store.swap(name, None, {VERSION: b"1", "x": name.encode()}, [], 100, is_over=False)
-            assert await store.swap(name, b"1", {VERSION: b"2"}, ["y"], 100, is_over=False)
+            assert await store.swap(name, None, Change({VERSION: b"1", "x": name.encode()}, 100))
+            assert await store.swap(name, b"1", Change({VERSION: b"2"}, 100, ["y"]))
         assert [await store.read(name, ["x", VERSION]) for name in names] == [[name.encode(), b"2"] for name in names]
         assert all(server.call("DBSIZE") for server in servers)
         await store.close()
 
 
 async def test_without_redis_nothing_is_known_and_nothing_is_made_up(redis_server: RedisServer) -> None:
-    store = RedisRecords(redis_server.url, call_s=0.3)
+    store = RedisRecords(redis_server.url, prefix="t:", call_s=0.3)
     fields = {VERSION: b"1", "x": b"a"}
-    assert await store.swap("n", None, fields, [], 100, is_over=False)
+    assert await store.swap("n", None, Change(fields, 100))
     redis_server.freeze()
     with pytest.raises(StateUnavailable) as frozen:
         await store.read("n", ["x"])
@@ -64,7 +66,7 @@ async def test_without_redis_nothing_is_known_and_nothing_is_made_up(redis_serve
     with pytest.raises(StateUnavailable):
         await store.read("n", ["x"])
     with pytest.raises(StateUnavailable):
-        await store.swap("n", b"1", {VERSION: b"2"}, [], 100, is_over=False)
+        await store.swap("n", b"1", Change({VERSION: b"2"}, 100))
     assert store.errors == 3
     redis_server.start()
     assert await store.read("n", ["x"]) == [None]
@@ -75,24 +77,24 @@ async def test_a_server_without_memory_refuses_and_the_record_stays_as_it_was(
     start_redis: Callable[..., RedisServer],
 ) -> None:
     server = start_redis("--maxmemory-policy", "noeviction")
-    store = RedisRecords(server.url)
-    assert await store.swap("n", None, {VERSION: b"1", "x": b"a"}, [], 100, is_over=False)
+    store = RedisRecords(server.url, prefix="t:")
+    assert await store.swap("n", None, Change({VERSION: b"1", "x": b"a"}, 100))
     server.call("CONFIG", "SET", "maxmemory", "1")
     with pytest.raises(StateUnavailable):
-        await store.swap("n", b"1", {VERSION: b"2", "y": b"b"}, ["x"], 100, is_over=False)
+        await store.swap("n", b"1", Change({VERSION: b"2", "y": b"b"}, 100, ["x"]))
     assert await store.read("n", [VERSION, "x", "y"]) == [b"1", b"a", None]
     await store.close()
 
 
 async def test_what_another_program_keeps_under_a_records_key_is_no_record(shared_redis: RedisServer) -> None:
     shared_redis.call("FLUSHALL")
-    store = RedisRecords(shared_redis.url)
-    assert await store.swap("n", None, {VERSION: b"1"}, [], 100, is_over=False)
+    store = RedisRecords(shared_redis.url, prefix="t:")
+    assert await store.swap("n", None, Change({VERSION: b"1"}, 100))
     [key] = shared_redis.call("KEYS", "*")
     shared_redis.call("DEL", key)
     shared_redis.call("SET", key, "text")
     with pytest.raises(StateUnavailable):
         await store.read("n", [VERSION])
     with pytest.raises(StateUnavailable):
-        await store.swap("n", None, {VERSION: b"1"}, [], 100, is_over=False)
+        await store.swap("n", None, Change({VERSION: b"1"}, 100))
     await store.close()

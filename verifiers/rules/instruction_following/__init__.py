@@ -23,9 +23,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
+from sandbox.workers import Exit, Task, Workers, worker_function
 from verifiers import commitment, long_texts
-from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think, fold
 from verifiers.rules import comments
 from verifiers.rules.instruction_following.constraints import Check
@@ -94,18 +94,13 @@ class InstructionFollowing(Verifier[InstructionFollowingParams]):
         verdicts = [_judge_if_cheap(item) for item in items]
         costly = [position for position, verdict in enumerate(verdicts) if verdict is None]
         if costly:
-            outcomes = await self._map([_payload(items[position]) for position in costly])
+            payloads = [_payload(items[position]) for position in costly]
+            outcomes = await long_texts.ask_workers(self._workers, _TASK, payloads)
             for position, outcome in zip(costly, outcomes, strict=True):
                 verdicts[position] = (
                     long_texts.verdict_of(outcome.value) if outcome.exit is Exit.OK else long_texts.trouble(outcome)
                 )
         return [verdict for verdict in verdicts if verdict is not None]
-
-    async def _map(self, payloads: list[list[Any]]) -> Sequence[Outcome]:
-        try:
-            return await self._workers.map(_TASK, payloads)
-        except WorkersUnavailable as error:
-            raise Unavailable("workers_unavailable", str(error)) from error
 
 
 def create(resources: Resources) -> InstructionFollowing:

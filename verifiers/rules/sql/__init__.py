@@ -31,9 +31,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
+from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import code_blocks, commitment, long_texts
-from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel
 from verifiers.rules.sql import database, rows
 from verifiers.rules.sql.database import MAX_CPU_S, MAX_ROWS, Budget, QueryFault, Result
@@ -73,17 +73,13 @@ class Sql(Verifier[SqlParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[SqlParams]]) -> Sequence[Verdict]:
-        outcomes = await self._map([[item.response, item.params.text, item.explain] for item in items])
+        payloads = [[item.response, item.params.text, item.explain] for item in items]
+        outcomes = await long_texts.ask_workers(self._workers, _JUDGE, payloads)
         stopped = [place for place, outcome in enumerate(outcomes) if outcome.exit in _BROKEN_LIMITS]
-        alone = await self._map([[None, items[place].params.text, False] for place in stopped])
+        references = [[None, items[place].params.text, False] for place in stopped]
+        alone = await long_texts.ask_workers(self._workers, _JUDGE, references)
         blamed = dict(zip(stopped, alone, strict=True))
         return [_verdict(outcome, blamed.get(place)) for place, outcome in enumerate(outcomes)]
-
-    async def _map(self, payloads: list[list[Any]]) -> Sequence[Outcome]:
-        try:
-            return await self._workers.map(_JUDGE, payloads) if payloads else ()
-        except WorkersUnavailable as error:
-            raise Unavailable("workers_unavailable", str(error)) from error
 
 
 _BROKEN_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.CRASHED)

@@ -57,7 +57,7 @@ async def test_every_replica_knows_of_a_session_that_is_over(redis_server: Redis
 
 
 async def test_without_redis_a_session_begins_and_its_end_is_not_promised() -> None:
-    nowhere = RedisRecords("redis://127.0.0.1:9")
+    nowhere = RedisRecords("redis://127.0.0.1:9", prefix="t:")
     await Sessions(nowhere).seed("s")
     with pytest.raises(StateUnavailable):
         await Sessions(nowhere).close("s")

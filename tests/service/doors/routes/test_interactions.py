@@ -115,6 +115,13 @@ def test_what_is_answered(two: Two) -> None:
     assert "the next turn is 2" in problem(turn(one, "told", 3, 56), 409)["detail"]
 
 
+def test_a_server_of_another_version_finds_it_under_its_key_in_redis(two: Two, redis_of_two: RedisServer) -> None:
+    opened(two[0], "lasting")
+    turn(two[0], "lasting", 1, 55)
+    held = redis_of_two.call("HGETALL", "rl1ix:{lasting}")
+    assert set(held) == {b"version", b"body", b"plan", b"progress", b"item", b"turn:1"}
+
+
 def test_what_is_refused(two: Two) -> None:
     one, _ = two
     opened(one, "refusing")
