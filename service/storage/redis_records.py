@@ -73,8 +73,8 @@ class RedisRecords:
     ) -> bool:
         pairs = [part for field in fields.items() for part in field]
         ttl_ms = max(1, round(ttl_s * 1000))
-        told = (version or b"", ttl_ms, len(dropped), *dropped, *pairs)
-        return bool(await self._call("EVAL", _SWAP, 1, self._key(name), *told) == 1)
+        arguments = (version or b"", ttl_ms, len(dropped), *dropped, *pairs)
+        return bool(await self._call("EVAL", _SWAP, 1, self._key(name), *arguments) == 1)
 
     async def close(self) -> None:
         await disconnect(self._client)

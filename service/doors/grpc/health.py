@@ -30,7 +30,7 @@ class Health:
         self._readiness = readiness
         self._services = frozenset(services) | {""}
         self._parse = parse
-        self._told = self._status()
+        self._last_status = self._status()
         self._changed = asyncio.Event()
 
     @property
@@ -50,8 +50,8 @@ class Health:
 
     def look(self) -> None:
         """Tell watchers of a change at once."""
-        if self._status() != self._told:
-            self._told = self._status()
+        if self._status() != self._last_status:
+            self._last_status = self._status()
             self._changed.set()
             self._changed = asyncio.Event()
 
@@ -72,11 +72,11 @@ class Health:
             await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
             await asyncio.Event().wait()
         self.look()
-        told = None
+        sent = None
         while True:
             changed = self._changed
-            if self._told != told:
-                told = self._told
-                await context.write(HealthCheckResponse(status=told))
+            if self._last_status != sent:
+                sent = self._last_status
+                await context.write(HealthCheckResponse(status=sent))
             else:
                 await changed.wait()

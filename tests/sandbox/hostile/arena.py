@@ -181,7 +181,7 @@ class Arena:
         return {name: own + shared for name, own in troubles.items()}
 
     def _troubles(self, attack: Attack, verdict: Verdict, texts: list[str]) -> list[str]:
-        found = self._outside.told(texts)
+        found = self._outside.secrets_in(texts)
         if verdict.status is not Status.OK:
             found.append(f"no verdict: {verdict.status} {verdict.reason} {verdict.detail}")
         elif verdict.score:
@@ -294,7 +294,7 @@ def _backend(setup: Setup) -> Backend:
 
 
 @contextlib.asynccontextmanager
-async def _opened(setup: Setup) -> AsyncIterator[tuple[Overheard, Code]]:
+async def _open_sandbox(setup: Setup) -> AsyncIterator[tuple[Overheard, Code]]:
     workers = Workers(1)
     sandbox = Overheard(PooledSandbox(_backend(setup), slots=SLOTS))
     verifier = create(Resources(workers, sandbox))
@@ -333,7 +333,7 @@ def _groups(chosen: Sequence[Attack]) -> Iterable[Sequence[Attack]]:
 async def _main(setup: Setup) -> None:
     mounts = _mounts()
     with outside.put_up() as around:
-        async with _opened(setup) as (sandbox, verifier):
+        async with _open_sandbox(setup) as (sandbox, verifier):
             _heard.set(Heard())
             report = await self_check.check(sandbox, self_check.SHORT)
             broken = [finding.detail for finding in report.findings if not finding.held]

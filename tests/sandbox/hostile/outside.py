@@ -45,7 +45,7 @@ class Outside:
             NICENESS_IN_ROWS: f"os.nice(0) > {os.nice(0)}",
         }
 
-    def told(self, texts: list[str]) -> list[str]:
+    def secrets_in(self, texts: list[str]) -> list[str]:
         """The secrets in the output of boxes."""
         return [f"a secret came out: {secret[:6]}" for secret in self.secrets if any(secret in text for text in texts)]
 

@@ -34,7 +34,7 @@ _SILENCE_S = 4 * PATIENCE_S
 """The most seconds from one line to the next."""
 
 
-def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
+def report(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
     """What an arena prints, line by line.
 
     Args:
