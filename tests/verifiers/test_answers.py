@@ -1070,7 +1070,7 @@ def stood_by(response: str) -> str | None:
     return corrected(response, extract(response, ExtractionParams())).answer
 
 
-@table("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
+@table("answer", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
 @table(
     "behind",
     [
