@@ -43,7 +43,7 @@ class MemoryJobStore:
         self._by_key: dict[str, str] = {}
         self._queue: deque[str] = deque()
         self._queued = asyncio.Event()
-        self._told = asyncio.Event()
+        self._changed = asyncio.Event()
 
     @property
     def jobs(self) -> int:
@@ -98,7 +98,7 @@ class MemoryJobStore:
             return None
         if held.state.is_last and after <= len(held.lines):
             held.is_collected = True
-            self._told.set()
+            self._changed.set()
         return Snapshot(held.state, held.submission.items, len(held.lines), held.lines[after:], held.summary)
 
     async def cancel(self, job_id: str) -> State | None:
@@ -190,7 +190,7 @@ class MemoryJobStore:
         self._tell_end(job_id)
 
     def _tell_end(self, job_id: str) -> None:
-        self._told.set()
+        self._changed.set()
         self.board.ring(job_id, ended=True)
 
     def _is_collected(self, job_id: str) -> bool:
@@ -199,8 +199,8 @@ class MemoryJobStore:
 
     async def _until(self, is_true: Callable[[], bool]) -> None:
         while not is_true():
-            self._told.clear()
-            await self._told.wait()
+            self._changed.clear()
+            await self._changed.wait()
 
     def _timer(self, job_id: str, ttl_s: float) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(ttl_s, self._forget, job_id)

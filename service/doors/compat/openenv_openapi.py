@@ -67,7 +67,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     properties |= {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in properties.items()}
 
     def operation(name: str, summary: str, about: str, answer: JSON, refusals: dict[int, str]) -> JSON:
-        told = {**refusals, 401: "No API key, or an unknown one"}
+        errors = {**refusals, 401: "No API key, or an unknown one"}
         return {
             "tags": ["doors"],
             "operationId": f"openenv_{name}",
@@ -75,7 +75,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
             "description": about,
             "security": [{}, {"key": []}],
             "responses": {"200": answer_of("Done", answer)}
-            | {str(status): refusal(text) for status, text in told.items()},
+            | {str(status): refusal(text) for status, text in errors.items()},
         }
 
     def resetting(name: str, about: str, *parameters: JSON, example: JSON) -> JSON:

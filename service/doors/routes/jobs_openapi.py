@@ -55,14 +55,14 @@ def paths(request: JSON, refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     )
 
     def operation(name: str, summary: str, description: str, answers: JSON, refusals: dict[int, str]) -> JSON:
-        told = {str(status): refusal(about) for status, about in (refusals | _UNAVAILABLE).items()}
+        errors = {str(status): refusal(about) for status, about in (refusals | _UNAVAILABLE).items()}
         return {
             "tags": ["jobs"],
             "operationId": name,
             "summary": summary,
             "description": description,
             "security": [{}, {"key": []}],
-            "responses": answers | told,
+            "responses": answers | errors,
         }
 
     queued = _answer("Queued, or known already by its idempotency key", accepted)

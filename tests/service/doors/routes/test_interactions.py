@@ -192,5 +192,5 @@ def test_two_servers_take_turns_and_one_goes_on_when_the_other_is_killed(two: Tw
     assert turn(one, "alternating", 5, 5).json() == answers[-1]
     assert turn(one, "alternating", 6, 56).json()["should_terminate"]
     view = call(one, "GET", "/alternating").json()
-    assert (view["state"], [told["reward"] for told in view["turns"]]) == ("solved", [0.0] * 5 + [1.0])
+    assert (view["state"], [each["reward"] for each in view["turns"]]) == ("solved", [0.0] * 5 + [1.0])
     assert call(one, "DELETE", "/alternating").json() == call(one, "DELETE", "/alternating").json()
