@@ -44,7 +44,7 @@ class Flow:
     """Unchecked bodies, each with the right scores, and whether it came within the measured time."""
 
     def look(self) -> None:
-        """At the answers."""
+        """Check the answers, and count them."""
         for body, scores, counts in self.answers:
             given = [result["score"] for result in json.loads(body)["results"]]
             pairs = list(zip(given, scores, strict=True))

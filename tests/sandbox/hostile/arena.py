@@ -85,7 +85,7 @@ class Heard:
 
 
 class Hurried(CodeParams):
-    """A sandbox in which programs may sleep for less long than usual."""
+    """Parameters of `code` with which programs may sleep for less long than usual."""
 
     def terms(self, *, explain: bool = False) -> Terms:
         terms = super().terms(explain=explain)
