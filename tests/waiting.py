@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 PATIENCE_S: Final = 300.0
-_LOOK_AGAIN_S: Final = 0.01
+_POLL_S: Final = 0.01
 
 
 def eventually(condition: Callable[[], object], describe: Callable[[], object] = str) -> None:
@@ -23,7 +23,7 @@ def eventually(condition: Callable[[], object], describe: Callable[[], object] =
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, f"it never became true: {condition} {describe()}"
-        time.sleep(_LOOK_AGAIN_S)
+        time.sleep(_POLL_S)
 
 
 async def until(condition: Callable[[], object], describe: Callable[[], object] = str) -> None:
@@ -31,7 +31,7 @@ async def until(condition: Callable[[], object], describe: Callable[[], object] 
     end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, f"it never became true: {condition} {describe()}"
-        await asyncio.sleep(_LOOK_AGAIN_S)
+        await asyncio.sleep(_POLL_S)
 
 
 async def turns(count: int = 20) -> None:

@@ -92,7 +92,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                     async with _beating(built, health):
                         await first(stopping.wait(), *tasks)
                     built.admission.draining = True
-                    health.look()
+                    health.notify_watchers()
                     await _drain(built.admission, jobs, settings.drain_timeout_s)
                     http_server.should_exit = ops_server.should_exit = True
                     await asyncio.gather(grpc_server.stop(STOP_S), *tasks)

@@ -16,7 +16,7 @@ from grpc_health.v1.health_pb2 import HealthCheckResponse
 from service.observe.readiness import Readiness
 
 NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-_LOOK_AGAIN_S: Final = 0.5
+_POLL_S: Final = 0.5
 
 Parse = Callable[[type[Any], bytes, Any], Awaitable[Any]]
 """Parses the message in the bytes, and ends the call if there is none."""
@@ -45,10 +45,10 @@ class Health:
     async def follow(self) -> None:
         """Keep watchers informed. It never returns."""
         while True:
-            self.look()
-            await asyncio.sleep(_LOOK_AGAIN_S)
+            self.notify_watchers()
+            await asyncio.sleep(_POLL_S)
 
-    def look(self) -> None:
+    def notify_watchers(self) -> None:
         """Tell watchers of a change at once."""
         if self._status() != self._last_status:
             self._last_status = self._status()
@@ -71,7 +71,7 @@ class Health:
         if asked.service not in self._services:  # by the protocol it may appear later, and the caller waits
             await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
             await asyncio.Event().wait()
-        self.look()
+        self.notify_watchers()
         sent = None
         while True:
             changed = self._changed

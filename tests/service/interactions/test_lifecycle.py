@@ -13,7 +13,7 @@ from service.scoring.engine import Engine
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import VERSION, RecordStore
 from service.storage.redis_records import RedisRecords
-from tests.service.interactions.conftest import Obedient
+from tests.service.interactions.conftest import ScriptedVerifier
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
 
@@ -91,7 +91,7 @@ async def test_without_an_id_each_opening_is_another_interaction(desk: Interacti
     assert first.id != second.id
 
 
-async def test_a_turn_sent_again_is_answered_as_it_was(desk: Interactions, obedient: Obedient) -> None:
+async def test_a_turn_sent_again_is_answered_as_it_was(desk: Interactions, obedient: ScriptedVerifier) -> None:
     await open_interaction(desk)
     first = await take(desk, said("no", 1, idempotency_key="k1"))
     await take(desk, said("still no", 2))
@@ -112,7 +112,7 @@ async def test_a_turn_that_is_not_next_is_told_which_is(desk: Interactions) -> N
         await take(desk, said("no", 2))
 
 
-async def test_what_cannot_be_judged_uses_up_no_turn(desk: Interactions, obedient: Obedient) -> None:
+async def test_what_cannot_be_judged_uses_up_no_turn(desk: Interactions, obedient: ScriptedVerifier) -> None:
     await open_interaction(desk, max_turns=1)
     with pytest.raises(NotJudged) as failed:
         await take(desk, said("down", 1))
@@ -169,7 +169,7 @@ async def test_the_last_assistant_message_counts_and_its_parts_are_one_text(desk
 
 
 async def test_of_two_who_take_the_same_turn_at_once_one_does_and_both_are_told(
-    desk: Interactions, obedient: Obedient
+    desk: Interactions, obedient: ScriptedVerifier
 ) -> None:
     await open_interaction(desk)
     obedient.gate.clear()
@@ -181,7 +181,9 @@ async def test_of_two_who_take_the_same_turn_at_once_one_does_and_both_are_told(
     assert (await desk.show("a")).turn == 1
 
 
-async def test_of_two_different_answers_to_one_turn_only_one_counts(desk: Interactions, obedient: Obedient) -> None:
+async def test_of_two_different_answers_to_one_turn_only_one_counts(
+    desk: Interactions, obedient: ScriptedVerifier
+) -> None:
     await open_interaction(desk)
     obedient.gate.clear()
     obedient.opens_at = 2
@@ -192,7 +194,9 @@ async def test_of_two_different_answers_to_one_turn_only_one_counts(desk: Intera
     assert [turn.reward for turn in (await desk.show("a")).turns] == [answer["reward"]]
 
 
-async def test_a_turn_that_is_judged_while_it_is_finalized_is_not_taken(desk: Interactions, obedient: Obedient) -> None:
+async def test_a_turn_that_is_judged_while_it_is_finalized_is_not_taken(
+    desk: Interactions, obedient: ScriptedVerifier
+) -> None:
     await open_interaction(desk)
     obedient.gate.clear()
     turn = asyncio.create_task(take(desk, said(GOLD, 1)))
@@ -204,7 +208,9 @@ async def test_a_turn_that_is_judged_while_it_is_finalized_is_not_taken(desk: In
     assert (await desk.show("a")).turns == []
 
 
-async def test_no_turn_counts_for_another_interaction_of_the_same_id(desk: Interactions, obedient: Obedient) -> None:
+async def test_no_turn_counts_for_another_interaction_of_the_same_id(
+    desk: Interactions, obedient: ScriptedVerifier
+) -> None:
     await open_interaction(desk)
     obedient.gate.clear()
     turn = asyncio.create_task(take(desk, said(GOLD, 1)))
@@ -300,7 +306,7 @@ async def test_rows_and_compositions_are_judged_like_items(desk: Interactions) -
 
 
 async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_over_makes_room(
-    engine: tuple[Engine, Obedient],
+    engine: tuple[Engine, ScriptedVerifier],
 ) -> None:
     store = MemoryRecords(2, 1_000_000)
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
@@ -319,7 +325,7 @@ async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_o
 
 
 async def test_each_turn_in_redis_begins_the_time_to_live_anew(
-    engine: tuple[Engine, Obedient], shared_redis: RedisServer
+    engine: tuple[Engine, ScriptedVerifier], shared_redis: RedisServer
 ) -> None:
     store = RedisRecords(shared_redis.url)
     shared_redis.call("FLUSHALL")
