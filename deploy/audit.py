@@ -50,7 +50,7 @@ class Report:
             return KNOWN
         return NOT_AUDITED if self.skipped or not self.packages else CLEAN
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The report as text for the log."""
         lines = list(self.known)
         if self.skipped or not self.packages:
@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NotAudited as error:
         sys.stdout.write(f"COULD NOT AUDIT {locked}: {error}\n")
         return NOT_AUDITED
-    sys.stdout.write(f"{report.told()}\n")
+    sys.stdout.write(f"{report.text()}\n")
     return report.code
 
 

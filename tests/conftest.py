@@ -212,10 +212,10 @@ def rewardline(*arguments: object, **settings: str) -> subprocess.CompletedProce
         _seed.fork(command, environment, errors) as process,
     ):
         assert process.stdout is not None
-        told = process.stdout.read()
+        output = process.stdout.read()
         code = process.wait(120)
         errors.seek(0)
-        return subprocess.CompletedProcess(command, code, told, errors.read())
+        return subprocess.CompletedProcess(command, code, output, errors.read())
 
 
 def _await_readiness(url: str) -> None:

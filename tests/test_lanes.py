@@ -100,7 +100,7 @@ def test_the_quick_lane_imports_every_module(request: pytest.FixtureRequest) -> 
     assert missed == [], "no test of the quick lane meets these"
 
 
-def told(*arguments: str) -> str:
+def commands_of(*arguments: str) -> str:
     """What `make` would do."""
     shown = subprocess.run(
         ["make", "--dry-run", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
@@ -112,17 +112,17 @@ def test_all_is_two_runs_that_leave_nothing_out() -> None:
     beside, by_itself = run.tests("all")
     assert beside[3:7] == ["--lane", "all", "-m", f"not {ALONE}"]
     assert by_itself[3:] == ["--lane", "all", "-m", ALONE]
-    assert "tests.run all\n" in told("test-all")
+    assert "tests.run all\n" in commands_of("test-all")
 
 
 @pytest.mark.parametrize("lane", [*LANES])
 def test_a_part_can_be_asked_for(lane: str) -> None:
-    assert f"tests.run {lane}\n" in told("test-all", f"ONLY={lane}")
+    assert f"tests.run {lane}\n" in commands_of("test-all", f"ONLY={lane}")
     assert [command[3:5] for command in run.tests(lane)] == [["--lane", lane]] * 2
 
 
 def test_make_test_runs_the_quick_lane() -> None:
-    assert "tests.run quick\n" in told("test")
+    assert "tests.run quick\n" in commands_of("test")
     assert run.tests("quick") == [[sys.executable, "-m", "pytest", *run.BESIDE]]
 
 

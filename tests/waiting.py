@@ -10,28 +10,28 @@ from collections.abc import Callable
 from typing import Final
 
 PATIENCE_S: Final = 300.0
-_LOOK_AGAIN_S: Final = 0.01
+_POLL_S: Final = 0.01
 
 
-def eventually(condition: Callable[[], object], told: Callable[[], object] = str) -> None:
+def eventually(condition: Callable[[], object], describe: Callable[[], object] = str) -> None:
     """Return when `condition` holds. It is about another thread or process, so there is nothing to await.
 
     Args:
         condition: What will hold.
-        told: Called when it never does, for the message.
+        describe: Called when it never does, for the message.
     """
     end = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < end, f"it never became true: {condition} {told()}"
-        time.sleep(_LOOK_AGAIN_S)
+        assert time.monotonic() < end, f"it never became true: {condition} {describe()}"
+        time.sleep(_POLL_S)
 
 
-async def until(condition: Callable[[], object], told: Callable[[], object] = str) -> None:
+async def until(condition: Callable[[], object], describe: Callable[[], object] = str) -> None:
     """Wait for a condition in an event loop, which continues meanwhile."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < end, f"it never became true: {condition} {told()}"
-        await asyncio.sleep(_LOOK_AGAIN_S)
+        assert time.monotonic() < end, f"it never became true: {condition} {describe()}"
+        await asyncio.sleep(_POLL_S)
 
 
 async def turns(count: int = 20) -> None:

@@ -1,4 +1,4 @@
-"""For trainers that need a reward for every sample: their hook waits long, and then has a number or an exception."""
+"""Hooks for trainers that need a reward for every sample: they wait long, and then give a number or an exception."""
 
 from __future__ import annotations
 

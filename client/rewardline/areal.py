@@ -52,5 +52,5 @@ def item_of(function: Reward, prompt: str, completion: str, row: dict[str, Any])
 
 
 def reward_fn(prompt: str, completions: str, prompt_ids: Any = None, completion_ids: Any = None, **row: Any) -> float:
-    """For `reward_fn="rewardline.areal.reward_fn"`: the server of REWARDLINE_URL routes each row by its labels."""
+    """The function for `reward_fn="rewardline.areal.reward_fn"`. The server of REWARDLINE_URL routes rows by labels."""
     return reward()(prompt, completions, prompt_ids, completion_ids, **row)

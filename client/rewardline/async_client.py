@@ -54,7 +54,7 @@ _ANSWER_MARGIN_S, _ANSWER_MARGIN_SHARE = 1.0, 0.1
 """The server's deadline ends earlier than the caller's by the smaller of these two, so that its answer still arrives."""
 _MIN_TIMEOUT_S = 0.001
 _INHERITED: list[Any] = []
-"""What a forked child inherited. It stays referenced: collecting it would close connections that the parent uses."""
+"""Objects that a forked child inherited. They are kept: collecting them would close connections of the parent."""
 
 
 class AsyncClient(ConfiguredClient):
@@ -433,7 +433,7 @@ class AsyncClient(ConfiguredClient):
 
 
 class _LoopState:
-    """What one event loop owns: connections, slots for requests in flight, and the gatherer of single calls."""
+    """The objects of one event loop: connections, slots for requests in flight, and the gatherer of single calls."""
 
     def __init__(self, client: AsyncClient, transport: Transport) -> None:
         config = client._config

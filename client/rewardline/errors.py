@@ -143,7 +143,7 @@ BY_STATUS: dict[int, type[RequestError]] = {
 }
 """The error of an HTTP status, for every route."""
 BY_STATUS_OF_STATE: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict}
-"""The error of an HTTP status, for routes whose state the server keeps."""
+"""The error of an HTTP status, for routes with state on the server."""
 
 
 def problem(answer: Any) -> dict[str, Any]:

@@ -64,12 +64,12 @@ class Hook:
     send_prompt: bool = True
     """Judges and some rules read the prompt. Requests are smaller without it."""
     on_failed: Missing = "raise"
-    """For samples that could not be judged within the deadline."""
+    """The outcome of samples that could not be judged within the deadline."""
     on_invalid: Missing = "raise"
-    """For samples that cannot be judged until the data set is mended. The default stops a run at its first step."""
+    """The outcome of samples with a mistake in the data set. The default stops a run at its first step."""
     components: Mapping[str, float] | Sequence[str] = ()
-    """The checks of a composition whose values become numbers of their own. A mapping holds the value for samples whose
-    recipe has no such check. With a plain sequence, every recipe must have each check.
+    """Checks of a composition: their values become numbers of their own. A mapping holds the value for samples with a
+    recipe without such a check. With a plain sequence, every recipe must have each check.
     """
     gather_ms: float = 5.0
     """How long a single sample waits for others to share a request with."""

@@ -14,7 +14,7 @@ def sendable(value: Any) -> Any:
     """The JSON form of text, of messages, or of a value in them.
 
     A lone surrogate, which UTF-8 cannot hold, becomes a question mark: a model may write one as an escape, and must still
-    be judged. A part whose image is an object keeps only its type.
+    be judged. A part with an image that is an object keeps only its type.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")

@@ -1,11 +1,12 @@
 """Verifiers for open-instruct, which finds them as subclasses of its `VerifierFunction`.
 
+Define them before open-instruct builds its verifiers:
+
     import rewardline.open_instruct as remote
     remote.define("math")                              # open-instruct's own "math", judged by the recipe open_instruct.math
-    remote.define("my_task", recipe="think_math")      # a new one: rows whose `dataset` is "my_task"
+    remote.define("my_task", recipe="think_math")      # a new one, for rows with the `dataset` "my_task"
 
-before open-instruct builds its verifiers. open-instruct knows no abstention, and ends the run at an exception; so the hook waits
-(`rewardline.always_reward`).
+open-instruct knows no abstention, and ends the run at an exception. So the hook waits (`rewardline.always_reward`).
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class RemoteVerifier:
 
 
 def define(name: str, *, weight: float = 1.0, **options: Any) -> type[Any]:
-    """Define a verifier for the rows whose `dataset` is this name.
+    """Define a verifier for the rows with this name as their `dataset`.
 
     Args:
         name: A name of open-instruct's own replaces its verifier.

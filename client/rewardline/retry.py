@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 _SYSTEM_RANDOM = random.SystemRandom()
-"""Not the module's own generator: its state is the trainer's, and a seeded run must not depend on our retries."""
+"""The source of jitter. The module's own generator belongs to the trainer: retries must not change its state."""
 MAX_RETRY_AFTER_S = 60.0
 """The client waits at most this long, even if the server asks for more."""
 

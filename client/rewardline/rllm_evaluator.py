@@ -30,7 +30,7 @@ def evaluator(*, trajectory: str | None = None, **options: Any) -> Evaluator:
     """Make an evaluator by the options of a `Hook`.
 
     Args:
-        trajectory: The name of the agent whose trajectory is judged; default: the last trajectory.
+        trajectory: The name of an agent. Its trajectory is judged. Default: the last trajectory.
         options: The options of a `Hook`.
 
     Raises:
@@ -62,7 +62,7 @@ class Evaluator:
         """Judge an episode.
 
         Args:
-            task: A row, from rLLM's trainer, or a `Task`, whose metadata are the row.
+            task: A row from rLLM's trainer, or a `Task` with the row as its metadata.
             episode: The trajectories of the agents.
 
         Raises:

@@ -92,7 +92,7 @@ def conversation_reward(
 ) -> Callable[[Sequence[Mapping[str, Any]]], Awaitable[tuple[float, dict[str, float]]]]:
     """Make a `reward_fn` for `build_agent_tool_env`. It judges the whole conversation at its end.
 
-    The cookbook itself rewards a turn whose calls it cannot read (`failed_parse_reward`), and by default ends there.
+    If the cookbook cannot read a turn's calls, it rewards the turn itself (`failed_parse_reward`), and by default ends.
 
     Args:
         hook: Says how to judge, and on which server.

@@ -81,7 +81,7 @@ def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callabl
 def trajectory(
     prompts: Sequence[Any], completions: Sequence[Any], trajectory_rewards: Sequence[float], **_: Any
 ) -> list[float]:
-    """For `reward_fns` of tunix's agentic learner: the rewards that the environment gave."""
+    """The function for `reward_fns` of tunix's agentic learner: it returns the rewards that the environment gave."""
     return [float(value) for value in trajectory_rewards]
 
 

@@ -88,7 +88,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Could not be judged",
-                "The share of items with status `failed`. They have no score; the caller asks again.",
+                "The share of items with status `failed`. They have no score; the caller tries again.",
                 [Query(f"({_FAILED_ITEMS}) / {_ALL_ITEMS}")],
                 "percentunit",
                 "stat",
@@ -97,7 +97,7 @@ ROWS: Final = (
             ),
             Panel(
                 "p99 of requests",
-                "From a request's first byte to its answer. Requests are batches.",
+                "Time from a request's first byte to its answer. Requests are batches.",
                 [Query(_quantile(0.99, "rewardline_request_seconds", where=_OF_TRAINERS))],
                 "s",
                 "stat",
@@ -105,7 +105,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Under way",
-                "Items admitted, not yet answered.",
+                "Items that are admitted and not yet answered.",
                 [Query(_gauge("rewardline_in_flight_items"))],
                 "short",
                 "stat",
@@ -113,7 +113,7 @@ ROWS: Final = (
             ),
             Panel(
                 "From caches",
-                "The share of items whose verdict was at hand.",
+                "The share of items that were answered from a cache.",
                 [Query(f"({_CACHED_ITEMS}) / {_ALL_ITEMS}")],
                 "percentunit",
                 "stat",
@@ -121,7 +121,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Replicas",
-                "Scraped in the last minute.",
+                "Replicas that were scraped in the last minute.",
                 [Query(_gauge("rewardline_build_info", how="count"))],
                 "short",
                 "stat",
@@ -134,7 +134,7 @@ ROWS: Final = (
         (
             Panel(
                 "Items per second by verifier",
-                "What trainers send.",
+                "The items that trainers send.",
                 [Query(_rate("rewardline_items_total", "verifier", where=_JUDGED), "{{verifier}}")],
                 "ops",
             ),
@@ -157,7 +157,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Share judged correct",
-                "Of what was judged, by verifier. A jump is a reward hack, a broken data set or a new policy: look at texts.",
+                "The share of judged items, by verifier. A jump is a reward hack, a broken data set or a new policy: look at texts.",
                 [
                     Query(
                         f"{_CORRECT_ITEMS} / {_JUDGED_ITEMS}",
@@ -168,13 +168,13 @@ ROWS: Final = (
             ),
             Panel(
                 "Verdicts by reason",
-                "Of what was judged: truncated, no answer, wrong answer, ...",
+                "Reasons of judged items: truncated, no answer, wrong answer, ...",
                 [Query(_rate("rewardline_items_total", "reason", where=f'{_JUDGED},status="ok"'), "{{reason}}")],
                 "ops",
             ),
             Panel(
                 "Answers to other systems' clients",
-                "By client and outcome: SandboxFusion, OpenRLHF, slime, ROLL, NeMo, open-instruct.",
+                "Answers by client and outcome: SandboxFusion, OpenRLHF, slime, ROLL, NeMo, open-instruct.",
                 [Query(_seldom(_rate("rewardline_door_answers_total", "client", "outcome")), "{{client}} {{outcome}}")],
                 "ops",
             ),
@@ -185,7 +185,7 @@ ROWS: Final = (
         (
             Panel(
                 "Mean reward by recipe",
-                "Of what was judged; what was not counts for nothing.",
+                "The mean over judged items. Others do not count.",
                 [
                     Query(
                         f"{_rate('rewardline_reward_sum', 'recipe', where=_REWARDED)}"
@@ -196,7 +196,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Mean reward by tag",
-                "Tags are those that the routes know.",
+                "Only tags of the routing table have a line.",
                 [
                     Query(
                         f"{_rate('rewardline_reward_sum', 'tag', where=_REWARDED)}"
@@ -207,7 +207,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Distribution of rewards",
-                "How many items got how much.",
+                "The number of items by their reward.",
                 [
                     Query(
                         f'sum by (le) (increase(rewardline_reward_bucket{{instance=~"$instance",{_REWARDED}}}[$__rate_interval]))',
@@ -223,7 +223,7 @@ ROWS: Final = (
         (
             Panel(
                 "Requests",
-                "From a request's first byte to its answer, by door.",
+                "Time from a request's first byte to its answer, by door.",
                 [
                     Query(
                         _quantile(share, "rewardline_request_seconds", "door", where=_OF_TRAINERS),
@@ -235,13 +235,13 @@ ROWS: Final = (
             ),
             Panel(
                 "Verifiers",
-                "One chunk of items inside a verifier, p99.",
+                "Time that a verifier takes for one chunk of items, p99.",
                 [Query(_quantile(0.99, "rewardline_verifier_seconds", "verifier", where=_JUDGED), "{{verifier}}")],
                 "s",
             ),
             Panel(
                 "Event loop",
-                "How late it was at most; probes and answers wait so long.",
+                "The largest delay. Probes and answers wait this long.",
                 [Query(_gauge("rewardline_event_loop_lag_seconds", "instance", how="max"), "{{instance}}")],
                 "s",
                 red_above=0.5,
@@ -253,7 +253,7 @@ ROWS: Final = (
         (
             Panel(
                 "Work queued",
-                "Seconds of work that wait, by verifier; what autoscaling looks at is its recent peak.",
+                "Seconds of work that wait, by verifier. Autoscaling uses the recent peak.",
                 [
                     Query(_gauge("rewardline_queued_work_seconds", "verifier", where=_JUDGED), "{{verifier}}"),
                     Query(_gauge("rewardline_queued_work_seconds_peak", how="max"), "recent peak of a replica"),
@@ -262,12 +262,12 @@ ROWS: Final = (
             ),
             Panel(
                 "Items queued",
-                "By verifier, before its lane.",
+                "Items in the queue of each verifier.",
                 [Query(_gauge("rewardline_queue_items", "verifier", where=_JUDGED), "{{verifier}}")],
             ),
             Panel(
                 "Refused",
-                "Requests sent away: overload (429, RESOURCE_EXHAUSTED), draining (503, UNAVAILABLE), keys.",
+                "Refused requests: overload (429, RESOURCE_EXHAUSTED), draining (503, UNAVAILABLE), limits of keys.",
                 [
                     Query(
                         _seldom(_rate("rewardline_requests_total", "code", where='code=~"4..|5..|[A-Z_]+",code!="OK"')),
@@ -284,7 +284,7 @@ ROWS: Final = (
         (
             Panel(
                 "Share of items from caches",
-                "By layer: memory of the replica, Redis; and shared within a batch.",
+                "The share by layer: memory of the replica, Redis; and verdicts shared within a batch.",
                 [
                     Query(
                         f"({_CACHED_BY_LAYER}) / on() group_left() {_ALL_ITEMS}",
@@ -303,8 +303,8 @@ ROWS: Final = (
                 [Query(_gauge("rewardline_cache_redis_state", "state"), "{{state}}")],
             ),
             Panel(
-                "Trouble with Redis",
-                "Calls that failed or were late, and verdicts that did not reach it. None of it costs a verdict.",
+                "Errors of Redis",
+                "Calls that failed or were late, and verdicts that did not reach Redis. None of these loses a verdict.",
                 [
                     Query(_rate("rewardline_cache_errors_total"), "errors"),
                     Query(_rate("rewardline_cache_dropped_writes_total"), "dropped writes"),
@@ -318,7 +318,7 @@ ROWS: Final = (
         (
             Panel(
                 "Workers",
-                "Those that are judging, and items that wait for one.",
+                "Workers that are judging, and items that wait for one.",
                 [
                     Query(_gauge("rewardline_workers_busy"), "busy"),
                     Query(_gauge("rewardline_workers_queued_items"), "items waiting"),
@@ -326,7 +326,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Workers replaced",
-                "By why, over an hour. A killed worker costs its item a retry, never a wrong score.",
+                "Workers by reason, over an hour. If a worker is killed, its item is tried again, and never gets a wrong score.",
                 [
                     Query(
                         _seldom(
@@ -338,7 +338,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Boxes",
-                "By what they do, and programs that wait for one.",
+                "Boxes by what they do, and programs that wait for one.",
                 [
                     Query(_gauge("rewardline_boxes", "state"), "{{state}}"),
                     Query(_gauge("rewardline_box_waiting_programs"), "programs waiting"),
@@ -346,7 +346,7 @@ ROWS: Final = (
             ),
             Panel(
                 "Boxes recycled",
-                "By why, over an hour: their share of jobs, age, or trouble (died, silent, memory, leftovers).",
+                "Boxes by reason, over an hour: number of jobs, age, or a fault (died, silent, memory, leftovers).",
                 [
                     Query(
                         'sum by (reason) (increase(rewardline_boxes_ended_total{instance=~"$instance"}[1h]))',
@@ -356,13 +356,13 @@ ROWS: Final = (
             ),
             Panel(
                 "Runs of programs",
-                "By how they ended.",
+                "By outcome.",
                 [Query(_rate("rewardline_box_runs_total", "exit"), "{{exit}}")],
                 "ops",
             ),
             Panel(
                 "Programs refused or run again",
-                "Too many were waiting; a box died, so it was done again.",
+                "Refused because too many were waiting; run again because a box died.",
                 [
                     Query(_rate("rewardline_box_refused_total"), "refused"),
                     Query(_rate("rewardline_box_jobs_again_total"), "again"),
@@ -377,7 +377,7 @@ ROWS: Final = (
         (
             Panel(
                 "Calls by endpoint",
-                "By how they ended.",
+                "By outcome.",
                 [
                     Query(
                         _seldom(_rate("rewardline_judge_call_seconds_count", "endpoint", "outcome")),

@@ -30,7 +30,7 @@ class Kept:
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings, cache: VerdictCache, metrics: Metrics) -> AsyncIterator[Panel | None]:
+async def open_panel(settings: Settings, cache: VerdictCache, metrics: Metrics) -> AsyncIterator[Panel | None]:
     """The panel of judges. Its endpoints are checked in the background. None if no file is named.
 
     Raises:

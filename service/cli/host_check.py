@@ -11,7 +11,7 @@ from service.backends.boxes import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class KindCheck:
     """The result of attacks on one kind of boxes."""
 
     kind: str
@@ -47,24 +47,24 @@ class Look:
         }
 
 
-async def look(kinds: Sequence[Kind], extent: Extent) -> list[Look]:
+async def check_kinds(kinds: Sequence[Kind], extent: Extent) -> list[KindCheck]:
     """Attack one kind of boxes after the other."""
-    return [await _look(kind, extent) for kind in kinds]
+    return [await _check_kind(kind, extent) for kind in kinds]
 
 
-def is_good(seen: Sequence[Look]) -> bool:
+def is_good(checks: Sequence[KindCheck]) -> bool:
     """Whether there are boxes, and every kind that is here keeps its promises."""
-    reports = [one.report for one in seen if one.report is not None]
+    reports = [one.report for one in checks if one.report is not None]
     return bool(reports) and all(report.held for report in reports)
 
 
-async def _look(kind: Kind, extent: Extent) -> Look:
+async def _check_kind(kind: Kind, extent: Extent) -> KindCheck:
     pool = kind.make()
     try:
         await pool.start()
         report = await self_check.check(pool, extent)
-        return Look(kind.name, report, pool.caveats)
+        return KindCheck(kind.name, report, pool.caveats)
     except SandboxUnavailable as error:
-        return Look(kind.name, None, why=str(error))
+        return KindCheck(kind.name, None, why=str(error))
     finally:
         await pool.stop()

@@ -51,7 +51,7 @@ def command(
     out.print(table)
     questions = Table("profile", *_ANSWERS, title=f"{_QUESTION['question']} ({_QUESTION['reference']})")
     for name, given in verdicts:
-        questions.add_row(name, *(_told(verdict) for verdict in given))
+        questions.add_row(name, *(_verdict_text(verdict) for verdict in given))
     if verdicts:
         out.print(questions)
     unjudged = [name for name, given in verdicts if any(verdict.score is None for verdict in given)]
@@ -61,7 +61,7 @@ def command(
 
 async def _tried(file: Path, wait_s: float) -> tuple[list[EndpointState], list[tuple[str, Sequence[Verdict]]]]:
     cache = VerdictCache(MemoryCache(0))
-    async with judges.opened(Settings(judge_file=file), cache, Metrics("")) as panel:
+    async with judges.open_panel(Settings(judge_file=file), cache, Metrics("")) as panel:
         assert panel is not None
         for _ in range(round(wait_s / _TICK_S)):
             if all(state.health in _SETTLED for state in panel.gateway.states()):
@@ -82,5 +82,5 @@ def _yes(value: bool | None) -> str:
     return "?" if value is None else "yes" if value else "no"
 
 
-def _told(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     return f"{verdict.score:g} {verdict.reason}" if verdict.score is not None else verdict.reason

@@ -14,7 +14,7 @@ from rich.text import Text
 from service import settings
 from service.cli.console import err, fail, say
 from service.observe.audit_log import reader
-from service.observe.audit_log.query import BadMoment, Query, Seen, Tally, moment
+from service.observe.audit_log.query import AuditEntry, BadMoment, Query, Tally, moment
 
 _COLUMNS: Final = {
     "time": 23, "id": 20, "judge": 22, "status": 7, "score": 6, "reward": 7, "reason": 22, "answer": 48,
@@ -76,9 +76,9 @@ def _show(lines: Iterable[bytes | None], query: Query, tally: Tally, *, as_json:
         if line is None:
             out.flush()
             continue
-        seen = tally.look_at(line, query)
-        if seen is not None:
-            out.write(line.rstrip(b"\n") + b"\n" if as_json else _row(_cells(seen)))
+        entry = tally.entry_of(line, query)
+        if entry is not None:
+            out.write(line.rstrip(b"\n") + b"\n" if as_json else _row(_cells(entry)))
     out.flush()
 
 
@@ -99,18 +99,20 @@ def _followed(places: Sequence[Path], query: Query, tally: Tally) -> Iterator[by
     return reader.follow(places, tally.damaged_files, lambda path: reader.may_hold(path, query.since, query.until))
 
 
-def _cells(seen: Seen) -> list[str]:
-    judge = seen.verifier or ""
-    if seen.recipe:
-        judge = f"{seen.recipe} ({judge})" if judge else seen.recipe
-    answer = seen.extracted
+def _cells(entry: AuditEntry) -> list[str]:
+    judge = entry.verifier or ""
+    if entry.recipe:
+        judge = f"{entry.recipe} ({judge})" if judge else entry.recipe
+    answer = entry.extracted
     if answer is None:
         # The end of an answer is shown, because it holds the result.
         answer = (
-            f"sha256 {seen.response_sha256}" if seen.response_sha256 else (seen.response or "")[-_COLUMNS["answer"] :]
+            f"sha256 {entry.response_sha256}"
+            if entry.response_sha256
+            else (entry.response or "")[-_COLUMNS["answer"] :]
         )
-    score, reward = ("" if number is None else f"{number:.4g}" for number in (seen.score, seen.reward))
-    return [seen.time[:23].replace("T", " "), str(seen.id), judge, seen.status, score, reward, seen.reason, answer]
+    score, reward = ("" if number is None else f"{number:.4g}" for number in (entry.score, entry.reward))
+    return [entry.time[:23].replace("T", " "), str(entry.id), judge, entry.status, score, reward, entry.reason, answer]
 
 
 def _row(cells: Iterable[str]) -> bytes:

@@ -249,23 +249,23 @@ def check_host(
     chosen = _settings(config, sandbox=sandbox)
     extent = self_check.LONG if long else self_check.SHORT
     with err.status("attacking boxes"):
-        seen = uvloop.run(host_check.look(variants(chosen), extent))
+        checks = uvloop.run(host_check.check_kinds(variants(chosen), extent))
     if as_json:
-        typer.echo(json.dumps([one.plain() for one in seen], indent=2))
+        typer.echo(json.dumps([one.plain() for one in checks], indent=2))
     else:
-        _show_host(seen)
-    if not host_check.is_good(seen):
+        _show_host(checks)
+    if not host_check.is_good(checks):
         raise typer.Exit(1)
 
 
-def _show_host(seen: Sequence[host_check.Look]) -> None:
-    there = [one for one in seen if one.report is not None]
+def _show_host(checks: Sequence[host_check.KindCheck]) -> None:
+    there = [one for one in checks if one.report is not None]
     table = Table("attack", *(one.kind for one in there))
     for attack in dict.fromkeys(name for one in there for name in one.outcomes):
         table.add_row(attack, *(_WORDS[one.outcomes.get(attack)] for one in there))
     if there:
         out.print(table)
-    for one in seen:
+    for one in checks:
         if one.report is None:
             say(f"{one.kind}: not here. {one.why}")
             continue

@@ -129,13 +129,13 @@ class Interactions:
             raise unprocessable("ttl_s", f"{ttl_s:g} s is too long; at most {bounds.max_ttl_s:g}")
         refusal = self._engine.refusal(creation.item)
         if refusal is not None:
-            told = f"({refusal.reason}): {refusal.detail.get('message')}"
+            why = f"({refusal.reason}): {refusal.detail.get('message')}"
             if refusal.status is Status.FAILED:
                 raise NotJudged(
-                    f"responses to this interaction cannot be judged now {told}; try again",
+                    f"responses to this interaction cannot be judged now {why}; try again",
                     retry_after_s=_RETRY_AFTER_S,
                 )
-            raise Unprocessable(f"no response to this interaction could ever be judged {told}")
+            raise Unprocessable(f"no response to this interaction could ever be judged {why}")
         telling = giveaway(creation.options.feedback, creation.answers, creation.surroundings)
         if telling is not None:
             raise unprocessable("feedback", "the template holds the reference, or an answer in it", telling)

@@ -67,7 +67,7 @@ class Judged(NamedTuple):
     checks: list[dict[str, Any]] | None
 
 
-_TOLD_OF_CHECKS = ("name", "verifier", "version", "status", "score", "value", "weight", "reason")
+_CHECK_FIELDS = ("name", "verifier", "version", "status", "score", "value", "weight", "reason")
 """The fields of a check that are shown. The detail is not among them, because it may quote the reference."""
 
 
@@ -79,11 +79,11 @@ def judged(result: Result, *, is_silent: bool) -> Judged:
     """
     assert result.score is not None
     assert result.reward is not None
-    checks = result.checks and [{name: check.get(name) for name in _TOLD_OF_CHECKS} for check in result.checks]
-    told = (result.extracted, result.verifier, result.version, result.recipe, checks)
+    checks = result.checks and [{name: check.get(name) for name in _CHECK_FIELDS} for check in result.checks]
+    rest = (result.extracted, result.verifier, result.version, result.recipe, checks)
     if is_silent:
-        return Judged(0.0, min(0.0, result.reward), "no_answer", *told)
-    return Judged(result.score, result.reward, result.reason, *told)
+        return Judged(0.0, min(0.0, result.reward), "no_answer", *rest)
+    return Judged(result.score, result.reward, result.reason, *rest)
 
 
 def replayed(progress: Progress, taken: Taken | None, request: TurnRequest) -> Taken | None:

@@ -44,7 +44,7 @@ class MemoryJobStore:
         """The id and the digest of the job that came with each idempotency key."""
         self._queue: deque[str] = deque()
         self._queued = asyncio.Event()
-        self._told = asyncio.Event()
+        self._changed = asyncio.Event()
 
     @property
     def jobs(self) -> int:
@@ -102,7 +102,7 @@ class MemoryJobStore:
             return None
         if held.state.is_last and after <= len(held.lines):
             held.is_collected = True
-            self._told.set()
+            self._changed.set()
         return Snapshot(held.state, held.submission.items, len(held.lines), held.lines[after:], held.summary)
 
     async def cancel(self, job_id: str) -> State | None:
@@ -190,10 +190,10 @@ class MemoryJobStore:
         self._tell_end(job_id)
 
     def _tell_end(self, job_id: str) -> None:
-        self._told.set()
+        self._changed.set()
         self.board.ring(job_id, ended=True)
 
     async def _until(self, is_true: Callable[[], bool]) -> None:
         while not is_true():
-            self._told.clear()
-            await self._told.wait()
+            self._changed.clear()
+            await self._changed.wait()

@@ -90,7 +90,7 @@ class RedisJobStore:
     async def submit(self, submission: Submission) -> str:
         limits = self._limits
         limits.check_size(len(submission.packed))
-        told = await self._call(
+        reply = await self._call(
             "submit",
             secrets.token_hex(16),
             submission.packed,
@@ -102,7 +102,7 @@ class RedisJobStore:
             limits.max_bytes,
             _ms(limits.unfinished_ttl_s),
         )
-        match told:
+        match reply:
             case [b"new", bytes(job_id)]:
                 self._counters.submitted += 1
             case [b"same", bytes(job_id)]:
@@ -117,11 +117,11 @@ class RedisJobStore:
         return job_id.decode("ascii", "replace")
 
     async def read(self, job_id: str, after: int) -> Snapshot | None:
-        told = await self._call("read", job_id)
-        if told is None:
+        reply = await self._call("read", job_id)
+        if reply is None:
             return None
         try:
-            state, items, done, summary = told
+            state, items, done, summary = reply
             snapshot = Snapshot(State(state.decode()), int(items), int(done), (), summary or None)
             lines = await self._lines(job_id, after, snapshot.done)
         except (ValueError, TypeError, AttributeError, Damaged) as error:
@@ -140,11 +140,11 @@ class RedisJobStore:
         return [_unframed(job_id, line) for line in framed] if len(framed) == end - start else None
 
     async def cancel(self, job_id: str) -> State | None:
-        told = await self._call("cancel", job_id, _ms(self._limits.ttl_s))
-        if told is None:
+        reply = await self._call("cancel", job_id, _ms(self._limits.ttl_s))
+        if reply is None:
             return None
         try:
-            before = State(told.decode())
+            before = State(reply.decode())
         except (ValueError, AttributeError) as error:
             raise self._link.nonsense() from error
         self._counters.cancelled += not before.is_last
@@ -167,14 +167,14 @@ class RedisJobStore:
         token = f"{self._consumer}:{next(self._tokens)}"
         asking = asyncio.create_task(self._call("take", self._consumer, token, _ms(self._claim_idle_s)))
         try:
-            told = await asyncio.shield(asking)
+            reply = await asyncio.shield(asking)
         finally:
             # If this is cancelled, Redis may still give us a job. `leave` gives it back.
             await asyncio.wait([asking])
-        if told is None:
+        if reply is None:
             return None
         try:
-            job_id, attempt, packed, digest, size, items, age_ms, taken_over, stored = told
+            job_id, attempt, packed, digest, size, items, age_ms, taken_over, stored = reply
             job_id = job_id.decode("ascii")
             submission = Submission(packed, digest, int(size), int(items), "")
             lines = await self._lines(job_id, 0, stored)
@@ -223,8 +223,8 @@ class RedisJobStore:
     async def drop(self, claim: Claim) -> None:
         await self._call("forget", claim.job_id)
 
-    async def _call(self, step: str, *told: Any) -> Any:
-        return await self._link.ask("EVAL", _STEPS, 1, _PREFIX, step, *told)
+    async def _call(self, step: str, *arguments: Any) -> Any:
+        return await self._link.ask("EVAL", _STEPS, 1, _PREFIX, step, *arguments)
 
     def _hear(self, what: bytes, job_id: str) -> None:
         if what == b"queued":

@@ -44,8 +44,8 @@ class RateLimits:
         most = caller.max_items_in_flight
         if most is not None and account.in_flight and account.in_flight + items > most:
             self.refused[caller.name, "in_flight"] += 1
-            told = f"the key {caller.name!r} has {account.in_flight} items in flight; at most {most} may be"
-            raise Overloaded(told, retry_after_s=1.0)
+            message = f"the key {caller.name!r} has {account.in_flight} items in flight; at most {most} may be"
+            raise Overloaded(message, retry_after_s=1.0)
         if caller.items_per_s is not None:
             self._spend(caller.name, account, caller.items_per_s, items)
         account.in_flight += items

@@ -14,7 +14,7 @@ class Readiness:
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Parts that cannot judge while everything else can."""
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The answer of the routes for probes."""
         body: dict[str, Any] = {"status": "not ready" if self.problems else "ready"}
-        return body | {name: told for name, told in asdict(self).items() if told}
+        return body | {name: as_json for name, as_json in asdict(self).items() if as_json}

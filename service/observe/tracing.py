@@ -19,7 +19,7 @@ class CannotTrace(Exception):
 
 
 @contextlib.contextmanager
-def opened(settings: Settings, version: str) -> Iterator["Tracing | None"]:
+def open_tracing(settings: Settings, version: str) -> Iterator["Tracing | None"]:
     """Trace until the block is left. Then the rest of the spans is sent, if the collector takes it in a few seconds.
 
     Raises:

@@ -76,7 +76,7 @@ def load(registry: Registry, path: Path | None = None) -> Book:
         specs = [(origin, route) for origin, spec in files for route in spec.routes]
         for origin, route in specs:
             if route.recipe not in recipes and route.recipe not in unavailable:
-                problems.append(f"{origin}: {routing.told(route)}: no such recipe{near(route.recipe, recipes)}")
+                problems.append(f"{origin}: {routing.route_text(route)}: no such recipe{near(route.recipe, recipes)}")
         try:
             tables.append(Table(route for _, route in specs))
         except AmbiguousRoutes as error:

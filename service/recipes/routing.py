@@ -66,7 +66,7 @@ class Table:
         routes = [_Route(spec, _compiled(spec.pattern)) for spec in specs]
         for one, other in combinations(routes, 2):
             if _clash(one, other):
-                raise AmbiguousRoutes(f"{told(one.spec)} and {told(other.spec)} may match the same row")
+                raise AmbiguousRoutes(f"{route_text(one.spec)} and {route_text(other.spec)} may match the same row")
         self._by_kind: dict[str, Sequence[_Route]] = {
             kind: sorted((r for r in routes if r.spec.kind == kind), key=lambda r: r.rank, reverse=True)
             for kind in KINDS
@@ -89,7 +89,7 @@ def find(tables: Sequence[Table], row: Row) -> RouteSpec | None:
     return None
 
 
-def told(spec: RouteSpec) -> str:
+def route_text(spec: RouteSpec) -> str:
     """The text for a route in a message."""
     parts: dict[str, Any] = {spec.kind: spec.pattern}
     if spec.difficulty is not None:

@@ -88,7 +88,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
     async with contextlib.AsyncExitStack() as stack:
         try:
-            panel = await stack.enter_async_context(judges.opened(settings, cache, metrics))
+            panel = await stack.enter_async_context(judges.open_panel(settings, cache, metrics))
         except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
         verifiers = registry.load(Resources(workers, boxes, panel))
@@ -102,7 +102,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         stack.push_async_callback(cache.close)
         await cache.start()
         try:
-            on_scored = await stack.enter_async_context(audit_log.opened(settings, metrics))
+            on_scored = await stack.enter_async_context(audit_log.open_log(settings, metrics))
         except audit_log.CannotOpen as error:
             raise CannotStart(str(error)) from error
         engine = Engine(

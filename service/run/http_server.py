@@ -25,7 +25,7 @@ class HttpServer(uvicorn.Server):
         super().__init__(config)
         self.accepting = asyncio.Event()
 
-    async def opened(self, bound: socket.socket) -> asyncio.Task[None]:
+    async def start(self, bound: socket.socket) -> asyncio.Task[None]:
         """Begin to serve on the socket. The task ends when the server does."""
         task = asyncio.create_task(self.serve(sockets=[bound]))
         await first(self.accepting.wait(), task)

@@ -86,14 +86,14 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
             with _signals(stopping):
                 async with reloading(built.engine, built.metrics, settings, callers, certificates):
                     await grpc_server.start()
-                    tasks = [await http_server.opened(http_socket)]
+                    tasks = [await http_server.start(http_socket)]
                     if ops_socket is not None:
-                        tasks.append(await ops_server.opened(ops_socket))
+                        tasks.append(await ops_server.start(ops_socket))
                     on_ready(addresses_of(settings, http_socket, grpc_port, ops_socket))
                     async with _beating(built, health):
                         await first(stopping.wait(), *tasks)
                     built.admission.draining = True
-                    health.look()
+                    health.notify_watchers()
                     await _drain(built.admission, jobs, settings.drain_timeout_s)
                     http_server.should_exit = ops_server.should_exit = True
                     await asyncio.gather(grpc_server.stop(STOP_S), *tasks)
@@ -103,7 +103,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
 def _traces(settings: Settings) -> Iterator[Tracing | None]:
     with contextlib.ExitStack() as stack:
         try:
-            traces = stack.enter_context(tracing.opened(settings, distribution_version("rewardline-server")))
+            traces = stack.enter_context(tracing.open_tracing(settings, distribution_version("rewardline-server")))
         except CannotTrace as error:
             raise CannotStart(str(error)) from error
         yield traces

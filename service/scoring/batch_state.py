@@ -34,7 +34,7 @@ class BatchState:
         self.results: list[Result | None] = [None] * len(request.items)
         self.cached_by_layer: dict[str, int] = {"memory": 0, "redis": 0}
         self.shared = 0
-        self.opened: list[Part] = []
+        self.ready_parts: list[Part] = []
         """Checks with open gates that have not begun yet."""
         self.done = asyncio.Event()
         self.span = spans.current()
@@ -73,7 +73,7 @@ class BatchState:
         composition = place.item
         if self.results[composition.index] is not None:
             return
-        self.opened += composition.take(place.position, verdict, cached=cached)
+        self.ready_parts += composition.take(place.position, verdict, cached=cached)
         outcome = composition.outcome
         if outcome is not None:
             self._give(
@@ -82,7 +82,7 @@ class BatchState:
 
     def resume(self) -> None:
         """Begin the checks with open gates."""
-        if self.opened:
+        if self.ready_parts:
             self._on_gates(self)
 
     def expire(self, now: float) -> None:
@@ -92,7 +92,7 @@ class BatchState:
         for index, result in enumerate(self.results):
             if result is None:
                 self.answer(index, None, _DEADLINE, now=now)
-        self.opened.clear()
+        self.ready_parts.clear()
 
     def withdraw(self) -> None:
         """Stop waiting. Work that only this batch was waiting for is stopped."""
@@ -132,7 +132,7 @@ class BatchState:
         if composition is not None:
             result.recipe = composition.composed.plan.recipe.name
             if self.request.items[index].verifier is None:
-                result.checks = composition.told()
+                result.checks = composition.checks_as_json()
         if self._on_result is not None:
             self._on_result(index, result)
         self._left -= 1

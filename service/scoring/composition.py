@@ -113,9 +113,9 @@ class Composition:
             self.outcome = self._shaped()
         return begun
 
-    def told(self) -> list[dict[str, Any]]:
+    def checks_as_json(self) -> list[dict[str, Any]]:
         """The result of each check, for the caller."""
-        return [self._told_check(at) for at in range(len(self._checks))]
+        return [self._check_as_json(at) for at in range(len(self._checks))]
 
     @property
     def _recipe(self) -> Recipe:
@@ -149,8 +149,8 @@ class Composition:
     def _trouble(self, position: int, verdict: Verdict) -> Outcome:
         check, configured = self._checks[position], self.composed.plan.verifiers[position]
         message = f"check {check.name}: {verdict.detail.get('message', verdict.reason)}"
-        told = Verdict.invalid if verdict.status is Status.INVALID else Verdict.failed
-        return Outcome(told(verdict.reason, message), None, configured, cached=False)
+        make = Verdict.invalid if verdict.status is Status.INVALID else Verdict.failed
+        return Outcome(make(verdict.reason, message), None, configured, cached=False)
 
     def _shaped(self) -> Outcome:
         recipe, plan = self._recipe, self.composed.plan
@@ -205,7 +205,7 @@ class Composition:
             at = gate.on
         return at
 
-    def _told_check(self, at: int) -> dict[str, Any]:
+    def _check_as_json(self, at: int) -> dict[str, Any]:
         check, judged = self._checks[at], self._judged[at]
         verifier = check.entry.verifier
         about: dict[str, Any] = {"name": check.name, "verifier": verifier.name, "version": verifier.version}

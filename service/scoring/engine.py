@@ -224,14 +224,14 @@ class Engine:
         elif isinstance(prepared, Verdict):
             batch.answer(index, None, prepared, now=perf_counter())
         else:
-            batch.opened += Composition(index, prepared).first()
+            batch.ready_parts += Composition(index, prepared).first()
             missed += self._begin_checks(batch)
 
     def _begin_checks(self, batch: BatchState) -> list[PendingVerdict]:
         """Begin the checks with open gates. If the verdict of a check is at hand, it may open further gates."""
         missed = []
-        while batch.opened:
-            part = batch.opened.pop()
+        while batch.ready_parts:
+            part = batch.ready_parts.pop()
             if part.item.outcome is None:
                 pending = self._find(batch, part, part.prepared)
                 if pending is not None:

@@ -49,8 +49,8 @@ class RedisRecords:
     async def swap(self, name: str, version: bytes | None, change: Change) -> bool:
         pairs = [part for field in change.fields.items() for part in field]
         ttl_ms = max(1, round(change.ttl_s * 1000))
-        told = (version or b"", ttl_ms, len(change.dropped), *change.dropped, *pairs)
-        return bool(await self._link.ask("EVAL", _SWAP, 1, self._key(name), *told) == 1)
+        arguments = (version or b"", ttl_ms, len(change.dropped), *change.dropped, *pairs)
+        return bool(await self._link.ask("EVAL", _SWAP, 1, self._key(name), *arguments) == 1)
 
     async def close(self) -> None:
         await self._link.close()

@@ -72,12 +72,12 @@ def _sample(prompt: int, gold: str, solution: str, chance: random.Random) -> Sam
 
 
 def _row(trainer: str, cores: Sequence[int], file: Path, samples: int) -> dict[str, Cell]:
-    in_process = _told(trainer, "own", cores, file, "")
+    in_process = _measured(trainer, "own", cores, file, "")
     with servers.ours(cores, workers=str(len(cores)), sandbox="none") as server:
         url = f"http://{server.http}"
         pids = [server.pid, *descendants(server.pid)]
         before_s = servers.cpu_s(pids)
-        through = _told(trainer, "hook", cores, file, url)
+        through = _measured(trainer, "hook", cores, file, url)
         service_s = servers.cpu_s(pids) - before_s
         requests = _requests(url)
     return {
@@ -100,7 +100,7 @@ def _same(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and abs(one - other) < 1e-6
 
 
-def _told(trainer: str, way: str, cores: Sequence[int], file: Path, url: str) -> dict[str, Any]:
+def _measured(trainer: str, way: str, cores: Sequence[int], file: Path, url: str) -> dict[str, Any]:
     command = [str(python_of(trainer)), str(_SCRIPTS / f"{trainer}_step.py"), way, str(file)]
     with servers.on_cores(cores):
         done = subprocess.run(
@@ -113,8 +113,8 @@ def _told(trainer: str, way: str, cores: Sequence[int], file: Path, url: str) ->
         )
     if done.returncode:
         raise RuntimeError(f"{trainer} {way}: {done.stderr[-2000:]}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def _requests(url: str) -> int:

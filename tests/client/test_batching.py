@@ -85,5 +85,5 @@ def test_a_server_that_asks_for_time_gets_it_within_reason(asked_s: float, least
 
 @pytest.mark.parametrize("loc", [["items", 3, "params", "x"], ["body", "items", 3, "params", "x"], "items[3].params.x"])
 def test_a_place_in_the_request_is_read_in_each_spelling(loc: Any) -> None:
-    told = problem({"title": "Invalid", "detail": "d", "errors": [{"loc": loc, "msg": "m"}, "junk", {}]})
-    assert told == {"detail": "d", "errors": [FieldError(("items", 3, "params", "x"), "m"), FieldError((), "")]}
+    parsed = problem({"title": "Invalid", "detail": "d", "errors": [{"loc": loc, "msg": "m"}, "junk", {}]})
+    assert parsed == {"detail": "d", "errors": [FieldError(("items", 3, "params", "x"), "m"), FieldError((), "")]}

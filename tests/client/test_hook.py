@@ -122,10 +122,10 @@ def test_every_sample_has_the_same_numbers() -> None:
     composed = result(
         score=1.0, reward=0.9, checks=({"name": "think_format", "score": 1.0, "value": 0.1},), cached=True
     )
-    told = [hook.numbers(each) for each in (composed, result(score=0.0), FAILED, INVALID)]
-    assert len({tuple(each) for each in told}) == 1
-    assert all(type(value) is float and math.isfinite(value) for each in told for value in each.values())
-    assert told[0] == {
+    numbers = [hook.numbers(each) for each in (composed, result(score=0.0), FAILED, INVALID)]
+    assert len({tuple(each) for each in numbers}) == 1
+    assert all(type(value) is float and math.isfinite(value) for each in numbers for value in each.values())
+    assert numbers[0] == {
         "score": 0.9,
         "acc": 1.0,
         "failed": 0.0,
@@ -134,8 +134,8 @@ def test_every_sample_has_the_same_numbers() -> None:
         "judge_ms": 0.0,
         "think_format": 0.1,
     }
-    assert [each["think_format"] for each in told] == [0.1, 0.0, 0.0, 0.0]
-    assert [(each["score"], each["acc"], each["failed"], each["invalid"]) for each in told[2:]] == [
+    assert [each["think_format"] for each in numbers] == [0.1, 0.0, 0.0, 0.0]
+    assert [(each["score"], each["acc"], each["failed"], each["invalid"]) for each in numbers[2:]] == [
         (-1.0, -1.0, 1.0, 0.0),
         (0.5, 0.5, 0.0, 1.0),
     ]

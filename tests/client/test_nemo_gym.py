@@ -69,9 +69,9 @@ async def test_a_rollout_comes_back_with_its_reward(served: Served, module: Any)
     row = rollout("so \\boxed{4}", expected_answer="4", _ng_task_index=7)
     answer = await verify(module, row, url=served.url, verifier="math")
     assert answer.status_code == 200
-    told = answer.json()
-    assert told["reward"] == 1.0
-    assert {name: told[name] for name in row} == row
+    body = answer.json()
+    assert body["reward"] == 1.0
+    assert {name: body[name] for name in row} == row
     wrong = await verify(module, rollout("so \\boxed{5}", expected_answer="4"), url=served.url, verifier="math")
     assert wrong.json()["reward"] == 0.0
 
@@ -79,13 +79,13 @@ async def test_a_rollout_comes_back_with_its_reward(served: Served, module: Any)
 async def test_what_could_not_be_judged_is_marked_for_both_trainers(module: Any) -> None:
     row = rollout("so \\boxed{4}", expected_answer="4", instance_config={"seed": 1})
     answer = await verify(module, row, url=NOWHERE, verifier="math", deadline_s=0.2, on_failed="abstain")
-    told = answer.json()
+    body = answer.json()
     assert answer.status_code == 200
-    assert told["_ng_failure_class"] == "judge_failed"
-    assert told["instance_config"] == {"seed": 1, "mask_sample": True}
-    assert told["mask_sample"] is True
-    assert told["_ng_failure_judge_error"]
-    assert told["response"] == row["response"]
+    assert body["_ng_failure_class"] == "judge_failed"
+    assert body["instance_config"] == {"seed": 1, "mask_sample": True}
+    assert body["mask_sample"] is True
+    assert body["_ng_failure_judge_error"]
+    assert body["response"] == row["response"]
 
 
 async def test_without_being_told_so_it_is_a_503_and_no_number(module: Any) -> None:
@@ -115,9 +115,9 @@ def episode(text: str, **columns: Any) -> dict[str, Any]:
 async def test_an_episode_is_verified_as_its_row_is(served: Served, module: Any) -> None:
     for text, reward in (("\\boxed{4}", 1.0), ("\\boxed{5}", 0.0)):
         body = episode(text, expected_answer="4")
-        told = (await verify(module, body, url=served.url, verifier="math")).json()
-        assert (told["reward"], told["mask_sample"], told["failure_kind"]) == (reward, False, None)
-        assert told["response"] == body["verification_input"]["response"]
+        answer = (await verify(module, body, url=served.url, verifier="math")).json()
+        assert (answer["reward"], answer["mask_sample"], answer["failure_kind"]) == (reward, False, None)
+        assert answer["response"] == body["verification_input"]["response"]
 
 
 async def test_an_episode_that_was_not_judged_is_masked_unless_that_is_to_be_an_error(
@@ -127,11 +127,11 @@ async def test_an_episode_that_was_not_judged_is_masked_unless_that_is_to_be_an_
     invalid = episode("x", expected_answer="\\frac{")
     nowhere = {"url": NOWHERE, "verifier": "math", "deadline_s": 0.2}
     there = {"url": served.url, "verifier": "math"}
-    told = (await verify(module, lost, **nowhere)).json()
-    assert told["mask_sample"]
-    assert told["failure_kind"] in ("transport_unreachable", "transport_timeout")  # as far as the deadline let it get
-    told = (await verify(module, invalid, **there)).json()
-    assert (told["mask_sample"], told["failure_kind"]) == (True, "rewardline:unparseable_reference")
+    body = (await verify(module, lost, **nowhere)).json()
+    assert body["mask_sample"]
+    assert body["failure_kind"] in ("transport_unreachable", "transport_timeout")  # as far as the deadline let it get
+    body = (await verify(module, invalid, **there)).json()
+    assert (body["mask_sample"], body["failure_kind"]) == (True, "rewardline:unparseable_reference")
     assert (await verify(module, lost, **nowhere, on_failed="raise")).status_code == 503
     assert (await verify(module, invalid, **there, on_failed="raise")).status_code == 422
 

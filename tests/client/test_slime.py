@@ -75,9 +75,9 @@ async def test_without_options_the_type_of_reward_names_the_recipe(served: Serve
     assert await custom_rm(args, Sample(RIGHT, "4", metadata={"rm_type": "math"})) == 1.0
     gpqa = {"rm_type": "gpqa", "choices": ["one", "four", "six", "ten"]}
     assert await custom_rm(args, Sample("The answer is B", "B", metadata=gpqa)) == 1.0
-    told = {"rm_type": "ifbench", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
-    assert await custom_rm(args, Sample("one two", "", metadata=told)) == 1.0
-    assert await custom_rm(args, Sample("one, two", "", metadata=told)) == 0.0
+    ifbench = {"rm_type": "ifbench", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
+    assert await custom_rm(args, Sample("one two", "", metadata=ifbench)) == 1.0
+    assert await custom_rm(args, Sample("one, two", "", metadata=ifbench)) == 0.0
 
 
 async def test_labels_in_the_metadata_route_what_nothing_else_does(served: Served) -> None:
@@ -121,8 +121,8 @@ async def test_in_evaluation_there_is_nothing_to_remove_from() -> None:
     sample = Sample(RIGHT, "4", group_index=None)
     with pytest.raises(FailedItems):
         await reward(verifier="math", url=NOWHERE, deadline_s=0.2)(arguments(), sample)
-    told = reward(verifier="math", url=NOWHERE, deadline_s=0.2, on_failed=-2.0)
-    assert await told(arguments(), sample) == -2.0
+    custom = reward(verifier="math", url=NOWHERE, deadline_s=0.2, on_failed=-2.0)
+    assert await custom(arguments(), sample) == -2.0
 
 
 async def test_a_data_set_to_be_mended_ends_the_run(served: Served) -> None:

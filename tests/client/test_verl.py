@@ -201,8 +201,12 @@ CALL = {"name": "add", "arguments": {"a": 2}}
 def calls(arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """As verl's agent loop has them."""
     made = {"type": "function", "function": {"name": "add", "arguments": arguments}}
-    told = {"role": "tool", "content": "4", "tool_call_id": "0"}
-    return [{"role": "assistant", "content": "", "tool_calls": [made]}, told, {"role": "assistant", "content": "So 4."}]
+    result = {"role": "tool", "content": "4", "tool_call_id": "0"}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [made]},
+        result,
+        {"role": "assistant", "content": "So 4."},
+    ]
 
 
 def test_calls_are_read_in_text_and_taken_as_messages_where_a_loop_left_them(served: Served) -> None:

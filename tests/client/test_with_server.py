@@ -51,7 +51,7 @@ def url_of(served: Any, door: str) -> str:
     return str(served.url) if door == "http" else f"grpc://{served.grpc}"
 
 
-def told(results: list[Result]) -> list[tuple[Any, ...]]:
+def comparable(results: list[Result]) -> list[tuple[Any, ...]]:
     """All that says something about the item, and not about this very call."""
     return [
         (r.id, r.status, r.score, r.reward, r.reason, r.verifier, r.version, r.extracted, r.detail) for r in results
@@ -92,11 +92,11 @@ def test_both_doors_and_both_clients_give_the_same_results(served: Any) -> None:
         async with AsyncClient(url_of(served, door), batch_items=16) as client:
             return await client.score(batch, references={"shared": "7"}, explain=True)
 
-    over_http = told(sync("http"))
+    over_http = comparable(sync("http"))
     # Where a text cannot travel at all, gRPC's client says so itself, in its own words.
     damaged = 42
     for other in (sync("grpc"), asyncio.run(one_by_one("http")), asyncio.run(one_by_one("grpc"))):
-        found = told(other)
+        found = comparable(other)
         assert found[damaged][:5] == over_http[damaged][:5]
         assert found[:damaged] + found[damaged + 1 :] == over_http[:damaged] + over_http[damaged + 1 :]
     assert {row[1] for row in over_http} == {Status.OK, Status.INVALID}

@@ -30,7 +30,7 @@ def golden(name: str) -> list[Object]:
 
 
 def kit() -> tools.Tools:
-    """The tools kubectl and helm. If there is no package of them, tests are skipped, except where all tests must pass."""
+    """The tools kubectl and helm. Without a package of them tests are skipped, except where all tests must pass."""
     try:
         return tools.ensure()
     except tools.NoTools as why:

@@ -39,14 +39,14 @@ def main() -> None:
             client = by_http if number % 2 == 0 else by_grpc
             results = client.score(items(number, programs))
             scores = [result.score for result in results]
-            told = {
+            figures = {
                 "door": "http" if client is by_http else "grpc",
                 "statuses": Counter(str(result.status.value) for result in results),
                 "math": scores[:MATH],
                 "code": scores[MATH:],
                 "reasons": Counter(result.reason for result in results if result.score is None),
             }
-            print(json.dumps(told), flush=True)
+            print(json.dumps(figures), flush=True)
 
 
 if __name__ == "__main__":

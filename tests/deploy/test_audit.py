@@ -30,7 +30,7 @@ SKIPPED = {"name": "c", "skip_reason": "Dependency not found on PyPI and could n
 def test_only_what_was_looked_up_is_clean(packages: list[dict[str, object]], code: int, said: str) -> None:
     report = audit.read(json.dumps({"dependencies": packages, "fixes": []}))
     assert report.code == code
-    assert said in report.told()
+    assert said in report.text()
 
 
 @pytest.mark.parametrize("output", ["", "No known vulnerabilities found", "{}", "[]", '{"dependencies": null}'])

@@ -120,8 +120,10 @@ def test_traces_are_sent_where_env_says_and_else_nowhere(tmp_path: Path, endpoin
     environment.write(variables, values)
     words = ("--project-directory", str(tmp_path), "--env-file", str(variables), "-f", str(COMPOSE), "config")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("REWARDLINE_")}
-    told = subprocess.run([*command, *words], env=kept, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    for name, part in yaml.safe_load(told)["services"].items():
+    output = subprocess.run(
+        [*command, *words], env=kept, cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    for name, part in yaml.safe_load(output)["services"].items():
         given = part.get("environment", {}).get("REWARDLINE_OTLP_ENDPOINT")
         assert given == (endpoint if name == "service" else None)
 
@@ -256,8 +258,8 @@ def _rounds(
 
 def _check(rounds: Sequence[Mapping[str, Any]]) -> None:
     """Nothing failed, and every score is right."""
-    assert {told["door"] for told in rounds} == {"http", "grpc"}
-    for told in rounds:
-        assert told["statuses"].keys() == {"ok"}, told
-        assert told["math"] == [1.0, 0.0] * (MATH // 2)
-        assert told["code"] == ([1.0, 0.0] * len(told["code"]))[: len(told["code"])]
+    assert {figures["door"] for figures in rounds} == {"http", "grpc"}
+    for figures in rounds:
+        assert figures["statuses"].keys() == {"ok"}, figures
+        assert figures["math"] == [1.0, 0.0] * (MATH // 2)
+        assert figures["code"] == ([1.0, 0.0] * len(figures["code"]))[: len(figures["code"])]

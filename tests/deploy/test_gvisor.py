@@ -133,6 +133,6 @@ def test_hostile_programs_are_held(runsc: Engine) -> None:
     mounted = ("--volume", f"{ROOT}/tests:/there/tests:ro", "--env", "PYTHONPATH=/there", "--memory", "6g")
     secret = ("--env", "SBX_CANARY_SECRET=0123456789abcdef0123456789abcdef")
     said = in_box_host(runsc, *inside, json.dumps(asdict(setup)), options=(*WITH_RIGHTS, *mounted, *secret))
-    told = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    assert "ending" in told[-1], said[-3000:]
-    demand(told, TRIED, EXCUSED)
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert "ending" in lines[-1], said[-3000:]
+    demand(lines, TRIED, EXCUSED)

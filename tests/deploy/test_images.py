@@ -168,8 +168,8 @@ def test_server_has_what_traces_need(docker_images: Engine) -> None:
     ) as container:
         _await_health(docker_images, container)
         look = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8090/metrics').read().decode())"
-        told = docker_images.run("docker", "exec", container, "/opt/rewardline/bin/python", "-c", look)
-        assert "rewardline_spans_sent_total" in told
+        output = docker_images.run("docker", "exec", container, "/opt/rewardline/bin/python", "-c", look)
+        assert "rewardline_spans_sent_total" in output
 
 
 @pytest.mark.deploy

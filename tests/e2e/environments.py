@@ -89,10 +89,10 @@ def _interpreter(version: str) -> list[str]:
     for command in found:
         asked = [command, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
         try:
-            told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+            output = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
         except OSError:
             continue
-        if told.strip() == version:
+        if output.strip() == version:
             return [command]
     raise NoPython(f"no Python {version} with venv is installed")
 

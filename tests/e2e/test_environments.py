@@ -29,33 +29,33 @@ def run(environment: str, script: str, url: str) -> Any:
 
 
 def test_an_episode_of_openenv_is_an_interaction(served: Served) -> None:
-    told = run("openenv", "openenv_episodes.py", served.url)
-    assert told["episode"] == [["7 times 8?", None, False], [0.0, False, True], [1, "open"], [1.0, True, 1.0]]
-    right, wrong, refused = told["calls"]
+    printed = run("openenv", "openenv_episodes.py", served.url)
+    assert printed["episode"] == [["7 times 8?", None, False], [0.0, False, True], [1, "open"], [1.0, True, 1.0]]
+    right, wrong, refused = printed["calls"]
     assert (right, wrong) == (1.0, 0.0)
     assert "VALIDATION_ERROR" in refused
 
 
 @pytest.mark.parametrize("environment", ["nemo-gym", "nemo-gym-0.7"])
 def test_rollouts_of_nemo_gyms_agent_are_verified_with_their_calls(serve: Serve, environment: str) -> None:
-    told = run(environment, "nemo_gym_rollouts.py", serve(root_door="nemo_gym", workers="1").url)
-    _check_rollouts(told)
+    printed = run(environment, "nemo_gym_rollouts.py", serve(root_door="nemo_gym", workers="1").url)
+    _check_rollouts(printed)
 
 
 def test_an_environment_server_of_nemo_gym_has_its_episodes_verified(serve: Serve) -> None:
-    told = run("nemo-gym-0.7", "nemo_gym_episodes.py", serve(root_door="nemo_gym", workers="1").url)
-    _check_rollouts({way: told[way]["episodes"] for way in told})
+    printed = run("nemo-gym-0.7", "nemo_gym_episodes.py", serve(root_door="nemo_gym", workers="1").url)
+    _check_rollouts({way: printed[way]["episodes"] for way in printed})
     for way in ("door", "server"):
-        assert told[way]["typed"] == {
+        assert printed[way]["typed"] == {
             "right": [1.0, False, None, "stateless"],
             "wrong": [0.0, False, None, "stateless"],
             "invalid": [0.0, True, "rewardline:unparseable_reference", "stateless"],
         }
 
 
-def _check_rollouts(told: Any) -> None:
+def _check_rollouts(printed: Any) -> None:
     for way in ("door", "server"):
-        rewards = told[way]
+        rewards = printed[way]
         assert {name.partition("/")[0]: value for name, value in rewards.items() if name.endswith("/calls")} == {
             "right": 1.0,
             "wrong": 0.0,

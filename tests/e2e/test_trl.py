@@ -172,11 +172,11 @@ def test_a_model_plays_with_an_environment_whose_state_is_the_servers(served: Se
             for message in row["completion"]
             for each in message.get("tool_calls") or ()
         ]
-        told = [message["content"] for message in row["completion"] if message["role"] == "tool"]
+        feedback_given = [message["content"] for message in row["completion"] if message["role"] == "tool"]
         feedback = [
             "Yes." if answer == "4" else ("No." if place == 0 else "Over.") for place, answer in enumerate(answers)
         ]
-        assert told == feedback[: len(told)]
+        assert feedback_given == feedback[: len(feedback_given)]
         assert row["Environment"] == (-1.0 if not answers else float(answers[-1] == "4"))
         assert row["tool_call"] == float(answers == ["4"])
         seen.add(tuple(answers))

@@ -314,9 +314,9 @@ def _points_at_its_answer(text: str, found: Extraction) -> None:
     inside = iter(text[start:end])
     if not all(character in inside for character in found.answer.replace(", ", "")):
         raise Broken("span", f"{found.answer!r} is not in {text[start:end]!r}")
-    told = [candidate.text for candidate in found.candidates]
-    are_all_told = len(told) < MAX_CANDIDATES  # otherwise the first of many parts may be an earlier one
-    if not (any(map(found.answer.startswith, told)) if are_all_told else told[-1] in found.answer):
+    candidates = [candidate.text for candidate in found.candidates]
+    is_complete = len(candidates) < MAX_CANDIDATES  # otherwise the first of many parts may be an earlier one
+    if not (any(map(found.answer.startswith, candidates)) if is_complete else candidates[-1] in found.answer):
         raise Broken("span", f"{found.answer!r} is none of the candidates")
 
 

@@ -85,7 +85,7 @@ def drips(body: bytes = b"x" * 1000, every_s: float = 0.05) -> Behaviour:
         await exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         for byte in body:
             if exchange.reader.at_eof():
-                exchange.seen.gone.set()
+                exchange.request.gone.set()
                 exchange.close()
             await exchange.raw(bytes([byte]))
             await asyncio.sleep(every_s)
@@ -116,7 +116,7 @@ def echoes_nonce() -> Behaviour:
     """Answers with the content of the request's last message, so that a reply to another question is noticed."""
 
     async def behave(exchange: Exchange) -> None:
-        content = exchange.seen.json["messages"][-1]["content"]
+        content = exchange.request.json["messages"][-1]["content"]
         await exchange.send(200, json.dumps(completion(content)).encode())
 
     return behave
@@ -126,7 +126,7 @@ def capable(*, schema: bool = True, logprobs: bool = True, several: bool = True)
     """A server with these capabilities. It ignores options that it does not support."""
 
     async def behave(exchange: Exchange) -> None:
-        asked = exchange.seen.json
+        asked = exchange.request.json
         content = VERDICT
         if schema and "response_format" in asked:
             properties = asked["response_format"]["json_schema"]["schema"]["properties"]

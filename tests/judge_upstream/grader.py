@@ -100,9 +100,9 @@ class Grader:
             return 200, _completion('{"reasoning": "hello", "verdict": "A"}')
         self.calls[_mode(sections)] += 1
         self.prompts.append(text)
-        told = self.trouble(len(self.prompts))
-        if told is not None:
-            return told[0], told[1].encode()
+        failure = self.trouble(len(self.prompts))
+        if failure is not None:
+            return failure[0], failure[1].encode()
         return 200, _completion(self.answer(sections))
 
 

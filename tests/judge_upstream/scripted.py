@@ -16,7 +16,7 @@ from tests.listening import Listener
 
 
 @dataclass
-class Seen:
+class RecordedRequest:
     """A request as it arrived."""
 
     method: str
@@ -40,8 +40,8 @@ class Seen:
 class Exchange:
     """A request, and the connection on which to answer it."""
 
-    def __init__(self, seen: Seen, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.seen = seen
+    def __init__(self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.request = request
         self.reader = reader
         self.writer = writer
 
@@ -59,7 +59,7 @@ class Exchange:
         """Answer nothing (more) until the client leaves."""
         while await self.reader.read(1024):
             pass
-        self.seen.gone.set()
+        self.request.gone.set()
         raise ConnectionResetError
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class Scripted:
         """`probes` answers probes. They are no steps of the script."""
         self.script = list(script)
         self.probes = probes
-        self.requests: list[Seen] = []
+        self.requests: list[RecordedRequest] = []
         self.connections = 0
         self.arrived = asyncio.Condition()
         self.port = 0
@@ -95,9 +95,9 @@ class Scripted:
         return f"http://127.0.0.1:{self.port}/v1"
 
     @property
-    def calls(self) -> list[Seen]:
+    def calls(self) -> list[RecordedRequest]:
         """The requests that are no probes."""
-        return [seen for seen in self.requests if not seen.is_probe and seen.method == "POST"]
+        return [request for request in self.requests if not request.is_probe and request.method == "POST"]
 
     async def __aenter__(self) -> Self:
         await self.listen()
@@ -129,14 +129,14 @@ class Scripted:
         method, path, _ = head[0].split(" ")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        seen = Seen(method, path, headers, body, number)
-        self.requests.append(seen)
+        request = RecordedRequest(method, path, headers, body, number)
+        self.requests.append(request)
         async with self.arrived:
             self.arrived.notify_all()
-        exchange = Exchange(seen, reader, writer)
-        behaviour = self.probes if seen.is_probe and self.probes else self._next()
+        exchange = Exchange(request, reader, writer)
+        behaviour = self.probes if request.is_probe and self.probes else self._next()
         await behaviour(exchange)
-        seen.answered = True
+        request.answered = True
         return not writer.is_closing()
 
     def _next(self) -> Behaviour:

@@ -43,8 +43,8 @@ class Flow:
     answers: list[tuple[bytes, Sequence[float], bool]] = field(default_factory=list)
     """Unchecked bodies, each with the right scores, and whether it came within the measured time."""
 
-    def look(self) -> None:
-        """At the answers."""
+    def check_answers(self) -> None:
+        """Check the answers, and count them."""
         for body, scores, counts in self.answers:
             given = [result["score"] for result in json.loads(body)["results"]]
             pairs = list(zip(given, scores, strict=True))
@@ -105,7 +105,7 @@ async def _closed_loop(caller: aiohttp.ClientSession, seconds: float, callers: i
         for _ in range(callers):
             tasks.create_task(call())
     flow.seconds = perf_counter() - started
-    flow.look()
+    flow.check_answers()
     return flow
 
 
@@ -124,7 +124,7 @@ async def _open_loop(caller: aiohttp.ClientSession, seconds: float, items_per_s:
             due += pause_s
             await asyncio.sleep(max(0.0, due - perf_counter()))
             tasks.create_task(_send(caller, flow, batch, span))
-    flow.look()
+    flow.check_answers()
     return flow
 
 

@@ -34,7 +34,7 @@ _RESULT: dict[str, Any] = _OK | {
 }
 
 
-class Heard:
+class ResultCollector:
     """Results in their order. After `at_most` the caller stops."""
 
     def __init__(self, at_most: int = 1000) -> None:

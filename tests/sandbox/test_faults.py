@@ -88,16 +88,16 @@ def test_a_service_lives_through_a_restart_of_its_daemon(own_daemon: DockerDaemo
         assert _scores(served, [RIGHT, WRONG]) == [1.0, 0.0]
         own_daemon.stop()
         assert _scores(served, [RIGHT, WRONG]) == [None, None]
-        eventually(lambda: _told(served)[1] == "lost")
-        assert _told(served) == (200, "lost", "ready")
+        eventually(lambda: _states(served)[1] == "lost")
+        assert _states(served) == (200, "lost", "ready")
         assert "sandbox" in httpx.get(f"{served.url}/readyz").json()["lacks"]
         assert httpx.get(f"{served.url}/healthz").status_code == 200
         own_daemon.start()
-        eventually(lambda: _told(served) == (200, "ready", "ready"))
+        eventually(lambda: _states(served) == (200, "ready", "ready"))
         assert _scores(served, [RIGHT, WRONG]) == [1.0, 0.0]
 
 
-def _told(served: Served) -> tuple[int, str, str]:
+def _states(served: Served) -> tuple[int, str, str]:
     """What a probe gets, the boxes' state, and the service's own."""
     probe = httpx.get(f"{served.url}/readyz")
     return probe.status_code, httpx.get(f"{served.url}/v1/sandbox").json()["state"], probe.json()["status"]

@@ -180,8 +180,8 @@ BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(1000
 
 def kill_at_work(served: Served) -> set[int]:
     """Kill the service while its boxes are busy; the processes it had."""
-    told = httpx.get(f"{served.url}/v1/sandbox").json()
-    assert told["state"] == "ready", told
+    state = httpx.get(f"{served.url}/v1/sandbox").json()
+    assert state["state"] == "ready", state
 
     def ask() -> None:
         with contextlib.suppress(httpx.HTTPError):  # it is killed before it answers

@@ -45,7 +45,9 @@ both_tiers = pytest.mark.parametrize("tier", ["namespaces", "landlock"])
 
 
 @asynccontextmanager
-async def opened(directory: Path, size: BoxSize = USUAL_SIZE, tier: Tier = "namespaces") -> AsyncIterator[LocalBackend]:
+async def open_backend(
+    directory: Path, size: BoxSize = USUAL_SIZE, tier: Tier = "namespaces"
+) -> AsyncIterator[LocalBackend]:
     """A backend, where this machine lets it make boxes of this tier."""
     python = SHARED_PYTHON if tier == "landlock" else None
     made = LocalBackend(size, python, tier, directory)
@@ -128,7 +130,7 @@ for place in ("/", "/etc", "/dev"):
 found["visible"] = [path for path in {hidden!r} if os.path.exists(path)]
 found["prefix"] = sys.prefix
 """
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         seen = await probed(made, probe, once=once)
     passed = {str(parent) for prefix in (sys.prefix, sys.base_prefix) for parent in Path(prefix).parents}
     assert set(seen["visible"]) <= passed  # on the way to the interpreter
@@ -165,7 +167,7 @@ own = ("/box", "/tmp", "/dev/shm")
 found["mb"] = {place: os.statvfs(place).f_blocks * os.statvfs(place).f_frsize >> 20 for place in own}
 found["flags"] = {line.split()[4]: line.split()[5].split(",") for line in open("/proc/self/mountinfo")}
 """
-    async with opened(state_dir, BoxSize(disk_mb=64)) as made:
+    async with open_backend(state_dir, BoxSize(disk_mb=64)) as made:
         seen = await probed(made, probe, once=once)
     assert seen["written"] == ["/box", "/tmp", "/dev/shm"]
     assert seen["mb"] == {"/box": 64, "/tmp": 16, "/dev/shm": 16}
@@ -189,7 +191,7 @@ try:
 except OSError:
     found["connected"] = False
 """
-    async with server, opened(state_dir) as made:
+    async with server, open_backend(state_dir) as made:
         seen = await probed(made, probe, once=once)
     assert seen == {"pid": 1, "processes": [1], "interfaces": ["lo"], "host": "box", "connected": False}
 
@@ -212,7 +214,7 @@ for name in os.listdir("/proc/self/fd"):
     except OSError:
         pass
 """
-    async with opened(state_dir, tier=tier) as made:
+    async with open_backend(state_dir, tier=tier) as made:
         box = await made.make(Profile.PLAIN, once=once)
         try:
             seen = await found(box, probe)
@@ -247,7 +249,7 @@ if os.fork() == 0:
 found["exit"] = os.waitstatus_to_exitcode(os.wait()[1])
 found["uid_map"] = open("/proc/self/uid_map").read().split()
 """
-    async with opened(state_dir, tier=tier) as made:
+    async with open_backend(state_dir, tier=tier) as made:
         boxes = [await made.make(Profile.PLAIN, once=once) for _ in range(2)]
         try:
             seen = [await found(box, probe) for box in boxes]
@@ -265,7 +267,7 @@ found["uid_map"] = open("/proc/self/uid_map").read().split()
 async def test_a_box_that_takes_more_memory_than_it_may_is_known_to_have_died_of_it(
     state_dir: Path, once: bool
 ) -> None:
-    async with opened(state_dir, BoxSize(memory_mb=32)) as made:
+    async with open_backend(state_dir, BoxSize(memory_mb=32)) as made:
         box = await made.make(Profile.PLAIN, once=once)
         try:
             with pytest.raises(AssertionError):
@@ -280,7 +282,7 @@ async def test_a_box_that_takes_more_memory_than_it_may_is_known_to_have_died_of
 async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_are_kept(
     state_dir: Path, once: bool
 ) -> None:
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         box = await made.make(Profile.PLAIN, once=once)
         try:
             with pytest.raises(AssertionError):
@@ -294,7 +296,7 @@ async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_ar
 
 @both_kinds
 async def test_a_boxs_end_is_seen_by_all_who_wait_for_it(state_dir: Path, once: bool) -> None:
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         box = await made.make(Profile.PLAIN, once=once)
         assert isinstance(box, backend.LocalBox)
         waiting = [asyncio.create_task(box._keeper.wait(None)) for _ in range(3)]
@@ -308,7 +310,7 @@ async def test_a_boxs_end_is_seen_by_all_who_wait_for_it(state_dir: Path, once: 
 async def test_who_waits_for_a_boxs_end_is_told_also_if_it_is_destroyed_at_that_moment(
     state_dir: Path, once: bool
 ) -> None:
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         box = await made.make(Profile.PLAIN, once=once)
         assert isinstance(box, backend.LocalBox)
         waiting = asyncio.create_task(box._keeper.wait(None))
@@ -321,7 +323,7 @@ async def test_who_waits_for_a_boxs_end_is_told_also_if_it_is_destroyed_at_that_
 
 
 async def test_a_box_that_is_gone_says_nothing_of_who_has_its_descriptor_now(state_dir: Path) -> None:
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         box = await made.make(Profile.PLAIN)
         assert isinstance(box, backend.LocalBox)
         await box.destroy()
@@ -351,7 +353,7 @@ try:
 except OSError:
     pass
 """
-    async with opened(state_dir, BoxSize(processes=20)) as made:
+    async with open_backend(state_dir, BoxSize(processes=20)) as made:
         seen = await probed(made, probe, once=once)
     assert 20 <= seen["started"] < 30, "its own, beside the few of the runner"
 
@@ -363,7 +365,7 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
     state_dir: Path, once: bool, tier: Tier
 ) -> None:
     mark = f"left-by-{os.getpid()}-{tier}"
-    async with opened(state_dir, tier=tier) as made:
+    async with open_backend(state_dir, tier=tier) as made:
         await (await made.make(Profile.PLAIN, once=once)).destroy()
         before, kept = (descriptors(), children()), entries(the_directory(state_dir))
         box = await made.make(Profile.PLAIN, once=once)
@@ -382,7 +384,7 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
 @both_kinds
 @pytest.mark.leaks
 async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         await (await made.make(Profile.PLAIN, once=once)).destroy()
         before = descriptors(), children()
         for _ in range(10):
@@ -395,7 +397,7 @@ async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
 
 
 async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(state_dir: Path) -> None:
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         before = children()
         box = await made.make(Profile.PLAIN)
         destroying = asyncio.create_task(box.destroy())
@@ -411,7 +413,7 @@ async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(st
 @only_forked
 async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Path) -> None:
     others = children()
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         await probed(made, "found['one'] = True", once=True)
         forkserver = children() - others
         assert len(forkserver) == 1
@@ -446,7 +448,7 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
             seen |= {{name for name in {names} if is_in(content, name)}}
 found["seen"] = sorted((begin + end).decode() for begin, end in seen)
 """
-    async with opened(state_dir) as made:
+    async with open_backend(state_dir) as made:
         first, second = [await made.make(Profile.PLAIN, once=True) for _ in range(2)]
         names = [(f"/{box.name}"[:9].encode(), f"/{box.name}"[9:].encode()) for box in (first, second)]
         await first.destroy()
@@ -510,7 +512,7 @@ async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest
         await until_running(0, mark)
         await until(lambda: not any(map(is_there, below)))
     assert the_directory(state_dir).name == name
-    async with opened(state_dir, tier=tier):
+    async with open_backend(state_dir, tier=tier):
         assert the_directory(state_dir).name != name
         assert groups_of(name) == []
 
@@ -519,7 +521,7 @@ async def test_a_living_service_is_left_alone_by_another_with_the_same_directory
     mark = f"living-{os.getpid()}"
     with another_service(state_dir, "namespaces", mark):
         name = the_directory(state_dir).name
-        async with opened(state_dir):
+        async with open_backend(state_dir):
             assert name in entries(state_dir)
         await until_running(MARKED * 2 + 1, mark)
 

@@ -87,11 +87,11 @@ def test_an_end_that_is_nobodys_gives_no_result(ended: str) -> None:
 
 
 def test_outcomes_of_tests_are_read_with_whatever_text_they_have() -> None:
-    result = told(sealed(0, ["one", True, ""]), sealed(1, ["two \ud800", False, "half \udfff"]))
+    result = parsed(sealed(0, ["one", True, ""]), sealed(1, ["two \ud800", False, "half \udfff"]))
     assert result.value is None
     assert result.tests == [TestOutcome("one", True), TestOutcome("two ?", False, "half ?")]
     assert not result.complete
-    assert told(sealed(0, ["one", True, ""]), sealed(1, {"complete": 0})).complete
+    assert parsed(sealed(0, ["one", True, ""]), sealed(1, {"complete": 0})).complete
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_outcomes_of_tests_are_read_with_whatever_text_they_have() -> None:
     ids=["text", "number", "short", "object", "deep", "bytes"],
 )
 def test_lines_that_are_no_outcomes_are_none(lines: bytes) -> None:
-    result = told(lines, sealed(0, ["one", True, ""]))
+    result = parsed(lines, sealed(0, ["one", True, ""]))
     assert result.tests == [TestOutcome("one", True)]
     assert not result.complete
 
@@ -116,16 +116,16 @@ def test_lines_that_are_no_outcomes_are_none(lines: bytes) -> None:
     ids=["no seal", "no key", "another key", "the end"],
 )
 def test_a_line_that_the_tests_did_not_seal_says_nothing(lines: list[bytes]) -> None:
-    result = told(*lines)
+    result = parsed(*lines)
     assert result.tests == []
     assert not result.complete
 
 
 def test_a_seal_holds_for_one_line_at_its_place() -> None:
     failed, passed = sealed(0, ["one", False, "no"]), sealed(1, ["two", True, ""])
-    assert told(failed.replace(b"false", b"true")).tests == []
-    assert told(passed, failed).tests == [TestOutcome("one", False, "no")]
-    assert told(failed, passed, passed).tests == [TestOutcome("one", False, "no"), TestOutcome("two", True)]
+    assert parsed(failed.replace(b"false", b"true")).tests == []
+    assert parsed(passed, failed).tests == [TestOutcome("one", False, "no")]
+    assert parsed(failed, passed, passed).tests == [TestOutcome("one", False, "no"), TestOutcome("two", True)]
 
 
 def sealed(number: int, line: Any) -> bytes:
@@ -133,7 +133,7 @@ def sealed(number: int, line: Any) -> bytes:
     return json.dumps({**line, "seal": stamp} if isinstance(line, dict) else [*line, stamp]).encode()
 
 
-def told(*lines: bytes) -> RunResult:
+def parsed(*lines: bytes) -> RunResult:
     data = b"\n".join(lines) + b"\n"
     result, _ = read_result(text(RESULT, value=None, tests=len(data), fetched=[]), bytes(5) + data, KEY)
     assert result is not None

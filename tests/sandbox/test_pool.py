@@ -25,7 +25,7 @@ from sandbox.boxes.pool import PooledSandbox, box_pool, job, pooled_box
 from sandbox.boxes.pool.compile_cache import CompileCache
 from sandbox.boxes.pool.counters import Reason
 from sandbox.boxes.pool.programs import Plan
-from tests.sandbox.scripted_boxes import Heard, ScriptedBackend
+from tests.sandbox.scripted_boxes import ResultCollector, ScriptedBackend
 from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns, until
 
@@ -53,9 +53,9 @@ def deeds(*words: str) -> Sequence[Run]:
     return [Execute(stdin=word.encode()) for word in words]
 
 
-async def run(pool: PooledSandbox, *words: str, heard: Heard | None = None, source: str = "") -> Built:
+async def run(pool: PooledSandbox, *words: str, collector: ResultCollector | None = None, source: str = "") -> Built:
     async with asyncio.timeout(PATIENCE_S):  # virtual seconds
-        return await pool.run(Program(source), deeds(*words), heard)
+        return await pool.run(Program(source), deeds(*words), collector)
 
 
 # ---- one program
@@ -63,41 +63,41 @@ async def run(pool: PooledSandbox, *words: str, heard: Heard | None = None, sour
 
 @in_virtual_time
 async def test_each_run_has_its_result_in_order(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        built = await run(pool, "ok one", "ok two", "ok three", heard=heard)
+        built = await run(pool, "ok one", "ok two", "ok three", collector=collector)
     assert built == Built(ok=True)
-    assert [result.stdout for result in heard.results] == [b"one", b"two", b"three"]
-    assert heard.results[0].peak_memory_mb == 2.5
+    assert [result.stdout for result in collector.results] == [b"one", b"two", b"three"]
+    assert collector.results[0].peak_memory_mb == 2.5
     assert pool.counters.runs[Exit.EXITED] == 3
 
 
 @in_virtual_time
 async def test_a_program_that_cannot_be_loaded_has_no_runs(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        built = await run(pool, "ok", source="broken", heard=heard)
+        built = await run(pool, "ok", source="broken", collector=collector)
         assert not built.ok
         assert built.message == "broken"
-        assert not heard.results
+        assert not collector.results
         await until(lambda: pool.ready == 1)
     assert backend.made[0].asked == ["load", "unload"]
 
 
 @in_virtual_time
 async def test_nothing_is_run_after_the_caller_says_stop_but_what_may_have_begun(backend: ScriptedBackend) -> None:
-    heard = Heard(at_most=3)
+    collector = ResultCollector(at_most=3)
     async with pool_of(backend) as pool:
-        await run(pool, *["ok"] * 10, heard=heard)
+        await run(pool, *["ok"] * 10, collector=collector)
         await until(lambda: pool.ready == 1)
-    assert len(heard.results) == 3
+    assert len(collector.results) == 3
     assert backend.made[0].asked == ["load", *["execute"] * 4, "unload"]
 
 
 @in_virtual_time
 async def test_a_first_wrong_result_costs_no_second_run(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
-        await run(pool, *["ok"] * 10, heard=Heard(at_most=1))
+        await run(pool, *["ok"] * 10, collector=ResultCollector(at_most=1))
         await until(lambda: pool.ready == 1)
     assert backend.done == {"ok": 1}
 
@@ -105,7 +105,7 @@ async def test_a_first_wrong_result_costs_no_second_run(backend: ScriptedBackend
 @in_virtual_time
 async def test_runs_that_take_long_are_begun_one_by_one(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
-        await run(pool, "slow 0.1", "slow 0.11", "ok", heard=Heard(at_most=2))
+        await run(pool, "slow 0.1", "slow 0.11", "ok", collector=ResultCollector(at_most=2))
         await until(lambda: pool.ready == 1)
     assert "ok" not in backend.done
 
@@ -113,7 +113,7 @@ async def test_runs_that_take_long_are_begun_one_by_one(backend: ScriptedBackend
 @in_virtual_time
 async def test_a_run_that_nobody_wants_any_more_costs_the_box_not_the_caller(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
-        await run(pool, "ok", "ok", "silent", heard=Heard(at_most=2))
+        await run(pool, "ok", "ok", "silent", collector=ResultCollector(at_most=2))
         assert pool.busy == 1
         await until(lambda: pool.busy == 0 and pool.ready == 1)
         now_s = asyncio.get_running_loop().time()
@@ -266,11 +266,11 @@ def test_the_box_has_imported_what_tests_are_written_with(
 
 @in_virtual_time
 async def test_what_had_no_result_when_the_box_died_is_run_again_in_a_fresh_one(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        await run(pool, "ok 1", "ok 2", "once:die", "ok 4", heard=heard)
+        await run(pool, "ok 1", "ok 2", "once:die", "ok 4", collector=collector)
         await until(lambda: all(box.destroyed for box in backend.made if box.loaded))
-    assert [result.stdout for result in heard.results] == [b"1", b"2", b"", b"4"]
+    assert [result.stdout for result in collector.results] == [b"1", b"2", b"", b"4"]
     assert backend.done["ok 1"] == 1
     assert pool.counters.boxes_ended[Reason.DIED] == 1
     assert pool.counters.jobs_again == 1
@@ -279,50 +279,50 @@ async def test_what_had_no_result_when_the_box_died_is_run_again_in_a_fresh_one(
 @pytest.mark.parametrize("deed", ["die", "garbage"])
 @in_virtual_time
 async def test_two_deaths_at_the_same_run_are_nobodys_verdict(backend: ScriptedBackend, deed: str) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
         with pytest.raises(SandboxUnavailable) as caught:
-            await run(pool, "ok", deed, "ok", heard=heard)
+            await run(pool, "ok", deed, "ok", collector=collector)
         assert caught.value.reason == "box_died"
         await run(pool, "ok")
-    assert len(heard.results) == 1
+    assert len(collector.results) == 1
     assert backend.done[deed] == 2
 
 
 @in_virtual_time
 async def test_a_box_that_dies_of_memory_again_is_the_runs_memory_limit(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        assert (await run(pool, "ok", "oom", "ok", heard=heard)).ok
-    assert heard.exits == [Exit.EXITED, Exit.MEMORY_LIMIT, Exit.EXITED]
+        assert (await run(pool, "ok", "oom", "ok", collector=collector)).ok
+    assert collector.exits == [Exit.EXITED, Exit.MEMORY_LIMIT, Exit.EXITED]
     assert backend.done["oom"] == 2
 
 
 @in_virtual_time
 async def test_a_later_run_that_dies_of_memory_alone_needs_no_second_box(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        await run(pool, "oom", "oom", "ok", heard=heard)
-    assert heard.exits == [Exit.MEMORY_LIMIT, Exit.MEMORY_LIMIT, Exit.EXITED]
+        await run(pool, "oom", "oom", "ok", collector=collector)
+    assert collector.exits == [Exit.MEMORY_LIMIT, Exit.MEMORY_LIMIT, Exit.EXITED]
     assert backend.done["oom"] == 3
 
 
 @in_virtual_time
 async def test_deaths_at_different_runs_are_each_run_again_but_not_without_end(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        await run(pool, "once:die", "once:die 2", "ok", heard=heard)
-        assert heard.exits == [Exit.EXITED] * 3
+        await run(pool, "once:die", "once:die 2", "ok", collector=collector)
+        assert collector.exits == [Exit.EXITED] * 3
         with pytest.raises(SandboxUnavailable):
             await run(pool, *(f"once:die {number}" for number in range(10, 20)))
 
 
 @in_virtual_time
 async def test_a_run_that_came_to_no_end_of_its_own_is_run_again_alone(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
-        await run(pool, "once:killed", "ok", heard=heard)
-        assert heard.exits == [Exit.EXITED, Exit.EXITED]
+        await run(pool, "once:killed", "ok", collector=collector)
+        assert collector.exits == [Exit.EXITED, Exit.EXITED]
         with pytest.raises(SandboxUnavailable):
             await run(pool, "killed")
         with pytest.raises(SandboxUnavailable):
@@ -392,11 +392,11 @@ async def test_a_box_that_dies_as_it_gets_ready_is_replaced(backend: ScriptedBac
 
 @in_virtual_time
 async def test_a_box_for_one_program_that_dies_as_it_gets_ready_keeps_nobody_waiting(backend: ScriptedBackend) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     async with pool_of(backend) as pool:
         backend.last_answer = "lone hello"
-        await run(pool, "once:die", "ok", heard=heard)
-    assert heard.exits == [Exit.EXITED] * 2
+        await run(pool, "once:die", "ok", collector=collector)
+    assert collector.exits == [Exit.EXITED] * 2
     assert backend.last_answer == ""
     assert pool.counters.jobs_again == 2
 

@@ -13,7 +13,7 @@ from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import PooledSandbox
 from sandbox.boxes.pool.counters import Reason
 from tests.processes import children
-from tests.sandbox.scripted_boxes import Heard
+from tests.sandbox.scripted_boxes import ResultCollector
 from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -44,12 +44,12 @@ sys.exit(3 if word == "exit" else 0)
 
 
 async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandbox) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     words = ["hello", "exit", "loop", "flood", "signal", "memory", "again"]
     limits = Limits(cpu_s=0.3, memory_mb=256)
-    built = await real.run(Program(ENDS), [Execute(word.encode(), limits=limits) for word in words], heard)
+    built = await real.run(Program(ENDS), [Execute(word.encode(), limits=limits) for word in words], collector)
     assert built.ok
-    hello, exit_, loop, flood, killed, memory, again = heard.results
+    hello, exit_, loop, flood, killed, memory, again = collector.results
     assert (hello.exit, hello.stdout) == (Exit.EXITED, b"hello\n")
     assert (exit_.exit, exit_.code) == (Exit.EXITED, 3)
     assert (loop.exit, flood.exit) == (Exit.TIME_LIMIT, Exit.OUTPUT_LIMIT)
@@ -59,11 +59,11 @@ async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandb
 
 
 async def test_real_boxes_call_functions_and_run_tests(real: PooledSandbox) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     program = Program("def double(x):\n    return 2 * x")
     tests = Tests(TestStyle.ASSERTS, cases=["assert double(2) == 4", "assert double(2) == 5"])
-    await real.run(program, [Call("double", b"[[21], {}]"), tests], heard)
-    call, asserts = heard.results
+    await real.run(program, [Call("double", b"[[21], {}]"), tests], collector)
+    call, asserts = collector.results
     assert call.value == b"42"
     assert [outcome.passed for outcome in asserts.tests] == [True, False]
     assert asserts.complete
@@ -71,9 +71,9 @@ async def test_real_boxes_call_functions_and_run_tests(real: PooledSandbox) -> N
 
 async def test_real_boxes_serve_many_programs_at_once(real: PooledSandbox) -> None:
     async def one(number: int) -> None:
-        heard = Heard()
-        await real.run(Program(f"print({number}, input())"), [Execute(b"a"), Execute(b"b")], heard)
-        assert [result.stdout for result in heard.results] == [b"%d a\n" % number, b"%d b\n" % number]
+        collector = ResultCollector()
+        await real.run(Program(f"print({number}, input())"), [Execute(b"a"), Execute(b"b")], collector)
+        assert [result.stdout for result in collector.results] == [b"%d a\n" % number, b"%d b\n" % number]
 
     await until(lambda: real.ready == 2)
     before = real.counters.boxes_started
@@ -85,10 +85,10 @@ async def test_real_boxes_serve_many_programs_at_once(real: PooledSandbox) -> No
 
 
 async def test_a_real_run_ends_when_its_caller_goes_away(real: PooledSandbox) -> None:
-    heard = Heard()
+    collector = ResultCollector()
     runs = [Execute(word, limits=Limits(cpu_s=1000, wall_s=1000)) for word in (b"hello", b"loop")]
-    running = asyncio.create_task(real.run(Program(ENDS), runs, heard))
-    await until(lambda: heard.results)  # the next run has begun
+    running = asyncio.create_task(real.run(Program(ENDS), runs, collector))
+    await until(lambda: collector.results)  # the next run has begun
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -98,10 +98,10 @@ async def test_a_real_run_ends_when_its_caller_goes_away(real: PooledSandbox) ->
 async def test_programs_are_what_the_kernel_ends_first_for_want_of_memory_and_not_their_runner() -> None:
     pool = PooledSandbox(LocalBackend(), slots=1)
     await pool.start()
-    heard = Heard()
-    await pool.run(Program("print(open('/proc/self/oom_score_adj').read())"), [Execute()], heard)
+    collector = ResultCollector()
+    await pool.run(Program("print(open('/proc/self/oom_score_adj').read())"), [Execute()], collector)
     await pool.stop()
-    assert [result.stdout.split() for result in heard.results] == [[b"1000"]]
+    assert [result.stdout.split() for result in collector.results] == [[b"1000"]]
 
 
 async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
@@ -110,14 +110,14 @@ async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
     await pool.start()
     keepers = children() - others
     assert len(keepers) == 2
-    heard = Heard()
+    collector = ResultCollector()
     program = Program("import time; time.sleep(float(input())); print('done')")
     async with asyncio.TaskGroup() as group:
-        group.create_task(pool.run(program, [Execute(b"0"), Execute(b"1")], heard))
-        await until(lambda: heard.results)  # the next run has begun
+        group.create_task(pool.run(program, [Execute(b"0"), Execute(b"1")], collector))
+        await until(lambda: collector.results)  # the next run has begun
         for first in [pid for keeper in keepers for pid in children(keeper)]:
             os.kill(first, signal.SIGKILL)
-    assert [(result.exit, result.stdout) for result in heard.results] == [(Exit.EXITED, b"done\n")] * 2
+    assert [(result.exit, result.stdout) for result in collector.results] == [(Exit.EXITED, b"done\n")] * 2
     await until(lambda: pool.counters.boxes_ended[Reason.DIED] == 2)
     assert pool.counters.jobs_again == 1
     await until(lambda: pool.ready == 2)

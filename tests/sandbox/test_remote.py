@@ -123,12 +123,12 @@ async def stream(request: web.Request, frames: Sequence[wire.Frame], *, rest: by
 
 def breaks_off(after: int) -> Answer:
     async def answer(request: web.Request, program: Program, runs: list[Run]) -> web.StreamResponse:
-        told = await stream(request, [wire.Alive(), *map(echo, runs[:after])])
+        results = await stream(request, [wire.Alive(), *map(echo, runs[:after])])
         assert request.transport is not None
         transport = request.transport
         await until(lambda: isinstance(transport, asyncio.WriteTransport) and not transport.get_write_buffer_size())
         transport.abort()
-        return told
+        return results
 
     return answer
 

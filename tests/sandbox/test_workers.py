@@ -223,18 +223,18 @@ def test_any_payloads_come_back_unchanged_and_in_order() -> None:
 
 async def test_each_outcome_is_told_as_soon_as_it_exists() -> None:
     async with started(1) as workers:
-        told: list[tuple[int, Outcome]] = []
+        delivered: list[tuple[int, Outcome]] = []
         first = asyncio.Event()
 
         def take(index: int, outcome: Outcome) -> None:
-            told.append((index, outcome))
+            delivered.append((index, outcome))
             first.set()
 
         call = asyncio.create_task(workers.map(BEHAVE, ["quick", "hang", b"quick too"], take))
         await first.wait()
         assert not call.done()
         outcomes = await call
-    assert sorted(told, key=lambda pair: pair[0]) == list(enumerate(outcomes))
+    assert sorted(delivered, key=lambda pair: pair[0]) == list(enumerate(outcomes))
     assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.TIME_LIMIT, Exit.OK]
 
 
@@ -307,11 +307,11 @@ async def door(answer: Callable[[int, int, int], Awaitable[str | None]], path: P
         nonlocal visits
         visits += 1
         pid, parent = (await reader.readline()).split()
-        told = await answer(visits, int(pid), int(parent))
-        if told is None:
+        reply = await answer(visits, int(pid), int(parent))
+        if reply is None:
             await reader.read()
         else:
-            writer.write(told.encode())
+            writer.write(reply.encode())
         writer.close()
 
     async with await asyncio.start_unix_server(serve, path):

@@ -1070,7 +1070,7 @@ def stood_by(response: str) -> str | None:
     return corrected(response, extract(response, ExtractionParams())).answer
 
 
-@table("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
+@table("answer", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
 @table(
     "behind",
     [
@@ -1091,12 +1091,12 @@ def stood_by(response: str) -> str | None:
         "Just kidding.",
     ],
 )
-def test_an_answer_that_is_turned_from_directly_behind_it_is_none(told: str, behind: str) -> None:
-    assert stood_by(told) == "12"
-    assert stood_by(f"{told} {behind}") is None
+def test_an_answer_that_is_turned_from_directly_behind_it_is_none(answer: str, behind: str) -> None:
+    assert stood_by(answer) == "12"
+    assert stood_by(f"{answer} {behind}") is None
 
 
-@table("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
+@table("answer", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
 @table(
     "behind",
     [
@@ -1109,17 +1109,19 @@ def test_an_answer_that_is_turned_from_directly_behind_it_is_none(told: str, beh
         "No, it's 14. Wait, no, it's 13.",
     ],
 )
-def test_a_correction_that_calls_an_answer_wrong_is_the_answer(told: str, behind: str) -> None:
-    assert stood_by(f"{told} {behind}") == "13"
-    extraction = extract(f"{told} {behind}", ExtractionParams())
-    assert corrected(f"{told} {behind}", extraction, "reject").answer is None
+def test_a_correction_that_calls_an_answer_wrong_is_the_answer(answer: str, behind: str) -> None:
+    assert stood_by(f"{answer} {behind}") == "13"
+    extraction = extract(f"{answer} {behind}", ExtractionParams())
+    assert corrected(f"{answer} {behind}", extraction, "reject").answer is None
 
 
-@table("told", ["12.", "So x = 12.", "Therefore $n = 12$.", "It's 12.", "We get 12."])
+@table("answer", ["12.", "So x = 12.", "Therefore $n = 12$.", "It's 12.", "We get 12."])
 @table("behind", ["Scratch that.", "I take it back.", "Not really.", "No, that's wrong."])
-def test_a_last_number_that_is_taken_back_is_none(told: str, behind: str) -> None:
-    assert in_math(told) == "12"
-    assert corrected(f"{told} {behind}", extract(f"{told} {behind}", ExtractionParams(), MATH_CHANNELS)).answer is None
+def test_a_last_number_that_is_taken_back_is_none(answer: str, behind: str) -> None:
+    assert in_math(answer) == "12"
+    assert (
+        corrected(f"{answer} {behind}", extract(f"{answer} {behind}", ExtractionParams(), MATH_CHANNELS)).answer is None
+    )
 
 
 @table(

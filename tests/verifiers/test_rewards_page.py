@@ -32,7 +32,7 @@ def rows() -> Iterator[dict[str, str]]:
             yield dict(zip(columns, cells, strict=True))
 
 
-def told() -> Iterator[tuple[str, str, dict[str, Any]]]:
+def counterparts() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """What is there, the verifier that stands for it here, and its parameters."""
     for row in rows():
         there = next(iter(row.values()))
@@ -50,7 +50,7 @@ def recipes_told() -> list[str]:
     return [name for row in rows() for name in re.findall(r"`([^`]+)`", row.get("recipe", ""))]
 
 
-@pytest.mark.parametrize(("there", "name", "params"), list(told()))
+@pytest.mark.parametrize(("there", "name", "params"), list(counterparts()))
 def test_it_can_be_written(there: str, name: str, params: dict[str, Any]) -> None:
     fields = REGISTRY[name].verifier.params.model_fields
     for parameter, value in params.items():
@@ -58,7 +58,7 @@ def test_it_can_be_written(there: str, name: str, params: dict[str, Any]) -> Non
 
 
 def test_the_page_names_what_the_trainers_have() -> None:
-    assert {name for _, name, _ in told()} >= {
+    assert {name for _, name, _ in counterparts()} >= {
         "math",
         "code",
         "multiple_choice",

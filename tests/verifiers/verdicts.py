@@ -60,7 +60,7 @@ def main(seed: int) -> None:
                 verdicts |= dict(zip(group, judged, strict=True))
     finally:
         found.close()
-    told = [
+    lines = [
         [
             rows[n][0].verifier.name,
             verdict.status,
@@ -69,8 +69,8 @@ def main(seed: int) -> None:
         ]
         for n, verdict in sorted(verdicts.items())
     ]
-    assert not any(status is Status.FAILED for _, status, _, _ in told), told
-    print(json.dumps(told))
+    assert not any(status is Status.FAILED for _, status, _, _ in lines), lines
+    print(json.dumps(lines))
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def parse(reference: Any) -> Suite:
         InvalidItem: it describes no suite, or not for certain; the message says what was expected and what was found.
     """
     raw = _Raw()
-    raw.take(_opened(reference, "reference"), depth=0)
+    raw.take(_decoded(reference, "reference"), depth=0)
     kind = _kind(raw)
     if not raw.entries and not (raw.modules and kind in (CaseType.PYTEST, CaseType.UNITTEST)):
         raise InvalidItem("no_tests", "the reference holds no tests; a suite without tests judges nothing")
@@ -151,11 +151,11 @@ class _Raw:
 
     def _object(self, value: dict[str, Any], depth: int) -> None:
         self._fields(value)
-        opened = False
+        is_decoded = False
         for key in _CONTAINER_KEYS:
             if value.get(key) not in (None, ""):
-                self.take(_opened(value[key], key), depth + 1)
-                opened = True
+                self.take(_decoded(value[key], key), depth + 1)
+                is_decoded = True
         if value.get("test_list") and isinstance(value.get("test"), str):
             # A row of MBPP+: the few asserts of MBPP, and beside them a program with all other tests.
             self.take([value["test"]], depth + 1)
@@ -170,7 +170,7 @@ class _Raw:
         if "inputs" in value or "outputs" in value:
             self.entries += _zipped(value)
             return
-        if opened or self.modules:
+        if is_decoded or self.modules:
             return
         if first := _first(value, _CODE_KEYS):
             self.take(first if isinstance(first, list) else [{"code": first}], depth + 1)
@@ -192,7 +192,7 @@ class _Raw:
                 self.of_solution = self.of_solution or name.strip().startswith(_SOLUTION)
         metadata = value.get("metadata")
         if isinstance(metadata, str) and metadata.strip().startswith("{"):
-            metadata = _opened(metadata, "metadata")
+            metadata = _decoded(metadata, "metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get("func_name"), str):
             self.functions.append(_function_name(metadata["func_name"]))
         for key in _SETUP_KEYS:
@@ -227,7 +227,7 @@ class _Raw:
 # --- opening
 
 
-def _opened(value: Any, where: str) -> Any:
+def _decoded(value: Any, where: str) -> Any:
     """Decode text that is JSON; other values are unchanged.
 
     Raises:
@@ -242,11 +242,11 @@ def _opened(value: Any, where: str) -> Any:
         read = msgspec.json.decode(text.encode())
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
         raise InvalidItem("unparseable_tests", f"{where} is text that is not JSON ({error}): {clip(text)!r}") from error
-    return _opened(read, where) if isinstance(read, str) else read
+    return _decoded(read, where) if isinstance(read, str) else read
 
 
 def _listed(value: Any, where: str) -> list[Any]:
-    value = _opened(value, where)
+    value = _decoded(value, where)
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
@@ -279,7 +279,7 @@ def _separate_asserts(text: str) -> list[str]:
 
 
 def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:
-    inputs, outputs = (_opened(value.get(key), key) for key in ("inputs", "outputs"))
+    inputs, outputs = (_decoded(value.get(key), key) for key in ("inputs", "outputs"))
     if not isinstance(inputs, list) or not isinstance(outputs, list):
         raise InvalidItem(
             "bad_reference", f"inputs and outputs must be lists, found {_named(inputs)}, {_named(outputs)}"

@@ -468,17 +468,17 @@ class _Programs:
             return None
         ended_at = _ended_at(result.tests) if program.style is TestStyle.ASSERTS else None
         _demand_testable(result)
-        told = [self._outcome(test, result) for test in result.tests[:ended_at]]
-        outcomes += told
-        if ended_at is None and result.complete and len(told) >= program.count:
+        reported = [self._outcome(test, result) for test in result.tests[:ended_at]]
+        outcomes += reported
+        if ended_at is None and result.complete and len(reported) >= program.count:
             return None
         culprit = Outcome("", status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
         if program.style is TestStyle.ASSERTS:
             outcomes.append(culprit)
-            rest = program.cases[len(told) + 1 :]
+            rest = program.cases[len(reported) + 1 :]
             return replace(program, cases=rest, count=len(rest)) if rest else None
-        expected = max(program.count, len(told) + (not result.complete))
-        outcomes += [culprit] * (expected - len(told))
+        expected = max(program.count, len(reported) + (not result.complete))
+        outcomes += [culprit] * (expected - len(reported))
         return None
 
     def _checked(self, result: RunResult) -> Outcome:

@@ -45,10 +45,10 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
     if not nouns:
         return None
     noun = max(nouns, key=lambda cue: (cue.stop, -cue.first))
-    told = _told(sentence, noun)
-    if told is None:
+    found = _answer_start(sentence, noun)
+    if found is None:
         return None
-    begin, has_verb = told
+    begin, has_verb = found
     if not has_verb and any(
         cue.kind is Kind.FIND and sentence.skipped(noun.first) <= cue.stop <= noun.first for cue in sentence.cues
     ):
@@ -92,7 +92,7 @@ def _restated(sentence: Sentence, denied: int) -> list[int]:
 _CLAUSES = frozenset(",;—–，；、")
 
 
-def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
+def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     """The word behind which an announcement ends, and whether it has a verb; None if it announces nothing."""
     said, place = sentence.words, noun.stop
     if any(

@@ -74,8 +74,8 @@ class Replacement(NamedTuple):
 def replacement(text: str, end: int, answer: str) -> Replacement | None:
     """Another answer directly behind one, introduced by words that turn from the first; None if there is none."""
     limit = min(len(text), _behind(text, end) + _MAX_CHARS)
-    told = sentences(text, _behind(text, end), limit)
-    sentence = next(told, None)
+    following = sentences(text, _behind(text, end), limit)
+    sentence = next(following, None)
     if sentence is None or first_word(text, sentence.heard_from, sentence.end) not in openings(*TURNS):
         return None
     if not (turns := sentence.opening()):
@@ -83,7 +83,7 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     is_all = turns >= len(sentence.words)
     if turns == 1 and not is_all and any(cue.stop == 1 for cue in sentence.at(0)):
         return None
-    stating = next(told, None) if is_all else sentence
+    stating = next(following, None) if is_all else sentence
     if stating is None:
         return None
     start = stating.words[turns].start if not is_all else stating.words[0].start if stating.words else limit

@@ -201,7 +201,7 @@ class _Reader:
     def __init__(self, text: str, values: Values, marks: Sequence[Mark]) -> None:
         self._text, self._values, self._marks = text, values, marks
         self._places = values.places(text)
-        self._told = list(self._sentences())[-_MAX_SENTENCES:]
+        self._tail = list(self._sentences())[-_MAX_SENTENCES:]
         self._mentioned: dict[int, Sequence[Mention]] = {}
         self._known: dict[int, Sequence[Stance]] = {}
 
@@ -209,10 +209,10 @@ class _Reader:
         """A sentence with its mentions."""
         if (known := self._mentioned.get(place)) is None:
             known = self._mentioned[place] = self._mentions(place)
-        return Read(self._told[place], known)
+        return Read(self._tail[place], known)
 
     def _mentions(self, place: int) -> Sequence[Mention]:
-        sentence = self._told[place]
+        sentence = self._tail[place]
         text, start, end = sentence.text, sentence.start, sentence.end
         here = self._places_in(sentence)
         inside = [mark for mark in self._marks if start <= mark.start < end or start < mark.end <= end]
@@ -234,19 +234,19 @@ class _Reader:
         return [start for start, _ in self._places[first : bisect_left(self._places, (sentence.end,), first)]]
 
     def _may_hold_formula(self, place: int) -> bool:
-        return self._values.has_formulas and place >= len(self._told) - _FORMULA_SENTENCES
+        return self._values.has_formulas and place >= len(self._tail) - _FORMULA_SENTENCES
 
     def _may_commit(self, place: int) -> bool:
         """Whether a sentence may commit to a mention, by a quick look.
 
         Most sentences mention nothing, or do not commit.
         """
-        sentence = self._told[place]
+        sentence = self._tail[place]
         if any(sentence.start <= mark.start < sentence.end for mark in self._marks):
             return True
         here = self._places_in(sentence)
         return (bool(here) or self._may_hold_formula(place)) and may_commit(
-            sentence, here, self._told[place - 1] if place else None
+            sentence, here, self._tail[place - 1] if place else None
         )
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
@@ -292,7 +292,7 @@ class _Reader:
 
     def begin(self) -> int:
         """The sentence of the last offer, if it is an announcement with at most one other offer before it; else 0."""
-        for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _MAX_FOLLOWING), -1):
+        for place in range(len(self._tail) - 1, max(-1, len(self._tail) - 1 - _MAX_FOLLOWING), -1):
             if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
                 is_last = offer.strength > 3 and offer.names
                 return place if is_last and self._stands_alone(offer, place) else 0
@@ -303,19 +303,19 @@ class _Reader:
 
         A sentence that names it twice may contradict itself.
         """
-        start = self._told[place].start
+        start = self._tail[place].start
         if self._marks and self._marks[0].start < start:
             return False
         before = self._places[: bisect_left(self._places, (start,))]
         others = {_bare(self._text[slice(*span)]) for span in before} - {_bare(self._text[slice(*offer.span)])}
         if len(others) != 1:
             return not others
-        return all(len(self._places_in(sentence)) < 2 for sentence in self._told[:place])
+        return all(len(self._places_in(sentence)) < 2 for sentence in self._tail[:place])
 
     def offers(self, begin: int = 0) -> list[Offer]:
         """The offers of the sentences from `begin` on."""
         found: list[Offer] = []
-        for place in range(begin, len(self._told)):
+        for place in range(begin, len(self._tail)):
             is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
             entry = self._entry(place) if is_next else None
             if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
@@ -327,8 +327,8 @@ class _Reader:
 
     def _entry(self, place: int) -> Names | None:
         """The options that make up a whole line; None if the line says anything else."""
-        sentence = self._told[place]
-        if "\n" not in self._told[place - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
+        sentence = self._tail[place]
+        if "\n" not in self._tail[place - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
             return None
         text = sentence.text[sentence.start : sentence.end]
         if (named := self._values.named(text)) is not None or not (mentions := self._read(place).mentions):
@@ -417,7 +417,7 @@ class _Reader:
                 stance = Stance.ANNOUNCED
             is_number = not any(map(str.isalpha, sentence.text[each.start : each.end]))
             if stance is Stance.CONCLUDED and (
-                not sentence.ends(sentence.place(each.span)[1]) or (is_number and place < len(self._told) - 2)
+                not sentence.ends(sentence.place(each.span)[1]) or (is_number and place < len(self._tail) - 2)
             ):
                 stance = Stance.STATED
             found.append(stance)
@@ -481,7 +481,7 @@ class _Reader:
 
     def _is_headed(self, place: int, mention: Mention) -> bool:
         """Whether the line above announces the mention that begins the sentence."""
-        above, sentence = self._told[place - 1], self._told[place]
+        above, sentence = self._tail[place - 1], self._tail[place]
         if "\n" not in above.stop or not above.words or sentence.skipped(sentence.place(mention.span)[0]) != 0:
             return False
         kinds = [cue for cue in above.cues if cue.kind in (Kind.ANSWER, Kind.RESULT)]
@@ -499,14 +499,14 @@ class _Reader:
 
     def last(self, offers: Sequence[Offer], on_conflict: str) -> Commitment:
         seen = self.shown(offers)
-        told = [each for each in offers if each.strength > 2]
+        strong = [each for each in offers if each.strength > 2]
         if any(each.strength > 1 for each in offers):
             offers = [each for each in offers if each.strength > 1]
         last = offers[-1]
-        if told and on_conflict != "reject":
-            offers = [each for each in offers if each.strength > 2 or each.span > told[-1].span]
+        if strong and on_conflict != "reject":
+            offers = [each for each in offers if each.strength > 2 or each.span > strong[-1].span]
             last = offers[-1]
-        elif not told and self._values.multi:
+        elif not strong and self._values.multi:
             last = last._replace(names=frozenset().union(*(each.names for each in offers)))
         refused: Commitment = Commitment(None, "conflicting_answers", last.channel, None, seen)
         distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
@@ -534,7 +534,7 @@ class _Reader:
 
     def _is_unmade(self, last: Offer) -> bool:
         """Whether the text behind an offer takes it back, or lets another one stand."""
-        count = len(self._told)
+        count = len(self._tail)
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if other is not None and self._values.named(other.value) != last.names:
             return True
@@ -582,9 +582,9 @@ class _Reader:
         others = [each.sentence for each in offers if each.strength > 3 and each.names != last.names]
         if not others:
             return False
-        own = self._told[last.sentence]
+        own = self._tail[last.sentence]
         concludes = Kind.SO in own.kinds or own.corrects()
-        since = self._told[others[-1] + 1 : last.sentence + concludes]
+        since = self._tail[others[-1] + 1 : last.sentence + concludes]
         return not any(cue.kind is Kind.BUT and cue.first == 0 for sentence in since for cue in sentence.cues)
 
     def _are_alternatives(self, last: Offer) -> bool:
@@ -602,10 +602,10 @@ class _Reader:
         spared = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.MAYBE)]
         return not any(map(str.isalnum, "".join(word.text for word in said))) or bool(spared)
 
-    def _denied(self, told: Sequence[Read]) -> set[Names | None]:
+    def _denied(self, reads: Sequence[Read]) -> set[Names | None]:
         return {
             each.value
-            for place, (sentence, mentions) in enumerate(told)
+            for place, (sentence, mentions) in enumerate(reads)
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
             if stance is Stance.DENIED
         }
@@ -700,7 +700,7 @@ class _Reader:
         end = commitment.without_courtesy(text, 0, len(text))
         if tagged := _TAGGED.fullmatch(text, 0, end):
             return self._found(values.named(tagged["inner"]) or CONFLICT, "bare", tagged.span("inner"))
-        if len(self._told) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
+        if len(self._tail) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
             return self._found(named, "bare", (0, end))
         lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
         if any(self._is_or(line[0]) for line in lines):
@@ -739,7 +739,7 @@ class _Reader:
 
     def _are_unmade(self, start: int, end: int) -> bool:
         """Whether a line asks or denies what it mentions."""
-        for place, sentence in enumerate(self._told):
+        for place, sentence in enumerate(self._tail):
             if start <= sentence.start < end:
                 if sentence.asks and not self._values.may_ask:
                     return True
@@ -748,7 +748,7 @@ class _Reader:
         return False
 
     def _sentence_at(self, place: int) -> int:
-        return next((n for n, each in enumerate(self._told) if each.end > place), len(self._told) - 1)
+        return next((n for n, each in enumerate(self._tail) if each.end > place), len(self._tail) - 1)
 
     def _found(self, names: Names, channel: str, span: Span) -> Commitment:
         if not names:
@@ -758,22 +758,22 @@ class _Reader:
     def _stated(self, end: int) -> Commitment:
         """The single option that the last or the first sentence of a short response states."""
         none: Commitment = Commitment(None, "no_answer")
-        if end > _MAX_SHORT_CHARS or not self._told or self._told[0].start >= end:
+        if end > _MAX_SHORT_CHARS or not self._tail or self._tail[0].start >= end:
             return none
-        told = [self._read(place) for place, each in enumerate(self._told) if each.start < end]
-        is_led = self._is_led(*told[0])
+        reads = [self._read(place) for place, each in enumerate(self._tail) if each.start < end]
+        is_led = self._is_led(*reads[0])
         alive = {
             each.value
-            for place, (sentence, mentions) in enumerate(told)
+            for place, (sentence, mentions) in enumerate(reads)
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
             if stance not in UNMADE
             and not self._is_in_reason(sentence, each)
             and not (is_led and place and stance is Stance.STATED and not self._is_short(each))
         }
-        if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(told):
+        if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(reads):
             return none
-        for place in (0,) if is_led else (len(told) - 1, 0):
-            sentence, mentions = told[place]
+        for place in (0,) if is_led else (len(reads) - 1, 0):
+            sentence, mentions = reads[place]
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
                 first, stop = sentence.place(each.span)
                 if stop < len(sentence.words) and sentence.words[stop].text in ":：":
@@ -784,7 +784,7 @@ class _Reader:
                     or self._is_told_against(sentence, each)
                 ):
                     continue
-                if place == 0 and len(told) > 1 and not any(map(str.isalpha, sentence.text[each.start : each.end])):
+                if place == 0 and len(reads) > 1 and not any(map(str.isalpha, sentence.text[each.start : each.end])):
                     continue
                 at = sentence.skipped(first)
                 if any(

@@ -30,7 +30,7 @@ def is_confidence(text: str, start: int, end: int) -> bool:
         return False
     said = [word for word in words(text, start, end) if word.text not in "#>.。"]
     found = cues(said)
-    return any(_told(said, found, cue) == (0, len(said)) for cue in found if cue.kind is Kind.CERTAINTY)
+    return any(_statement(said, found, cue) == (0, len(said)) for cue in found if cue.kind is Kind.CERTAINTY)
 
 
 def _may_tell(text: str, start: int, end: int) -> bool:
@@ -43,10 +43,10 @@ def _aside(text: str, start: int, end: int, place: int) -> tuple[int, int] | Non
     said = words(text, start, end)
     found = cues(said)
     for cue in found:
-        told = _told(said, found, cue) if said[cue.stop - 1].end > place >= said[cue.first].start else None
-        if told is None or told[0] == 0:
+        statement = _statement(said, found, cue) if said[cue.stop - 1].end > place >= said[cue.first].start else None
+        if statement is None or statement[0] == 0:
             continue
-        first, stop = told
+        first, stop = statement
         before, last = said[first - 1], said[stop - 1].end
         behind = said[stop] if stop < len(said) else None
         if before.text in _BRACKETS and behind and behind.text == _BRACKETS[before.text]:
@@ -65,7 +65,7 @@ def _is_with(found: Sequence[Cue], place: int) -> bool:
     return any(each.kind is Kind.ASIDE and each.stop == place for each in found)
 
 
-def _told(said: Sequence[Word], found: Sequence[Cue], cue: Cue) -> tuple[int, int] | None:
+def _statement(said: Sequence[Word], found: Sequence[Cue], cue: Cue) -> tuple[int, int] | None:
     """The words of a statement of confidence: the amount or degree, and the cue that names it."""
     if cue.kind not in _NOUNS:
         return None

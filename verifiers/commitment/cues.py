@@ -340,8 +340,8 @@ def adverbs() -> frozenset[str]:
 @cache
 def alone(kind: Kind, language: str) -> frozenset[str]:
     """The single words of a language that are cues of a kind."""
-    told = (phrase for each, entry in _entries(language) if each is kind for phrase in phrases(entry))
-    return frozenset(phrase for phrase in told if " " not in phrase)
+    all_phrases = (phrase for each, entry in _entries(language) if each is kind for phrase in phrases(entry))
+    return frozenset(phrase for phrase in all_phrases if " " not in phrase)
 
 
 @cache

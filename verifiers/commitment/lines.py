@@ -22,12 +22,12 @@ _MAX_CHARS = 4000
 def read_lines(text: str, start: int, end: int) -> Offers:
     if text[end - 1] in "}`" and (fields := json_answer(text, start, end)) is not None:
         return with_boxes(text, [fields])
-    told = announcements(text, start, end)
+    announced = announcements(text, start, end)
     offers: list[Offer] = []
     used = False
-    for index, each in enumerate(told):
-        is_last = index + 1 == len(told)
-        limit = end if is_last else max(told[index + 1].start, each.span[0])
+    for index, each in enumerate(announced):
+        is_last = index + 1 == len(announced)
+        limit = end if is_last else max(announced[index + 1].start, each.span[0])
         first, stop = content(text, each, limit)
         inner = trim(text, first, stop)
         sentence = Sentence(text, *inner, text[stop : stop + 1])
@@ -46,22 +46,22 @@ def read_lines(text: str, start: int, end: int) -> Offers:
     return with_boxes(text, offers) if offers else NO_OFFERS
 
 
-def content(text: str, told: Announcement, limit: int) -> tuple[int, int]:
+def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int]:
     """The span that is announced: display math, or the rest of the sentence.
 
     The next line if nothing follows on this one.
     """
-    after = told.span[0]
+    after = announcement.span[0]
     limit = min(limit, after + _MAX_CHARS)
     start, _ = strip(text, after, limit, '*_#:：`"”’)】')
     if text.startswith(">", start) and text.find("\n", after, start) >= 0:
         start, _ = strip(text, start, limit, "*_#:：`>")
-    if not told.has_verb:
+    if not announcement.has_verb:
         start = _past_lead_ins(text, start, limit)
     if closing := _DISPLAY.get(text[start : start + 2]):
         stop = text.find(closing, start + 2, limit)
         return (start, stop + 2) if stop >= 0 else (start, limit)
-    stop = _stop(text, start, limit, told.has_verb)
+    stop = _stop(text, start, limit, announcement.has_verb)
     start, stop = _matched(text, start, clause_end(Sentence(text, start, stop, "")))
     return start, stop
 

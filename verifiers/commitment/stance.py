@@ -727,8 +727,8 @@ def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
 @lru_cache(maxsize=512)
 def between(before: str, after: str) -> Stance:
     """The stance of a sentence towards a mention between two of its parts, however long the mention is."""
-    told = list(sentences(before, 0, len(before)))
-    lead = before[told[-1].start :] if told and not told[-1].stop else ""
+    earlier = list(sentences(before, 0, len(before)))
+    lead = before[earlier[-1].start :] if earlier and not earlier[-1].stop else ""
     start = len(lead) + 1
     shown = f"{lead} {_MENTION} {after}"
     tail = next(sentences(shown, start, len(shown)))

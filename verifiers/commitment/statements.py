@@ -45,8 +45,8 @@ def read_statement(text: str, start: int, end: int) -> Offers:
     line_start = strip(text, max(start, text.rfind("\n", start, end) + 1, end - _CHARS), end)[0]
     found = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
     if found is None:
-        told = list(sentences(text, line_start, end))
-        found = _stated(told[-1]) if told else None
+        in_line = list(sentences(text, line_start, end))
+        found = _stated(in_line[-1]) if in_line else None
     return NO_OFFERS if found is None else Offers((Offer(*found, *found),))
 
 
@@ -84,9 +84,9 @@ def _stated(sentence: Sentence) -> Span | None:
     shown = text[start:end]
     if solutions := _SOLUTIONS.search(shown):
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
-    told = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
-    if told or (told := _no_solution(sentence, end)):
-        return told
+    statement = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
+    if statement or (statement := _no_solution(sentence, end)):
+        return statement
     if _is_open(sentence, start):
         return None
     for option in _OPTION.finditer(text, start, end):

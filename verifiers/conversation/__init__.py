@@ -93,7 +93,7 @@ class Conversation(msgspec.Struct, frozen=True):
         return sorted({name for step in self.judged(turn) for name in parts_beside_text(step)})
 
     def __str__(self) -> str:
-        return "\n\n".join(_told(step) for step in self.steps)
+        return "\n\n".join(_step_text(step) for step in self.steps)
 
 
 def parts_beside_text(step: Step) -> Iterator[str]:
@@ -115,7 +115,7 @@ def plain(conversation: Conversation) -> str | None:
     return steps[0].whole_text
 
 
-def _told(step: Step) -> str:
+def _step_text(step: Step) -> str:
     calls = [f"calls {call.name} with {_as_json(call.arguments)}" for call in step.calls]
     return f"{step.role}: " + "\n".join(part for part in (step.text, *calls) if part)
 

@@ -91,7 +91,7 @@ class Judge(Verifier[JudgeParams]):
             ]
         )
         found = finding(case.mode, case.asked, [ballot.decision for ballot in ballots], params, profile)
-        detail = dict(found.detail) | _told(ballots, explain=item.explain)
+        detail = dict(found.detail) | _votes_detail(ballots, explain=item.explain)
         detail |= {"judge": case.name, "prompt": case.prompt.name}
         flags = {flag for ballot in ballots for flag in ballot.flags} | set(found.detail.get("flags", ()))
         if case.addresses_judge:
@@ -205,19 +205,19 @@ async def _all(ballots: Sequence[Any]) -> "list[Ballot]":
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _told(ballots: "Sequence[Ballot]", *, explain: bool) -> dict[str, Any]:
+def _votes_detail(ballots: "Sequence[Ballot]", *, explain: bool) -> dict[str, Any]:
     votes = [vote for ballot in ballots for vote in ballot.votes]
-    told: dict[str, Any] = {"votes": [vote.told() for vote in votes]}
+    detail: dict[str, Any] = {"votes": [vote.as_json() for vote in votes]}
     if len(votes) > len(ballots):
-        told["agreement"] = min(ballot.decision.agreement for ballot in ballots)
+        detail["agreement"] = min(ballot.decision.agreement for ballot in ballots)
     rationale = votes[0].reading.rationale
     if rationale:
-        told["rationale"] = clip(rationale)
+        detail["rationale"] = clip(rationale)
     if votes[0].reading.probabilities is not None:
-        told["probabilities"] = dict(votes[0].reading.probabilities)
+        detail["probabilities"] = dict(votes[0].reading.probabilities)
     if explain:
-        told["prompt_sha256"] = [ballot.prompt_sha256 for ballot in ballots]
-    return told
+        detail["prompt_sha256"] = [ballot.prompt_sha256 for ballot in ballots]
+    return detail
 
 
 _PARIS = {"reference": "Paris", "question": "What is the capital of France?"}

@@ -143,12 +143,12 @@ def _criteria(decisions: Sequence[Decision], params: JudgeParams) -> Finding:
     reason = (
         "must_pass_missed" if missed else "correct" if score == 1.0 else "criteria_missed" if score == 0 else "graded"
     )
-    told = [
+    rated = [
         {"id": each.id, "score": scores[each.id], "weight": each.weight}
         | ({"rationale": why[each.id]} if why.get(each.id) else {})
         for each in params.criteria
     ]
-    return Finding(score, reason, {"criteria": told})
+    return Finding(score, reason, {"criteria": rated})
 
 
 def _aggregate(params: JudgeParams, scores: Mapping[str, float]) -> float:

@@ -58,7 +58,7 @@ class Vote:
     answer: Answer
     cached: bool
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The vote as JSON."""
         value = self.reading.value
         return {
@@ -205,8 +205,8 @@ class _Poll:
         decision = decide(self._readings, labels=labels, tie=policy.tie, unanimous=policy.unanimous)
         if decision.agreement < 1.0:
             self.panel.counts["ballot", "disagreement"] += 1
-        told = {flag for vote in self.found for flag in (*vote.reading.flags, *vote.answer.flags)}
-        flags = {flag for flag in told if not flag.startswith(_OF_THE_CALL)}
+        all_flags = {flag for vote in self.found for flag in (*vote.reading.flags, *vote.answer.flags)}
+        flags = {flag for flag in all_flags if not flag.startswith(_OF_THE_CALL)}
         return Ballot(decision, self.found, frozenset(flags | set(self.rendered.flags)), self.rendered.sha256)
 
     @property
@@ -311,10 +311,10 @@ class _Poll:
         alike = all(isinstance(each, EndpointFailure) is isinstance(first, EndpointFailure) for each in self.failures)
         if (len(self.failures) == 1 and not self.found) or (not self.found and alike):
             return first
-        told = (
+        message = (
             f"{len(self.found)} of {self.votes} votes were understood, {quorum} are needed; the first failure: {first}"
         )
-        return JudgeFailure("no_quorum", told, retryable=True)
+        return JudgeFailure("no_quorum", message, retryable=True)
 
 
 def _answer(reply: ChatReply) -> Answer:
@@ -339,7 +339,7 @@ _KEPT: Final = ("content", "refusal", "tool_calls")
 def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
     """The same question, with the reason why the first answer was of no use, but without that answer."""
     *before, last = request.messages
-    told = {
+    repeated = {
         **last,
         "content": f"{last['content']}\n\n{_ASK_AGAIN.format(why=_WHY.get(error.kind, 'it held no verdict'))}",
     }
@@ -348,7 +348,7 @@ def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
         tokens = min(2 * tokens, request.max_tokens_cap or 2 * tokens)
     return replace(
         request,
-        messages=(*before, told),
+        messages=(*before, repeated),
         temperature=max(request.temperature or 0.0, _WARMER),
         max_tokens=tokens,
     )

@@ -66,7 +66,7 @@ class Batch(msgspec.Struct, array_like=True, frozen=True):
     explain: list[bool]
 
 
-class Looks(msgspec.Struct, array_like=True, frozen=True):
+class BatchResult(msgspec.Struct, array_like=True, frozen=True):
     """The result of a first look at a batch."""
 
     verdicts: list[Verdict | None]
@@ -77,12 +77,12 @@ class Looks(msgspec.Struct, array_like=True, frozen=True):
 
 encode = msgspec.msgpack.Encoder().encode
 _decode_batch = msgspec.msgpack.Decoder(Batch).decode
-decode_looks = msgspec.msgpack.Decoder(Looks).decode
+decode_result = msgspec.msgpack.Decoder(BatchResult).decode
 
 
 @worker_function
 def look_in_worker(packed: bytes) -> bytes:
-    """Take the first look at each response of a packed `Batch`; the packed `Looks`. Runs in a worker."""
+    """Take the first look at each response of a packed `Batch`; the packed `BatchResult`. Runs in a worker."""
     batch = _decode_batch(packed)
     looks = [FirstLook(terms) for terms in batch.terms]
     verdicts: list[Verdict | None] = []
@@ -93,7 +93,7 @@ def look_in_worker(packed: bytes) -> bytes:
         verdicts.append(verdict)
         if verdict is None:
             left.append(found)
-    return encode(Looks(verdicts, left))
+    return encode(BatchResult(verdicts, left))
 
 
 class FirstLook:

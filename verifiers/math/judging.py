@@ -24,7 +24,7 @@ import msgspec
 from sandbox.workers import Exit, Outcome, Workers
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, Item, Status, Verdict
 from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
-from verifiers.math.first_look import Batch, FirstLook, Looks, decode_looks, encode
+from verifiers.math.first_look import Batch, BatchResult, FirstLook, decode_result, encode
 from verifiers.math.params import MathParams
 from verifiers.math.questions import INVALID, GivenAnswer, Question, distinct
 from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND, TASK
@@ -72,7 +72,7 @@ class Judging:
 
         def take(position: int, outcome: Outcome) -> None:
             if outcome.exit is Exit.OK:
-                self._take_looks(parts[position], decode_looks(outcome.value))
+                self._take_first_results(parts[position], decode_result(outcome.value))
                 return
             for index in parts[position]:
                 if len(self._items[index].response) > INLINE_CHARS:
@@ -127,9 +127,9 @@ class Judging:
             )
         )
 
-    def _take_looks(self, part: Sequence[int], seen: Looks) -> None:
-        found = iter(seen.found)
-        for index, verdict in zip(part, seen.verdicts, strict=True):
+    def _take_first_results(self, part: Sequence[int], result: BatchResult) -> None:
+        found = iter(result.found)
+        for index, verdict in zip(part, result.verdicts, strict=True):
             if verdict is not None:
                 self._deliver(index, verdict)
             else:

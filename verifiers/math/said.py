@@ -26,9 +26,9 @@ def said_last(response: str, references: Sequence[str], params: ExtractionParams
     if not wanted or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
         return None
     segment = final_segment(response, params.think)
-    told = list(sentences(response, max(segment.start, segment.end - _CHARS), segment.end))
+    tail = list(sentences(response, max(segment.start, segment.end - _CHARS), segment.end))
     return (
-        next((answer for words in wanted if (answer := _stated(told[-1], words)) is not None), None) if told else None
+        next((answer for words in wanted if (answer := _stated(tail[-1], words)) is not None), None) if tail else None
     )
 
 

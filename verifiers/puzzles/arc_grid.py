@@ -11,7 +11,7 @@ from typing import Any
 from verifiers.base import Example, Item, Resources, Status, Verdict
 from verifiers.puzzles import grids, puzzle
 from verifiers.puzzles.grids import Grid, Shape
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field
 
 
 class ArcGrid(PuzzleVerifier[PuzzleParams]):
@@ -35,14 +35,14 @@ _SHAPE = Shape(_DIGITS.__contains__)
 
 
 def _read(params: PuzzleParams) -> Grid:
-    value: Any = opened(params.reference)
+    value: Any = decoded(params.reference)
     if isinstance(value, Mapping):
         value = field(value, "test_example", "test", "output", "test_output", "solution", "grid", "answer")
     if isinstance(value, Sequence) and len(value) == 1 and isinstance(value[0], Mapping):
         value = value[0]
     if isinstance(value, Mapping):
         value = field(value, "output")
-    value = opened(value)
+    value = decoded(value)
     if isinstance(value, list | tuple) and value and not isinstance(value[0], list | tuple | str):
         value = [value]
     return grids.given(value, _DIGITS.__contains__, _MAX_SIDE)

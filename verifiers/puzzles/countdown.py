@@ -22,7 +22,7 @@ from verifiers.commitment import Channel
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.stance import Sentence
 from verifiers.puzzles import arithmetic, notation, puzzle
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, malformed
 
 Use = Literal["exactly_once", "at_most_once"]
 
@@ -64,7 +64,7 @@ _TARGET = re.compile(rf"-?{_NUMBER.pattern}")
 
 
 def _read(params: CountdownParams) -> _Puzzle:
-    reference = opened(params.reference)
+    reference = decoded(params.reference)
     target: Any = params.target
     numbers: Any = reference
     if isinstance(reference, Mapping):
@@ -101,8 +101,8 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[str]]:
     whole = _bare(text)
     if whole is not None and ("\n" not in whole or _is_equation(whole)):
         return [Offer(0, len(text), whole)]
-    told = list(notation.lines(text))[-_MAX_LINES:]
-    found = [each for start, line in told if (each := _in_line(start, line, puzzle_)) is not None]
+    tail = list(notation.lines(text))[-_MAX_LINES:]
+    found = [each for start, line in tail if (each := _in_line(start, line, puzzle_)) is not None]
     last = _core(found[-1].answer) if found else ""
     return [offer._replace(answer=found[-1].answer) if _core(offer.answer) == last else offer for offer in found]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import graphs, notation, puzzle, structures
 from verifiers.puzzles.graphs import Graph
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, label, malformed
 
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
@@ -46,7 +46,7 @@ class _Puzzle(NamedTuple):
 
 
 def _read(params: PuzzleParams) -> _Puzzle:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     if not isinstance(reference, Mapping):
         raise malformed("expected an object with a graph and its colours")
     graph = graphs.read(reference)

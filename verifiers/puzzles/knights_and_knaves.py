@@ -24,7 +24,7 @@ from verifiers import commitment
 from verifiers.base import Example, Item, Resources, Status, Verdict
 from verifiers.commitment.cues import Kind, alone
 from verifiers.puzzles import puzzle, statements
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, label, malformed
 from verifiers.puzzles.statements import Statement
 
 
@@ -74,16 +74,16 @@ _PAIRS = (
 
 
 def _read(params: PuzzleParams) -> _Puzzle:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     terms = _terms(reference)
     if isinstance(reference, str):
         reference = {"solution_text": reference}
     if not isinstance(reference, Mapping):
         raise malformed("expected an object with `names` and `statements` or `solution`, or the solution as text")
     names = field(reference, "names", "people", "inhabitants")
-    said = opened(_bracketed(reference.get("statements")))
+    said = decoded(_bracketed(reference.get("statements")))
     if names is None:
-        solution = _told(reference, terms)
+        solution = _given_roles(reference, terms)
         known = tuple(solution)
         return _Puzzle(known, _said(said, known, solution), solution, terms)
     if not isinstance(names, list | tuple) or not 0 < len(names) <= _MAX_PEOPLE:
@@ -91,14 +91,14 @@ def _read(params: PuzzleParams) -> _Puzzle:
     known = tuple([label(name).casefold() for name in names])
     if len(set(known)) < len(known):
         raise malformed("two inhabitants have the same name")
-    given = opened(reference.get("solution"))
+    given = decoded(reference.get("solution"))
     roles: Roles | None = None
     if isinstance(given, list | tuple):
         if len(given) != len(known) or not all(isinstance(role, bool) for role in given):
             raise malformed("expected `solution` as true or false for each name")
         roles = dict(zip(known, given, strict=True))
     elif given is not None or said is None:
-        roles = _told(reference, terms)
+        roles = _given_roles(reference, terms)
         if set(roles) != set(known):
             raise malformed("the solution must give a role to each of the `names`, and to no other name")
     return _Puzzle(known, _said(said, known, roles), roles, terms)
@@ -136,10 +136,10 @@ def _plural(term: str) -> str:
     return f"{term}es" if term.endswith(("s", "o")) else f"{term}s"
 
 
-def _told(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Roles:
+def _given_roles(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Roles:
     """The roles of a solution in words, or of an object of names and roles."""
     text = field(reference, "solution_text_format", "solution_text", "solution", "answer")
-    text = opened(text) if text is not None else reference
+    text = decoded(text) if text is not None else reference
     if isinstance(text, Mapping):
         text = "\n".join(
             [

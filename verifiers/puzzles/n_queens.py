@@ -14,7 +14,7 @@ from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdic
 from verifiers.puzzles import grids, puzzle
 from verifiers.puzzles.grids import Grid, Shape
 from verifiers.puzzles.notation import PAIR
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, malformed
 
 
 class NQueens(PuzzleVerifier[PuzzleParams]):
@@ -50,7 +50,7 @@ _SQUARES = _QUEENS | _FREE
 
 
 def _read(params: PuzzleParams) -> _Puzzle:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     side: Any = reference
     board: Any = reference if isinstance(reference, list | tuple | str) else None
     queens: Any = None
@@ -61,7 +61,7 @@ def _read(params: PuzzleParams) -> _Puzzle:
     if isinstance(board, str) and board.strip().isdecimal() and len(board.strip()) <= 3:
         side, board = int(board), None
     if board is not None:
-        cells = grids.given(opened(board), lambda cell: cell in _QUEENS or cell in _FREE, _MAX_SIDE)
+        cells = grids.given(decoded(board), lambda cell: cell in _QUEENS or cell in _FREE, _MAX_SIDE)
         if len(cells) != len(cells[0]) or (isinstance(side, int) and side != len(cells)):
             raise malformed("the board is no square of n rows")
         given = _queens(cells)

@@ -222,7 +222,7 @@ def malformed(message: str) -> InvalidItem:
     return InvalidItem("bad_puzzle", message)
 
 
-def opened(reference: Any) -> Any:
+def decoded(reference: Any) -> Any:
     """A reference with its JSON read, without the wrappers of data sets (`metadata`, `puzzle`, `ground_truth`)."""
     for _ in range(_MAX_WRAPPINGS):
         if isinstance(reference, str) and reference.lstrip()[:1] in ("{", "["):

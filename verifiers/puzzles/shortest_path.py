@@ -23,7 +23,7 @@ from verifiers.commitment.stance import sentences
 from verifiers.puzzles import graphs, mazes, notation, puzzle, structures
 from verifiers.puzzles.graphs import Graph, Weight
 from verifiers.puzzles.mazes import Maze
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, label, malformed
 
 
 class ShortestPathParams(PuzzleParams):
@@ -74,7 +74,7 @@ class _Answer(NamedTuple):
 
 
 def _read(params: ShortestPathParams) -> _Puzzle:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     if not isinstance(reference, Mapping):
         raise malformed("expected an object with a graph or a maze")
     rows = field(reference, "matrix", "maze", "grid")
@@ -144,11 +144,11 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[_Answer]]:
 def _without_path(text: str) -> list[Offer[_Answer]]:
     """The offer of a last line which says that there is no path; else nothing."""
     end = len(text.rstrip("` \n"))
-    told = list(sentences(text, max(text.rfind("\n", 0, end) + 1, end - _TAIL_CHARS), end))
-    if not told or any(sentence.asks or sentence.has(Kind.IF, 0, len(sentence.words)) for sentence in told):
+    tail = list(sentences(text, max(text.rfind("\n", 0, end) + 1, end - _TAIL_CHARS), end))
+    if not tail or any(sentence.asks or sentence.has(Kind.IF, 0, len(sentence.words)) for sentence in tail):
         return []
-    last, found = told[-1], _Answer("infeasible")
-    for sentence in reversed(told):
+    last, found = tail[-1], _Answer("infeasible")
+    for sentence in reversed(tail):
         if said := [cue for cue in sentence.cues if cue.kind is Kind.NONE]:
             words = sentence.words
             return [Offer(words[said[0].first].start, words[said[-1].stop - 1].end, found)]

@@ -19,7 +19,7 @@ from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdic
 from verifiers.puzzles import grids, puzzle
 from verifiers.puzzles.grids import Grid, Shape
 from verifiers.puzzles.notation import lines
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, malformed
 
 
 class Sudoku(PuzzleVerifier[PuzzleParams]):
@@ -56,7 +56,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _read(params: PuzzleParams) -> _Puzzle:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     box: Any = None
     solution: Any = None
     given: Any = reference
@@ -88,7 +88,7 @@ def _read(params: PuzzleParams) -> _Puzzle:
 
 
 def _grid(value: Any) -> Grid:
-    value = opened(value)
+    value = decoded(value)
     if isinstance(value, str) and "\n" not in value.strip():
         value = _square(value.strip())
     elif isinstance(value, list | tuple) and value and not isinstance(value[0], list | tuple | str):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import puzzle
 from verifiers.puzzles.notation import blank, plain
-from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, malformed
 
 
 class WordLadderParams(PuzzleParams):
@@ -63,7 +63,7 @@ _MAX_WORD_CHARS = 40
 
 
 def _read(params: WordLadderParams) -> _Puzzle:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     if not isinstance(reference, Mapping):
         raise malformed("expected an object with `start`, `end` and `words`")
     start = _word(field(reference, "start_word", "start", "begin_word", "beginWord", "begin", "source", "from"))

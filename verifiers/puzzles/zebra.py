@@ -22,7 +22,7 @@ from typing import Any
 from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import notation, structures
-from verifiers.puzzles.puzzle import MAX_PARTS, Offer, PuzzleParams, PuzzleVerifier, field, find, malformed, opened
+from verifiers.puzzles.puzzle import MAX_PARTS, Offer, PuzzleParams, PuzzleVerifier, decoded, field, find, malformed
 
 
 class ZebraParams(PuzzleParams):
@@ -74,9 +74,9 @@ _HIDDEN = re.compile(r"[_?.*\s-]*")
 
 
 def _read(params: ZebraParams) -> Table:
-    reference: Any = opened(params.reference)
+    reference: Any = decoded(params.reference)
     if isinstance(reference, Mapping):
-        inner = opened(field(reference, "solution", "answer") or reference)
+        inner = decoded(field(reference, "solution", "answer") or reference)
         reference = inner if isinstance(inner, Mapping) else reference
     table = _table(reference)
     if table is None or not 0 < len(table) <= _MAX_HOUSES:

@@ -76,11 +76,11 @@ class Scorers:
         def tell(question: tuple[bytes, str], outcome: Callable[[], Outcome]) -> None:
             key = question[0]
             try:
-                told = troubles.get(key) or faults[key] or outcome()
+                result = troubles.get(key) or faults[key] or outcome()
             except Unavailable as error:
-                told = error
+                result = error
             for position in positions.pop(question):
-                deliver(position, told)
+                deliver(position, result)
 
         def hear(number: int, result: RunResult) -> bool:
             if number >= len(unknown):
@@ -165,10 +165,11 @@ def _fault(entry: Entry, result: RunResult) -> InvalidItem | None:
         )
     good, *junk = _values(result, 1 + len(_JUNK))
     if not isinstance(good, float) or (good < FULL_MARKS if entry.task.probe is None else good <= 0):
-        told = f"raises {good}" if isinstance(good, str) else f"gives {good:.6g}"
+        observed = f"raises {good}" if isinstance(good, str) else f"gives {good:.6g}"
         what = "the entry's own answer full marks" if entry.task.probe is None else "a trial answer more than 0"
         return InvalidItem(
-            "reference_not_accepted", f"the task's scorer does not give {what}: it {told}; is the task the right one?"
+            "reference_not_accepted",
+            f"the task's scorer does not give {what}: it {observed}; is the task the right one?",
         )
     if any(isinstance(score, float) and not score < FULL_MARKS for score in junk):
         return InvalidItem(

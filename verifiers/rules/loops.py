@@ -150,7 +150,7 @@ _PADDING = bytes((_MAX_PERIOD + 2 * _GRAM) * _UNIT.itemsize)
 
 def _runs(grams: _Numbers, size: int) -> Iterator[list[tuple[int, int]]]:
     """The runs of neighbouring places where loops may begin, as first and last place, in order, for each scale."""
-    looks = [_look(grams, size, scale) for scale in _SCALES]
+    looks = [_test_scale(grams, size, scale) for scale in _SCALES]
     counts = [look.rows.size for look in looks]
     places = np.concatenate([look.rows * scale.stride for look, scale in zip(looks, _SCALES, strict=True)])
     may_be_loop = _may_be_loop(
@@ -169,7 +169,7 @@ _PROBES = np.array([scale.probe for scale in _SCALES])
 
 
 @dataclass(frozen=True)
-class _Look:
+class _ScaleResult:
     """The results for the places of a scale. A place is a row."""
 
     is_suspect: NDArray[np.bool_]
@@ -180,7 +180,7 @@ class _Look:
     """The distance for each of these places."""
 
 
-def _look(grams: _Numbers, size: int, scale: _Scale) -> _Look:
+def _test_scale(grams: _Numbers, size: int, scale: _Scale) -> _ScaleResult:
     count = len(range(0, size, scale.stride))
     is_suspect = np.zeros(count + 2, np.bool_)
     found = [_NOWHERE]
@@ -196,7 +196,7 @@ def _look(grams: _Numbers, size: int, scale: _Scale) -> _Look:
         found.append(again + first * scale.longest)
     places, periods = np.divmod(np.concatenate(found), scale.longest)
     periods += 1
-    return _Look(is_suspect, places, periods)
+    return _ScaleResult(is_suspect, places, periods)
 
 
 _NOWHERE = np.zeros(0, np.intp)

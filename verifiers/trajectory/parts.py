@@ -22,7 +22,7 @@ class Part(NamedTuple):
     """The reason if the score is below 1."""
 
 
-class Seen(NamedTuple):
+class Evidence(NamedTuple):
     """The data of a trajectory by which the parts are judged."""
 
     params: "TrajectoryParams"
@@ -55,78 +55,78 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
     except Malformed:
         calls, is_malformed = [], True
     reports = [step for step in conversation.steps if step.role == "tool"]
-    seen = Seen(params, calls, steps, reports, is_malformed)
-    return [_part(name, seen) for name in params.named if name != "answer"]
+    evidence = Evidence(params, calls, steps, reports, is_malformed)
+    return [_part(name, evidence) for name in params.named if name != "answer"]
 
 
-def _part(name: str, seen: Seen) -> Part:
-    if seen.is_malformed and name in _ABOUT_CALLS:
+def _part(name: str, evidence: Evidence) -> Part:
+    if evidence.is_malformed and name in _ABOUT_CALLS:
         return Part(name, 0.0, "malformed_call")
-    score, reason = _PARTS[name](seen)
+    score, reason = _PARTS[name](evidence)
     return Part(name, score, "" if score == 1 else reason)
 
 
 _ABOUT_CALLS = ("required", "others", "forbidden", "max_calls", "max_repeats")
 
 
-def _required(seen: Seen) -> tuple[float, str]:
+def _required(evidence: Evidence) -> tuple[float, str]:
     """The share of the required calls that were made; all or nothing with `credit` all or a fixed order."""
-    params = seen.params
-    fault = expected.fault_of(seen.calls, params.wanted, params.policy, ordered=params.ordered)
+    params = evidence.params
+    fault = expected.fault_of(evidence.calls, params.wanted, params.policy, ordered=params.ordered)
     if fault is None:
         return 1.0, ""
     if params.credit == "all" or params.ordered:
         return 0.0, fault
-    made = sum(any(one.is_met_by(call, params.policy) for call in seen.calls) for one in params.wanted)
+    made = sum(any(one.is_met_by(call, params.policy) for call in evidence.calls) for one in params.wanted)
     return min(made, len(params.wanted) - 1) / max(1, len(params.wanted)), fault
 
 
-def _others(seen: Seen) -> tuple[float, str]:
+def _others(evidence: Evidence) -> tuple[float, str]:
     """Whether each call that changes something is a required one, and none is made too often."""
-    params = seen.params
-    writes = [call for call in seen.calls if call.name not in params.reads]
+    params = evidence.params
+    writes = [call for call in evidence.calls if call.name not in params.reads]
     wanted = [one for one in params.wanted if one.name not in params.reads]
     most = Counter(one.name for one in wanted)
     made = Counter(next((one.name for one in wanted if one.is_of(call.name)), call.name) for call in writes)
-    return (0.0, "extra_call") if made - most or any(_is_none_of(call, seen) for call in writes) else (1.0, "")
+    return (0.0, "extra_call") if made - most or any(_is_none_of(call, evidence) for call in writes) else (1.0, "")
 
 
-def _is_none_of(call: Call, seen: Seen) -> bool:
-    return not any(one.is_met_by(call, seen.params.policy) for one in seen.params.wanted)
+def _is_none_of(call: Call, evidence: Evidence) -> bool:
+    return not any(one.is_met_by(call, evidence.params.policy) for one in evidence.params.wanted)
 
 
-def _forbidden(seen: Seen) -> tuple[float, str]:
-    policy = seen.params.policy
-    for one in seen.params.unwanted:
-        if any(call.name == one if isinstance(one, str) else one.is_met_by(call, policy) for call in seen.calls):
+def _forbidden(evidence: Evidence) -> tuple[float, str]:
+    policy = evidence.params.policy
+    for one in evidence.params.unwanted:
+        if any(call.name == one if isinstance(one, str) else one.is_met_by(call, policy) for call in evidence.calls):
             return 0.0, "forbidden_call"
     return 1.0, ""
 
 
-def _max_steps(seen: Seen) -> tuple[float, str]:
-    assert seen.params.max_steps is not None
-    count = sum(step.role == "assistant" for step in seen.steps)
-    return float(count <= seen.params.max_steps), "too_many_steps"
+def _max_steps(evidence: Evidence) -> tuple[float, str]:
+    assert evidence.params.max_steps is not None
+    count = sum(step.role == "assistant" for step in evidence.steps)
+    return float(count <= evidence.params.max_steps), "too_many_steps"
 
 
-def _max_calls(seen: Seen) -> tuple[float, str]:
-    assert seen.params.max_calls is not None
-    return float(len(seen.calls) <= seen.params.max_calls), "too_many_calls"
+def _max_calls(evidence: Evidence) -> tuple[float, str]:
+    assert evidence.params.max_calls is not None
+    return float(len(evidence.calls) <= evidence.params.max_calls), "too_many_calls"
 
 
-def _max_repeats(seen: Seen) -> tuple[float, str]:
-    assert seen.params.max_repeats is not None
-    most = max(Counter(call.key for call in seen.calls).values(), default=0)
-    return float(most <= seen.params.max_repeats), "repeated_call"
+def _max_repeats(evidence: Evidence) -> tuple[float, str]:
+    assert evidence.params.max_repeats is not None
+    most = max(Counter(call.key for call in evidence.calls).values(), default=0)
+    return float(most <= evidence.params.max_repeats), "repeated_call"
 
 
-def _recovered(seen: Seen) -> tuple[float, str]:
+def _recovered(evidence: Evidence) -> tuple[float, str]:
     """Whether the last result of each function is no error."""
-    is_error = error_test(seen.params.error_pattern)
+    is_error = error_test(evidence.params.error_pattern)
     last: dict[str, bool] = {}
     names: dict[str, str] = {}
     waiting: list[str] = []
-    for step in seen.steps:
+    for step in evidence.steps:
         if step.role == "assistant":
             waiting = [call.name for call in step.calls]
             names |= {call.id: call.name for call in step.calls if call.id is not None}
@@ -154,9 +154,9 @@ def error_test(pattern: str | None) -> Callable[[Step], bool]:
     return is_error
 
 
-def _state(seen: Seen) -> tuple[float, str]:
-    params = seen.params
-    report = next((step for step in reversed(seen.reports) if step.name == params.state_from), None)
+def _state(evidence: Evidence) -> tuple[float, str]:
+    params = evidence.params
+    report = next((step for step in reversed(evidence.reports) if step.name == params.state_from), None)
     found = None if report is None else _json(report.text)
     if found is None:
         raise InvalidItem(
@@ -185,7 +185,7 @@ def _json(text: str) -> Any:
         return None
 
 
-_PARTS: Mapping[str, Callable[[Seen], tuple[float, str]]] = {
+_PARTS: Mapping[str, Callable[[Evidence], tuple[float, str]]] = {
     "required": _required,
     "others": _others,
     "forbidden": _forbidden,

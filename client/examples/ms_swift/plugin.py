@@ -1,4 +1,4 @@
-"""For `swift rlhf --rlhf_type grpo --external_plugins plugin.py --reward_funcs rewardline`, see train.sh."""
+"""A plugin for `swift rlhf --rlhf_type grpo --external_plugins plugin.py --reward_funcs rewardline`; see train.sh."""
 
 from swift.rewards import orms
 

@@ -1,6 +1,6 @@
 """open-instruct's GRPO with verifiers of Rewardline: `python train.py` and the arguments of `open_instruct/grpo_fast.py`.
 
-The server of REWARDLINE_URL judges rows whose `dataset` is one of the names below. open-instruct judges all others.
+The server of REWARDLINE_URL judges rows if their `dataset` is one of the names below. open-instruct judges all others.
 """
 
 import runpy

@@ -1,4 +1,4 @@
-"""An environment whose state is an interaction on the server.
+"""An environment with its state in an interaction on the server.
 
     reset(**row) ─► submit_answer(answer) ─► feedback ─► submit_answer(answer) ─► ... ─► get_reward()
                         │ the first one opens the interaction; each takes a turn

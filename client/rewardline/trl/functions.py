@@ -54,7 +54,7 @@ def reward_func(
         reference: The column of the reference. None if there is none, or if its name is one that the server knows
             (`ground_truth`, `test_cases`, ...): the function always sends those columns.
         columns: Fields that have other names in the data set: `{"test_cases": "tests", "data_source": "origin"}`.
-        where: The function judges only rows whose column has this value, or one of these; other rows get None.
+        where: The function judges only rows with this value, or one of these, in a column; other rows get None.
         token_params: Which of `completion_tokens` and `completion_ids` to add to the parameters.
         log_columns: Fields of the results that become columns of the table of completions, beside the `components`.
         name: The name in metrics; default: that of the verifier or recipe.

@@ -157,61 +157,61 @@ class LocalBackend(Backend):
         self._tier = tier
         self._state_dir = state_dir or Path(tempfile.gettempdir()) / f"rewardline-{os.geteuid()}"
         self._numbers = itertools.count(1)
-        self._opened: _Opened | None = None
+        self._setup: _Setup | None = None
 
     async def open(self) -> None:
-        if self._opened is not None:
+        if self._setup is not None:
             return
         parents = await asyncio.to_thread(cgroups.find_parents)
         python = await asyncio.to_thread(interpreter.inspect, self._python)
         held = await asyncio.to_thread(state_directory.acquire, self._state_dir, parents)
         try:
-            opened = await self._first_that_works(held, parents, python)
+            setup = await self._first_that_works(held, parents, python)
         except BaseException:
             held.release()
             raise
-        self._opened = opened
-        self.isolation = self._opened.kind.isolation
-        self.caveats = _caveats(self._opened)
+        self._setup = setup
+        self.isolation = self._setup.kind.isolation
+        self.caveats = _caveats(self._setup)
 
     async def close(self) -> None:
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.close()
+        setup, self._setup = self._setup, None
+        if setup is not None:
+            setup.close()
 
     async def make(self, profile: Profile, *, once: bool = False) -> Box:
-        if self._opened is None:
+        if self._setup is None:
             raise SandboxUnavailable("the backend is not open; call `open` first")
-        forkserver = await self._opened.forkserver(profile) if once else None
-        return self._make(self._opened, profile, None, forkserver)
+        forkserver = await self._setup.forkserver(profile) if once else None
+        return self._make(self._setup, profile, None, forkserver)
 
     async def _first_that_works(
         self, held: state_directory.StateDirectory, parents: cgroups.Parents | None, python: interpreter.Interpreter
-    ) -> "_Opened":
+    ) -> "_Setup":
         refusals = []
         for kind in _kinds_to_try(self._tier):
             for groups in [parents, None] if parents else [None]:
                 ids = user_ids.ranges(may_share=kind.has_namespaces) if kind.many_ids else None
-                opened = _Opened(kind, held, groups, python, ids)
+                setup = _Setup(kind, held, groups, python, ids)
                 try:
-                    await self._try(opened)
+                    await self._try(setup)
                 except SandboxUnavailable as error:
                     refusals.append(f"{kind.isolation}: {error}")
                 else:
-                    return opened
+                    return setup
         raise SandboxUnavailable("no box can be made here; " + "; ".join(dict.fromkeys(refusals)))
 
-    async def _try(self, opened: "_Opened") -> None:
-        if user_ids.is_machine_root() and not opened.kind.many_ids and opened.parents is None:
+    async def _try(self, setup: "_Setup") -> None:
+        if user_ids.is_machine_root() and not setup.kind.many_ids and setup.parents is None:
             raise SandboxUnavailable(
                 "the kernel does not limit root's processes, and this service is root without the right to change"
                 " user ids; run it as an ordinary user"
             )
-        if opened.kind.isolation is Isolation.LANDLOCK:
-            _require_landlock(opened.kind)
-        if opened.kind.isolation is Isolation.IN_GVISOR:
-            _require_rights(opened.kind)
-        box = self._make(opened, Profile.PLAIN, _TRIAL, None)
+        if setup.kind.isolation is Isolation.LANDLOCK:
+            _require_landlock(setup.kind)
+        if setup.kind.isolation is Isolation.IN_GVISOR:
+            _require_rights(setup.kind)
+        box = self._make(setup, Profile.PLAIN, _TRIAL, None)
         try:
             async with asyncio.timeout(_TRIAL_PATIENCE_S):
                 answer = await asyncio.get_running_loop().sock_recv(box.connection, 1024)
@@ -223,11 +223,11 @@ class LocalBackend(Backend):
             raise SandboxUnavailable(await box.stderr_text() or "a trial box ended without an error message")
 
     def _make(
-        self, opened: "_Opened", profile: Profile, trial: str | None, forkserver: ForkserverClient | None
+        self, setup: "_Setup", profile: Profile, trial: str | None, forkserver: ForkserverClient | None
     ) -> "LocalBox":
         number = next(self._numbers)
         try:
-            return _start(opened, self._size, profile, number, trial, forkserver)
+            return _start(setup, self._size, profile, number, trial, forkserver)
         except OSError as error:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
 
@@ -306,8 +306,8 @@ def _remove_scratch(scratch: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
-    """What the backend found out when it was opened, and makes boxes with."""
+class _Setup:
+    """The facts and resources that the backend found when it was started. It makes boxes with them."""
 
     kind: _BoxKind
     held: state_directory.StateDirectory
@@ -391,19 +391,19 @@ def _landlock_version() -> int:
 _SHARED_LOCKS: Final = "Locks on files that boxes share, such as the interpreter, are seen in other boxes and outside."
 
 
-def _caveats(opened: _Opened) -> Sequence[str]:
-    only_forbidden = opened.kind.isolation is Isolation.LANDLOCK and not opened.kind.many_ids
+def _caveats(setup: _Setup) -> Sequence[str]:
+    only_forbidden = setup.kind.isolation is Isolation.LANDLOCK and not setup.kind.many_ids
     return (
-        *_CAVEATS[opened.kind.isolation],
+        *_CAVEATS[setup.kind.isolation],
         _SHARED_LOCKS,
         *((_LANDLOCK_WITH_ONE_ID,) if only_forbidden else ()),
-        *(() if opened.parents else (_WITHOUT_CGROUPS,)),
-        *(() if opened.kind.many_ids else (_WITH_ONE_ID,)),
+        *(() if setup.parents else (_WITHOUT_CGROUPS,)),
+        *(() if setup.kind.many_ids else (_WITH_ONE_ID,)),
     )
 
 
 def _start(
-    opened: _Opened,
+    setup: _Setup,
     size: BoxSize,
     profile: Profile,
     number: int,
@@ -418,29 +418,29 @@ def _start(
         OSError: the box cannot be made; nothing is left of it.
         SandboxUnavailable: there are too few user ids for it.
     """
-    name = f"{opened.held.name}-{number}"
+    name = f"{setup.held.name}-{number}"
     with ExitStack() as undo:
         ids = None
         give_back: Callable[[], None] | None = None
-        if opened.ids is not None:
-            ids = opened.ids.lend()
-            give_back = partial(opened.ids.give_back, ids)
+        if setup.ids is not None:
+            ids = setup.ids.lend()
+            give_back = partial(setup.ids.give_back, ids)
             undo.callback(give_back)
         cgroup = None
-        if opened.parents is not None:
+        if setup.parents is not None:
             bounds = cgroups.Bounds(
                 size.memory_mb + _RUNNER_MEMORY_MB[profile], size.processes + _RUNNER_PROCESSES, size.cpus
             )
-            cgroup = cgroups.create(opened.parents, name, bounds)
+            cgroup = cgroups.create(setup.parents, name, bounds)
             undo.callback(cgroups.remove, cgroup.directories)
         scratch = None
-        if not opened.kind.has_mounts:
-            scratch = opened.held.directory / f"box-{number}"
+        if not setup.kind.has_mounts:
+            scratch = setup.held.directory / f"box-{number}"
             scratch.mkdir()
             scratch.chmod(0o711)
             undo.callback(scratch.rmdir)
-        configuration = _configuration(opened, size, profile, ids, cgroup, scratch)
-        plan = _plan(opened, size, configuration, ids, cgroup, scratch, trial)
+        configuration = _configuration(setup, size, profile, ids, cgroup, scratch)
+        plan = _plan(setup, size, configuration, ids, cgroup, scratch, trial)
         ours, theirs = socket.socketpair()
         with theirs:
             undo.callback(ours.close)
@@ -451,7 +451,7 @@ def _start(
 
 
 def _configuration(
-    opened: _Opened,
+    setup: _Setup,
     size: BoxSize,
     profile: Profile,
     ids: Range | None,
@@ -469,7 +469,7 @@ def _configuration(
         memory_events=None if cgroup is None else enter.MEMORY_EVENTS,
         cpus=size.cpus if cgroup is not None and cgroup.bounds_cpus else len(os.sched_getaffinity(0)),
     )
-    if opened.kind.isolation is Isolation.IN_GVISOR:
+    if setup.kind.isolation is Isolation.IN_GVISOR:
         return replace(common, memory_ends_box=True, first_uid=ids.first if ids else 0)
     if scratch is None:
         return common
@@ -477,7 +477,7 @@ def _configuration(
         common,
         directory=str(scratch),
         cleaned=(),
-        read_only=(*opened.python.readable, *_DEVICES),
+        read_only=(*setup.python.readable, *_DEVICES),
         first_uid=ids.first if ids else 0,
         uids=ids.count // 2 if ids else 1,
         init=False,
@@ -486,7 +486,7 @@ def _configuration(
 
 
 def _plan(
-    opened: _Opened,
+    setup: _Setup,
     size: BoxSize,
     configuration: Configuration,
     ids: Range | None,
@@ -494,8 +494,8 @@ def _plan(
     scratch: Path | None,
     trial: str | None,
 ) -> enter.Plan:
-    kind = opened.kind
-    python = opened.python.python_inside if kind.has_namespaces else opened.python.python
+    kind = setup.kind
+    python = setup.python.python_inside if kind.has_namespaces else setup.python.python
     command = bootstrap.command(python, f"fd:{enter.CONTROL}", with_site=True)
     if trial is not None:
         other_uid = str(None if ids is None else configuration.first_uid)
@@ -505,9 +505,9 @@ def _plan(
         "service": os.getpid(),
         "namespaces": kind.has_namespaces,
         "uids": (ids.first, ids.count) if ids else None,
-        "mount_point": str(opened.held.mount_point),
+        "mount_point": str(setup.held.mount_point),
         "root": str(scratch) if kind.has_namespaces and scratch is not None else None,
-        "visible": list(opened.python.visible),
+        "visible": list(setup.python.visible),
         "disk_mb": size.disk_mb,
         "cgroups": [str(directory) for directory in cgroup.directories] if cgroup else [],
         "memory_events": str(cgroup.events) if cgroup else None,

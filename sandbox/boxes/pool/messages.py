@@ -162,7 +162,7 @@ def read_result(header: bytes, body: bytes, key: bytes = b"") -> tuple[RunResult
     how = result.exit
     if how is None:
         return None, result.left
-    told, complete = _outcomes(tests, key)
+    outcomes, complete = _outcomes(tests, key)
     return RunResult(
         exit=how,
         code=result.code if how is Exit.EXITED else None,
@@ -173,7 +173,7 @@ def read_result(header: bytes, body: bytes, key: bytes = b"") -> tuple[RunResult
         wall_s=result.wall_s,
         peak_memory_mb=result.peak_kb / 1024,
         value=value if result.value is not None else None,
-        tests=told,
+        tests=outcomes,
         complete=complete,
         files={path: piece for (path, _), piece in zip(result.fetched, fetched, strict=True)},
     ), result.left
@@ -208,16 +208,16 @@ def _outcomes(data: bytes, key: bytes) -> tuple[list[TestOutcome], bool]:
 
     Lines without a valid seal are ignored.
     """
-    told: list[TestOutcome] = []
+    outcomes: list[TestOutcome] = []
     for line in data.splitlines():
         match _json(line):
             case [str() as name, bool() as passed, str() as message, sealed]:
-                if sealed == seal(key, len(told), [name, passed, message]):
-                    told.append(TestOutcome(_printable(name), passed, _printable(message)))
+                if sealed == seal(key, len(outcomes), [name, passed, message]):
+                    outcomes.append(TestOutcome(_printable(name), passed, _printable(message)))
             case {"complete": int() as forwarded, "seal": sealed}:
-                if sealed == seal(key, len(told), {"complete": forwarded}):
-                    return told, True
-    return told, False
+                if sealed == seal(key, len(outcomes), {"complete": forwarded}):
+                    return outcomes, True
+    return outcomes, False
 
 
 def _json(line: bytes) -> object:

@@ -88,8 +88,8 @@ class Hosts:
         """Why no program can be run; empty while one host is up."""
         if self.up:
             return ""
-        told = [f"{host.url}: {host.why_down}" for host in self.known.values()]
-        return "no box host is up: " + ("; ".join(told) or f"no address found for {', '.join(self.urls)}")
+        reasons = [f"{host.url}: {host.why_down}" for host in self.known.values()]
+        return "no box host is up: " + ("; ".join(reasons) or f"no address found for {', '.join(self.urls)}")
 
     def choose(self, language: str, apart_from: Iterable[Host]) -> Host | None:
         """The least busy host that is up and runs this language."""

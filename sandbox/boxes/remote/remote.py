@@ -162,8 +162,8 @@ class RemoteSandbox(Sandbox):
         if host is None and refusal is None:
             if self._hosts.trouble:
                 raise SandboxUnavailable(self._hosts.trouble)
-            told = f"no box host runs {program.language!r}; they run {sorted(self.languages)}"
-            raise SandboxUnavailable(told, "language_unavailable")
+            message = f"no box host runs {program.language!r}; they run {sorted(self.languages)}"
+            raise SandboxUnavailable(message, "language_unavailable")
         return host
 
     @spans.traced("program on a box host", "client")
@@ -223,9 +223,9 @@ def _error_of_refusal(refused: wire.Unavailable, submission: Submission) -> Exce
 
 
 async def _refusal(answer: aiohttp.ClientResponse) -> Exception:
-    told = (await answer.content.read(500)).decode("utf-8", "replace")
+    message = (await answer.content.read(500)).decode("utf-8", "replace")
     if answer.status in (429, 503):
-        return HostBusy(SandboxUnavailable(f"{answer.status}: {told}", "sandbox_busy"))
+        return HostBusy(SandboxUnavailable(f"{answer.status}: {message}", "sandbox_busy"))
     if answer.status == 422:
-        return ValueError(told)
-    return HostLost(f"answered with status {answer.status}: {told}")
+        return ValueError(message)
+    return HostLost(f"answered with status {answer.status}: {message}")

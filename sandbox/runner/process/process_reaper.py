@@ -78,10 +78,10 @@ class Children:
 
         If there are very many, only the first ones.
         """
-        told = os.pread(self._descriptor, _MOST_CHILDREN_BYTES, 0)
-        if len(told) == _MOST_CHILDREN_BYTES:
-            told = told[: told.rfind(b" ")]
-        return list(map(int, told.split()))
+        listed = os.pread(self._descriptor, _MOST_CHILDREN_BYTES, 0)
+        if len(listed) == _MOST_CHILDREN_BYTES:
+            listed = listed[: listed.rfind(b" ")]
+        return list(map(int, listed.split()))
 
     def close(self) -> None:
         os.close(self._descriptor)

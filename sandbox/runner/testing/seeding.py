@@ -33,7 +33,7 @@ class _Generator:
     def __init__(self, state: Callable[[], State]) -> None:
         self._state = state
         self._is_seeded = self._is_new = False
-        self._told: State = []
+        self._last_sent: State = []
 
     def watch(self, module: Any, *names: str) -> None:
         """Notice calls of these functions of a module, which seed the generator."""
@@ -45,9 +45,9 @@ class _Generator:
         if not self._is_seeded:
             return None
         state = self._state()
-        if state == self._told and not self._is_new:
+        if state == self._last_sent and not self._is_new:
             return None
-        self._told, self._is_new = state, False
+        self._last_sent, self._is_new = state, False
         return state
 
     def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:

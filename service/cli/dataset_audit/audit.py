@@ -48,6 +48,7 @@ class Finding:
     `accepts_nothing`, `bad_row`."""
     message: str
     told: dict[str, Any]
+    """The labels and the reference of the row. It is a field of the report, so its name stays."""
 
 
 @dataclass(slots=True)
@@ -131,12 +132,12 @@ def _segments(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:
 
 def _probes(planner: Planner, row: Row, report: Report) -> list[_Probe]:
     if row.item is None:
-        report.findings.append(Finding(row.number, row.id, None, None, "bad_row", row.problem, row.told))
+        report.findings.append(Finding(row.number, row.id, None, None, "bad_row", row.problem, row.shown))
         return []
     try:
         recipe, filled = planner.fill(row.item, bytes(row.item.reference))
     except InvalidItem as error:
-        report.findings.append(Finding(row.number, row.id, None, None, error.reason, str(error), _cut(row.told)))
+        report.findings.append(Finding(row.number, row.id, None, None, error.reason, str(error), _cut(row.shown)))
         return []
     report.recipes[recipe.name or row.item.verifier or "checks"] += 1
     probes = []
@@ -193,13 +194,13 @@ def _note(report: Report, probe: _Probe, result: Result) -> None:
 
 def _finding(row: Row, filled: Filled, reason: str, message: str) -> Finding:
     check = filled.check
-    return Finding(row.number, row.id, check.name, check.entry.verifier.name, reason, message, _cut(row.told))
+    return Finding(row.number, row.id, check.name, check.entry.verifier.name, reason, message, _cut(row.shown))
 
 
-def _cut(told: dict[str, Any]) -> dict[str, Any]:
+def _cut(shown: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value if isinstance(value, int | float) else _clip(value if isinstance(value, str) else json.dumps(value))
-        for name, value in told.items()
+        for name, value in shown.items()
     }
 
 

@@ -37,7 +37,7 @@ class Row:
     problem: str
     solution: str | None
     """A program that should pass the tests of the row."""
-    told: Json
+    shown: Json
     """The parts of the row that a report shows."""
 
 
@@ -106,19 +106,19 @@ def _row(number: int, fields: Any, columns: Columns) -> Row:
     if not isinstance(fields, dict):
         return Row(number, None, None, "the row is not a JSON object", None, {})
     name = fields.get("id")
-    told = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
+    shown = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
     reference = _reference(fields, columns)
     item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
     if reference is not ABSENT:
-        item["reference"] = told["reference"] = reference
+        item["reference"] = shown["reference"] = reference
     item |= {kind: chosen for kind in ("recipe", "verifier") if (chosen := getattr(columns, kind)) is not None}
     item |= {kind: fields[kind] for kind in ("recipe", "verifier", "params") if kind in fields and kind not in item}
     solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
     try:
         built = msgspec.convert({**_raw(item), "response": ""}, ScoreItem)
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        return Row(number, _text(name), None, f"{error}", None, told)
-    return Row(number, _text(name), built, "", solution if isinstance(solution, str) else None, told)
+        return Row(number, _text(name), None, f"{error}", None, shown)
+    return Row(number, _text(name), built, "", solution if isinstance(solution, str) else None, shown)
 
 
 ABSENT = msgspec.UNSET

@@ -201,9 +201,9 @@ async def _refuse(error: EndpointFailure, send: Send) -> None:
 
 
 def _start(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
-    told = {"content-type": "application/json"} | {name.lower(): value for name, value in headers.items()}
-    told.pop("x-request-id", None)  # the gate sets our own
-    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in told.items()]
+    merged = {"content-type": "application/json"} | {name.lower(): value for name, value in headers.items()}
+    merged.pop("x-request-id", None)  # the gate sets our own
+    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in merged.items()]
     return {"type": "http.response.start", "status": status, "headers": encoded}
 
 

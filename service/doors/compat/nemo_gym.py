@@ -48,7 +48,7 @@ from service.doors.compat.nemo_gym_metrics import Aggregated, Aggregation, aggre
 from service.doors.compat.nemo_gym_rows import Row, item_of
 from service.doors.compat.nemo_gym_sessions import Sessions
 from service.doors.compat.request_options import RequestOptions
-from service.doors.compat.retries import check, numbers_of, told
+from service.doors.compat.retries import check, failure_text, numbers_of
 from service.errors import NotJudged, Unprocessable
 from service.wire import Result, parse
 
@@ -209,7 +209,7 @@ class NeMoGym(Door):
         if result.status == "failed":
             if options.on_failed == "mask":
                 return echoed | _masked(echoed, result)
-            raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {told(result)}", retry_after_s=1.0)
+            raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {failure_text(result)}", retry_after_s=1.0)
         check([result])
         return {**echoed, **msgspec.to_builtins(_verified(result))}
 
@@ -262,9 +262,9 @@ def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
         "reward": 0.0,
         "mask_sample": True,
         "failure_kind": failure_kind(result),
-        "failure_reason": told(result),
+        "failure_reason": failure_text(result),
         "_ng_failure_class": _FAILURE_CLASS,
-        "_ng_failure_judge_error": told(result),
+        "_ng_failure_judge_error": failure_text(result),
         "instance_config": {**(instance if isinstance(instance, dict) else {}), "mask_sample": True},
     }
 

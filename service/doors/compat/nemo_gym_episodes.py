@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from service.doors.compat.nemo_gym_rows import Row
-from service.doors.compat.retries import told
+from service.doors.compat.retries import failure_text
 from service.wire import Result, parse
 
 _Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
@@ -121,7 +121,7 @@ def verification(result: Result) -> Verification:
         0.0 if result.reward is None else result.reward,
         not judged,
         None if judged else failure_kind(result),
-        None if judged else told(result)[:_MAX_REASON_CHARS],
+        None if judged else failure_text(result)[:_MAX_REASON_CHARS],
         components(result),
         result.score,
         result.reason,

@@ -124,7 +124,7 @@ class OpenInstruct(Door):
 
     async def _results(self, exchange: Exchange[Options], asked: ProgramTests | StdioTests) -> Results:
         is_stdio = isinstance(asked, StdioTests)
-        tests = _opened(asked.tests, is_stdio) if isinstance(asked.tests, str) else asked.tests
+        tests = _decoded_tests(asked.tests, is_stdio) if isinstance(asked.tests, str) else asked.tests
         if not 0 < len(tests) <= _MAX_TESTS:
             raise refusal(["tests"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
         references = test_suites.split(tests, "stdio" if is_stdio else "assert")
@@ -136,7 +136,7 @@ class OpenInstruct(Door):
             "language": "python",
             "think": "none",
         }
-        told = await test_suites.judged(
+        outcomes = await test_suites.judged(
             self.parts.scorer,
             test_suites.fenced(asked.program),
             references,
@@ -145,11 +145,11 @@ class OpenInstruct(Door):
             cache=exchange.options.cache,
         )
         return Results(
-            [int(test.passed) for test in told], [test.cpu_s if test.passed else _NOT_PASSED_S for test in told]
+            [int(test.passed) for test in outcomes], [test.cpu_s if test.passed else _NOT_PASSED_S for test in outcomes]
         )
 
 
-def _opened(text: str, is_stdio: bool) -> list[Any]:
+def _decoded_tests(text: str, is_stdio: bool) -> list[Any]:
     """Decode tests that come as JSON text.
 
     Raises:

@@ -127,9 +127,9 @@ class OpenEnv:
         what = found["what"]
         if scope["method"] != _METHODS[what]:
             raise MethodNotAllowed(f"{scope['method']} {what}; it takes {_METHODS[what]}", allow=_METHODS[what])
-        await asgi_response.respond(send, 200, encode(await self._told(what, _named(found), scope, receive)))
+        await asgi_response.respond(send, 200, encode(await self._answer_to(what, _named(found), scope, receive)))
 
-    async def _told(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
+    async def _answer_to(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
         if what == "health":
             return OpenEnvHealth()
         if what == "schema":
@@ -199,7 +199,7 @@ class OpenEnv:
 
     async def _converse(self, call: Call, named: JSON, receive: Receive, send: Send) -> None:
         episode: View | None = None
-        told: object
+        data: object
         turn = 0
         while (event := await receive())["type"] == "websocket.receive":
             try:
@@ -209,18 +209,18 @@ class OpenEnv:
                     return
                 with self._admission.calls.track(), self._admission.enter() as permit:
                     if message.type == "reset":
-                        episode, told = await self._reset(named, message.data)
+                        episode, data = await self._reset(named, message.data)
                         turn = episode.turn
                     elif message.type == "step":
                         permit.add(items=1)
                         call.items += 1
-                        told = await self._step(_open(episode).id, turn + 1, _action(message.data))
+                        data = await self._step(_open(episode).id, turn + 1, _action(message.data))
                         turn += 1
                     elif message.type == "state":
-                        told = state_of(await self._interactions.show(_open(episode).id))
+                        data = state_of(await self._interactions.show(_open(episode).id))
                     else:
                         raise _Unknown(f"unknown type of message: {message.type[:100]!r}")
-                answer: JSON = {"type": "state" if message.type == "state" else "observation", "data": told}
+                answer: JSON = {"type": "state" if message.type == "state" else "observation", "data": data}
             except RequestError as error:
                 answer = {"type": "error", "data": {"message": _message(error), "code": _code(error)}}
             await send({"type": "websocket.send", "text": encode(answer).decode()})

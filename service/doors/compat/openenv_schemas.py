@@ -115,9 +115,9 @@ def begun(view: View, prompt: object) -> OpenEnvResult:
 
 def stepped(name: str, answer: TurnAnswer) -> OpenEnvResult:
     """The answer to a turn."""
-    left, told = answer.info.turns_left, answer.response
+    left, feedback = answer.info.turns_left, answer.response
     observation = OpenEnvObservation(
-        name, "", told, answer.turn, left, answer.score, answer.reason, answer.trajectory_score
+        name, "", feedback, answer.turn, left, answer.score, answer.reason, answer.trajectory_score
     )
     return OpenEnvResult(observation, answer.reward, answer.should_terminate)
 

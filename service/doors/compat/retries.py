@@ -104,7 +104,7 @@ def check(results: Sequence[Result]) -> None:
         for index, result in enumerate(results):
             if result.status == status:
                 where = f"item {index}: " if len(results) > 1 else ""
-                raise kind(where + told(result), retry_after_s=1.0 if kind is NotJudged else None)
+                raise kind(where + failure_text(result), retry_after_s=1.0 if kind is NotJudged else None)
 
 
 def numbers_of(result: Result) -> tuple[float, float]:
@@ -114,7 +114,7 @@ def numbers_of(result: Result) -> tuple[float, float]:
     return result.reward, result.score
 
 
-def told(result: Result) -> str:
+def failure_text(result: Result) -> str:
     """The reason why there is no score, as text for people."""
     message = result.detail.get("message")
     return f"{result.reason}: {message}" if message else result.reason

@@ -24,7 +24,7 @@ import msgspec
 
 from service.doors.compat.door import Door, Exchange, Parts, Route
 from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built, read
-from service.doors.compat.retries import told
+from service.doors.compat.retries import failure_text
 from service.doors.compat.roll_tasks import Outcome, Task, Tasks, UnknownTask
 from service.errors import Overloaded, StateUnavailable
 from service.scoring.engine import Engine
@@ -157,7 +157,7 @@ class Roll(Door):
             outcome = await self._tasks.outcome(poll.reward_request_id, exchange.deadline - _MARGIN_S)
         except UnknownTask:
             return self._unknown()
-        return _not_yet() if outcome is None else _told(outcome, exchange.options)
+        return _not_yet() if outcome is None else _task_result(outcome, exchange.options)
 
     async def _submit(self, exchange: Exchange[SubmitOptions]) -> Submitted:
         submission = parse(_submissions, exchange.body, [])
@@ -238,11 +238,11 @@ def _not_yet() -> TaskResult:
     return TaskResult(1, "not judged yet")
 
 
-def _told(outcome: Outcome, options: PollOptions) -> TaskResult:
+def _task_result(outcome: Outcome, options: PollOptions) -> TaskResult:
     result = outcome.result
     if result.status == "ok":
         return TaskResult(0, "", result.reward, _dimensions(result), outcome.began, outcome.ended)
-    why = f"{result.status}: {told(result)}"
+    why = f"{result.status}: {failure_text(result)}"
     stops = options.on_invalid if result.status == "invalid" else options.on_failed
     if stops == "stop":
         return TaskResult(0, why, f"rewardline: {why}", {}, outcome.began, outcome.ended)

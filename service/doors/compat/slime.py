@@ -68,10 +68,10 @@ class Slime(Door):
         item = item_of(sample.response, options, sample.label, sample.prompt)
         await exchange.hold(1, 1)
         (result,) = await self.parts.scorer.rewards([item], deadline=exchange.deadline, cache=options.cache)
-        return told(result) if options.shape == "dict" else numbers_of(result)[0]
+        return reward_fields(result) if options.shape == "dict" else numbers_of(result)[0]
 
 
-def told(result: Result) -> Told:
+def reward_fields(result: Result) -> Told:
     reward, score = numbers_of(result)
     return Told(reward, score, float(score >= 1.0), float(result.cached), result.elapsed_ms)
 

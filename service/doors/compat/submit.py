@@ -171,7 +171,7 @@ def _cases_of(config: SubmitConfig) -> list[JSON] | None:
         raise refusal(loc, "config.provided_data: expected the row with its tests; no data sets are kept here")
     tests = row.get("test")
     if isinstance(tests, str) and tests.lstrip().startswith("["):
-        tests = _opened(tests)
+        tests = _decoded(tests)
     if not isinstance(tests, list):
         return None
     if not 0 < len(tests) <= _MAX_TESTS:
@@ -179,7 +179,7 @@ def _cases_of(config: SubmitConfig) -> list[JSON] | None:
     return [_case(test, [*loc, "test", number]) for number, test in enumerate(tests)]
 
 
-def _opened(text: str) -> Any:
+def _decoded(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
@@ -200,14 +200,14 @@ def _result(
     kind: Literal["fenced", "heuristic", "empty"] = (
         "fenced" if found.is_fenced else "heuristic" if found.code else "empty"
     )
-    told = [
+    results = [
         Case(test.passed, _exec_info(test), cases[number] if cases is not None and number < len(cases) else None)
         for number, test in enumerate(tests)
     ]
     accepted = bool(tests) and all(test.passed for test in tests)
     if not asked.config.extra.run_all_cases:
-        told = told[: next((number + 1 for number, one in enumerate(told) if not one.passed), len(told))]
-    return EvalResult(asked.id, accepted, found.code or "", told, extracted_type=kind)
+        results = results[: next((number + 1 for number, one in enumerate(results) if not one.passed), len(results))]
+    return EvalResult(asked.id, accepted, found.code or "", results, extracted_type=kind)
 
 
 def _exec_info(test: test_suites.Test) -> RunCodeResponse:

@@ -84,5 +84,5 @@ def split(cases: Sequence[Any], case_type: str) -> list[tuple[JSON, int]]:
     return [({"case_type": case_type, "test_cases": list(part)}, len(part)) for part in some]
 
 
-def _test(told: JSON) -> Test:
-    return Test(told["status"], told["cpu_s"], told.get("difference", ""))
+def _test(outcome: JSON) -> Test:
+    return Test(outcome["status"], outcome["cpu_s"], outcome.get("difference", ""))

@@ -16,7 +16,7 @@ from grpc_health.v1.health_pb2 import HealthCheckResponse
 from service.observe.readiness import Readiness
 
 NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-_LOOK_AGAIN_S: Final = 0.5
+_POLL_S: Final = 0.5
 
 Parse = Callable[[type[Any], bytes, Any], Awaitable[Any]]
 """Parses the message in the bytes, and ends the call if there is none."""
@@ -30,7 +30,7 @@ class Health:
         self._readiness = readiness
         self._services = frozenset(services) | {""}
         self._parse = parse
-        self._told = self._status()
+        self._last_status = self._status()
         self._changed = asyncio.Event()
 
     @property
@@ -45,13 +45,13 @@ class Health:
     async def follow(self) -> None:
         """Keep watchers informed. It never returns."""
         while True:
-            self.look()
-            await asyncio.sleep(_LOOK_AGAIN_S)
+            self.notify_watchers()
+            await asyncio.sleep(_POLL_S)
 
-    def look(self) -> None:
+    def notify_watchers(self) -> None:
         """Tell watchers of a change at once."""
-        if self._status() != self._told:
-            self._told = self._status()
+        if self._status() != self._last_status:
+            self._last_status = self._status()
             self._changed.set()
             self._changed = asyncio.Event()
 
@@ -71,12 +71,12 @@ class Health:
         if asked.service not in self._services:  # by the protocol it may appear later, and the caller waits
             await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
             await asyncio.Event().wait()
-        self.look()
-        told = None
+        self.notify_watchers()
+        sent = None
         while True:
             changed = self._changed
-            if self._told != told:
-                told = self._told
-                await context.write(HealthCheckResponse(status=told))
+            if self._last_status != sent:
+                sent = self._last_status
+                await context.write(HealthCheckResponse(status=sent))
             else:
                 await changed.wait()

@@ -76,7 +76,7 @@ def build_ops(
 
 
 def readiness_response(found: Readiness) -> Response:
-    return Response(encode(found.told()), 503 if found.problems else 200, media_type="application/json")
+    return Response(encode(found.as_json()), 503 if found.problems else 200, media_type="application/json")
 
 
 def metrics_response(metrics: Metrics) -> Response:

@@ -21,7 +21,7 @@ class CannotOpen(Exception):
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings, metrics: Metrics) -> AsyncIterator[Observer | None]:
+async def open_log(settings: Settings, metrics: Metrics) -> AsyncIterator[Observer | None]:
     """The observer that the engine calls with finished batches. None if there is no log. On leaving, all records are on
     the disk.
 

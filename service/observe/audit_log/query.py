@@ -19,7 +19,7 @@ class BadMoment(Exception):
     """The text is not a point in time. The message says what to write."""
 
 
-class Seen(msgspec.Struct):
+class AuditEntry(msgspec.Struct):
     """The fields of a record that are read here."""
 
     time: str
@@ -58,20 +58,20 @@ class Query:
         for name, moment in (("_since", self.since), ("_until", self.until)):
             object.__setattr__(self, name, timestamp(moment.timestamp()) if moment else "")
 
-    def holds(self, seen: Seen) -> bool:
-        if self.judges and seen.verifier not in self.judges and seen.recipe not in self.judges:
+    def holds(self, entry: AuditEntry) -> bool:
+        if self.judges and entry.verifier not in self.judges and entry.recipe not in self.judges:
             return False
-        if self.reasons and seen.reason not in self.reasons:
+        if self.reasons and entry.reason not in self.reasons:
             return False
-        if self.statuses and seen.status not in self.statuses:
+        if self.statuses and entry.status not in self.statuses:
             return False
-        if self.ids and str(seen.id) not in self.ids and seen.request_id not in self.ids:
+        if self.ids and str(entry.id) not in self.ids and entry.request_id not in self.ids:
             return False
-        if self._since and seen.time < self._since:
+        if self._since and entry.time < self._since:
             return False
-        if self._until and seen.time > self._until:
+        if self._until and entry.time > self._until:
             return False
-        return self._holds_of(seen.score)
+        return self._holds_of(entry.score)
 
     def _holds_of(self, score: float | None) -> bool:
         if self.min_score is None and self.max_score is None:
@@ -92,19 +92,19 @@ class Tally:
     unreadable_lines: int = 0
     damaged_files: list[str] = field(default_factory=list)
 
-    def look_at(self, line: bytes, query: Query) -> Seen | None:
+    def entry_of(self, line: bytes, query: Query) -> AuditEntry | None:
         """The record in the line, if it is wanted."""
         try:
-            seen = _decoder.decode(line)
+            entry = _decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             self.unreadable_lines += 1
             return None
         self.read += 1
-        if not query.holds(seen):
+        if not query.holds(entry):
             return None
         self.shown += 1
-        self.by_outcome[(seen.verifier or "", seen.status, seen.reason)] += 1
-        return seen
+        self.by_outcome[(entry.verifier or "", entry.status, entry.reason)] += 1
+        return entry
 
 
 def moment(text: str, now: datetime) -> datetime:
@@ -122,4 +122,4 @@ def moment(text: str, now: datetime) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-_decoder: Final = msgspec.json.Decoder(Seen)
+_decoder: Final = msgspec.json.Decoder(AuditEntry)

@@ -92,16 +92,16 @@ def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path
     """
     tails: dict[str, _Tail] = {}
     while True:
-        told = False
+        is_reported = False
         now = {stem_of(path) or path.name: path for path in _find_what_is_left(places) if is_wanted(path)}
         for stem in sorted(now.keys() | tails.keys()):
             tail = tails.setdefault(stem, _Tail())
             for line in tail.more(now.get(stem), damaged):
-                told = True
+                is_reported = True
                 yield line
             if stem not in now:
                 del tails[stem]
-        if not told:
+        if not is_reported:
             yield None
             time.sleep(_POLL_S)
 

@@ -18,7 +18,7 @@ from verifiers.base import InvalidItem
 from verifiers.conversation import dialects, plain
 
 ABSENT: Final = msgspec.Raw()
-_TOLD_OF_CHECKS: Final = frozenset(
+_CHECK_FIELDS: Final = frozenset(
     ("name", "verifier", "version", "status", "score", "value", "weight", "reason", "cached")
 )
 """The fields of a check that redaction leaves."""
@@ -139,13 +139,13 @@ def _record(
         metadata=_json(bytes(item.metadata), rules),
     )
     if rules.redact:
-        record.response_sha256, record.response_chars = _told(messages or response)
+        record.response_sha256, record.response_chars = _digest_and_length(messages or response)
         if prompt_text is not None:
-            record.prompt_sha256, record.prompt_chars = _told(prompt_text)
+            record.prompt_sha256, record.prompt_chars = _digest_and_length(prompt_text)
         if reference is not None:
-            record.reference_sha256, record.reference_chars = _told(reference)
+            record.reference_sha256, record.reference_chars = _digest_and_length(reference)
         checks = [
-            {name: told for name, told in check.items() if name in _TOLD_OF_CHECKS} for check in result.checks or ()
+            {name: value for name, value in check.items() if name in _CHECK_FIELDS} for check in result.checks or ()
         ]
         record.checks = _encoded(checks, rules) if result.checks else ABSENT
         return record
@@ -163,7 +163,7 @@ def _record(
     return record
 
 
-def _told(text: str) -> tuple[str, int]:
+def _digest_and_length(text: str) -> tuple[str, int]:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), len(text)
 
 

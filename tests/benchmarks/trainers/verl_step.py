@@ -30,9 +30,9 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **re
 async def judged(config: Any, tokens: Any, batch: Any) -> tuple[list[float], dict[str, float]]:
     manager = load_reward_manager(config, tokens)  # verl keeps the loop that runs when it is made
     began, began_cpu = time.perf_counter(), time.process_time()
-    told = await asyncio.gather(*(manager.run_single(batch[at : at + 1]) for at in range(len(batch))))
+    results = await asyncio.gather(*(manager.run_single(batch[at : at + 1]) for at in range(len(batch))))
     spent = {"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - began_cpu}
-    return [float(each["reward_score"]) for each in told], spent
+    return [float(each["reward_score"]) for each in results], spent
 
 
 def main(way: str, file: str) -> None:

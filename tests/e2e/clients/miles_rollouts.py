@@ -99,7 +99,7 @@ async def evaluated(args: Namespace, *given: Sample) -> Any:
 async def main() -> None:
     math, lost = {"verifier": "math"}, {"verifier": "math", "url": NOWHERE, "deadline_s": 0.2}
     example = yaml.safe_load(EXAMPLE.read_text())["rewardline"]
-    told = {
+    results = {
         "right": await one(arguments(math), sample(RIGHT, "4")),
         "wrong": await one(arguments(math), sample(WRONG, "4")),
         "by_type": await one(arguments(), sample("Answer: 5", "4", rm_type="dapo")),
@@ -117,7 +117,7 @@ async def main() -> None:
         "evaluated_lost": await evaluated(arguments(lost), sample(RIGHT, "4", group=None)),
         "example": await one(arguments(example), sample(RIGHT, "4")),
     }
-    print(json.dumps(told))
+    print(json.dumps(results))
 
 
 asyncio.run(main())

@@ -83,8 +83,10 @@ async def episodes(resources: tuple[str, int]) -> dict[str, Any]:
             for kind, row in (("calls", WANTED), ("answer", ANSWER)):
                 task = {"responses_create_params": {"input": question}, "task_data": row}
                 body = {"episode_id": EPISODE, "task": {"task_id": TASK, "task_input": task}}
-                told = (await http.post("/run", json=body)).json()
-                found[f"{question}/{kind}"] = told["result"]["reward"] if told["result"] else told["failure"]["stage"]
+                answer = (await http.post("/run", json=body)).json()
+                found[f"{question}/{kind}"] = (
+                    answer["result"]["reward"] if answer["result"] else answer["failure"]["stage"]
+                )
     return found
 
 
@@ -106,10 +108,10 @@ async def verified(address: tuple[str, int], text: str, wanted: str) -> list[Any
         reply = await http.post("/verify", json=body.model_dump(mode="json"))
         mode = (await http.get("/reverify_mode")).json()
     assert reply.status_code == 200, reply.text
-    told = BaseMultiRewardVerifyResponse.model_validate(reply.json())
-    kind = told.failure_kind
+    answer = BaseMultiRewardVerifyResponse.model_validate(reply.json())
+    kind = answer.failure_kind
     assert kind is None or is_registered(kind) or is_namespaced(kind), kind
-    return [told.reward, told.mask_sample, kind, mode]
+    return [answer.reward, answer.mask_sample, kind, mode]
 
 
 def relay(address: tuple[str, int]) -> FastAPI:

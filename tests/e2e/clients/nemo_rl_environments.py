@@ -25,7 +25,7 @@ def log(text: str) -> list[dict[str, Any]]:
     return [asked, {"role": "assistant", "content": text, "token_ids": ids, "generation_logprobs": ids.float()}]
 
 
-def told(environment: Any, texts: list[str], metadata: list[Any] | None = None) -> Any:
+def judged(environment: Any, texts: list[str], metadata: list[Any] | None = None) -> Any:
     given = [{"ground_truth": "4"} for _ in texts] if metadata is None else metadata
     try:
         step = ray.get(environment.step.remote([log(text) for text in texts], given))
@@ -63,15 +63,15 @@ def main() -> None:
     processed, metrics = ray.get(made["ours"].global_post_process_and_metrics.remote(batch))
     example = create_env("verifier", yaml.safe_load((EXAMPLES / "nemo_rl" / "grpo_verifier.yaml").read_text())["env"])
     answers = {
-        "example": told(example, [RIGHT])["rewards"],
-        "judged": told(made["ours"], [RIGHT, WRONG]),
-        "routed": told(made["routed"], [RIGHT], [{"ground_truth": "4", "tag": "deepmath_103k"}]),
-        "empty": told(made["ours"], []),
-        "whole": told(made["ours"], [RIGHT, WRONG] * 1024)["rewards"] == [1.0, 0.0] * 1024,
-        "components": told(made["both"], [f"<think>2+2</think>{RIGHT}", WRONG]),
-        "lost": told(made["lost"], [RIGHT]),
-        "filled": told(made["filled"], [RIGHT]),
-        "invalid": told(made["ours"], [RIGHT], [None]),
+        "example": judged(example, [RIGHT])["rewards"],
+        "judged": judged(made["ours"], [RIGHT, WRONG]),
+        "routed": judged(made["routed"], [RIGHT], [{"ground_truth": "4", "tag": "deepmath_103k"}]),
+        "empty": judged(made["ours"], []),
+        "whole": judged(made["ours"], [RIGHT, WRONG] * 1024)["rewards"] == [1.0, 0.0] * 1024,
+        "components": judged(made["both"], [f"<think>2+2</think>{RIGHT}", WRONG]),
+        "lost": judged(made["lost"], [RIGHT]),
+        "filled": judged(made["filled"], [RIGHT]),
+        "invalid": judged(made["ours"], [RIGHT], [None]),
         "one_by_one": [step.rewards.item() for step in ray.get(calls)] == [0.0, 1.0] * 128,
         "metrics": [processed["rewards"].tolist(), metrics],
     }

@@ -47,7 +47,7 @@ def file(options: str) -> str:
     return str(path)
 
 
-async def told(url: str | list[str], text: str, label: str = "4", max_length: int = 4096) -> dict[str, Any]:
+async def judged(url: str | list[str], text: str, label: str = "4", max_length: int = 4096) -> dict[str, Any]:
     params = SimpleNamespace(max_tokens=64, logprobs=None)
     executor = SingleTurnAgentExecutor(url)
     return dict(await executor.execute(PROMPT, label, params, max_length, TOKENIZER, Engine(text)))
@@ -70,8 +70,8 @@ async def trajectory(executor: Any, *texts: str, label: str = "4") -> Any:
         return type(error).__name__
     text = TOKENIZER.decode(output["observation_tokens"], skip_special_tokens=False)
     logs = {name: value.item() for name, value in output["extra_logs"].items()}
-    told = {"reward": output["reward"], "score": output["scores"].item(), "turns": len(output["action_ranges"])}
-    return {**told, "logs": logs, "asked": text.count("<|im_start|>user")}
+    numbers = {"reward": output["reward"], "score": output["scores"].item(), "turns": len(output["action_ranges"])}
+    return {**numbers, "logs": logs, "asked": text.count("<|im_start|>user")}
 
 
 def numbers(output: dict[str, Any]) -> Any:
@@ -93,20 +93,20 @@ async def one_turn() -> dict[str, Any]:
     calls = file(f"verifier='tool_call', url={URL!r}")
     filled = file(f"verifier='math', url={NOWHERE!r}, deadline_s=0.3, on_failed=-1.0")
     shaped = file(f"recipe='slime.dapo', url={URL!r}")
-    together = await asyncio.gather(*(told(ours, RIGHT if index % 2 else WRONG) for index in range(64)))
+    together = await asyncio.gather(*(judged(ours, RIGHT if index % 2 else WRONG) for index in range(64)))
     return {
-        "right": numbers(await told(ours, RIGHT)),
-        "wrong": numbers(await told(ours, WRONG)),
-        "cut_prompt": numbers(await told(ours, "four<|im_end|>", FOUR, max_length=64 + 48)),
-        "label": numbers(await told(routed, RIGHT, json.dumps({"ground_truth": "4", "tag": "deepmath_103k"}))),
-        "named": numbers(await told(ours, "four<|im_end|>", FOUR)),
-        "named_recipe": numbers(await told(ours, RIGHT, json.dumps({"reference": "4", "recipe": "roll.math_rule"}))),
-        "shaped": numbers(await told(shaped, "Answer: 5<|im_end|>")),
-        "filled": numbers(await told(filled, RIGHT)),
-        "called": [numbers(await told(calls, text, WANTED))["reward"] for text in (CALLED, CALLED_ELSE, WRONG)],
-        "example": numbers(await told(str(EXAMPLES / "openrlhf" / "reward.py"), RIGHT)),
-        "lost": numbers(await told(lost, RIGHT)),
-        "invalid": numbers(await told(ours, RIGHT, "")),
+        "right": numbers(await judged(ours, RIGHT)),
+        "wrong": numbers(await judged(ours, WRONG)),
+        "cut_prompt": numbers(await judged(ours, "four<|im_end|>", FOUR, max_length=64 + 48)),
+        "label": numbers(await judged(routed, RIGHT, json.dumps({"ground_truth": "4", "tag": "deepmath_103k"}))),
+        "named": numbers(await judged(ours, "four<|im_end|>", FOUR)),
+        "named_recipe": numbers(await judged(ours, RIGHT, json.dumps({"reference": "4", "recipe": "roll.math_rule"}))),
+        "shaped": numbers(await judged(shaped, "Answer: 5<|im_end|>")),
+        "filled": numbers(await judged(filled, RIGHT)),
+        "called": [numbers(await judged(calls, text, WANTED))["reward"] for text in (CALLED, CALLED_ELSE, WRONG)],
+        "example": numbers(await judged(str(EXAMPLES / "openrlhf" / "reward.py"), RIGHT)),
+        "lost": numbers(await judged(lost, RIGHT)),
+        "invalid": numbers(await judged(ours, RIGHT, "")),
         "together": [float(output["reward"]) for output in together],
     }
 
@@ -149,10 +149,10 @@ def responses() -> list[str]:
 
 async def by_http() -> dict[str, Any]:
     door = f"{URL}/compat/openrlhf/get_reward?verifier=math"
-    doors = [numbers(await told([door, door], text)) for text in (RIGHT, WRONG)]
+    doors = [numbers(await judged([door, door], text)) for text in (RIGHT, WRONG)]
     return {
-        "door_right": numbers(await told(door, RIGHT)),
-        "door_wrong": numbers(await told(door, WRONG)),
+        "door_right": numbers(await judged(door, RIGHT)),
+        "door_wrong": numbers(await judged(door, WRONG)),
         "doors": doors,
     }
 

@@ -56,7 +56,7 @@ def worker(*options: dict[str, Any]) -> Any:
     return made
 
 
-async def told(data: DataProto, *options: dict[str, Any]) -> Any:
+async def judged(data: DataProto, *options: dict[str, Any]) -> Any:
     try:
         output = await worker(*options).compute_rewards(data)
     except Exception as error:  # noqa: BLE001 - told by its name, as the trainer takes any
@@ -99,24 +99,24 @@ async def main() -> None:
     method = RewardWorker.compute_rewards
     examples = yaml.safe_load((EXAMPLES / "roll" / "rlvr_config.yaml").read_text())["rewards"]
     answers = {
-        "example": [await told(batch([RIGHT]), *examples["math_rule"]["reward_manager_config"])],
+        "example": [await judged(batch([RIGHT]), *examples["math_rule"]["reward_manager_config"])],
         "code_example": [
-            await told(batch([RIGHT], tag=["KodCode"]), *examples["code_sandbox"]["reward_manager_config"])
+            await judged(batch([RIGHT], tag=["KodCode"]), *examples["code_sandbox"]["reward_manager_config"])
         ],
         "method": [inspect.iscoroutinefunction(method), method.dispatched["dispatch_mode"].name],
         "ranks": [worker(ours).rank_info.dp_rank, worker(ours).rank_info.dp_size],
-        "judged": await told(batch([RIGHT, WRONG], **rows), ours),
-        "marked": await told(batch(["4[fin]", "44[fin]"]), {"url": URL, "verifier": "exact_match"}),
-        "routed": await told(batch([RIGHT, WRONG]), routed),
-        "by_tag": await told(batch([RIGHT, "Answer: 5"], tag=["deepmath_103k", "aime"]), by_tag),
-        "no_tag": await told(batch([RIGHT], tag=["other"]), {"url": URL, "recipes": {"aime": "roll.math_rule"}}),
-        "empty": await told(batch([]), ours),
-        "lost": await told(batch([RIGHT]), lost),
-        "filled": await told(batch([RIGHT, WRONG]), lost, {"on_failed": -1}),
-        "invalid": await told(batch([RIGHT], ground_truth=[None]), ours),
-        "unknown_option": await told(batch([RIGHT]), {"url": URL, "recipee": "roll.math_rule"}),
-        "abstain": await told(batch([RIGHT]), {"url": URL, "on_failed": "abstain"}),
-        "both": await told(batch([RIGHT]), {**by_tag, "verifier": "math"}),
+        "judged": await judged(batch([RIGHT, WRONG], **rows), ours),
+        "marked": await judged(batch(["4[fin]", "44[fin]"]), {"url": URL, "verifier": "exact_match"}),
+        "routed": await judged(batch([RIGHT, WRONG]), routed),
+        "by_tag": await judged(batch([RIGHT, "Answer: 5"], tag=["deepmath_103k", "aime"]), by_tag),
+        "no_tag": await judged(batch([RIGHT], tag=["other"]), {"url": URL, "recipes": {"aime": "roll.math_rule"}}),
+        "empty": await judged(batch([]), ours),
+        "lost": await judged(batch([RIGHT]), lost),
+        "filled": await judged(batch([RIGHT, WRONG]), lost, {"on_failed": -1}),
+        "invalid": await judged(batch([RIGHT], ground_truth=[None]), ours),
+        "unknown_option": await judged(batch([RIGHT]), {"url": URL, "recipee": "roll.math_rule"}),
+        "abstain": await judged(batch([RIGHT]), {"url": URL, "on_failed": "abstain"}),
+        "both": await judged(batch([RIGHT]), {**by_tag, "verifier": "math"}),
         "together": await together(worker(ours)),
         "held": [held(1.0, 0.7), held(0.9999, 0.9999), held(0.5, 1e6)],
     }

@@ -81,8 +81,8 @@ def forgotten(config: dict[str, Any]) -> Any:
     made._interaction._id = "never-opened"
     steps.append(made.step(RIGHT))
     made.close()
-    told = [{name: step[name] for name in ("observations", "reward", "done")} for step in steps]
-    return {"steps": told, "metrics": made.get_metrics()}
+    shown = [{name: step[name] for name in ("observations", "reward", "done")} for step in steps]
+    return {"steps": shown, "metrics": made.get_metrics()}
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ def abstaining() -> str | None:
 
 math, calls = orm(verifier="math", url=URL), orm(verifier="tool_call", url=URL)
 swift_style, chat_style = calling('{"a": 2}')
-told = {
+results = {
     "math": rewards(math, sample("4", "It is \\boxed{4}."), sample("4", "It is \\boxed{5}.")),
     "behind_a_call": rewards(math, sample("4", swift_style, TOLD, "It is \\boxed{4}.")),
     "calls": rewards(
@@ -74,5 +74,5 @@ told = {
     "lost": rewards(orm(verifier="math", url="http://127.0.0.1:9", deadline_s=0.3), sample("4", "4")),
 }
 runpy.run_path(str(EXAMPLE))
-told["example"] = rewards(orms["rewardline"], sample("4", "It is \\boxed{4}."))
-print(json.dumps(told))
+results["example"] = rewards(orms["rewardline"], sample("4", "It is \\boxed{4}."))
+print(json.dumps(results))

@@ -74,7 +74,7 @@ async def main() -> None:
 
     calling, done = call('{"a": 2, "b": 2}'), "It is \\boxed{4}."
     called = [{"name": "add", "arguments": {"a": 2, "b": 2}}]
-    told = {
+    results = {
         "math": [await stepped(right, "It is \\boxed{4}."), await stepped(wrong, "It is \\boxed{5}.")],
         "thought": await stepped(VerifierEnv(renderer, "2+2=", hook=form), "<think>2 and 2</think>4"),
         "calls": [
@@ -103,7 +103,7 @@ async def main() -> None:
             "example": await played(calculator["environment"](renderer, 2, 2), calling, done),
         },
     }
-    print(json.dumps(told))
+    print(json.dumps(results))
 
 
 asyncio.run(main())

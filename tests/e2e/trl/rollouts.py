@@ -45,7 +45,7 @@ def call(answer: str) -> dict[str, Any]:
     return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
 
 
-def told(content: str) -> dict[str, str]:
+def tool_result(content: str) -> dict[str, str]:
     return {"role": "tool", "name": "submit_answer", "content": content}
 
 
@@ -55,9 +55,9 @@ def said(content: str) -> dict[str, str]:
 
 ROLLOUTS = {
     "right": [
-        [call("4"), told("Yes."), said("Done.")],
-        [call("5"), told("No."), call("4"), told("Yes."), said("Done.")],
-        [call("5"), told("No."), call("6"), told("Over."), said("Done.")],
+        [call("4"), tool_result("Yes."), said("Done.")],
+        [call("5"), tool_result("No."), call("4"), tool_result("Yes."), said("Done.")],
+        [call("5"), tool_result("No."), call("6"), tool_result("Over."), said("Done.")],
         [said("It is 4.")],
     ],
     "nobody": [[call("4")], [said("It is 4.")]],

@@ -122,8 +122,8 @@ def with_calls(url: str, tokenizer: str) -> Any:
 
     def left(a: int) -> dict[str, Any]:
         call = {"type": "function", "function": {"name": "add", "arguments": {"a": a}}}
-        told = {"role": "tool", "content": "4"}
-        return {"response_messages": [{"role": "assistant", "content": "", "tool_calls": [call]}, told]}
+        result = {"role": "tool", "content": "4"}
+        return {"response_messages": [{"role": "assistant", "content": "", "tool_calls": [call]}, result]}
 
     rows = [row(said, wanted) for said in (text(2), text(3), "So 4.")]
     rows += [row("So 4.", wanted, left=left(a)) for a in (2, 3)]

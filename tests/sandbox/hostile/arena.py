@@ -35,7 +35,7 @@ from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from tests.sandbox.hostile import attacks, outside
 from tests.sandbox.hostile.attacks import Attack, Judgement
-from tests.sandbox.hostile.outside import Outside
+from tests.sandbox.hostile.outside import Canaries
 from tests.waiting import PATIENCE_S, eventually
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.code import Code, CodeParams, create
@@ -75,7 +75,7 @@ class Setup:
 
 
 @dataclass(slots=True)
-class Heard:
+class BoxOutput:
     """What came out of boxes for one item."""
 
     texts: list[str] = field(default_factory=list)
@@ -84,18 +84,18 @@ class Heard:
         self.texts += [part.decode(errors="replace") if isinstance(part, bytes) else part for part in parts if part]
 
 
-class Hurried(CodeParams):
-    """A sandbox in which programs may sleep for less long than usual."""
+class ShortWallTimeParams(CodeParams):
+    """Parameters of `code` with which programs may sleep for less long than usual."""
 
     def terms(self, *, explain: bool = False) -> Terms:
         terms = super().terms(explain=explain)
         return replace(terms, limits=replace(terms.limits, wall_s=max(_BACKSTOP_S, 3 * self.time_limit_s)))
 
 
-_heard: ContextVar[Heard] = ContextVar("heard")
+_output: ContextVar[BoxOutput] = ContextVar("output")
 
 
-class Overheard(Sandbox):
+class RecordingSandbox(Sandbox):
     """A sandbox that records its results."""
 
     def __init__(self, inner: PooledSandbox) -> None:
@@ -119,22 +119,22 @@ class Overheard(Sandbox):
     async def run(
         self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
     ) -> Built:
-        heard = _heard.get()
+        output = _output.get()
 
         def listen(position: int, result: RunResult) -> bool:
-            heard.add(result.stdout, result.stderr, result.value, *(test.message for test in result.tests))
-            heard.add(*result.files.values())
+            output.add(result.stdout, result.stderr, result.value, *(test.message for test in result.tests))
+            output.add(*result.files.values())
             return on_result is None or on_result(position, result)
 
         built = await self.inner.run(program, runs, listen)
-        heard.add(built.message)
+        output.add(built.message)
         return built
 
 
 class Arena:
     """Runs attacks one after the other."""
 
-    def __init__(self, setup: Setup, verifier: Code, around: Outside) -> None:
+    def __init__(self, setup: Setup, verifier: Code, around: Canaries) -> None:
         self._setup = setup
         self._verifier = verifier
         self._outside = around
@@ -142,16 +142,16 @@ class Arena:
 
     async def judged(self, judgement: Judgement, *, explain: bool = False) -> tuple[Verdict, list[str]]:
         """The verdict, and all output of the boxes."""
-        heard = Heard()
-        _heard.set(heard)
-        kind = CodeParams if self._setup.runtime else Hurried
+        output = BoxOutput()
+        _output.set(output)
+        kind = CodeParams if self._setup.runtime else ShortWallTimeParams
         params = kind.model_validate({"reference": judgement.reference, **judgement.params})
         try:
             (verdict,) = await self._verifier.score([Item(judgement.response, params, None, explain)])
         except Exception as error:  # noqa: BLE001 - the service would answer `failed`
             verdict = Verdict.failed("raised", repr(error))
-        heard.add(json.dumps(verdict.detail))
-        return verdict, heard.texts
+        output.add(json.dumps(verdict.detail))
+        return verdict, output.texts
 
     async def let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
         """Run attacks, and return what was wrong about each. Faults that are found outside, or happen in here, count
@@ -181,7 +181,7 @@ class Arena:
         return {name: own + shared for name, own in troubles.items()}
 
     def _troubles(self, attack: Attack, verdict: Verdict, texts: list[str]) -> list[str]:
-        found = self._outside.told(texts)
+        found = self._outside.secrets_in(texts)
         if verdict.status is not Status.OK:
             found.append(f"no verdict: {verdict.status} {verdict.reason} {verdict.detail}")
         elif verdict.score:
@@ -294,9 +294,9 @@ def _backend(setup: Setup) -> Backend:
 
 
 @contextlib.asynccontextmanager
-async def _opened(setup: Setup) -> AsyncIterator[tuple[Overheard, Code]]:
+async def _open_sandbox(setup: Setup) -> AsyncIterator[tuple[RecordingSandbox, Code]]:
     workers = Workers(1)
-    sandbox = Overheard(PooledSandbox(_backend(setup), slots=SLOTS))
+    sandbox = RecordingSandbox(PooledSandbox(_backend(setup), slots=SLOTS))
     verifier = create(Resources(workers, sandbox))
     await workers.start()
     try:
@@ -333,8 +333,8 @@ def _groups(chosen: Sequence[Attack]) -> Iterable[Sequence[Attack]]:
 async def _main(setup: Setup) -> None:
     mounts = _mounts()
     with outside.put_up() as around:
-        async with _opened(setup) as (sandbox, verifier):
-            _heard.set(Heard())
+        async with _open_sandbox(setup) as (sandbox, verifier):
+            _output.set(BoxOutput())
             report = await self_check.check(sandbox, self_check.SHORT)
             broken = [finding.detail for finding in report.findings if not finding.held]
             _tell(isolation=sandbox.isolation, caveats=list(sandbox.caveats), broken=broken)

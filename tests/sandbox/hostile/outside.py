@@ -23,7 +23,7 @@ _SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Canaries:
     """The canaries."""
 
     secrets: tuple[str, ...]
@@ -45,7 +45,7 @@ class Outside:
             NICENESS_IN_ROWS: f"os.nice(0) > {os.nice(0)}",
         }
 
-    def told(self, texts: list[str]) -> list[str]:
+    def secrets_in(self, texts: list[str]) -> list[str]:
         """The secrets in the output of boxes."""
         return [f"a secret came out: {secret[:6]}" for secret in self.secrets if any(secret in text for text in texts)]
 
@@ -64,7 +64,7 @@ class Outside:
 
 
 @contextlib.contextmanager
-def put_up() -> Iterator[Outside]:
+def put_up() -> Iterator[Canaries]:
     """Put up the canaries for as long as the block lasts."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canary-")))
@@ -79,7 +79,7 @@ def put_up() -> Iterator[Outside]:
         sockets = [stack.enter_context(one) for one in _listeners(abstract)]
         known = (in_file, os.environ[SECRET_NAME])
         port = sockets[0].getsockname()[1]
-        yield Outside(known, canary, neighbour, tuple(sockets), port, abstract, _files(), _objects())
+        yield Canaries(known, canary, neighbour, tuple(sockets), port, abstract, _files(), _objects())
 
 
 def _listeners(abstract: str) -> Iterator[socket.socket]:

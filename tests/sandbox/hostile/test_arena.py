@@ -59,12 +59,12 @@ def test_what_attacks_may_not_achieve_is_noticed() -> None:
         file.write_text("".join(json.dumps(one) + "\n" for one in rows(secret)))
         ids = [one["id"] for one in rows(secret)]
         setup = Setup("local", ids, state_dir=str(folder / "state"), rows=str(file))
-        told = {
+        troubles = {
             line["id"]: line["troubles"]
-            for line in wall.told(setup, sys.executable, folder, None, secret)
+            for line in wall.report(setup, sys.executable, folder, None, secret)
             if "id" in line
         }
-    assert told.keys() == set(ids)
+    assert troubles.keys() == set(ids)
     for name, note in NOTED.items():
-        assert any(trouble.startswith(note) for trouble in told[name]), (name, told[name])
-    assert told["nothing wrong"] == []
+        assert any(trouble.startswith(note) for trouble in troubles[name]), (name, troubles[name])
+    assert troubles["nothing wrong"] == []

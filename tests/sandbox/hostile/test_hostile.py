@@ -92,23 +92,23 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
 """Attacks which a kind makes no promise about, each with the beginning of the caveat that says so."""
 
 
-def demand(told: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: Mapping[str, str]) -> None:
+def demand(lines: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: Mapping[str, str]) -> None:
     """Fail with one short line for each thing that was wrong, which is all of the message."""
-    wrong = unmet(told, expected, excused)
+    wrong = unmet(lines, expected, excused)
     if wrong:
-        lines = [f"{name}: {str(line)[:300]}" for name, lines in wrong.items() for line in lines]
-        pytest.fail(f"{', '.join(wrong)[:300]}\n" + "\n".join(lines), pytrace=False)
+        faults = [f"{name}: {str(fault)[:300]}" for name, found in wrong.items() for fault in found]
+        pytest.fail(f"{', '.join(wrong)[:300]}\n" + "\n".join(faults), pytrace=False)
 
 
-def unmet(told: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: Mapping[str, str]) -> dict[str, Any]:
+def unmet(lines: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: Mapping[str, str]) -> dict[str, Any]:
     """What was wrong, by attack; and what was not tried."""
-    wrong = {line["id"]: line["troubles"] for line in told if line.get("troubles")}
-    for line in told:
+    wrong = {line["id"]: line["troubles"] for line in lines if line.get("troubles")}
+    for line in lines:
         wrong |= {name: line[name] for name in ("broken", "ending") if line.get(name)}
-    tried = {line["id"] for line in told if "id" in line}
-    left_out = {name for line in told for name in line.get("left_out", ())}
+    tried = {line["id"] for line in lines if "id" in line}
+    left_out = {name for line in lines for name in line.get("left_out", ())}
     missing = sorted(set(expected) - tried - left_out)
-    caveats = [caveat for line in told for caveat in line.get("caveats", ())]
+    caveats = [caveat for line in lines for caveat in line.get("caveats", ())]
     unfounded = [name for name, why in excused.items() if not any(caveat.startswith(why) for caveat in caveats)]
     return wrong | ({"not tried": missing} if missing else {}) | ({"not excused": unfounded} if unfounded else {})
 
@@ -158,7 +158,7 @@ def state_of(open_folder: Path, uid: int) -> str:
 def fight(
     setup: Setup, open_folder: Path, python: str = sys.executable, uid: int | None = None
 ) -> list[Mapping[str, Any]]:
-    return list(wall.told(setup, python, open_folder, uid, secrets.token_hex(16)))
+    return list(wall.report(setup, python, open_folder, uid, secrets.token_hex(16)))
 
 
 def in_containers(
@@ -202,8 +202,8 @@ def test_docker_boxes_of_gvisor_hold(docker_address: str, open_folder: Path) -> 
 @few_and(IDS, {})
 @only_root
 def test_local_boxes_of_root_hold(open_folder: Path, ids: Sequence[str]) -> None:
-    told = fight(Setup("local", ids, state_dir=state_of(open_folder, 0)), open_folder)
-    demand(told, ids, {})
+    lines = fight(Setup("local", ids, state_dir=state_of(open_folder, 0)), open_folder)
+    demand(lines, ids, {})
 
 
 @few_and(BRIEF, NOT_PROMISED["user"], ONE_OF_EACH_AIM)
@@ -212,8 +212,8 @@ def test_local_boxes_of_an_ordinary_user_hold(open_folder: Path, programs_python
     setup = Setup(
         "local", ids, python=programs_python, state_dir=state_of(open_folder, NOBODY if IS_ROOT else os.geteuid())
     )
-    told = fight(setup, open_folder, service_python(NOBODY) if IS_ROOT else sys.executable, uid)
-    demand(told, ids, NOT_PROMISED["user"])
+    lines = fight(setup, open_folder, service_python(NOBODY) if IS_ROOT else sys.executable, uid)
+    demand(lines, ids, NOT_PROMISED["user"])
 
 
 @few_and(BRIEF, NOT_PROMISED["landlock"], ONE_OF_EACH_AIM)

@@ -34,15 +34,15 @@ _SILENCE_S = 4 * PATIENCE_S
 """The most seconds from one line to the next."""
 
 
-def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
+def report(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
     """What an arena prints, line by line.
 
     Args:
-        setup: For the arena.
-        python: An interpreter which that user can run, with this project's dependencies to be had from ours.
-        folder: May be written in.
-        uid: None is the user that this process is.
-        secret: Put into the arena's environment.
+        setup: The settings of the arena.
+        python: An interpreter that the user can run. It finds this project's dependencies through ours.
+        folder: A folder that the arena may write to.
+        uid: The user of the arena. None: the user of this process.
+        secret: A text for the arena's environment.
     """
     command = [python, "-B", "-m", "tests.sandbox.hostile.arena", json.dumps(asdict(setup))]
     if uid is not None:

@@ -978,8 +978,8 @@ ADD = "class Own(ValueError): pass\ndef add(a, b):\n    if a is None: raise Own(
 def test_unittest_tells_of_every_test_and_only_success_passes() -> None:
     said = run(ADD, style="unittest", files={"test_add.py": UNITTEST})
     assert said.complete
-    told = {name.removeprefix("test_add."): passed for name, passed, _ in said.outcomes}
-    assert told == {
+    outcomes = {name.removeprefix("test_add."): passed for name, passed, _ in said.outcomes}
+    assert outcomes == {
         "Good.test_add": True,
         "Good.test_wrong": False,
         "Good.test_raises": True,
@@ -992,7 +992,7 @@ def test_unittest_tells_of_every_test_and_only_success_passes() -> None:
         "Broken.test_b": False,
         "Asynchronous.test_it": True,
     }
-    assert len(said.outcomes) == len(told)
+    assert len(said.outcomes) == len(outcomes)
     assert any("too few" in message for message in said.messages)
     assert any("Own: none" in message for message in said.messages)
 
@@ -1087,8 +1087,8 @@ SHOP = (
 def test_pytest_tells_of_every_test_and_only_success_passes() -> None:
     said = run(SHOP, style="pytest", files={"test_shop.py": PYTEST})
     assert said.complete
-    told = {name.removeprefix("test_shop.py::"): passed for name, passed, _ in said.outcomes}
-    assert told == {
+    outcomes = {name.removeprefix("test_shop.py::"): passed for name, passed, _ in said.outcomes}
+    assert outcomes == {
         "test_add[1-2]": True,
         "test_add[3-4]": True,
         "test_wrong": False,
@@ -1105,7 +1105,7 @@ def test_pytest_tells_of_every_test_and_only_success_passes() -> None:
         "test_approx": True,
         "TestGroup::test_in": True,
     }
-    assert len(said.outcomes) == len(told)
+    assert len(said.outcomes) == len(outcomes)
 
 
 def test_pytest_goes_on_after_a_file_that_cannot_be_collected_and_leaves_nothing_out() -> None:
@@ -1119,8 +1119,8 @@ def test_pytest_goes_on_after_a_file_that_cannot_be_collected_and_leaves_nothing
     }
     said = run(ADD, style="pytest", files=files)
     assert said.complete
-    told = {name: passed for name, passed, _ in said.outcomes}
-    assert told == {
+    outcomes = {name: passed for name, passed, _ in said.outcomes}
+    assert outcomes == {
         "test_a.py": False,
         "test_b.py": False,
         "test_c.py::test_c": True,

@@ -279,12 +279,12 @@ def test_a_status_that_is_not_ok_outweighs_a_reward() -> None:
     ],
 )
 def test_kimis_length_reward(lengths: list[int], rewards: list[float | None], expected: list[float | None]) -> None:
-    told = of(rewards, {"method": "dr_grpo", "length_reward": {"weight": 2}}, lengths=lengths)
+    group = of(rewards, {"method": "dr_grpo", "length_reward": {"weight": 2}}, lengths=lengths)
     total = [
         None if reward is None or more is None else reward + 2 * more
         for reward, more in zip(rewards, expected, strict=True)
     ]
-    assert told.advantages == of(total, {"method": "dr_grpo"}).advantages
+    assert group.advantages == of(total, {"method": "dr_grpo"}).advantages
 
 
 def test_filters_do_not_see_the_length_reward() -> None:

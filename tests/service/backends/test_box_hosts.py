@@ -54,9 +54,9 @@ def scored(server: Served, items: list[JSON], cache: str = "off") -> list[JSON]:
 
 
 def test_programs_are_judged_in_boxes_elsewhere(front: Served, hosts: list[Served]) -> None:
-    told = httpx.get(f"{front.url}/v1/sandbox").json()
-    assert (told["kind"], told["state"], told["slots"]) == ("remote", "ready", 64)
-    assert "python" in told["languages"]
+    sandbox = httpx.get(f"{front.url}/v1/sandbox").json()
+    assert (sandbox["kind"], sandbox["state"], sandbox["slots"]) == ("remote", "ready", 64)
+    assert "python" in sandbox["languages"]
     results = scored(front, [item("1+1", "2"), item("1+1", "3"), item("1/0", "3"), item("(", "3")])
     assert [(result["status"], result["score"]) for result in results] == [("ok", 1.0), *[("ok", 0.0)] * 3]
     ran = httpx.post(
@@ -85,8 +85,8 @@ def test_a_host_lost_in_mid_batch_costs_no_verdict(hosts: list[Served], tmp_path
         assert [(result["status"], result["score"]) for result in results] == [
             ("ok", float(n % 3 > 0)) for n in range(24)
         ]
-        told = httpx.get(f"{front.url}/v1/sandbox").json()
-        assert told["state"] == "ready"
+        sandbox = httpx.get(f"{front.url}/v1/sandbox").json()
+        assert sandbox["state"] == "ready"
 
 
 @pytest.mark.contract

@@ -56,11 +56,11 @@ async def test_the_first_kind_that_can_be_had_is_taken() -> None:
     try:
         await boxes.settled()
         assert boxes.state == "ready"
-        told = boxes.describe()
-        assert told["kind"] == "local"
-        assert told["isolation"] in (Isolation.NAMESPACES, Isolation.LANDLOCK)
-        assert told["caveats"]
-        assert "python" in told["languages"]
+        description = boxes.describe()
+        assert description["kind"] == "local"
+        assert description["isolation"] in (Isolation.NAMESPACES, Isolation.LANDLOCK)
+        assert description["caveats"]
+        assert "python" in description["languages"]
         assert await greeting(boxes) == b"hi\n"
         assert boxes.cpu_s > 0
     finally:

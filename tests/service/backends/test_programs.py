@@ -64,13 +64,13 @@ def test_a_program_that_uses_up_all_its_time_is_judged_however_long_items_may_ta
 
 
 def test_the_service_tells_where_programs_run(served: Served) -> None:
-    told = httpx.get(f"{served.url}/v1/sandbox").json()
-    assert (told["state"], told["message"]) == ("ready", "")
-    assert told["kind"] in ("docker", "local")
-    assert told["isolation"]
-    assert told["caveats"]
-    assert "python" in told["languages"]
-    assert told["slots"] >= 1
+    sandbox = httpx.get(f"{served.url}/v1/sandbox").json()
+    assert (sandbox["state"], sandbox["message"]) == ("ready", "")
+    assert sandbox["kind"] in ("docker", "local")
+    assert sandbox["isolation"]
+    assert sandbox["caveats"]
+    assert "python" in sandbox["languages"]
+    assert sandbox["slots"] >= 1
 
 
 def test_what_boxes_do_is_counted(served: Served) -> None:

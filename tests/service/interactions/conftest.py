@@ -23,7 +23,7 @@ class Reference(Params):
     worth: float = 1.0
 
 
-class Obedient(Verifier[Reference]):
+class ScriptedVerifier(Verifier[Reference]):
     """A verifier that accepts a response if it holds the reference. `down` and `mend` cause errors. It waits while
     its gate is shut.
     """
@@ -60,8 +60,8 @@ Desk: TypeAlias = Callable[..., Interactions]
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[tuple[Engine, Obedient]]:
-    obedient = Obedient()
+async def engine() -> AsyncIterator[tuple[Engine, ScriptedVerifier]]:
+    obedient = ScriptedVerifier()
     registry = Registry({obedient.name: Entry(obedient, [Example("", {}, 1.0, "", "")], "test")})
     async with Engine(
         registry,
@@ -76,10 +76,10 @@ async def engine() -> AsyncIterator[tuple[Engine, Obedient]]:
 
 
 @pytest.fixture
-def obedient(engine: tuple[Engine, Obedient]) -> Obedient:
+def obedient(engine: tuple[Engine, ScriptedVerifier]) -> ScriptedVerifier:
     return engine[1]
 
 
 @pytest.fixture
-def desk(engine: tuple[Engine, Obedient], store: RecordStore) -> Interactions:
+def desk(engine: tuple[Engine, ScriptedVerifier], store: RecordStore) -> Interactions:
     return Interactions(engine[0], store, Bounds(3600, 7200, 100_000))

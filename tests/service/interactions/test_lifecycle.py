@@ -13,14 +13,14 @@ from service.scoring.engine import Engine
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import VERSION, Change, RecordStore
 from service.storage.redis_records import RedisRecords
-from tests.service.interactions.conftest import Obedient
+from tests.service.interactions.conftest import ScriptedVerifier
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
 
 GOLD = "gold-1729"
 
 
-async def opened(desk: Interactions, instance_id: str = "a", **more: Any) -> View:
+async def open_interaction(desk: Interactions, instance_id: str = "a", **more: Any) -> View:
     """Fields that are None are left out."""
     fields = {"instance_id": instance_id, "verifier": "obedient", "reference": GOLD, **more}
     body = {name: value for name, value in fields.items() if value is not None}
@@ -39,7 +39,7 @@ async def take(desk: Interactions, request: TurnRequest, name: str = "a") -> dic
 
 
 async def test_it_goes_on_until_it_is_solved(desk: Interactions) -> None:
-    await opened(desk)
+    await open_interaction(desk)
     first = await take(desk, said("no", 1))
     assert (first["should_terminate"], first["reward"], first["turn"], first["info"]["turns_left"]) == (
         False,
@@ -59,7 +59,7 @@ async def test_it_goes_on_until_it_is_solved(desk: Interactions) -> None:
 
 
 async def test_the_last_turn_ends_it_solved_or_not(desk: Interactions) -> None:
-    await opened(desk, max_turns=1, language="zh")
+    await open_interaction(desk, max_turns=1, language="zh")
     answer = await take(desk, said("no", 1))
     assert answer["should_terminate"]
     assert answer["info"]["state"] == "exhausted"
@@ -67,13 +67,13 @@ async def test_the_last_turn_ends_it_solved_or_not(desk: Interactions) -> None:
 
 
 async def test_the_threshold_is_reached_from_below_too(desk: Interactions) -> None:
-    await opened(desk, params={"worth": 0.7}, success_threshold=0.7)
+    await open_interaction(desk, params={"worth": 0.7}, success_threshold=0.7)
     answer = await take(desk, said(GOLD, 1))
     assert (answer["should_terminate"], answer["reward"], answer["info"]["state"]) == (True, 0.7, "solved")
 
 
 async def test_opening_again_is_the_same_interaction_and_never_another(desk: Interactions) -> None:
-    await opened(desk, query="2+2?", metadata={"row": 1, "set": "x"})
+    await open_interaction(desk, query="2+2?", metadata={"row": 1, "set": "x"})
     await take(desk, said("no", 1))
     same = {"metadata": {"set": "x", "row": 1}, "reference": GOLD, "prompt": "2+2?", "verifier": "obedient"}
     view, is_new = await desk.create(json.dumps({**same, "instance_id": "a"}).encode())
@@ -91,8 +91,8 @@ async def test_without_an_id_each_opening_is_another_interaction(desk: Interacti
     assert first.id != second.id
 
 
-async def test_a_turn_sent_again_is_answered_as_it_was(desk: Interactions, obedient: Obedient) -> None:
-    await opened(desk)
+async def test_a_turn_sent_again_is_answered_as_it_was(desk: Interactions, obedient: ScriptedVerifier) -> None:
+    await open_interaction(desk)
     first = await take(desk, said("no", 1, idempotency_key="k1"))
     await take(desk, said("still no", 2))
     assert await take(desk, said("no", 1)) == first
@@ -107,13 +107,13 @@ async def test_a_turn_sent_again_is_answered_as_it_was(desk: Interactions, obedi
 
 
 async def test_a_turn_that_is_not_next_is_told_which_is(desk: Interactions) -> None:
-    await opened(desk)
+    await open_interaction(desk)
     with pytest.raises(Conflict, match="turn_index is 2, but the next turn is 1"):
         await take(desk, said("no", 2))
 
 
-async def test_what_cannot_be_judged_uses_up_no_turn(desk: Interactions, obedient: Obedient) -> None:
-    await opened(desk, max_turns=1)
+async def test_what_cannot_be_judged_uses_up_no_turn(desk: Interactions, obedient: ScriptedVerifier) -> None:
+    await open_interaction(desk, max_turns=1)
     with pytest.raises(NotJudged) as failed:
         await take(desk, said("down", 1))
     assert failed.value.retry_after_s
@@ -126,7 +126,7 @@ async def test_what_cannot_be_judged_uses_up_no_turn(desk: Interactions, obedien
 
 
 async def test_silence_is_no_answer_whatever_the_verifier_makes_of_it(desk: Interactions) -> None:
-    await opened(desk, reference="", max_turns=9)
+    await open_interaction(desk, reference="", max_turns=9)
     silent: list[list[dict[str, Any]]] = [
         [],
         [{"role": "user", "content": GOLD}],
@@ -141,7 +141,7 @@ async def test_silence_is_no_answer_whatever_the_verifier_makes_of_it(desk: Inte
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "error"),
     [
         ({"role": "assistant", "content": [{"type": "image"}]}, "unjudged_parts"),
         ({"role": "assistant", "content": GOLD, "tool_calls": [{"function": {"name": "f"}}]}, "unjudged_parts"),
@@ -149,16 +149,16 @@ async def test_silence_is_no_answer_whatever_the_verifier_makes_of_it(desk: Inte
         ({"role": "somebody", "content": GOLD}, "message 0: the role is one of"),
     ],
 )
-async def test_what_would_be_passed_over_is_refused(desk: Interactions, message: dict[str, Any], told: str) -> None:
-    await opened(desk)
+async def test_what_would_be_passed_over_is_refused(desk: Interactions, message: dict[str, Any], error: str) -> None:
+    await open_interaction(desk)
     request = decode_turn(json.dumps({"messages": [message], "turn_index": 1}).encode())
-    with pytest.raises(Unprocessable, match=told):
+    with pytest.raises(Unprocessable, match=error):
         await take(desk, request)
     assert (await desk.show("a")).turn == 0
 
 
 async def test_the_last_assistant_message_counts_and_its_parts_are_one_text(desk: Interactions) -> None:
-    await opened(desk)
+    await open_interaction(desk)
     messages = [
         {"role": "assistant", "content": "no"},
         {"role": "assistant", "content": [{"type": "text", "text": GOLD[:4]}, {"type": "text", "text": GOLD[4:]}]},
@@ -169,9 +169,9 @@ async def test_the_last_assistant_message_counts_and_its_parts_are_one_text(desk
 
 
 async def test_of_two_who_take_the_same_turn_at_once_one_does_and_both_are_told(
-    desk: Interactions, obedient: Obedient
+    desk: Interactions, obedient: ScriptedVerifier
 ) -> None:
-    await opened(desk)
+    await open_interaction(desk)
     obedient.gate.clear()
     obedient.opens_at = 2
     one, other = await asyncio.gather(take(desk, said("no", 1)), take(desk, said("no", 1)))
@@ -181,8 +181,10 @@ async def test_of_two_who_take_the_same_turn_at_once_one_does_and_both_are_told(
     assert (await desk.show("a")).turn == 1
 
 
-async def test_of_two_different_answers_to_one_turn_only_one_counts(desk: Interactions, obedient: Obedient) -> None:
-    await opened(desk)
+async def test_of_two_different_answers_to_one_turn_only_one_counts(
+    desk: Interactions, obedient: ScriptedVerifier
+) -> None:
+    await open_interaction(desk)
     obedient.gate.clear()
     obedient.opens_at = 2
     outcomes = await asyncio.gather(take(desk, said("no", 1)), take(desk, said(GOLD, 1)), return_exceptions=True)
@@ -192,8 +194,10 @@ async def test_of_two_different_answers_to_one_turn_only_one_counts(desk: Intera
     assert [turn.reward for turn in (await desk.show("a")).turns] == [answer["reward"]]
 
 
-async def test_a_turn_that_is_judged_while_it_is_finalized_is_not_taken(desk: Interactions, obedient: Obedient) -> None:
-    await opened(desk)
+async def test_a_turn_that_is_judged_while_it_is_finalized_is_not_taken(
+    desk: Interactions, obedient: ScriptedVerifier
+) -> None:
+    await open_interaction(desk)
     obedient.gate.clear()
     turn = asyncio.create_task(take(desk, said(GOLD, 1)))
     await obedient.entered.wait()
@@ -204,20 +208,22 @@ async def test_a_turn_that_is_judged_while_it_is_finalized_is_not_taken(desk: In
     assert (await desk.show("a")).turns == []
 
 
-async def test_no_turn_counts_for_another_interaction_of_the_same_id(desk: Interactions, obedient: Obedient) -> None:
-    await opened(desk)
+async def test_no_turn_counts_for_another_interaction_of_the_same_id(
+    desk: Interactions, obedient: ScriptedVerifier
+) -> None:
+    await open_interaction(desk)
     obedient.gate.clear()
     turn = asyncio.create_task(take(desk, said(GOLD, 1)))
     await obedient.entered.wait()
     await desk.finalize("a")
-    assert (await opened(desk, reference="silver")).turn == 0
+    assert (await open_interaction(desk, reference="silver")).turn == 0
     obedient.gate.set()
     assert (await turn)["reward"] == 0.0
     assert obedient.asked == [GOLD, GOLD]
 
 
 async def test_finalizing_keeps_the_outcome_and_can_be_done_again(desk: Interactions) -> None:
-    await opened(desk, trajectory="sum", params={"worth": 0.5})
+    await open_interaction(desk, trajectory="sum", params={"worth": 0.5})
     await take(desk, said(GOLD, 1))
     await take(desk, said(GOLD, 2))
     final = await desk.finalize("a")
@@ -231,13 +237,13 @@ async def test_finalizing_keeps_the_outcome_and_can_be_done_again(desk: Interact
 async def test_the_reference_is_in_no_answer_and_goes_with_the_last_turn(
     desk: Interactions, store: RecordStore
 ) -> None:
-    view = await opened(desk, max_turns=2)
-    told = [repr(view), repr(await take(desk, said("no", 1))), repr(await desk.show("a"))]
+    view = await open_interaction(desk, max_turns=2)
+    answers = [repr(view), repr(await take(desk, said("no", 1))), repr(await desk.show("a"))]
     assert await store.read("a", ["item"]) != [None]
-    told.append(repr(await take(desk, said("no", 2))))
+    answers.append(repr(await take(desk, said("no", 2))))
     assert await store.read("a", ["item"]) == [None]
-    told += [repr(await desk.finalize("a")), repr(await desk.show("a"))]
-    assert not [text for text in told if GOLD in text]
+    answers += [repr(await desk.finalize("a")), repr(await desk.show("a"))]
+    assert not [text for text in answers if GOLD in text]
     assert await store.read("a", ["item", "turn:1", "turn:2"]) == [None, None, None]
 
 
@@ -256,7 +262,7 @@ async def test_nobody_is_scored_in_an_interaction_that_is_not_there(desk: Intera
         await desk.show("b")
     with pytest.raises(NotFound):
         await desk.finalize("b")
-    await opened(desk, "b", ttl_s=0.001)
+    await open_interaction(desk, "b", ttl_s=0.001)
     async with asyncio.timeout(PATIENCE_S):
         while await is_shown(desk, "b"):  # noqa: ASYNC110  # nobody is told
             await asyncio.sleep(0.001)
@@ -280,19 +286,19 @@ async def test_what_nothing_could_be_judged_by_is_refused_before_it_begins(
     desk: Interactions, fields: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(Unprocessable, match=message):
-        await opened(desk, **fields)
+        await open_interaction(desk, **fields)
     with pytest.raises(NotFound):
         await desk.show("a")
 
 
 async def test_what_is_kept_is_bounded(desk: Interactions) -> None:
     with pytest.raises(TooLarge, match="at most 100000"):
-        await opened(desk, metadata="x" * 100_000)
+        await open_interaction(desk, metadata="x" * 100_000)
 
 
 async def test_rows_and_compositions_are_judged_like_items(desk: Interactions) -> None:
     checks = [{"name": "it", "verifier": "obedient", "weight": 2}, {"name": "too", "verifier": "obedient"}]
-    await opened(desk, reference=None, ground_truth=GOLD, verifier=None, checks=checks)
+    await open_interaction(desk, reference=None, ground_truth=GOLD, verifier=None, checks=checks)
     answer = await take(desk, said(GOLD, 1))
     assert (answer["reward"], answer["score"]) == (1.0, 1.0)
     assert [check["name"] for check in answer["info"]["checks"]] == ["it", "too"]
@@ -300,17 +306,17 @@ async def test_rows_and_compositions_are_judged_like_items(desk: Interactions) -
 
 
 async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_over_makes_room(
-    engine: tuple[Engine, Obedient],
+    engine: tuple[Engine, ScriptedVerifier],
 ) -> None:
     store = MemoryRecords(2, 1_000_000)
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
-    await opened(desk, "a")
-    await opened(desk, "b")
+    await open_interaction(desk, "a")
+    await open_interaction(desk, "b")
     with pytest.raises(Overloaded, match="2 interactions"):
-        await opened(desk, "c")
+        await open_interaction(desk, "c")
     await take(desk, said(GOLD, 1), "b")
     assert store.held == {"open": 1, "over": 1}
-    await opened(desk, "c")
+    await open_interaction(desk, "c")
     assert (await desk.show("a")).state == "open"
     with pytest.raises(NotFound):
         await desk.show("b")
@@ -319,12 +325,12 @@ async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_o
 
 
 async def test_each_turn_in_redis_begins_the_time_to_live_anew(
-    engine: tuple[Engine, Obedient], shared_redis: RedisServer
+    engine: tuple[Engine, ScriptedVerifier], shared_redis: RedisServer
 ) -> None:
     store = RedisRecords(shared_redis.url, prefix="t:")
     shared_redis.call("FLUSHALL")
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
-    await opened(desk, ttl_s=100)
+    await open_interaction(desk, ttl_s=100)
     [key] = shared_redis.call("KEYS", "*")
     shared_redis.call("EXPIRE", key, 50)
     await desk.show("a")
@@ -337,7 +343,7 @@ async def test_each_turn_in_redis_begins_the_time_to_live_anew(
 
 
 async def test_a_record_that_cannot_be_read_is_not_guessed_at(desk: Interactions, store: RecordStore) -> None:
-    await opened(desk)
+    await open_interaction(desk)
     [version] = await store.read("a", [VERSION])
     assert await store.swap("a", version, Change({VERSION: b"x", "progress": b"{"}, 100))
     with pytest.raises(StateUnavailable, match="damaged"):

@@ -61,7 +61,7 @@ def test_a_key_is_for_what_it_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("keys: [", "cannot read"),
         ("[]", "keys"),
@@ -74,10 +74,10 @@ def test_a_key_is_for_what_it_says(tmp_path: Path) -> None:
         ('keys: {"a b": {sha256: ' + "f" * 64 + "}}", "a name is"),
     ],
 )
-def test_mistakes_in_the_file_are_told_with_their_place(tmp_path: Path, content: str, told: str) -> None:
+def test_mistakes_in_the_file_are_told_with_their_place(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "keys.yaml"
     path.write_text(content)
-    with pytest.raises(BadKeys, match=re.escape(told)):
+    with pytest.raises(BadKeys, match=re.escape(message)):
         keys.read(path)
     with pytest.raises(BadKeys, match="cannot read"):
         keys.read(tmp_path / "none.yaml")

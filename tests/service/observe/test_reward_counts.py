@@ -27,22 +27,22 @@ def test_rewards_are_counted_up_to_and_with_their_bound() -> None:
     rewards = [-3.0, -1.0, -0.99, 0.0, 0.05, 0.5, 1.0, 7.5]
     items = [ScoreItem("r", tag="known")] * (len(rewards) + 1)
     counts.observe(items, [*map(result, rewards), result(None)], {"known"})
-    told = exposed(counts)
+    samples = exposed(counts)
     for bound in BOUNDS:
         name = f'rewardline_reward_bucket{{le="{bound}",recipe="think_math",tag="known"}}'
-        assert told[name] == sum(reward <= bound for reward in rewards)
+        assert samples[name] == sum(reward <= bound for reward in rewards)
     labels = 'recipe="think_math",tag="known"'
-    assert told[f'rewardline_reward_bucket{{le="+Inf",{labels}}}'] == len(rewards)
-    assert told[f"rewardline_reward_count{{{labels}}}"] == len(rewards)
-    assert told[f"rewardline_reward_sum{{{labels}}}"] == sum(rewards)
+    assert samples[f'rewardline_reward_bucket{{le="+Inf",{labels}}}'] == len(rewards)
+    assert samples[f"rewardline_reward_count{{{labels}}}"] == len(rewards)
+    assert samples[f"rewardline_reward_sum{{{labels}}}"] == sum(rewards)
 
 
 def test_labels_that_no_route_names_are_one() -> None:
     counts = RewardCounts()
     items = [ScoreItem("r", tag=f"made up {n}") for n in range(50)] + [ScoreItem("r"), ScoreItem("r", domain="known")]
     counts.observe(items, [result(1.0)] * len(items), {"known"})
-    told = {name: value for name, value in exposed(counts).items() if "_count" in name}
-    assert told == {
+    samples = {name: value for name, value in exposed(counts).items() if "_count" in name}
+    assert samples == {
         f'rewardline_reward_count{{recipe="think_math",tag="{OTHER}"}}': 50.0,
         'rewardline_reward_count{recipe="think_math",tag=""}': 1.0,
         'rewardline_reward_count{recipe="think_math",tag="known"}': 1.0,
@@ -52,9 +52,9 @@ def test_labels_that_no_route_names_are_one() -> None:
 def test_series_are_bounded_however_many_recipes_there_are() -> None:
     counts = RewardCounts()
     counts.observe([ScoreItem("r")] * 2000, [result(1.0, f"recipe {n}") for n in range(2000)], set())
-    told = {name: value for name, value in exposed(counts).items() if "_count" in name}
-    assert len(told) == 501
-    assert sum(told.values()) == 2000
+    samples = {name: value for name, value in exposed(counts).items() if "_count" in name}
+    assert len(samples) == 501
+    assert sum(samples.values()) == 2000
 
 
 def test_a_server_counts_what_it_judged(served: Served) -> None:

@@ -33,7 +33,7 @@ JSON = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Seen:
+class RecordedSpan:
     """One span as it was received."""
 
     service: str
@@ -93,7 +93,7 @@ class Collector(HttpThread):
 
     def __init__(self) -> None:
         super().__init__()
-        self.spans: list[Seen] = []
+        self.spans: list[RecordedSpan] = []
         self.raw = b""
 
     def answer(self, headers: dict[str, str], body: bytes) -> bytes:
@@ -102,13 +102,13 @@ class Collector(HttpThread):
         for group in ExportTraceServiceRequest.FromString(body).resource_spans:
             service = _plain(group.resource.attributes)["service.name"]
             for scope in group.scope_spans:
-                self.spans += [_seen(service, span) for span in scope.spans]
+                self.spans += [_recorded_span(service, span) for span in scope.spans]
         return b""
 
-    def of(self, trace: str) -> list[Seen]:
+    def of(self, trace: str) -> list[RecordedSpan]:
         return [span for span in list(self.spans) if span.trace == trace]
 
-    def one(self, trace: str, name: str) -> Seen:
+    def one(self, trace: str, name: str) -> RecordedSpan:
         (found,) = [span for span in self.of(trace) if span.name == name]
         return found
 
@@ -116,8 +116,8 @@ class Collector(HttpThread):
         eventually(lambda: any(span.name == name for span in self.of(trace)))
 
 
-def _seen(service: str, span: Any) -> Seen:
-    return Seen(
+def _recorded_span(service: str, span: Any) -> RecordedSpan:
+    return RecordedSpan(
         service,
         span.trace_id.hex(),
         span.span_id.hex(),
@@ -235,7 +235,7 @@ def test_one_trace_goes_from_the_caller_to_workers_boxes_and_judges(system: Syst
     received = system.collector.of(trace)
     by_id = {span.id: span for span in received}
 
-    def path(span: Seen) -> list[str]:
+    def path(span: RecordedSpan) -> list[str]:
         above = by_id.get(span.parent)
         return [span.name] if above is None else [*path(above), span.name]
 
@@ -415,7 +415,7 @@ def test_without_the_setting_nothing_of_opentelemetry_is_imported_for_it() -> No
         "import sys, sandbox.workers, sandbox.boxes.pool, sandbox.boxes.remote, verifiers.judge\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
         "from service.run import server; from service.observe import tracing; from service.settings import Settings\n"
-        "with tracing.opened(Settings(), '0') as nothing: assert nothing is None\n"
+        "with tracing.open_tracing(Settings(), '0') as nothing: assert nothing is None\n"
         "ours = ('opentelemetry.exporter', 'opentelemetry.proto', 'service.observe.otlp')\n"
         "assert not [name for name in sys.modules if name.startswith(ours)]\n"
     )
@@ -438,13 +438,13 @@ class Made:
         self.name, self.is_recorded = name, is_recorded
         self.trace_id = name
         self.headers = {"traceparent": name}
-        self.told: dict[str, Any] = {}
+        self.attributes: dict[str, Any] = {}
         self.links: list[spans.Span] = []
         self.failed = ""
         self.ended = 0
 
     def set(self, attributes: Any) -> None:
-        self.told.update(attributes)
+        self.attributes.update(attributes)
 
     def link(self, other: spans.Span) -> None:
         self.links.append(other)
@@ -486,7 +486,7 @@ def test_a_block_that_raises_fails_by_the_name_of_its_error_alone(maker: Maker) 
     with pytest.raises(ValueError), spans.span("part", number=1):
         raise ValueError("a text of the caller's")
     part = maker.made[1]
-    assert (part.name, part.failed, part.ended, part.told) == (
+    assert (part.name, part.failed, part.ended, part.attributes) == (
         "request/part",
         "ValueError",
         1,
@@ -503,7 +503,7 @@ async def test_one_that_is_cancelled_has_not_failed(maker: Maker) -> None:
     spans.enter("request", {})
     with pytest.raises(asyncio.CancelledError):
         await wait()
-    assert (maker.made[1].failed, maker.made[1].told) == ("", {"rewardline.cancelled": True})
+    assert (maker.made[1].failed, maker.made[1].attributes) == ("", {"rewardline.cancelled": True})
 
 
 def test_shared_work_is_part_of_the_first_that_is_recorded(maker: Maker) -> None:

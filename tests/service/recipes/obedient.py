@@ -24,7 +24,7 @@ class Said(Params):
     factor: float = 1.0
 
 
-class Obedient(Verifier[Said]):
+class ScriptedVerifier(Verifier[Said]):
     """A verifier that takes its verdict from the response, a JSON object: it maps its own name to a score or a word."""
 
     name, version, summary, params = "a", "1", "test", Said
@@ -63,7 +63,7 @@ class Obedient(Verifier[Said]):
 @dataclass(frozen=True)
 class Bench:
     engine: Engine
-    verifiers: Mapping[str, Obedient]
+    verifiers: Mapping[str, ScriptedVerifier]
 
     async def score(
         self, *items: Mapping[str, Any], cache: CacheMode = "use", within_s: float = PATIENCE_S
@@ -78,7 +78,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench(file: Path | None = None, names: str = "abc") -> AsyncIterator[Bench]:
-    verifiers = {name: Obedient(name) for name in names}
+    verifiers = {name: ScriptedVerifier(name) for name in names}
     entries = {name: Entry(each, [Example("", {}, 1.0, "", "")], "test") for name, each in verifiers.items()}
     registry = Registry(entries)
     engine = Engine(

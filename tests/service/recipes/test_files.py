@@ -28,7 +28,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("recipes: [", "not YAML"),
         ("recipes: {a: {checks: []}, a: {checks: []}}", "'a' occurs twice"),
@@ -65,12 +65,12 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         (ROUTES + "- {tag: a, difficulty: {gte: 2, lt: 2}, recipe: mine}", "gte must be less than lt"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(registry: Registry, tmp_path: Path, text: str, told: str) -> None:
+def test_a_mistake_is_told_with_its_place(registry: Registry, tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "recipes.yaml"
     file.write_text(text)
     with pytest.raises(BadRecipes) as refused:
         book.load(registry, file)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert all(line.startswith(str(file)) for line in refused.value.problems)
 
 

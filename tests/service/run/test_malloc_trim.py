@@ -36,5 +36,5 @@ print(c.mallinfo2().hblks - before)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are left as they are")
 @pytest.mark.parametrize(("whose", "mappings"), [("ours", "1"), ("theirs", "0")])
 def test_large_values_have_mappings_of_their_own_however_large_earlier_ones_were(whose: str, mappings: str) -> None:
-    told = subprocess.run([sys.executable, "-c", _ASK, whose], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == mappings
+    done = subprocess.run([sys.executable, "-c", _ASK, whose], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == mappings

@@ -74,12 +74,14 @@ def rendered(found: Found) -> str:
         parts.append("| response | " + " | ".join(VERIFIERS) + " |\n|---|" + "---|" * len(VERIFIERS))
         for example in examples:
             shown = example.replace("\n", "⏎").replace("|", "\\|")
-            parts.append(f"| `{shown}` | " + " | ".join(_told(found, name, example) for name in VERIFIERS) + " |")
+            parts.append(
+                f"| `{shown}` | " + " | ".join(_verdict_text(found, name, example) for name in VERIFIERS) + " |"
+            )
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _told(found: Found, name: str, example: str) -> str:
+def _verdict_text(found: Found, name: str, example: str) -> str:
     right, wrong, params = VERIFIERS[name]
     verdict = found.judge(name, example.replace("{right}", right).replace("{wrong}", wrong), **params)
     return f"{verdict.score:g} {verdict.reason}"

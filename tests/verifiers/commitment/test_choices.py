@@ -15,8 +15,8 @@ PREFACE = "First we look at the map. Then we compare what is left.\n\n"
 
 def _wrong(row: dict[str, Any]) -> list[tuple[str, float | None]]:
     params = MultipleChoiceParams.model_validate_json(json.dumps(row["params"]))
-    told = [(response, 1.0) for response in row.get("paid", ())] + [(each, 0.0) for each in row.get("unpaid", ())]
-    return [(response, score) for response, score in told if judge(response, params).score != score]
+    cases = [(response, 1.0) for response in row.get("paid", ())] + [(each, 0.0) for each in row.get("unpaid", ())]
+    return [(response, score) for response, score in cases if judge(response, params).score != score]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: json.dumps(row["params"], ensure_ascii=True)[:60])

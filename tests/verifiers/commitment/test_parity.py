@@ -57,9 +57,9 @@ def spoken(kind: str) -> list[str]:
 @pytest.mark.parametrize("kind", ["back"])
 def test_what_takes_back_takes_back_for_all(kind: str, found: Found) -> None:
     paid = {
-        phrase: told
+        phrase: scores
         for phrase in spoken(kind)
-        if 1.0 in (told := judged(found, f"The answer is {{}}. {phrase.capitalize()}.")).values()
+        if 1.0 in (scores := judged(found, f"The answer is {{}}. {phrase.capitalize()}.")).values()
     }
     assert paid == {}
 

@@ -21,8 +21,8 @@ ANSWER = Step("assistant", "It rains.")
 
 def acted(call: ToolCall, *, name: str | None = None) -> Conversation:
     """It thinks, calls, is told, and answers."""
-    told = Step("tool", "rain", answers="c1", name=name)
-    return Conversation((Step("assistant", "", "Paris?", (call,)), told, ANSWER))
+    result = Step("tool", "rain", answers="c1", name=name)
+    return Conversation((Step("assistant", "", "Paris?", (call,)), result, ANSWER))
 
 
 CHAT = [
@@ -197,7 +197,7 @@ def test_what_is_only_text_is_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "told"),
+    ("messages", "message"),
     [
         ([1], "message 0: a message is an object, not int"),
         ([{}], "message 0: a message has a role"),
@@ -212,8 +212,8 @@ def test_what_is_only_text_is_text() -> None:
         ([{"role": "assistant", "tool_calls": [1]}], "a call is an object, not int"),
     ],
 )
-def test_what_is_no_message_is_refused_by_its_place(messages: list[Any], told: str) -> None:
-    with pytest.raises(InvalidItem, match=told):
+def test_what_is_no_message_is_refused_by_its_place(messages: list[Any], message: str) -> None:
+    with pytest.raises(InvalidItem, match=message):
         dialects.read(messages)
 
 

@@ -39,7 +39,7 @@ def _judging(answer: Callable[[Canary], str | None]) -> Behaviour:
     """A judge that says of each canary what `answer` tells (None: it breaks down), and of other items A."""
 
     async def behave(exchange: Exchange) -> None:
-        found = _RESPONSE.search(exchange.seen.json["messages"][-1]["content"])
+        found = _RESPONSE.search(exchange.request.json["messages"][-1]["content"])
         canary = _BY_TEXT.get(found[2]) if found else None
         label = "A" if canary is None else answer(canary)
         if label is None:
@@ -244,7 +244,7 @@ async def test_it_must_pass_for_each_of_its_profiles() -> None:
     profiles["word"]["prompt"] = "roll_yesno@1"
 
     async def two_faced(exchange: Exchange) -> None:
-        asks_for_a_word = b"response_format" not in exchange.seen.body
+        asks_for_a_word = b"response_format" not in exchange.request.body
         await (says("YES") if asks_for_a_word else _honest)(exchange)
 
     async with Scripted(two_faced) as one, _panel({"one": one}, profiles=profiles) as panel:

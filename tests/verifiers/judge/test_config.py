@@ -37,7 +37,7 @@ def _with(path: str, value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("path", "value", "message"),
     [
         ("profiles.one.pool", "x", "profiles.one.pool: no 'x'"),
         ("profiles.one.pool", "r", "endpoint d writes no text"),
@@ -59,8 +59,8 @@ def _with(path: str, value: Any) -> dict[str, Any]:
         ("endpoints.a.base_url", "ftp://x", "expected http"),
     ],
 )
-def test_mistakes_are_named(path: str, value: Any, told: str) -> None:
-    with pytest.raises(config.BadJudges, match=told):
+def test_mistakes_are_named(path: str, value: Any, message: str) -> None:
+    with pytest.raises(config.BadJudges, match=message):
         config.read(_with(path, value), "judges.yaml")
 
 

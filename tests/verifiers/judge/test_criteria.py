@@ -37,7 +37,7 @@ def test_a_text_that_is_no_list_is_one_criterion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ([], "must be 1 to 64"),
         (["x"] * 65, "must be 1 to 64"),
@@ -52,8 +52,8 @@ def test_a_text_that_is_no_list_is_one_criterion() -> None:
         (7, "criteria"),
     ],
 )
-def test_what_cannot_be_read_says_why(value: Any, told: str) -> None:
-    with pytest.raises(ValidationError, match="(?s).*" + told.replace("(", r"\(")):
+def test_what_cannot_be_read_says_why(value: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match="(?s).*" + message.replace("(", r"\(")):
         _read(value)
 
 

@@ -21,13 +21,13 @@ class Store:
 
     def __init__(self, held: bytes) -> None:
         self._held = held
-        self.told: list[bytes] = []
+        self.stored: list[bytes] = []
 
     async def get(self, key: bytes) -> bytes | None:
         return self._held
 
     async def put(self, key: bytes, value: bytes) -> None:
-        self.told.append(value)
+        self.stored.append(value)
 
 
 @pytest.mark.parametrize("held", [b"", b"\xc1garbage", b"\x90", b"\x93\x01\x02\x03"])
@@ -47,4 +47,4 @@ async def test_a_store_that_holds_something_else_is_a_store_that_holds_nothing(h
             await panel.stop()
     assert [ballot.decision.value for ballot in ballots] == ["A", "A"]
     assert [ballot.votes[0].cached for ballot in ballots] == [False, True]
-    assert len(grader.prompts) == len(store.told) == 1
+    assert len(grader.prompts) == len(store.stored) == 1

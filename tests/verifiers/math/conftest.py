@@ -16,7 +16,7 @@ from verifiers.math import Math, MathParams, create
 Judge = Callable[..., Awaitable[Verdict]]
 
 
-class Lasting(Math):
+class PersistentVerifier(Math):
     """A verifier with workers that are started once. They belong to an event loop of their own, because each test
     has another loop.
     """
@@ -46,7 +46,7 @@ class Lasting(Math):
 
 @pytest.fixture(scope="session")
 def verifier() -> Iterator[Math]:
-    with closing(Lasting()) as made:
+    with closing(PersistentVerifier()) as made:
         yield made
 
 

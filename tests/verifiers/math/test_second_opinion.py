@@ -75,9 +75,9 @@ PROSE = r"f(x)=a x+b$, where $b$ is an arbitrary integer, and $a$ is an arbitrar
 
 
 async def test_an_acceptance_counts_where_the_reference_cannot_be_read_and_a_rejection_does_not(judge: Judge) -> None:
-    for setting, told in (("never", "unparseable_reference"), ("unreadable", "correct"), ("always", "correct")):
+    for setting, reason in (("never", "unparseable_reference"), ("unreadable", "correct"), ("always", "correct")):
         right = await judge(PROSE, rf"\boxed{{{PROSE}}}", second_opinion=setting)
-        assert right.reason == told
+        assert right.reason == reason
         wrong = await judge(PROSE, rf"\boxed{{{PROSE.replace('=a x', '=2 a x')}}}", second_opinion=setting)
         assert (wrong.status, wrong.reason) == (Status.INVALID, "unparseable_reference")
     assert right.detail["method"] == "second_opinion"

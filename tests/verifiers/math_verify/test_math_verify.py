@@ -35,7 +35,7 @@ def rows(name: str) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
-def told(verdict: Verdict) -> tuple[str, float | None, str]:
+def summary(verdict: Verdict) -> tuple[str, float | None, str]:
     return verdict.status.value, verdict.score, verdict.reason
 
 
@@ -85,7 +85,7 @@ async def test_what_it_is_silent_about_is_told(verifier: MathVerify) -> None:
         (item("$12:00$", "$12:00$"), ("ok", 1.0, "correct")),
     ]
     verdicts = await until_judged(verifier, [each for each, _ in cases])
-    assert [told(verdict) for verdict in verdicts] == [expected for _, expected in cases]
+    assert [summary(verdict) for verdict in verdicts] == [expected for _, expected in cases]
 
 
 @pytest.mark.parametrize("every", [400, pytest.param(10, marks=pytest.mark.accuracy)])
@@ -154,4 +154,4 @@ async def test_a_broken_limit_is_the_answers_or_the_references_fault(verifier: M
         (item(rf"${tower}$", rf"\boxed{{{tower}}}", timeout_seconds=1.0), ("ok", 1.0, "correct")),
     ]
     verdicts = await until_judged(verifier, [each for each, _ in cases])
-    assert [told(verdict) for verdict in verdicts] == [expected for _, expected in cases]
+    assert [summary(verdict) for verdict in verdicts] == [expected for _, expected in cases]

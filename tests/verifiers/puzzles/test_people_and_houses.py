@@ -142,10 +142,10 @@ def test_every_assignment_is_judged_by_the_statements(said: list[Any]) -> None:
     worlds = list(product((True, False), repeat=4))
     right = [all(holds(claim, roles) is role for claim, role in zip(said, roles, strict=True)) for roles in worlds]
     for roles, is_right in zip(worlds, right, strict=True):
-        told = ", ".join(
+        answer = ", ".join(
             f"{name} is a {'knight' if role else 'knave'}" for name, role in zip(NAMES, roles, strict=True)
         )
-        assert score("knights_and_knaves", told, island) == (float(is_right) if any(right) else None)
+        assert score("knights_and_knaves", answer, island) == (float(is_right) if any(right) else None)
 
 
 # --- zebra

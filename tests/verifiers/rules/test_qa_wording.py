@@ -364,9 +364,9 @@ def test_a_flood_of_words_is_over_soon(metric: Metric, unit: str) -> None:
 @table("metric", ["exact", "contains"])
 def test_what_the_response_turns_from_is_no_answer(metric: str, behind: str) -> None:
     params = QaParams.model_validate({"reference": "Paris", "metric": metric, "in_sentences": True})
-    for told in ("The answer is Paris.", "Paris.", "It's Paris."):
-        assert judge(told, params).score == 1.0
-        assert judge(f"{told} {behind}", params).score == 0.0
+    for answer in ("The answer is Paris.", "Paris.", "It's Paris."):
+        assert judge(answer, params).score == 1.0
+        assert judge(f"{answer} {behind}", params).score == 0.0
 
 
 def test_what_actually_adds_something_takes_nothing_back() -> None:

@@ -208,7 +208,7 @@ def test_further_values_and_optional_arguments_are_compared_the_same_way() -> No
 
 
 @table(
-    ("compare", "told"),
+    ("compare", "message"),
     [
         ("about", "compare is one of exact"),
         ({"tolerance": -1}, "tolerance is a number from 0"),
@@ -220,10 +220,10 @@ def test_further_values_and_optional_arguments_are_compared_the_same_way() -> No
         (5, "compare is one of"),
     ],
 )
-def test_a_comparison_that_is_none_is_the_callers_to_mend(compare: Any, told: str) -> None:
+def test_a_comparison_that_is_none_is_the_callers_to_mend(compare: Any, message: str) -> None:
     verdict = of("f(a=1)", {"name": "f", "arguments": {"a": 1}, "compare": {"a": compare}})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "bad_reference")
-    assert told in verdict.detail["message"]
+    assert message in verdict.detail["message"]
 
 
 def test_a_comparison_needs_something_to_compare_with() -> None:

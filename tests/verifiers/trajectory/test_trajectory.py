@@ -18,7 +18,7 @@ def calls(*made: tuple[str, JSON]) -> JSON:
     return {"role": "assistant", "content": None, "tool_calls": functions}
 
 
-def told(text: str, **more: Any) -> JSON:
+def tool_result(text: str, **more: Any) -> JSON:
     return {"role": "tool", "content": text, **more}
 
 
@@ -27,7 +27,7 @@ def says(text: str) -> JSON:
 
 
 FIND, BOOK, CANCEL = ("find", {"to": "Rome"}), ("book", {"flight": "LH1"}), ("cancel", {"flight": "LH1"})
-BOOKED = [calls(FIND), told("LH1"), calls(BOOK), told("ok"), says("You fly with \\boxed{12} others.")]
+BOOKED = [calls(FIND), tool_result("LH1"), calls(BOOK), tool_result("ok"), says("You fly with \\boxed{12} others.")]
 WANTED = [{"name": "find", "arguments": {"to": "Rome"}}, {"name": "book", "arguments": {"flight": "LH1"}}]
 
 
@@ -87,17 +87,17 @@ def test_text_with_calls_is_judged_like_messages(found: Found) -> None:
 @pytest.mark.parametrize(
     ("results", "params", "recovered"),
     [
-        ([told("ok")], {}, True),
-        ([told('{"error": "no such flight"}')], {}, False),
-        ([told('{"error": null}')], {}, True),
-        ([told("no", is_error=True)], {}, False),
-        ([told("no", status="error")], {}, False),
-        ([told("Traceback: x")], {}, True),
-        ([told("Traceback: x")], {"error_pattern": "^Traceback"}, False),
-        ([told("no", is_error=True), calls(BOOK), told("ok")], {}, True),
-        ([told("no", is_error=True), calls(FIND), told("ok")], {}, False),
-        ([told("no", is_error=True), says("I give up.")], {}, False),
-        ([told("ok"), calls(BOOK), told("no", is_error=True)], {}, False),
+        ([tool_result("ok")], {}, True),
+        ([tool_result('{"error": "no such flight"}')], {}, False),
+        ([tool_result('{"error": null}')], {}, True),
+        ([tool_result("no", is_error=True)], {}, False),
+        ([tool_result("no", status="error")], {}, False),
+        ([tool_result("Traceback: x")], {}, True),
+        ([tool_result("Traceback: x")], {"error_pattern": "^Traceback"}, False),
+        ([tool_result("no", is_error=True), calls(BOOK), tool_result("ok")], {}, True),
+        ([tool_result("no", is_error=True), calls(FIND), tool_result("ok")], {}, False),
+        ([tool_result("no", is_error=True), says("I give up.")], {}, False),
+        ([tool_result("ok"), calls(BOOK), tool_result("no", is_error=True)], {}, False),
     ],
 )
 def test_an_error_is_recovered_by_a_call_of_the_same_function(
@@ -111,8 +111,8 @@ def test_results_belong_to_calls_by_their_ids(found: Found) -> None:
     both = calls(FIND, BOOK)
     for place, call in enumerate(both["tool_calls"]):
         call["id"] = str(place)
-    results = [told("ok", tool_call_id="1"), told("no", tool_call_id="0", is_error=True)]
-    again = [*results, calls(FIND), told("ok")]
+    results = [tool_result("ok", tool_call_id="1"), tool_result("no", tool_call_id="0", is_error=True)]
+    again = [*results, calls(FIND), tool_result("ok")]
     assert found.judge("trajectory", [both, *results], recovered=True).score == 0.0
     assert found.judge("trajectory", [both, *again], recovered=True).score == 1.0
 
@@ -129,8 +129,8 @@ def test_results_belong_to_calls_by_their_ids(found: Found) -> None:
             "correct",
         ),
         ([{"role": "environment", "content": '{"seats": 3, "paid": 1}'}], {}, "wrong_state"),
-        ([told('{"seats": 3, "paid": true}', name="get_state")], {"state_from": "get_state"}, "correct"),
-        ([{"role": "environment", "content": '{"seats": 3, "paid": true}'}] * 2 + [told("{}")], {}, "correct"),
+        ([tool_result('{"seats": 3, "paid": true}', name="get_state")], {"state_from": "get_state"}, "correct"),
+        ([{"role": "environment", "content": '{"seats": 3, "paid": true}'}] * 2 + [tool_result("{}")], {}, "correct"),
         (
             [{"role": "environment", "content": text} for text in ('{"seats": 3, "paid": true}', '{"seats": 2}')],
             {},
@@ -146,7 +146,7 @@ def test_the_state_is_what_the_environment_reports_last(
 
 
 @pytest.mark.parametrize(
-    "report", [told('{"seats": 3}'), says('{"seats": 3}'), {"role": "environment", "content": "three"}]
+    "report", [tool_result('{"seats": 3}'), says('{"seats": 3}'), {"role": "environment", "content": "three"}]
 )
 def test_without_a_state_there_is_no_judgement(found: Found, report: JSON) -> None:
     verdict = found.judge("trajectory", [*BOOKED, report], state={"seats": 3})

@@ -169,7 +169,7 @@ def _translated(config: EndpointConfig, within_s: float) -> Iterator[None]:
         message = f"no connection within {config.timeout.connect_s} s"
         raise Fault("connect", message, reached=False, ill=True) from error
     except aiohttp.ClientConnectorError as error:
-        message = f"no connection: {_told(error.os_error)}"
+        message = f"no connection: {_os_error_text(error.os_error)}"
         raise Fault("connect", message, reached=False, ill=True) from error
     except aiohttp.ClientPayloadError as error:
         raise Fault("bad_upstream_body", "the body broke off", ill=True) from error
@@ -216,7 +216,7 @@ def _too_long(max_bytes: int) -> Fault:
     return Fault("bad_upstream_body", f"a body of more than {max_bytes} bytes", Retry.ELSEWHERE, ill=True)
 
 
-def _told(error: OSError) -> str:
+def _os_error_text(error: OSError) -> str:
     """What went wrong, without the address, because callers see this text."""
     if isinstance(error, socket.gaierror) or error.errno is None or error.errno < 0:
         return type(error).__name__

@@ -231,8 +231,8 @@ class Options:
         if label == "I" and _GOES_ON.match(behind):
             return False
         if label == "A" and _GOES_ON.match(behind):
-            told = cues(words(behind))
-            if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in told):
+            found = cues(words(behind))
+            if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in found):
                 return False
         said = words(text[max(start, match.start() - 40) : match.start()])
         return not said or not said[-1].text[-1].isalnum() or said[-1].text in vocabulary()

@@ -47,9 +47,9 @@ def _blank(text: str, start: int, end: int) -> str:
 def _is_lead(text: str) -> bool:
     """Whether all words only introduce the same value again: "or", "that is", "equivalently"."""
     said = words(text)
-    told = {place for cue in cues(said) if cue.kind in _SAME for place in range(cue.first, cue.stop)}
-    return bool(told) and all(
-        place in told or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
+    same = {place for cue in cues(said) if cue.kind in _SAME for place in range(cue.first, cue.stop)}
+    return bool(same) and all(
+        place in same or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
     )
 
 

@@ -65,10 +65,12 @@ def apart(answer: str, references: Sequence[str]) -> str:
     """
     head = _sentence(answer[:_MAX_LEAD_CHARS])
     if Kind.ANSWER in head.kinds:
-        told = announcements(head.text, 0, head.end)
-        is_announced = len(told) == 1 and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS
-        if is_announced and not _is_heading(head, told[0].span[0]):
-            answer = answer[told[0].span[0] :].lstrip()
+        announced = announcements(head.text, 0, head.end)
+        is_announced = (
+            len(announced) == 1 and announced[0].stance is Stance.ANNOUNCED and announced[0].start <= _MAX_BEFORE_CHARS
+        )
+        if is_announced and not _is_heading(head, announced[0].span[0]):
+            answer = answer[announced[0].span[0] :].lstrip()
             head = _sentence(answer[:_MAX_LEAD_CHARS])
     if answer.isascii():
         return answer
@@ -355,18 +357,18 @@ def _explained(text: str) -> str | None:
     """The first sentence or line, if all text behind it tells more about it; else None."""
     if len(text) > _MAX_EXPLAINED_CHARS:
         return None
-    told = list(sentences(text, 0, len(text)))
-    if len(told) < 2 or told[0].end > _MAX_CHARS:
+    all_sentences = list(sentences(text, 0, len(text)))
+    if len(all_sentences) < 2 or all_sentences[0].end > _MAX_CHARS:
         return None
-    head = text[: told[0].end].strip(_AROUND)
-    first = {cue.kind for cue in told[1].cues if cue.first == 0}
+    head = text[: all_sentences[0].end].strip(_AROUND)
+    first = {cue.kind for cue in all_sentences[1].cues if cue.first == 0}
     begins = (
         not _TOLD.isdisjoint(first)
-        or told[1].words[0].text in listed("pronouns")
-        or text[told[1].start :].lstrip("\n*_ ").startswith(head)
+        or all_sentences[1].words[0].text in listed("pronouns")
+        or text[all_sentences[1].start :].lstrip("\n*_ ").startswith(head)
     )
-    is_long = len(told[1].words) >= _MIN_EXPLAINING_WORDS or Kind.EXPLAINS in first
-    others = (_offers_another(each, _START, len(each.words), head) for each in told[1:])
+    is_long = len(all_sentences[1].words) >= _MIN_EXPLAINING_WORDS or Kind.EXPLAINS in first
+    others = (_offers_another(each, _START, len(each.words), head) for each in all_sentences[1:])
     return head if begins and is_long and not any(others) else None
 
 

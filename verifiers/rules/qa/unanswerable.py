@@ -27,9 +27,9 @@ def says_none(segment: str, answer: str | None) -> bool:
     said = Sentence(answer, 0, len(answer), "")
     kinds = {cue.kind for cue in said.cues}
     known = _BESIDE | (frozenset() if _SUBJECTS.isdisjoint(kinds) else _IN_SOURCE)
-    told = {place for cue in said.cues if cue.kind in known for place in range(cue.first, cue.stop)}
+    known_places = {place for cue in said.cues if cue.kind in known for place in range(cue.first, cue.stop)}
     return Kind.NOWHERE in kinds and all(
-        place in told or word.text in listed("pronouns")
+        place in known_places or word.text in listed("pronouns")
         for place, word in enumerate(said.words)
         if word.text[0].isalnum()
     )

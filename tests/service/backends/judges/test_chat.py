@@ -97,10 +97,10 @@ async def test_replies_to_deterministic_requests_are_kept_unless_the_caller_says
                 {},
             )
         ]
-    told = [
+    answers = [
         (reply.headers["x-rewardline-cache"], reply.json()["choices"][0]["message"]["content"]) for reply in replies
     ]
-    assert told == [
+    assert answers == [
         ("miss", "one"),
         ("hit", "one"),
         ("off", "two"),
@@ -201,8 +201,8 @@ async def test_streams_are_passed_through(upstream: Upstream) -> None:
     assert reply.headers["content-type"] == "text/event-stream"
     events = [line.removeprefix("data: ") for line in reply.text.splitlines() if line]
     assert events[-1] == "[DONE]"
-    told = "".join(json.loads(event)["choices"][0]["delta"]["content"] for event in events[:-1])
-    assert told == "Yes, they are"
+    text = "".join(json.loads(event)["choices"][0]["delta"]["content"] for event in events[:-1])
+    assert text == "Yes, they are"
     assert scripted.calls[0].json["stream"] is True
 
 
@@ -241,7 +241,7 @@ def test_without_a_configuration_there_are_no_models(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("endpoints: {}", "endpoints"),
         ("[1]", "expected a mapping"),
@@ -263,9 +263,9 @@ def test_without_a_configuration_there_are_no_models(served: Served) -> None:
         ),
     ],
 )
-async def test_a_configuration_with_mistakes_stops_the_start(tmp_path: Path, content: str, told: str) -> None:
+async def test_a_configuration_with_mistakes_stops_the_start(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "judges.yaml"
     file.write_text(content)
-    with pytest.raises(CannotStart, match=told):
+    with pytest.raises(CannotStart, match=message):
         async with open_core(Settings(sandbox="none", workers=1, judge_file=file)):
             raise AssertionError("it started")

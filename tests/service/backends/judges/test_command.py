@@ -19,24 +19,24 @@ def test_what_endpoints_can_do_and_say_is_shown(tmp_path: Path) -> None:
     with Grader(answer) as grader:
         file = grader.file(tmp_path)
         file.write_text(file.read_text().replace('"probe": false', '"probe": true'))
-        told = _run(file)
-    assert told.returncode == 0, told.stderr
+        done = _run(file)
+    assert done.returncode == 0, done.stderr
     for word in ("grader", "healthy", "reference", "1 correct", "0 wrong_answer"):
-        assert word in told.stdout
+        assert word in done.stdout
 
 
 def test_an_endpoint_that_is_down_is_told_by_the_exit_code(tmp_path: Path) -> None:
     with Grader() as grader:
         file = grader.file(tmp_path)
-    told = _run(file)
-    assert told.returncode == 1, told.stderr
-    assert "judge_" in told.stdout
+    done = _run(file)
+    assert done.returncode == 1, done.stderr
+    assert "judge_" in done.stdout
 
 
 def test_mistakes_are_told_without_a_traceback(tmp_path: Path) -> None:
     file = tmp_path / "judges.yaml"
     file.write_text(json.dumps({"endpoints": {}, "pools": {}}))
-    told = _run(file)
-    assert told.returncode == 2
-    assert "endpoints" in told.stderr
-    assert "Traceback" not in told.stderr
+    done = _run(file)
+    assert done.returncode == 2
+    assert "endpoints" in done.stderr
+    assert "Traceback" not in done.stderr

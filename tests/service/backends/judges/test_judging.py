@@ -111,7 +111,7 @@ def test_each_mode_asks_its_question_and_scores_the_answer(paris: Parts, scorer:
 
 
 @pytest.mark.parametrize(
-    ("item", "told"),
+    ("item", "message"),
     [
         ({"params": {"judge": "nobody"}}, "no profile 'nobody'"),
         ({"params": {"judge": "quality", "mode": "reference"}}, "of mode quality, not reference"),
@@ -126,11 +126,11 @@ def test_each_mode_asks_its_question_and_scores_the_answer(paris: Parts, scorer:
     ],
 )
 def test_what_the_caller_must_mend_is_invalid(
-    paris: Parts, scorer: Scorer, grader: Grader, item: Parts, told: str
+    paris: Parts, scorer: Scorer, grader: Grader, item: Parts, message: str
 ) -> None:
     (result,) = scorer.score({**paris, "response": "x", **item})
     assert (result.status, result.score) == ("invalid", None)
-    assert told in result.detail["message"]
+    assert message in result.detail["message"]
     assert not grader.prompts
 
 
@@ -208,8 +208,8 @@ def test_who_wants_a_new_verdict_gets_a_new_answer(paris: Parts, scorer: Scorer,
     item = {**paris, "response": "It is Paris"}
     assert scorer.score(item)[0].score == 1.0
     grader.answer = _says('{"reasoning": "looked again", "verdict": "B"}')
-    told = [scorer.score(item, cache=cache)[0].score for cache in ("use", "off", "use", "refresh", "use")]
-    assert told == [1.0, 0.0, 1.0, 0.0, 0.0]
+    scores = [scorer.score(item, cache=cache)[0].score for cache in ("use", "off", "use", "refresh", "use")]
+    assert scores == [1.0, 0.0, 1.0, 0.0, 0.0]
     assert len(grader.prompts) == 3
 
 
@@ -218,8 +218,8 @@ def test_what_a_profile_changes_about_the_score_asks_no_model_again(
 ) -> None:
     """Answers are kept by what was asked."""
     item = {**paris, "response": "It is Lyon"}
-    told = [scorer.score({**item, "params": {"judge": name}})[0] for name in ("reference", "mild")]
-    assert [result.score for result in told] == [0.0, 0.25]
+    scores = [scorer.score({**item, "params": {"judge": name}})[0] for name in ("reference", "mild")]
+    assert [result.score for result in scores] == [0.0, 0.25]
     assert len(grader.prompts) == 1
 
 

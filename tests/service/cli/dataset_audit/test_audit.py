@@ -132,9 +132,9 @@ async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -
     found = run(bad, "--report", report)
     assert found.returncode == 1
     assert "row 2 (7): unroutable" in found.stdout
-    told = json.loads(report.read_text())
-    assert (told["rows"], told["bad_rows"], told["recipes"]) == (2, 1, {"roll.math_rule": 1})
-    assert told["by_reason"] == [{"verifier": "", "reason": "unroutable", "rows": 1}]
+    printed = json.loads(report.read_text())
+    assert (printed["rows"], printed["bad_rows"], printed["recipes"]) == (2, 1, {"roll.math_rule": 1})
+    assert printed["by_reason"] == [{"verifier": "", "reason": "unroutable", "rows": 1}]
     assert run(write(tmp_path / "code.jsonl", [{"test_cases": CASES}]), "--verifier", "code").returncode == 3
     assert run(good, "--recipe", "nosuch").returncode == 1
 

@@ -257,8 +257,8 @@ def test_an_episode_is_verified_as_its_row_is(served: Served) -> None:
     row = said("\\boxed{4}", expected_answer="4", note="kept")
     found = verify_episode(served, row)
     assert {name: found[name] for name in row} == row
-    told = ("reward", "score", "mask_sample", "failure_kind", "failure_reason")
-    assert [found[name] for name in told] == [1.0, 1.0, False, None, None]
+    names = ("reward", "score", "mask_sample", "failure_kind", "failure_reason")
+    assert [found[name] for name in names] == [1.0, 1.0, False, None, None]
     assert verify_episode(served, said("\\boxed{5}", expected_answer="4"))["reward"] == 0.0
     composed = said("<think>\na\n</think>\n\\boxed{4}", expected_answer="4")
     parts = verify_episode(served, composed, "?recipe=think_math")["reward_components"]

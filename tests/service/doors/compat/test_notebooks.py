@@ -21,12 +21,12 @@ def cells(served: Served, *sources: str, **more: Any) -> JSON:
 def test_a_recorded_request_is_told_cell_by_cell(served: Served, path: str) -> None:
     found = answer(served, path, recorded("run_jupyter"))
     assert (found["status"], found["driver"]["status"], found["driver"]["return_code"]) == ("Success", "Finished", 0)
-    told = found["cells"]
-    assert [cell["stdout"] for cell in told] == ["", "", "123\n", "", ""]
-    assert [cell["stderr"] for cell in told] == ["", "", "", "stderr message", ""]
-    assert [cell["display"] for cell in told] == [[], [{"text/plain": "123"}], [], [], []]
-    assert [len(cell["error"]) for cell in told] == [0, 0, 0, 0, 1]
-    error = told[4]["error"][0]
+    cells = found["cells"]
+    assert [cell["stdout"] for cell in cells] == ["", "", "123\n", "", ""]
+    assert [cell["stderr"] for cell in cells] == ["", "", "", "stderr message", ""]
+    assert [cell["display"] for cell in cells] == [[], [{"text/plain": "123"}], [], [], []]
+    assert [len(cell["error"]) for cell in cells] == [0, 0, 0, 0, 1]
+    error = cells[4]["error"][0]
     assert (error["ename"], error["evalue"]) == ("RuntimeError", "error message")
     assert '<cell 5>", line 1' in "".join(error["traceback"])
     assert "solution" not in "".join(error["traceback"])

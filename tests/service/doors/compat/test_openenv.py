@@ -75,7 +75,7 @@ def test_calls_are_judged(served: Served, action: JSON, reward: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "data", "code", "told"),
+    ("kind", "data", "code", "message"),
     [
         ("step", {"message": "x"}, "VALIDATION_ERROR", "reset first"),
         ("state", None, "VALIDATION_ERROR", "reset first"),
@@ -86,11 +86,11 @@ def test_calls_are_judged(served: Served, action: JSON, reward: float) -> None:
     ],
 )
 def test_what_cannot_be_done_is_an_error_and_no_number(
-    env: ClientConnection, kind: str, data: JSON | None, code: str, told: str
+    env: ClientConnection, kind: str, data: JSON | None, code: str, message: str
 ) -> None:
     answer = ask(env, kind, data)
     assert (answer["type"], answer["data"]["code"]) == ("error", code)
-    assert told in answer["data"]["message"]
+    assert message in answer["data"]["message"]
 
 
 def test_an_action_that_says_nothing_is_an_error_and_the_episode_goes_on(env: ClientConnection) -> None:

@@ -90,7 +90,7 @@ async def test_many_who_watch_without_reading_hold_up_nobody() -> None:
         for number in range(200):
             standing.now = LOST if number % 2 else Readiness({})
             async with asyncio.timeout(PATIENCE_S):
-                health.look()
+                health.notify_watchers()
                 assert (await watch.read()).status == (NOT_SERVING if number % 2 else SERVING)
         for call in (*idle, watch):
             call.cancel()

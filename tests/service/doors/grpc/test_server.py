@@ -203,11 +203,11 @@ async def test_an_asyncio_caller_who_writes_on_is_told_what_was_wrong(served: An
         return f"{caught.value.code().name} {caught.value.details()}"
 
     good = item().SerializeToString()
-    told: list[str] = []
+    answers: list[str] = []
     async with grpc.aio.insecure_channel(served.grpc) as channel:
         for bodies in ([b"\xff\xff"] * 2, [good, *[b"\xff\xff"] * 5], [b"\xff" * 20_000] * 50):
-            told += await asyncio.gather(*(call(channel, bodies) for _ in range(64)))
-    codes = Counter(text.partition(":")[0] for text in told)
+            answers += await asyncio.gather(*(call(channel, bodies) for _ in range(64)))
+    codes = Counter(text.partition(":")[0] for text in answers)
     # A caller whom a busy machine keeps from writing for longer than we hear it out may be told the other thing;
     # were none heard out, all of a kind were told it: a third.
     assert codes["INVALID_ARGUMENT not a rewardline.v1.Item"] >= 160, codes

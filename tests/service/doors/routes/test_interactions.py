@@ -46,7 +46,7 @@ def call(served: Served, method: str, path: str = "", body: Any = None, **header
     return client.request(method, url, content=content, headers=headers)
 
 
-def opened(served: Served, name: str, **more: Any) -> None:
+def open_interaction(served: Served, name: str, **more: Any) -> None:
     fields = {"verifier": "math", "query": "7 times 8?", "reference": "56", "max_turns": 20}
     reply = call(served, "POST", "", {"instance_id": name, **fields, **more})
     assert reply.status_code in (200, 201), reply.text
@@ -66,7 +66,7 @@ def problem(reply: httpx.Response, status: int) -> JSON:
 
 
 def test_the_same_turn_posted_to_both_at_once_is_taken_once(two: Two) -> None:
-    opened(two[0], "raced", max_turns=1000)
+    open_interaction(two[0], "raced", max_turns=1000)
     with ThreadPoolExecutor(8) as threads:
         for index in range(1, 9):
             # Answers no cache has, so that both servers judge.
@@ -78,7 +78,7 @@ def test_the_same_turn_posted_to_both_at_once_is_taken_once(two: Two) -> None:
 
 
 def test_of_different_answers_to_one_turn_posted_at_once_one_counts(two: Two) -> None:
-    opened(two[0], "disputed", max_turns=1000)
+    open_interaction(two[0], "disputed", max_turns=1000)
     with ThreadPoolExecutor(8) as threads:
         for index in range(1, 9):
             futures = [threads.submit(turn, two[n % 2], "disputed", index, f"{n}.{index}3") for n in range(8)]
@@ -116,7 +116,7 @@ def test_what_is_answered(two: Two) -> None:
 
 
 def test_a_server_of_another_version_finds_it_under_its_key_in_redis(two: Two, redis_of_two: RedisServer) -> None:
-    opened(two[0], "lasting")
+    open_interaction(two[0], "lasting")
     turn(two[0], "lasting", 1, 55)
     held = redis_of_two.call("HGETALL", "rl1ix:{lasting}")
     assert set(held) == {b"version", b"body", b"plan", b"progress", b"item", b"turn:1"}
@@ -124,7 +124,7 @@ def test_a_server_of_another_version_finds_it_under_its_key_in_redis(two: Two, r
 
 def test_what_is_refused(two: Two) -> None:
     one, _ = two
-    opened(one, "refusing")
+    open_interaction(one, "refusing")
     assert problem(call(one, "POST", "", b"{"), 400)
     assert problem(call(one, "POST", "", b"{}", **{"content-type": "text/plain"}), 415)
     assert problem(call(one, "POST", "", {"verifier": "maths"}), 422)["detail"]
@@ -143,12 +143,14 @@ def test_what_is_refused(two: Two) -> None:
 
 
 def test_what_could_not_be_judged_is_to_be_sent_again(two: Two) -> None:
-    opened(two[0], "late")
+    open_interaction(two[0], "late")
     reply = turn(two[0], "late", 1, "0.123", deadline_s=1e-9)
     assert "deadline" in problem(reply, 503)["detail"]
     assert int(reply.headers["retry-after"]) >= 1
     assert turn(two[1], "late", 1, "0.123").json()["turn"] == 1
-    opened(two[0], "boxless", verifier="code", reference={"test_cases": [{"input": "", "expected_output": "1"}]})
+    open_interaction(
+        two[0], "boxless", verifier="code", reference={"test_cases": [{"input": "", "expected_output": "1"}]}
+    )
     program = {"messages": [{"role": "assistant", "content": "```python\nprint(1)\n```"}], "turn_index": 1}
     assert "56" not in problem(call(two[0], "POST", "/boxless/turns", program), 503)["detail"]
     assert call(two[1], "GET", "/boxless").json()["turn"] == 0
@@ -156,7 +158,7 @@ def test_what_could_not_be_judged_is_to_be_sent_again(two: Two) -> None:
 
 def test_it_is_counted(two: Two) -> None:
     one, _ = two
-    opened(one, "counted", max_turns=1)
+    open_interaction(one, "counted", max_turns=1)
     turn(one, "counted", 1, 55)
     text = client.get(f"{one.url}/metrics").text
     counted = {line.split(" ")[0]: float(line.split(" ")[1]) for line in text.splitlines() if line[0] != "#"}
@@ -172,7 +174,7 @@ def test_it_is_counted(two: Two) -> None:
 def test_without_redis_nobody_is_scored_and_with_it_again_nothing_is_made_up(
     two: Two, redis_of_two: RedisServer
 ) -> None:
-    opened(two[0], "kept")
+    open_interaction(two[0], "kept")
     redis_of_two.kill()
     for reply in (turn(two[0], "kept", 1, 56), call(two[1], "GET", "/kept"), call(two[1], "DELETE", "/kept")):
         assert "Redis" in problem(reply, 503)["detail"]
@@ -180,15 +182,15 @@ def test_without_redis_nobody_is_scored_and_with_it_again_nothing_is_made_up(
     problem(call(two[0], "POST", "", {"verifier": "math", "reference": "1"}), 503)
     redis_of_two.start()
     problem(turn(two[0], "kept", 1, 56), 404)
-    opened(two[1], "kept")
+    open_interaction(two[1], "kept")
     eventually(lambda: turn(two[0], "kept", 1, 56).status_code == 200)
 
 
 def test_two_servers_take_turns_and_one_goes_on_when_the_other_is_killed(two: Two) -> None:
     """Stands last: the second server is gone after it."""
     one, other = two
-    opened(other, "alternating")
-    opened(one, "alternating")
+    open_interaction(other, "alternating")
+    open_interaction(one, "alternating")
     answers = [turn((one, other)[index % 2], "alternating", index, index).json() for index in range(1, 6)]
     assert [answer["turn"] for answer in answers] == [1, 2, 3, 4, 5]
     assert all(answer["reward"] == 0.0 and not answer["should_terminate"] for answer in answers)
@@ -197,5 +199,5 @@ def test_two_servers_take_turns_and_one_goes_on_when_the_other_is_killed(two: Tw
     assert turn(one, "alternating", 5, 5).json() == answers[-1]
     assert turn(one, "alternating", 6, 56).json()["should_terminate"]
     view = call(one, "GET", "/alternating").json()
-    assert (view["state"], [told["reward"] for told in view["turns"]]) == ("solved", [0.0] * 5 + [1.0])
+    assert (view["state"], [each["reward"] for each in view["turns"]]) == ("solved", [0.0] * 5 + [1.0])
     assert call(one, "DELETE", "/alternating").json() == call(one, "DELETE", "/alternating").json()

@@ -35,8 +35,10 @@ def batch(items: Sequence[ScoreItem]) -> BatchRequest:
     return BatchRequest(items, {}, "use", False, 0.0)
 
 
-def finished(of: ScoreItem, told: Result | None = None, references: dict[str, msgspec.Raw] | None = None) -> Finished:
-    return Finished(time.time(), "request-1", [of], references or {}, [told or result()], 0)
+def finished(
+    of: ScoreItem, outcome: Result | None = None, references: dict[str, msgspec.Raw] | None = None
+) -> Finished:
+    return Finished(time.time(), "request-1", [of], references or {}, [outcome or result()], 0)
 
 
 def observe(log: AuditLog, responses: Sequence[str]) -> None:

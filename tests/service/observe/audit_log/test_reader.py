@@ -14,7 +14,7 @@ import zstandard
 from service.observe.audit_log import reader
 from service.observe.audit_log.archive import Form, pack
 from service.observe.audit_log.files import LIVE
-from service.observe.audit_log.query import BadMoment, Query, Seen, Tally, moment
+from service.observe.audit_log.query import AuditEntry, BadMoment, Query, Tally, moment
 from tests.service.observe.audit_log.logs import logging, observe
 
 NOON = datetime(2026, 3, 7, 12, tzinfo=UTC)
@@ -35,7 +35,9 @@ def write(path: Path, ids: Iterable[object], end: str = "") -> Path:
 
 def ids(places: list[Path], tally: Tally) -> list[object]:
     seen = (
-        tally.look_at(line, Query()) for path in reader.find(places) for line in reader.lines(path, tally.damaged_files)
+        tally.entry_of(line, Query())
+        for path in reader.find(places)
+        for line in reader.lines(path, tally.damaged_files)
     )
     return [each.id for each in seen if each is not None]
 
@@ -136,26 +138,26 @@ def test_packing_keeps_the_time(tmp_path: Path, form: Form) -> None:
 
 
 def test_following_tells_everything_once_through_rotation_and_packing(tmp_path: Path) -> None:
-    told: list[object] = []
+    read: list[object] = []
     tally = Tally()
     with logging(tmp_path, rotate_bytes=400, form="jsonl.gz") as log:
         following = reader.follow([tmp_path], tally.damaged_files, lambda _: True)
         for number in range(12):
             observe(log, [f"{number}-{at}" for at in range(3)])
-            while len(told) < 3 * (number + 1):
+            while len(read) < 3 * (number + 1):
                 line = next(following)
                 if line is not None:
-                    seen = tally.look_at(line, Query())
+                    seen = tally.entry_of(line, Query())
                     assert seen is not None
-                    told.append(seen.id)
+                    read.append(seen.id)
     assert next(line for line in following) is None
-    assert told == [f"{number}-{at}" for number in range(12) for at in range(3)]
+    assert read == [f"{number}-{at}" for number in range(12) for at in range(3)]
     assert (tally.unreadable_lines, tally.damaged_files) == (0, [])
 
 
-def seen(**fields: object) -> Seen:
+def seen(**fields: object) -> AuditEntry:
     right = {"time": "2026-03-07T12:00:00.000000Z", "id": "a", "status": "ok", "reason": "correct", "score": 0.5}
-    return Seen(**{**right, "verifier": "math", "recipe": "gsm8k", "request_id": "q1", **fields})  # type: ignore[arg-type]  # of mixed types
+    return AuditEntry(**{**right, "verifier": "math", "recipe": "gsm8k", "request_id": "q1", **fields})  # type: ignore[arg-type]  # of mixed types
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def seen(**fields: object) -> Seen:
         (Query(until=NOON - timedelta(microseconds=1)), seen(), False),
     ],
 )
-def test_a_query_holds_of_what_has_all_it_names(query: Query, record: Seen, holds: bool) -> None:
+def test_a_query_holds_of_what_has_all_it_names(query: Query, record: AuditEntry, holds: bool) -> None:
     assert query.holds(record) is holds
 
 

@@ -15,9 +15,9 @@ from tests.service.observe.audit_log.logs import JSON, finished, item, result
 SECRETS = ["secret-response", "secret-prompt", "secret-reference", "secret-extract", "secret-detail", "secret-check"]
 
 
-def remembered(of: ScoreItem, told: Any = None, rules: Rules | None = None, **references: Any) -> JSON:
+def remembered(of: ScoreItem, outcome: Any = None, rules: Rules | None = None, **references: Any) -> JSON:
     shared = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in references.items()}
-    batch = finished(of, told, shared)
+    batch = finished(of, outcome, shared)
     record = record_of(batch, 0, timestamp(batch.time_s), rules or Rules())
     assert record is not None
     line = msgspec.json.encode(record)
@@ -28,8 +28,10 @@ def remembered(of: ScoreItem, told: Any = None, rules: Rules | None = None, **re
 
 def test_a_record_says_which_answer_got_which_reward_and_why() -> None:
     of = item(response="so 12", prompt="6+6?", reference="12", metadata={"step": 3}, tag="gsm8k", id="a")
-    told = result(id="a", reward=0.5, extracted="12", detail={"method": "exact"}, checks=[{"name": "math"}], recipe="r")
-    found = remembered(of, told)
+    outcome = result(
+        id="a", reward=0.5, extracted="12", detail={"method": "exact"}, checks=[{"name": "math"}], recipe="r"
+    )
+    found = remembered(of, outcome)
     assert found.pop("time").startswith("20")
     assert found == {
         "id": "a", "status": "ok", "reason": "correct", "score": 1.0, "reward": 0.5, "verifier": "math", "version": "1",
@@ -77,9 +79,9 @@ def test_of_a_conversation_all_is_remembered_and_what_was_said_last() -> None:
     assert "response_messages" not in remembered(item(response=messages[-1:]))
     cut = remembered(item(response=messages), rules=Rules(max_text_chars=20))
     assert cut["response_messages"] == json.dumps(messages, separators=(",", ":"))[:20]
-    told = remembered(item(response=messages), rules=Rules(redact=True))
-    assert told["response_chars"] == len(json.dumps(messages, separators=(",", ":")))
-    assert "tool_calls" not in json.dumps(told)
+    record = remembered(item(response=messages), rules=Rules(redact=True))
+    assert record["response_chars"] == len(json.dumps(messages, separators=(",", ":")))
+    assert "tool_calls" not in json.dumps(record)
 
 
 def test_what_are_no_messages_is_remembered_as_it_came() -> None:
@@ -101,8 +103,8 @@ def test_redaction_leaves_hashes_and_lengths_and_no_text_of_a_model() -> None:
     response, prompt, reference, extracted, detail, check = SECRETS
     of = item(response=response, prompt=prompt, reference=reference, metadata={"kept": 1})
     checks = [{"name": "math", "score": 1.0, "extracted": check, "detail": {"text": check}, "reason": "correct"}]
-    told = result(extracted=extracted, detail={"text": detail}, checks=checks)
-    found = remembered(of, told, Rules(redact=True))
+    outcome = result(extracted=extracted, detail={"text": detail}, checks=checks)
+    found = remembered(of, outcome, Rules(redact=True))
     text = json.dumps(found)
     assert not [secret for secret in SECRETS if secret in text]
     # printf %s secret-response | sha256sum
@@ -110,7 +112,7 @@ def test_redaction_leaves_hashes_and_lengths_and_no_text_of_a_model() -> None:
     assert (found["response_chars"], found["prompt_chars"], found["reference_chars"]) == (15, 13, 16)
     assert found["checks"] == [{"name": "math", "score": 1.0, "reason": "correct"}]
     assert found["metadata"] == {"kept": 1}
-    assert all(secret in json.dumps(remembered(of, told)) for secret in SECRETS)
+    assert all(secret in json.dumps(remembered(of, outcome)) for secret in SECRETS)
 
 
 @pytest.mark.parametrize("raw", [b"{", b'{"a":\n 1}', b'"\xff"', b"[" * 100_000, b"nope\nnope", b'"a'])

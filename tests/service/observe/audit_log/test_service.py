@@ -18,7 +18,7 @@ from typer.testing import Result as Shown
 
 from service.cli.main import app
 from service.observe.audit_log.files import LIVE
-from service.observe.audit_log.lifespan import CannotOpen, opened
+from service.observe.audit_log.lifespan import CannotOpen, open_log
 from service.observe.metrics import Metrics
 from service.settings import Settings
 from tests.conftest import ROOT, Served, serving
@@ -283,7 +283,7 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", ["/proc/nosuch", "/dev/null", "/dev/null/log"])
 async def test_a_log_that_cannot_be_written_stops_the_start(folder: str) -> None:
     with pytest.raises(CannotOpen, match=f"audit_dir {folder}"):
-        async with opened(Settings(audit_dir=Path(folder)), Metrics("test")):
+        async with open_log(Settings(audit_dir=Path(folder)), Metrics("test")):
             pass
 
 
@@ -293,7 +293,7 @@ async def test_parquet_needs_its_extra(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "meta_path", [NoPyarrow(), *sys.meta_path])
     settings = Settings(audit_dir=tmp_path, audit_format="parquet")
     with pytest.raises(CannotOpen, match="rewardline-server\\[parquet\\]"):
-        async with opened(settings, Metrics("test")):
+        async with open_log(settings, Metrics("test")):
             pass
 
 

@@ -90,14 +90,14 @@ def test_closed_files_are_packed_and_read_alike(tmp_path: Path, form: Form) -> N
     items = [
         item(response=f"{n} é 数", id=f"i{n}", prompt="p", reference={"a": n}, metadata={"n": n}) for n in range(40)
     ]
-    told = [
+    results = [
         result(id=each.id, score=None, reward=None, status="failed") if n % 3 else result(id=each.id, detail={"n": n})
         for n, each in enumerate(items)
     ]
     plain = tmp_path / "plain"
     for folder, chosen in ((plain, "jsonl"), (tmp_path / "packed", form)):
         with logging(folder, form=chosen, rotate_bytes=2_000) as log:
-            for each, one in zip(items, told, strict=True):
+            for each, one in zip(items, results, strict=True):
                 log.observe(batch([each]), [one])
     packed = tmp_path / "packed"
     assert len(names(packed)) >= 1

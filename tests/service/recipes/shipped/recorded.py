@@ -32,11 +32,11 @@ class Recorded:
         if bool(self.why) != (self.here != self.original):
             return f"{self.item}: {self.original} there, {self.here} here, and the reason is {self.why!r}"
         if self.here is None:
-            is_told = result.status == "invalid" and bool(result.detail["message"])
+            is_as_expected = result.status == "invalid" and bool(result.detail["message"])
         else:
-            told = result.reward
-            is_told = told is not None and math.isclose(told, self.here, rel_tol=0, abs_tol=_SAME)
-        return None if is_told else f"{self.item}: {self.here} was expected: {result}"
+            reward = result.reward
+            is_as_expected = reward is not None and math.isclose(reward, self.here, rel_tol=0, abs_tol=_SAME)
+        return None if is_as_expected else f"{self.item}: {self.here} was expected: {result}"
 
 
 def recorded(name: str) -> list[Recorded]:

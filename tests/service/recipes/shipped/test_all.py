@@ -86,10 +86,10 @@ def test_its_example_is_judged(scorers: Scorers, name: str) -> None:
 def test_an_empty_response_earns_nothing_but_what_good_shape_is_worth(scorers: Scorers, name: str) -> None:
     for result in scorers.score(name, "", " \n\t", "\u200b", "<|im_end|>"):
         assert result.status == "ok", result
-        for told, check in zip(result.checks or [], _recipe(name).checks, strict=True):
-            if told["status"] == "ok" and told["verifier"] not in _SHAPE_ALONE:
-                assert told["score"] == 0.0, told
-                assert told["value"] <= check.scale.wrong, told
+        for outcome, check in zip(result.checks or [], _recipe(name).checks, strict=True):
+            if outcome["status"] == "ok" and outcome["verifier"] not in _SHAPE_ALONE:
+                assert outcome["score"] == 0.0, outcome
+                assert outcome["value"] <= check.scale.wrong, outcome
 
 
 def _hacks(name: str) -> Sequence[str]:

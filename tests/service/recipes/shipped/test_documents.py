@@ -150,7 +150,7 @@ def test_rows_for_a_judge_are_judged(tmp_path: Path) -> None:
     assert [result.status for result in results] == ["ok"] * 5
     assert [result.reward for result in results] == pytest.approx([2 / 3, 1.0, 1.0, 0.0, 1.0])
     assert results[0].recipe == "roll.model_eval"
-    assert [told["id"] for told in results[0].detail["criteria"]] == ["c1", "c2", "c3"]
+    assert [criterion["id"] for criterion in results[0].detail["criteria"]] == ["c1", "c2", "c3"]
     assert dict(grader.calls) == {"criteria": 2, "reference": 2}
 
 

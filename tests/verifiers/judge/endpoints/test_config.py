@@ -103,17 +103,17 @@ async def test_cookies_and_the_environments_proxies_are_not_used(monkeypatch: py
 
 
 async def test_every_call_that_is_over_is_told_of() -> None:
-    told: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
     async with Scripted(gives({}), says()) as upstream:
         made = Gateway(
             {"one": endpoint(upstream)},
             {"judges": PoolConfig.model_validate({"members": ["one"], "retry": {"base_s": 0}})},
             keys={},
-            observe=lambda name, kind, seconds: told.append((name, kind)),
+            observe=lambda name, kind, seconds: calls.append((name, kind)),
         )
         await made.ask("judges", QUESTION)
         await made.stop()
-    assert told == [("one", "bad_upstream_body"), ("one", "ok")]
+    assert calls == [("one", "bad_upstream_body"), ("one", "ok")]
 
 
 async def test_a_gateway_that_stops_leaves_nothing_running() -> None:

@@ -22,7 +22,7 @@ def refusing(parameter: str, refusal: Behaviour, *others: str) -> Behaviour:
     """Refuses requests with a parameter, and answers those without."""
 
     async def behave(exchange: Exchange) -> None:
-        asked = {parameter, *others} & set(exchange.seen.json)
+        asked = {parameter, *others} & set(exchange.request.json)
         await (refusal if asked else says())(exchange)
 
     return behave
@@ -78,7 +78,7 @@ async def test_max_tokens_has_two_names() -> None:
 
 async def test_without_any_bound_on_the_reply_nothing_is_asked() -> None:
     async def neither(exchange: Exchange) -> None:
-        name = next(name for name in exchange.seen.json if name.startswith("max_"))
+        name = next(name for name in exchange.request.json if name.startswith("max_"))
         await refuses(400, f"unknown parameter {name}", param=name)(exchange)
 
     async with Scripted(neither) as upstream, gateway({"one": endpoint(upstream)}) as made:
@@ -98,7 +98,7 @@ async def test_calls_at_once_leave_the_same_parameter_out_and_none_fails() -> No
 
 async def test_an_endpoint_that_refuses_everything_is_asked_a_bounded_number_of_times() -> None:
     async def first_named(exchange: Exchange) -> None:
-        names = [name for name in exchange.seen.json if name not in ("model", "messages")]
+        names = [name for name in exchange.request.json if name not in ("model", "messages")]
         await refuses(400, "unsupported", param=names[0])(exchange)
 
     async with Scripted(first_named) as upstream, gateway({"one": endpoint(upstream)}) as made:
@@ -110,7 +110,7 @@ async def test_a_prompt_cannot_talk_parameters_away() -> None:
     """Some servers repeat what they could not read; what a response says must not change what later ones get."""
 
     async def parrot(exchange: Exchange) -> None:
-        said = exchange.seen.json["messages"][-1]["content"]
+        said = exchange.request.json["messages"][-1]["content"]
         await (refuses(400, f"cannot read: {said}") if "unsupported" in said else says())(exchange)
 
     async with Scripted(parrot) as upstream, gateway({"one": endpoint(upstream)}) as made:

@@ -67,7 +67,7 @@ async def test_a_reply_cut_off_before_its_form_could_be_seen_decides_nothing() -
 async def test_a_probe_leaves_out_what_is_refused() -> None:
     async def picky(exchange: Exchange) -> None:
         for name in ("n", "seed", "response_format"):
-            if name in exchange.seen.json:
+            if name in exchange.request.json:
                 await refuses(400, "unsupported", param=name)(exchange)
                 return
         await capable()(exchange)
@@ -196,7 +196,7 @@ async def test_an_endpoint_too_busy_for_a_probe_is_there() -> None:
 
 async def test_health_is_asked_before_the_model() -> None:
     async def by_path(exchange: Exchange) -> None:
-        await (gives({}, 503) if exchange.seen.path == "/health" else says())(exchange)
+        await (gives({}, 503) if exchange.request.path == "/health" else says())(exchange)
 
     async with (
         Scripted(by_path) as upstream,
