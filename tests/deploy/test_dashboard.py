@@ -5,10 +5,11 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -63,8 +64,18 @@ def test_provisioning_finds_the_source_and_the_dashboards_where_compose_puts_the
     assert "./deploy/grafana/provisioning:/etc/grafana/provisioning:ro" in mounts
 
 
+class Scraped(NamedTuple):
+    """A Prometheus that scrapes a service, and the moment at which the service's work was in its numbers.
+
+    Queries are asked for that moment: rates over a few seconds are gone later.
+    """
+
+    url: str
+    moment: float
+
+
 @pytest.fixture(scope="module")
-def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     """One that has scraped a service of every kind of work for as long as a rate needs."""
     if shutil.which("prometheus") is None:
         pytest.fail("no prometheus here: `make docker` installs it")
@@ -74,8 +85,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         serving(folder / "log.jsonl", sandbox="local", judge_file=str(grader.file(folder))) as served,
         _scraping(served, folder) as url,
     ):
-        _work(served, url)
-        yield url
+        yield Scraped(url, _work(served, url))
 
 
 @contextmanager
@@ -99,9 +109,10 @@ def _scraping(served: Served, folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-def _work(served: Served, prometheus: str) -> None:
-    """Batches of everything, until Prometheus has seen counters rise."""
+def _work(served: Served, url: str) -> float:
+    """Batches of everything, until Prometheus has seen counters rise. Returns the moment of its answer."""
     numbers = itertools.count()
+    moments: list[float] = []
 
     def seen() -> bool:
         number = next(numbers)
@@ -110,10 +121,12 @@ def _work(served: Served, prometheus: str) -> None:
         httpx.post(f"{served.url}/v1/score", content=b"no json")
         with suppress(httpx.TransportError):
             judged = 'sum(rate(rewardline_items_total{verifier="judge"}[10s])) > 0'
-            return number >= 3 and bool(_values(prometheus, judged))
+            moments[:] = [value["value"][0] for value in _values(Scraped(url, time.time()), judged)]
+            return number >= 3 and bool(moments)
         return False
 
     eventually(seen)
+    return moments[0]
 
 
 def _items(number: int) -> list[Mapping[str, Any]]:
@@ -132,8 +145,9 @@ def _items(number: int) -> list[Mapping[str, Any]]:
     ]
 
 
-def _values(prometheus: str, query: str) -> list[Any]:
-    answer = httpx.get(f"{prometheus}/api/v1/query", params={"query": query}).json()
+def _values(prometheus: Scraped, query: str) -> list[Any]:
+    asked = {"query": query, "time": f"{prometheus.moment:.3f}"}
+    answer = httpx.get(f"{prometheus.url}/api/v1/query", params=asked).json()
     assert answer["status"] == "success", answer
     found: list[Any] = answer["data"]["result"]
     return found
@@ -153,14 +167,14 @@ def _values(prometheus: str, query: str) -> list[Any]:
         for title, expr in QUERIES
     ],
 )
-def test_every_query_has_an_answer(prometheus: str, title: str, expr: str) -> None:
+def test_every_query_has_an_answer(prometheus: Scraped, title: str, expr: str) -> None:
     values = _values(prometheus, _asked(expr))
     assert values, title
     assert all(value["value"][1] != "NaN" for value in values) or "histogram_quantile" in expr or "/" in expr
 
 
 @pytest.mark.deploy
-def test_numbers_are_those_of_the_work_that_was_done(prometheus: str) -> None:
+def test_numbers_are_those_of_the_work_that_was_done(prometheus: Scraped) -> None:
     shares = _values(prometheus, _asked(dict(QUERIES)["Share judged correct"]))
     by_verifier = {value["metric"]["verifier"]: float(value["value"][1]) for value in shares}
     assert by_verifier["judge"] == pytest.approx(1.0)
