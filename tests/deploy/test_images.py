@@ -31,6 +31,8 @@ def test_each_package_of_the_server_is_copied() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     assert [name for name in packages if f"\nCOPY {name} {name}/\n" not in DOCKERFILE] == []
+    visible = (ROOT / ".dockerignore").read_text().splitlines()
+    assert [name for name in packages if f"!{name}" not in visible] == []
 
 
 def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
