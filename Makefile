@@ -73,7 +73,7 @@ lock:
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/test.txt
 
 # Packages first, checked against their hashes; then the two distributions of this repository as they stand.
-$(VENV)/serve.stamp: requirements/install.txt requirements/serve.txt pyproject.toml client/pyproject.toml
+$(VENV)/serve.stamp: requirements/install.txt requirements/serve.txt pyproject.toml client/pyproject.toml client/rewardline/version.py
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv module: apt-get install python3-venv"; exit 1; }
 	$(PIP) --no-deps --require-hashes -r requirements/install.txt
 	$(call INSTALL,--no-deps --require-hashes -r requirements/serve.txt)
