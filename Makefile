@@ -7,21 +7,21 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv takes a twentieth of pip's time. pip, where uv does not find the index: it does not read pip's configuration.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image clean
+.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image release help clean
 
 # Modules are compiled once, even where the environment says that nobody shall keep what was compiled.
 serve: export PYTHONDONTWRITEBYTECODE :=
-serve: $(VENV)/serve.stamp
+serve: $(VENV)/serve.stamp ## Install what the service needs, and serve
 	@exec $(BIN)/rewardline serve
 
 # The quick lane: every module touched, each real component used once; ten to twenty minutes.
-test: $(VENV)/test.stamp redis docker browser compilers kubernetes
+test: $(VENV)/test.stamp redis docker browser compilers kubernetes ## The quick lane, after the linters: what CI runs
 	$(CHECK)
 	@$(BIN)/python -m tests.run quick
 
 # Everything, or one part, as `make test-all ONLY=chaos`: tests/lanes.py names them.
 ONLY ?= all
-test-all: $(VENV)/test.stamp redis docker browser compilers prometheus kubernetes chaos-tools
+test-all: $(VENV)/test.stamp redis docker browser compilers prometheus kubernetes chaos-tools ## Everything, or one part: ONLY=chaos (tests/lanes.py)
 	$(CHECK)
 	@$(BIN)/python -m tests.run $(ONLY)
 
@@ -32,29 +32,29 @@ $(BIN)/mypy .
 $(BIN)/lint-imports
 endef
 
-check: $(VENV)/test.stamp
+check: $(VENV)/test.stamp ## Format, lint, check types and imports; mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
 
-bench: $(VENV)/test.stamp docker compilers
+bench: $(VENV)/test.stamp docker compilers ## Measure speed
 	$(BIN)/python -m tests.benchmarks
 
 # What breaks under load, and what becomes of the items: about an hour, as root.
-reliability: $(VENV)/test.stamp redis docker compilers chaos-tools
+reliability: $(VENV)/test.stamp redis docker compilers chaos-tools ## Measure what breaks under load, for about an hour, as root
 	$(BIN)/python -m tests.load --minutes 30 --out docs/reliability.md
 
-accuracy: $(VENV)/test.stamp
+accuracy: $(VENV)/test.stamp ## Judge every labelled row, beside rival graders
 	$(BIN)/python -m tests.accuracy
 
 # Looks for inputs that hang, crash or contradict the math verifier: `make fuzz SECONDS=3600` CPU seconds, in two processes.
 SECONDS ?= 3600
-fuzz: $(VENV)/test.stamp
+fuzz: $(VENV)/test.stamp ## Look for texts that hang, crash or contradict math: SECONDS=3600
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 # Code for the gRPC messages, made by an old compiler because its output imports under protobuf 4, 5, 6 and 7.
-proto:
+proto: ## Make the code of the gRPC messages from proto/
 	$(PYTHON) -m venv .build/proto
 	.build/proto/bin/pip install --quiet grpcio-tools==1.62.3 'setuptools<80'
 	.build/proto/bin/python -m grpc_tools.protoc -I proto --python_out=.build --pyi_out=.build rewardline/v1/rewardline.proto
@@ -62,7 +62,7 @@ proto:
 	cp .build/rewardline/v1/rewardline_pb2.py .build/rewardline/v1/rewardline_pb2.pyi client/rewardline/pb/
 
 # Pins with hashes, from pyproject.toml. The client is installed from its folder, so it is left out.
-lock:
+lock: ## Pin the newest packages in requirements/, with hashes
 	$(PYTHON) -m venv .build/lock
 	.build/lock/bin/pip install --quiet uv
 	.build/lock/bin/uv pip compile --group install --universal --python-version 3.11 --upgrade --generate-hashes \
@@ -71,6 +71,8 @@ lock:
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/serve.txt
 	.build/lock/bin/uv pip compile pyproject.toml --group build --group box --group test --group check --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/test.txt
+	echo cyclonedx-bom | .build/lock/bin/uv pip compile - --universal --python-version 3.11 --upgrade --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links -o deploy/release.txt
 
 # Packages first, checked against their hashes; then the two distributions of this repository as they stand.
 $(VENV)/serve.stamp: requirements/install.txt requirements/serve.txt pyproject.toml client/pyproject.toml client/rewardline/version.py
@@ -84,47 +86,55 @@ $(VENV)/test.stamp: requirements/test.txt $(VENV)/serve.stamp
 	$(call INSTALL,--no-deps --require-hashes -r requirements/test.txt)
 	@touch $@
 
-redis:
+redis: ## Install a Redis server
 	@command -v redis-server >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server; }
 
 # A Docker daemon, Compose and gVisor for the tests to start, and what images are made with.
-docker:
+docker: ## Install a Docker daemon, Compose and gVisor
 	@missing=; for need in dockerd:docker.io docker-compose:docker-compose ip:iproute2 runsc:runsc mmdebstrap:mmdebstrap; do \
 		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
 
 # For the tests of pages.
-browser:
+browser: ## Install Chromium
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
 
 # For boxes without Docker, and programs in other languages.
-compilers:
+compilers: ## Install g++ and Node.js
 	@missing=; for need in g++:g++ node:nodejs; do \
 		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
 
 # Prometheus for the dashboard's queries, promtool for the alerts.
-prometheus:
+prometheus: ## Install Prometheus
 	@command -v promtool >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; }
 
 # A proxy before replicas, and a wall clock that tests can set.
-chaos-tools:
+chaos-tools: ## Install HAProxy and faketime
 	@command -v haproxy >/dev/null && command -v faketime >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends haproxy faketime; }
 
 # kubectl and helm below .build, to render manifests and the chart.
-kubernetes: $(VENV)/test.stamp
+kubernetes: $(VENV)/test.stamp ## Fetch kubectl and helm
 	@$(BIN)/python -m deploy.kubernetes.tools
 
 # The image of Docker boxes, as root, with a Docker daemon running: `make box-image LANGUAGES=python,cpp`; some minutes.
 LANGUAGES ?=
-box-image: $(VENV)/serve.stamp
+box-image: $(VENV)/serve.stamp ## Make the image of Docker boxes, as root: LANGUAGES=python,cpp
 	$(BIN)/python -m sandbox.images.build --if-stale $(if $(LANGUAGES),--languages $(LANGUAGES))
 
 # Known vulnerabilities of what is pinned; asks a public database. Where that is not reached: "COULD NOT AUDIT", code 3.
-audit:
+audit: ## Look up known vulnerabilities of pinned packages
 	$(PYTHON) -m deploy.audit requirements/serve.txt
 
-clean:
+# The files of a release below .build/release: `make release DRY=1` tries it.
+DRY ?=
+release: $(VENV)/serve.stamp ## Make wheels, images, SBOM, documents and checksums; DRY=1 tries it
+	@$(BIN)/python -m deploy.release $(if $(DRY),--dry-run)
+
+help: ## Show these lines
+	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+clean: ## Remove what these commands made in this folder
 	rm -rf $(VENV) .build .mypy_cache .ruff_cache .pytest_cache
