@@ -25,6 +25,7 @@ from rewardline.errors import (
 from rewardline.interactions import Turn
 from rewardline.results import Result, Status, raise_for_failed, raise_for_invalid
 from rewardline.sync_client import Client
+from rewardline.version import __version__ as __version__
 
 __all__ = [
     "AsyncClient",

@@ -47,7 +47,10 @@ COMPANIONS: Final = Debian(
 BOX: Final = "rewardline-box"
 
 _FOLDERS: Final = ("client/rewardline", "service", "verifiers", "sandbox", "tracing", "deploy/docker")
-_FILES: Final = ("pyproject.toml", "README.md", "client/pyproject.toml", "client/README.md", "requirements/serve.txt")
+_FILES: Final = (
+    *("pyproject.toml", "README.md", "LICENSE", "NOTICE", "requirements/serve.txt"),
+    *("client/pyproject.toml", "client/README.md", "client/LICENSE"),
+)
 _PATIENCE_S: Final = 900
 
 

@@ -14,6 +14,7 @@ import docker
 import pytest
 
 from deploy.docker import build, sbom, wheels
+from deploy.version import version
 from tests.deploy.engine import ROOT, Engine
 from tests.waiting import eventually
 
@@ -43,6 +44,8 @@ def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: p
         assert {(entry.mtime, entry.uid, entry.mode) for entry in archive.getmembers()} == {(0, 0, 0o644)}
     tops = {name.split("/")[0] for name in names}
     assert tops == {
+        "LICENSE",
+        "NOTICE",
         "README.md",
         "client",
         "deploy",
@@ -204,7 +207,7 @@ def test_what_is_installed_is_what_was_locked_and_what_the_bill_of_materials_say
         f"pkg:pypi/{name}@{version}" for name, version in installed
     }
     locked = set(re.findall(r"^([\w.-]+)==([^ ]+)", (ROOT / "requirements/serve.txt").read_text(), re.MULTILINE))
-    assert installed - locked == {("rewardline", "0.1.0"), ("rewardline-server", "0.1.0")}
+    assert installed - locked == {("rewardline", version()), ("rewardline-server", version())}
     packages = {url.split("/")[2].split("@")[0] for url in billed if url.startswith("pkg:deb/")}
     assert {"libc6", "python3", "ca-certificates"} <= packages
 

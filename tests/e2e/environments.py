@@ -68,7 +68,7 @@ def python_of(name: str) -> Path:
         if stale:
             shutil.rmtree(folder, ignore_errors=True)
             if version := WITHOUT_TORCH.get(name):
-                _run(*_interpreter(version), "-m", "venv", "--clear", str(folder))
+                _run(*interpreter(version), "-m", "venv", "--clear", str(folder))
             else:
                 shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
             _install(python, "--require-hashes", "-r", str(pins), taken_for=TAKEN_FOR.get(name))
@@ -78,7 +78,7 @@ def python_of(name: str) -> Path:
     return python
 
 
-def _interpreter(version: str) -> list[str]:
+def interpreter(version: str) -> list[str]:
     """The command of a Python of this version: ours, one on the PATH, or one of pyenv's.
 
     Raises:
