@@ -33,7 +33,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, frozen=True, gc=False):
     """The decision about one item."""
 
     status: Status
@@ -100,7 +100,7 @@ class Params(BaseModel):
 P = TypeVar("P", bound=Params)
 
 
-class Item(msgspec.Struct, Generic[P], frozen=True):
+class Item(msgspec.Struct, Generic[P], frozen=True, gc=False):
     """One response and what to judge it by."""
 
     response: str

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 
-class CachedVerdict(msgspec.Struct, array_like=True, frozen=True):
+class CachedVerdict(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A verdict as the caches hold it. Its status is always ok."""
 
     score: Annotated[float, msgspec.Meta(ge=0, le=1)]

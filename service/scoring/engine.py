@@ -188,12 +188,13 @@ class Engine:
         """Answer the items that can be answered at once, and send off the rest. Other tasks run between slices."""
         missed: list[PendingVerdict] = []
         try:
-            chars = 0
+            chars, now, last = 0, perf_counter(), len(batch.request.items) - 1
             for index, item in enumerate(batch.request.items):
                 if batch.results[index] is None:
-                    self._begin(batch, index, item, missed)
+                    self._begin(batch, index, item, missed, now)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
-                if index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS:
+                ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS
+                if ends_slice and index < last:
                     chars = 0
                     if not self._asks_redis(batch):
                         self._queue(batch, missed)
@@ -201,6 +202,7 @@ class Engine:
                     # Large batches take turns: the loop prepares one slice per turn, however many batches there are.
                     async with self._preparing:
                         await asyncio.sleep(0)
+                    now = perf_counter()
         finally:
             # This also runs if the request is cancelled here: other batches may already wait for these verdicts.
             self._send_off(batch, missed)
@@ -214,26 +216,28 @@ class Engine:
     def _asks_redis(self, batch: BatchState) -> bool:
         return batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
-    def _begin(self, batch: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict]) -> None:
-        """Answer the item, or make it wait for verdicts. Verdicts that must be queued are added to `missed`."""
+    def _begin(self, batch: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict], now: float) -> None:
+        """Answer the item, or make it wait for verdicts. Verdicts that must be queued are added to `missed`. `now` is
+        that of the slice.
+        """
         prepared = self._prepare(item, batch.request)
         if isinstance(prepared, PreparedItem):
-            pending = self._find(batch, index, prepared)
+            pending = self._find(batch, index, prepared, now)
             if pending is not None:
                 missed.append(pending)
         elif isinstance(prepared, Verdict):
-            batch.answer(index, None, prepared, now=perf_counter())
+            batch.answer(index, None, prepared, now=now)
         else:
             batch.ready_parts += Composition(index, prepared).first()
             missed += self._begin_checks(batch)
 
     def _begin_checks(self, batch: BatchState) -> list[PendingVerdict]:
         """Begin the checks with open gates. If the verdict of a check is at hand, it may open further gates."""
-        missed = []
+        missed, now = [], perf_counter()
         while batch.ready_parts:
             part = batch.ready_parts.pop()
             if part.item.outcome is None:
-                pending = self._find(batch, part, part.prepared)
+                pending = self._find(batch, part, part.prepared, now)
                 if pending is not None:
                     missed.append(pending)
         return missed
@@ -241,15 +245,15 @@ class Engine:
     def _open_gates(self, batch: BatchState) -> None:
         self._send_off(batch, self._begin_checks(batch))
 
-    def _find(self, batch: BatchState, place: Place, prepared: PreparedItem) -> PendingVerdict | None:
+    def _find(self, batch: BatchState, place: Place, prepared: PreparedItem, now: float) -> PendingVerdict | None:
         """Answer from what is at hand, or wait for a verdict. Returns the verdict if it must be queued."""
         if prepared.known is not None:
-            batch.answer(place, prepared.configured, prepared.known, now=perf_counter())
+            batch.answer(place, prepared.configured, prepared.known, now=now)
             return None
         if prepared.key is not None and batch.cache == "use":
             held = self._cache.peek(prepared.key)
             if held is not None and (cached := decode_verdict(held)):
-                batch.answer(place, prepared.configured, cached, now=perf_counter(), cached_in="memory")
+                batch.answer(place, prepared.configured, cached, now=now, cached_in="memory")
                 return None
         return self._pending.wait(batch, place, prepared)
 

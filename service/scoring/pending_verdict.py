@@ -68,7 +68,7 @@ class PendingVerdict:
         self.prepared = prepared
         self.state: State = "waiting"
         self.chunk: Chunk | None = None
-        """The chunk that has taken this verdict."""
+        """The chunk that judges this verdict now."""
         self._waiting: list[tuple[Waiter, Place]] = [(waiter, place)]
         self._by_key = by_key
         if prepared.key is not None:
@@ -112,6 +112,7 @@ class PendingVerdict:
         self.state = "done"
         if self.chunk is not None:
             self.chunk.wanted -= 1
+            self.chunk = None  # else a circle would hold the response until the garbage collector comes
         self._forget()
         waiting, self._waiting = self._waiting, []
         for waiter, place in waiting:
@@ -138,6 +139,7 @@ class PendingVerdict:
             self._forget()
             if self.chunk is not None:
                 self.chunk.want_less()
+                self.chunk = None
 
     def item(self) -> Item[Any]:
         """The item for the verifier. Its deadline is that of the waiting batch with the latest deadline."""

@@ -36,7 +36,7 @@ class ConfiguredVerifier:
     """Whether a text response holds the turn that is judged."""
 
 
-class PreparedItem(msgspec.Struct, frozen=True):
+class PreparedItem(msgspec.Struct, frozen=True, gc=False):
     """A response and its verifier. `key` is None if the verdict may not be shared. `known` is a verdict that needs no
     call.
     """

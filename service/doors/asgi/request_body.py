@@ -5,7 +5,8 @@ Bytes are reserved with the admission before they are read, so that unfinished b
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
+from collections.abc import Awaitable, Callable, Mapping, Set
+from types import TracebackType
 
 from starlette.types import Receive
 
@@ -54,12 +55,15 @@ async def read_body(
     parts, size = [], 0
     try:
         async with asyncio.timeout(settings.body_timeout_s):
-            async for part in _chunks(receive):
+            has_more = True
+            while has_more:
+                part, has_more = await _chunk(receive)
                 size += len(part)
                 _check_size(size, limit)
                 if not declared:
                     await reserve(len(part))
-                parts.append(part)
+                if part:
+                    parts.append(part)
     except TimeoutError as error:
         raise BodyTimeout(f"the body did not arrive within {settings.body_timeout_s:g} s; {size} bytes did") from error
     body = parts[0] if len(parts) == 1 else b"".join(parts)
@@ -79,15 +83,12 @@ def _check_size(size: int, limit: int) -> None:
         raise TooLarge(f"the body has more than {limit} bytes; split the batch")
 
 
-async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        if body := message.get("body", b""):
-            yield body
-        if not message.get("more_body", False):
-            return
+async def _chunk(receive: Receive) -> tuple[bytes, bool]:
+    """The next part of the body, and whether there are more."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise Disconnected
+    return message.get("body", b""), message.get("more_body", False)
 
 
 async def drain_body(receive: Receive) -> None:
@@ -99,46 +100,53 @@ async def drain_body(receive: Receive) -> None:
     size = 0
     with contextlib.suppress(TimeoutError, Disconnected):
         async with asyncio.timeout(_READ_REST_S):
-            async for part in _chunks(receive):
+            has_more = True
+            while has_more and size <= _READ_REST_BYTES:
+                part, has_more = await _chunk(receive)
                 size += len(part)
-                if size > _READ_REST_BYTES:
-                    return
 
 
-@contextlib.asynccontextmanager
-async def cancelled_on_disconnect(receive: Receive) -> AsyncIterator[None]:
+def cancelled_on_disconnect(receive: Receive) -> "_CancelledOnDisconnect":
     """Cancel the block when the caller hangs up. uvicorn does not do that by itself.
 
     Raises:
         Disconnected: the caller hung up.
     """
-    worker = asyncio.current_task()
-    assert worker is not None
-    gone = False
+    return _CancelledOnDisconnect(receive)
 
-    async def watch() -> None:
-        nonlocal gone
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        gone = True
-        worker.cancel()
 
-    watcher: asyncio.Task[None] | None = None
+class _CancelledOnDisconnect:
+    """The block of `cancelled_on_disconnect`."""
 
-    def begin() -> None:
-        nonlocal watcher
-        watcher = asyncio.create_task(watch())
+    __slots__ = ("_gone", "_receive", "_timer", "_watcher", "_worker")
 
-    # Most requests are answered sooner. A task for each would be a tenth of their cost.
-    timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, begin)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if gone and worker.uncancel() == 0:
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._gone = False
+        self._watcher: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        worker = asyncio.current_task()
+        assert worker is not None
+        self._worker = worker
+        # Most requests are answered sooner. A task for each would be a tenth of their cost.
+        self._timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, self._begin)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.wait([self._watcher])
+        if isinstance(error, asyncio.CancelledError) and self._gone and self._worker.uncancel() == 0:
             raise Disconnected from None
-        raise
-    finally:
-        timer.cancel()
-        if watcher is not None:
-            watcher.cancel()
-            await asyncio.wait([watcher])
+
+    def _begin(self) -> None:
+        self._watcher = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        self._worker.cancel()

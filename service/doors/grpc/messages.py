@@ -39,9 +39,10 @@ async def items_of(messages: Any) -> list[ScoreItem]:
     items: list[ScoreItem] = []
     raw = Raws()
     for start in range(0, len(messages), _SLICE_ITEMS):
+        if start:
+            await asyncio.sleep(0)
         part = messages[start : start + _SLICE_ITEMS]
-        items.extend(item_of(message, raw, start + at) for at, message in enumerate(part))
-        await asyncio.sleep(0)
+        items.extend([item_of(message, raw, start + at) for at, message in enumerate(part)])
     return items
 
 
@@ -60,14 +61,14 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
     Raises:
         RequestError: `row_json` is not a row, or `response_json` or `prompt_json` is not messages.
     """
-    response = _said(message, "response", index)
+    response = message.response or _said(message, "response", index)  # text is quicker to read than to ask for
     item = ScoreItem(
         "" if response is None else response,
         message.verifier or None,
         raw[message.reference_json],
         message.reference_id or None,
         raw[message.params_json],
-        _said(message, "prompt", index),
+        message.prompt or _said(message, "prompt", index),
         message.id or None,
         raw[message.metadata_json],
         message.recipe or None,

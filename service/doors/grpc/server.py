@@ -7,7 +7,7 @@ caller goes. That stops the work.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,7 @@ _READ_REST_S, _QUIET_S = 10.0, 0.5
 _BUG = "internal error; the server's log has the traceback"
 
 Context = grpc.aio.ServicerContext[bytes, bytes]
+Metadata = Mapping[str, str]
 
 
 def build_server(
@@ -121,12 +122,12 @@ class _Door:
         self._keys = keys
 
     async def score(self, body: bytes, context: Context) -> bytes:
-        async def work(call: Call) -> bytes:
+        async def work(call: Call, metadata: Metadata) -> bytes:
             loop = asyncio.get_running_loop()
             started = loop.time()
             with self._admission.enter() as permit:
                 most = self._settings.max_items_per_request
-                self._admission.check_room(announced(_metadata(context).get("x-item-count"), most))
+                self._admission.check_room(announced(metadata.get("x-item-count"), most))
                 permit.add(nbytes=len(body))
                 request = parse(pb.ScoreRequest, body)
                 check_count(len(request.items), most)
@@ -152,15 +153,16 @@ class _Door:
 
         A stream holds no permit, only its items do. So an idle stream does not keep the service from shutting down.
         """
-        async with self._serving("ScoreStream", context) as call:
-            await self._let_in(call, context, bodies)
+        metadata = _metadata(context)
+        async with self._serving("ScoreStream", metadata, context) as call:
+            await self._let_in(call, metadata, bodies)
             async with contextlib.aclosing(self._stream(call, bodies, context)) as answers:
                 async for answer in answers:
                     yield answer
 
-    async def _let_in(self, call: Call, context: Context, bodies: AsyncIterator[bytes]) -> None:
+    async def _let_in(self, call: Call, metadata: Metadata, bodies: AsyncIterator[bytes]) -> None:
         try:
-            self._admit(call, context)
+            self._admit(call, metadata)
             self._admission.check()
         except RequestError:
             await _read_rest(bodies)
@@ -225,7 +227,7 @@ class _Door:
         answers.put_nowait(result.SerializeToString())
 
     async def list_verifiers(self, body: bytes, context: Context) -> bytes:
-        async def work(call: Call) -> bytes:
+        async def work(call: Call, metadata: Metadata) -> bytes:
             parse(pb.ListVerifiersRequest, body)
             infos = []
             for entry in self._engine.registry.values():
@@ -244,16 +246,16 @@ class _Door:
 
         return await self._serve("ListVerifiers", context, work)
 
-    async def _serve(self, method: str, context: Context, work: Callable[[Call], Awaitable[bytes]]) -> bytes:
-        async with self._serving(method, context) as call:
-            self._admit(call, context)
-            return await work(call)
+    async def _serve(self, method: str, context: Context, work: Callable[[Call, Metadata], Awaitable[bytes]]) -> bytes:
+        metadata = _metadata(context)
+        async with self._serving(method, metadata, context) as call:
+            self._admit(call, metadata)
+            return await work(call, metadata)
         raise AssertionError("abort raises")
 
     @contextlib.asynccontextmanager
-    async def _serving(self, method: str, context: Context) -> AsyncIterator[Call]:
+    async def _serving(self, method: str, metadata: Metadata, context: Context) -> AsyncIterator[Call]:
         """The steps that all methods share: id, log, metrics, and errors as status codes."""
-        metadata = _metadata(context)
         call = Call("grpc", method, request_id(metadata.get("x-request-id"), metadata.get("traceparent")))
         call.trace(f"{SERVICE}/{method}", metadata.get("traceparent"), metadata.get("tracestate"))
         code = "CANCELLED"
@@ -271,8 +273,8 @@ class _Door:
         finally:
             call.finish(self._metrics, code)
 
-    def _admit(self, call: Call, context: Context) -> None:
-        call.admit(self._keys, _metadata(context).get("authorization"), Scope.SCORE)
+    def _admit(self, call: Call, metadata: Metadata) -> None:
+        call.admit(self._keys, metadata.get("authorization"), Scope.SCORE)
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
         """The deadline on the loop's clock: the earliest of the call's own, the request's and ours."""
@@ -299,7 +301,7 @@ class _One:
     nbytes: int
 
 
-def _metadata(context: Context) -> dict[str, str]:
+def _metadata(context: Context) -> Metadata:
     pairs = context.invocation_metadata() or ()
     return {key: value for key, value in pairs if isinstance(value, str)}
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 import structlog
@@ -130,6 +131,7 @@ class Gate:
                 await drain_body(receive)
 
 
+@lru_cache(maxsize=256)
 def _scope_of(path: str) -> KeyScope | None:
     """The scope that a key needs for a path. None: any key will do."""
     if _is_below(path, _ANY_KEY):

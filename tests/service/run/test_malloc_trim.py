@@ -30,11 +30,27 @@ c.free(c.malloc(20_000_000))  # from here on 1 MB is not large any more, unless 
 before = c.mallinfo2().hblks
 c.malloc(1_000_000)
 print(c.mallinfo2().hblks - before)
+
+batch = [c.malloc(100_000) for _ in range(100)]
+before = c.mallinfo2().arena
+for each in batch:
+    c.free(each)
+print(before - c.mallinfo2().arena)
 """
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are left as they are")
 @pytest.mark.parametrize(("whose", "mappings"), [("ours", "1"), ("theirs", "0")])
 def test_large_values_have_mappings_of_their_own_however_large_earlier_ones_were(whose: str, mappings: str) -> None:
-    done = subprocess.run([sys.executable, "-c", _ASK, whose], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == mappings
+    assert _told(whose)[0] == mappings
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries are left as they are")
+def test_the_heap_is_not_cut_after_a_batch() -> None:
+    assert _told("ours")[1] == "0"
+
+
+def _told(whose: str) -> list[str]:
+    return subprocess.run(
+        [sys.executable, "-c", _ASK, whose], capture_output=True, text=True, check=True
+    ).stdout.split()

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import perf_counter
@@ -18,6 +19,7 @@ from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.scoring.engine import Engine, Scored
+from service.scoring.pending_verdict import PendingVerdict
 from service.wire import BatchRequest, CacheMode, Message, Result, ScoreItem, Summary
 from tests.service.redis_server import RedisServer
 from tests.virtual_time import in_virtual_time
@@ -179,6 +181,18 @@ async def test_equal_items_are_judged_once_and_all_answered() -> None:
     assert counting.asked == ["yes"]
     assert (scored.summary.items, scored.summary.ok) == (500, 500)
     assert scored.summary.cached + scored.summary.deduplicated == 499
+
+
+async def test_what_has_been_judged_is_freed_without_the_garbage_collector() -> None:
+    async with engine_of(Counting()) as engine:
+        gc.disable()
+        try:
+            await engine.score(batch(*(item("counting", f"r{n}") for n in range(100))))
+            await turns()
+            left = [each for each in gc.get_objects() if type(each) is PendingVerdict]
+        finally:
+            gc.enable()
+    assert not left
 
 
 async def test_a_second_request_is_answered_from_memory() -> None:
