@@ -1,7 +1,6 @@
-"""A quick look at a sentence before its words are read: most sentences that mention a value cannot commit to it.
+"""A quick look at a sentence before its words are read: most sentences that mention a value do not commit to it or deny it.
 
-It compares only letters between spaces, and only ASCII. A sentence that it does not rule out may still commit to
-nothing.
+It compares only the letters between spaces. A sentence that it does not rule out may still say nothing.
 """
 
 from collections import Counter
@@ -9,16 +8,21 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
 from verifiers.commitment.cues import Kind, adverbs, last_words, listed, shortest, words_of
-from verifiers.commitment.stance import ANNOUNCES, MAX_VERDICT_CHARS, Sentence
+from verifiers.commitment.stance import ANNOUNCES, DENIES, MAX_VERDICT_CHARS, Sentence
+from verifiers.sightings import beyond_ascii
 
 _ANYWHERE = ANNOUNCES | {Kind.ONLY, Kind.EXCEPT, Kind.YES}
 _BEHIND = frozenset([Kind.CALLED, Kind.FITS, Kind.TRUE])
 _BEFORE = frozenset([Kind.CHOOSE, Kind.SO])
 _ALL = _ANYWHERE | _BEHIND | _BEFORE
+_UNMAKES = DENIES | {Kind.BOUND}
 _BETWEEN = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.IS])
 """The kinds of words that may stand between a mention and the words that lead to it."""
 _LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _LEADING = _LETTERS | {code: chr(code) for code in b"0123456789"} | dict.fromkeys(b",:;", " , ")
+_NOT = "nt"
+"""Stands for "n't", whose letters would else be parts of other words."""
+_BETWEEN_WORDS = dict.fromkeys([*range(33), *b"*_`"])
 _MAX_LEAD_CHARS = 100
 _MAX_HEADED_CHARS = 60
 _MAX_HEADING_WORDS = 8
@@ -45,11 +49,24 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
     return above is not None and places[0] - start < _MAX_HEADED_CHARS and _may_head(above)
 
 
+def may_deny(sentence: Sentence) -> bool:
+    """Whether a sentence, or a verdict behind it on its line, may deny a mention, or call it a limit."""
+    shown = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS].lower()
+    if not shown.isascii():
+        shown = shown.replace("\u2019", "'")
+        if not _signs_beyond_ascii().isdisjoint(beyond_ascii(shown)):
+            return True
+        shown = shown.encode("ascii", "replace").decode()
+    return _says(_UNMAKES, _letters(shown)) or any(sign[0] in shown and _shows(sign, shown) for sign in _signs(_UNMAKES))
+
+
 def load() -> None:
     """Build the tables of words, before any response is read."""
     _leads()
     _between()
-    for kinds in (_ALL, _ANYWHERE, _BEHIND, ANNOUNCES):
+    _signs(_UNMAKES)
+    _signs_beyond_ascii()
+    for kinds in (_ALL, _ANYWHERE, _BEHIND, _UNMAKES, ANNOUNCES):
         _by_rarest(kinds)
 
 
@@ -64,13 +81,18 @@ def _may_head(above: Sentence) -> bool:
 
 def _letters(text: str) -> frozenset[str]:
     """The words of a text that consist of letters."""
-    return frozenset(text.lower().replace("n't", " ").translate(_LETTERS).split())
+    return frozenset(text.lower().replace("n't", f" {_NOT} ").translate(_LETTERS).split())
+
+
+def _shows(sign: str, text: str) -> bool:
+    """Whether a text holds a sign of several characters, with or without blanks and emphasis between them."""
+    return sign in text.translate(_BETWEEN_WORDS)
 
 
 def _says(kinds: frozenset[Kind], said: frozenset[str]) -> bool:
     """Whether `said` holds all words of some phrase of these kinds."""
     phrases = _by_rarest(kinds)
-    return any(said.issuperset(phrase) for word in said.intersection(phrases) for phrase in phrases[word])
+    return any(said.issuperset(phrase) for word in phrases.keys() & said for phrase in phrases[word])
 
 
 def _is_led(before: str) -> bool:
@@ -100,13 +122,30 @@ def _between() -> frozenset[str]:
 
 def _bare(words: Iterable[str]) -> frozenset[str]:
     """Words as they stand in a text without its signs."""
-    return frozenset(word.removeprefix("'") for word in words)
+    return frozenset(_NOT if word == "n't" else word.removeprefix("'") for word in words)
+
+
+def _spelled(phrase: Iterable[str]) -> frozenset[str]:
+    """The words of a phrase that consist of letters."""
+    return frozenset(filter(str.isalpha, _bare(phrase)))
+
+
+@cache
+def _signs(kinds: Set[Kind]) -> frozenset[str]:
+    """The ASCII phrases of some kinds that hold no letters: "[ ]"."""
+    return frozenset("".join(said) for said in shortest(kinds) if "".join(said).isascii() and not _spelled(said))
+
+
+@cache
+def _signs_beyond_ascii() -> frozenset[str]:
+    """The characters beyond ASCII of all phrases that may deny."""
+    return frozenset(beyond_ascii("".join(words_of(_UNMAKES))))
 
 
 @cache
 def _by_rarest(kinds: Set[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
     """The words of phrases of some kinds, keyed by the word that the fewest phrases hold."""
-    phrases = [frozenset(filter(str.isalpha, _bare(said))) for said in shortest(kinds) if "".join(said).isascii()]
+    phrases = [_spelled(said) for said in shortest(kinds) if "".join(said).isascii() and _spelled(said)]
     often = Counter(word for phrase in phrases for word in phrase)
     found: dict[str, set[frozenset[str]]] = {}
     for phrase in phrases:
