@@ -57,7 +57,9 @@ def may_deny(sentence: Sentence) -> bool:
         if not _signs_beyond_ascii().isdisjoint(beyond_ascii(shown)):
             return True
         shown = shown.encode("ascii", "replace").decode()
-    return _says(_UNMAKES, _letters(shown)) or any(sign[0] in shown and _shows(sign, shown) for sign in _signs(_UNMAKES))
+    return _says(_UNMAKES, _letters(shown)) or any(
+        sign[0] in shown and _shows(sign, shown) for sign in _signs(_UNMAKES)
+    )
 
 
 def load() -> None:
