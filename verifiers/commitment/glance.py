@@ -85,7 +85,7 @@ def _said(text: str) -> Said:
     """The words of a text that consist of letters, and its signs that phrases hold."""
     shown = text.encode().lower()
     signs = [sign for sign in _signs() if sign in shown]
-    return frozenset([*shown.replace(b"n't", b" nt ").translate(_LETTERS).split(), *signs])
+    return frozenset([*shown.replace(b"n't", b" " + _NOT + b" ").translate(_LETTERS).split(), *signs])
 
 
 def _says(kinds: frozenset[Kind], said: Said) -> bool:
