@@ -7,7 +7,18 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, alone, cues, first_word, languages, listed, phrases, words
+from verifiers.commitment.cues import (
+    Kind,
+    alone,
+    cues,
+    first_word,
+    first_words,
+    languages,
+    last_words,
+    listed,
+    phrases,
+    words,
+)
 from verifiers.sightings import spans
 
 
@@ -27,7 +38,7 @@ def single(*kinds: Kind) -> frozenset[str]:
 @cache
 def openings(*kinds: Kind) -> frozenset[str]:
     """The first words of the phrases of some kinds."""
-    return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
+    return frozenset(first_words(frozenset(kinds)))
 
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
@@ -70,8 +81,7 @@ _MAX_WORD_CHARS = 40
 @cache
 def _endings(*kinds: Kind) -> frozenset[str]:
     """The last letters of the phrases of some kinds, as far as they are ASCII."""
-    ends = [words(phrase)[-1].text for kind in kinds for phrase in spoken(kind)]
-    return frozenset(end.rpartition("'")[2] for end in ends)
+    return frozenset(end.rpartition("'")[2] for end in last_words(frozenset(kinds)))
 
 
 def begins_in(text: str, name: str) -> bool:
