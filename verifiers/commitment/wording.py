@@ -42,7 +42,12 @@ def openings(*kinds: Kind) -> frozenset[str]:
 
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
-    """The places of the last words of phrases of a kind. In scripts without spaces they may be parts of other words."""
+    """The places of the last words of phrases of a kind, which hold letters.
+
+    In scripts without spaces they may be parts of other words.
+    """
+    if not _LETTER.search(text, start, end):
+        return []
     found = spans(_finder(kind), text, start, end)
     return [first for first, stop in found if not _is_within_word(text, first, stop)]
 
@@ -74,6 +79,7 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
 
 
+_LETTER = re.compile(r"[^\W\d_]")
 _LAST_LETTERS = re.compile(r"[A-Za-z]+\Z")
 _MAX_WORD_CHARS = 40
 
