@@ -147,7 +147,7 @@ def _by_rarest(kinds: Set[Kind]) -> Mapping[bytes, Iterable[Said]]:
     often = Counter(word for phrase in phrases for word in phrase)
     found: dict[bytes, set[Said]] = {}
     for phrase in phrases:
-        found.setdefault(min(phrase, key=lambda word: (often[word], word)), set()).add(phrase)
+        found.setdefault(min(phrase, key=lambda word: (not word.isalpha(), often[word], word)), set()).add(phrase)
     return {key: _shortest(said) for key, said in found.items()}
 
 

@@ -63,6 +63,7 @@ def names(node: Node) -> frozenset[str]:
 
 def letters(*nodes: Node) -> Letters:
     """The kind of each name when these expressions are compared with each other."""
+    nodes = tuple(dict.fromkeys(nodes))
     everything = _union(names(node) for node in nodes)
     complex_names = _complex_names(nodes) & everything
     natural = (_union(_natural(node) for node in nodes) & everything) - complex_names
