@@ -358,8 +358,6 @@ class _Reader:
 
     def _offer_of(self, place: int) -> Offer | None:
         """The offer of a sentence that is read only if it may commit to something."""
-        if not self._may_mention(place):
-            return None
         if place not in self._offered:
             read = self._read(place) if self._may_commit(place) else None
             self._offered[place] = self._offer(*read, place) if read and read.mentions else None
