@@ -7,6 +7,7 @@ from typing import NamedTuple
 from verifiers.commitment.cues import Kind, cues, first_word, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
+from verifiers.commitment.glance import may_deny
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Span, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
 
@@ -27,6 +28,8 @@ def is_denied(text: str, start: int, span: tuple[int, int], end: int) -> bool:
         sentence = Sentence(text, sentence.start, sentence_at(text, span[1], start, end).end, sentence.stop)
     if sentence.asks and not is_affirmed(text, sentence.end, end):
         return True
+    if not may_deny(sentence):
+        return False
     if sentence.bounds(span):
         return True
     return not sentence.asks and sentence.denies(span)

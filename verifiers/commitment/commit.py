@@ -6,8 +6,8 @@ none of these: a last or first line that is a value; a last or first sentence th
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
@@ -202,6 +202,9 @@ class _Reader:
         self._text, self._values, self._marks = text, values, marks
         self._places = values.places(text)
         self._tail = list(self._sentences())[-_MAX_SENTENCES:]
+        self._starts = self._grouped([start for start, _ in self._places])
+        self._marked = self._grouped([mark.start for mark in marks])
+        self._offered: dict[int, Offer | None] = {}
         self._mentioned: dict[int, Sequence[Mention]] = {}
         self._known: dict[int, Sequence[Stance]] = {}
 
@@ -214,7 +217,7 @@ class _Reader:
     def _mentions(self, place: int) -> Sequence[Mention]:
         sentence = self._tail[place]
         text, start, end = sentence.text, sentence.start, sentence.end
-        here = self._places_in(sentence)
+        here = self._places_in(place)
         inside = [mark for mark in self._marks if start <= mark.start < end or start < mark.end <= end]
         mentions: list[Mention] = []
         if here:
@@ -229,25 +232,39 @@ class _Reader:
         ]
         return sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ()
 
-    def _places_in(self, sentence: Sentence) -> Sequence[int]:
-        first = bisect_left(self._places, (sentence.heard_from,))
-        return [start for start, _ in self._places[first : bisect_left(self._places, (sentence.end,), first)]]
+    def _grouped(self, starts: Sequence[int]) -> Mapping[int, Sequence[int]]:
+        """Some places of the text, by the sentences that hold them."""
+        ends = [sentence.end for sentence in self._tail]
+        found: dict[int, list[int]] = {}
+        for start in starts:
+            place = bisect_right(ends, start)
+            if place < len(ends) and self._tail[place].start <= start:
+                found.setdefault(place, []).append(start)
+        return found
+
+    def _places_in(self, place: int) -> Sequence[int]:
+        """Where values may be named in the part of a sentence whose words count."""
+        starts, heard_from = self._starts.get(place, ()), self._tail[place].heard_from
+        return starts if not starts or starts[0] >= heard_from else [start for start in starts if start >= heard_from]
 
     def _may_hold_formula(self, place: int) -> bool:
         return self._values.has_formulas and place >= len(self._tail) - _FORMULA_SENTENCES
+
+    def _may_mention(self, place: int) -> bool:
+        """Whether a sentence may mention a value; most sentences of a long text do not."""
+        return place in self._starts or place in self._marked or self._may_hold_formula(place)
 
     def _may_commit(self, place: int) -> bool:
         """Whether a sentence may commit to a mention, by a quick look.
 
         Most sentences mention nothing, or do not commit.
         """
-        sentence = self._tail[place]
-        if any(sentence.start <= mark.start < sentence.end for mark in self._marks):
+        if place in self._marked:
             return True
-        here = self._places_in(sentence)
-        return (bool(here) or self._may_hold_formula(place)) and may_commit(
-            sentence, here, self._tail[place - 1] if place else None
-        )
+        sentence, here = self._tail[place], self._places_in(place)
+        if not here and not (self._may_hold_formula(place) and _has(_MAY_BE_FORMULA, sentence)):
+            return False
+        return may_commit(sentence, here, self._tail[place - 1] if place else None)
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """The mentions, with those of formulas read as a whole.
@@ -255,7 +272,7 @@ class _Reader:
         A formula, or all the text behind a verb or a colon, may name a value. Its parts then name nothing.
         """
         sign = _SIGN_OF_FORMULA if mentions else _MAY_BE_FORMULA
-        if not sign.search(sentence.text, sentence.start, sentence.end):
+        if not _has(sign, sentence):
             return mentions
         places = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
         leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
@@ -293,7 +310,7 @@ class _Reader:
     def begin(self) -> int:
         """The sentence of the last offer, if it is an announcement with at most one other offer before it; else 0."""
         for place in range(len(self._tail) - 1, max(-1, len(self._tail) - 1 - _MAX_FOLLOWING), -1):
-            if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
+            if (offer := self._offer_of(place)) is not None:
                 is_last = offer.strength > 3 and offer.names
                 return place if is_last and self._stands_alone(offer, place) else 0
         return 0
@@ -310,15 +327,17 @@ class _Reader:
         others = {_bare(self._text[slice(*span)]) for span in before} - {_bare(self._text[slice(*offer.span)])}
         if len(others) != 1:
             return not others
-        return all(len(self._places_in(sentence)) < 2 for sentence in self._tail[:place])
+        return all(len(self._places_in(at)) < 2 for at in self._starts if at < place)
 
     def offers(self, begin: int = 0) -> list[Offer]:
         """The offers of the sentences from `begin` on."""
         found: list[Offer] = []
         for place in range(begin, len(self._tail)):
             is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
+            if not is_next and not self._may_mention(place):
+                continue
             entry = self._entry(place) if is_next else None
-            if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
+            if (offer := self._offer_of(place)) is not None:
                 found.append(offer)
             elif entry and not entry <= found[-1].names:
                 names = found[-1].names | entry if self._values.multi else CONFLICT
@@ -336,6 +355,13 @@ class _Reader:
         first = sentence.place(mentions[0].span)[0]
         is_entry = sentence.skipped(first) == 0 and _ENTRY.match(sentence.text, mentions[0].end - 1, sentence.end)
         return mentions[0].value if is_entry and not any(cue.kind is Kind.IS for cue in sentence.cues) else None
+
+    def _offer_of(self, place: int) -> Offer | None:
+        """The offer of a sentence that is read only if it may commit to something."""
+        if place not in self._offered:
+            read = self._read(place) if self._may_commit(place) else None
+            self._offered[place] = self._offer(*read, place) if read and read.mentions else None
+        return self._offered[place]
 
     def _offer(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Offer | None:
         """The offer that a sentence commits to; None if it commits to nothing."""
@@ -734,7 +760,9 @@ class _Reader:
 
     def _is_or(self, line: str) -> bool:
         """Whether a line is nothing but "or"."""
-        said = words(line) if len(line.split(maxsplit=_MAX_OR_WORDS)) <= _MAX_OR_WORDS else []
+        if len(line.split(maxsplit=_MAX_OR_WORDS)) > _MAX_OR_WORDS:
+            return False
+        said = words(line)
         return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
 
     def _are_unmade(self, start: int, end: int) -> bool:
@@ -815,6 +843,10 @@ _LEFT_OUT = frozenset([Kind.EXCEPT])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
+
+
+def _has(sign: re.Pattern[str], sentence: Sentence) -> bool:
+    return sign.search(sentence.text, sentence.start, sentence.end) is not None
 
 
 def _bare(text: str) -> str:

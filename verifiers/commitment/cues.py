@@ -6,7 +6,7 @@ is a word.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cache
 from itertools import chain, product
@@ -296,15 +296,22 @@ def words_of(kinds: Set[Kind]) -> set[str]:
     return {word for parts in _of(kinds) for part in parts for choice in part for word in choice}
 
 
+def first_words(kinds: Set[Kind]) -> set[str]:
+    """The words that a phrase of some kinds may begin with."""
+    return {choice[0] for parts in _of(kinds) for choice in _ahead(parts)}
+
+
 def last_words(kinds: Set[Kind]) -> set[str]:
     """The words that a phrase of some kinds may end in."""
-    found: set[str] = set()
-    for parts in _of(kinds):
-        for part in reversed(parts):
-            found.update(choice[-1] for choice in part if choice)
-            if () not in part:
-                break
-    return found
+    return {choice[-1] for parts in _of(kinds) for choice in _ahead(reversed(parts))}
+
+
+def _ahead(parts: Iterable[Sequence[tuple[str, ...]]]) -> Iterator[tuple[str, ...]]:
+    """The choices up to the first part that may not be left out."""
+    for part in parts:
+        yield from filter(None, part)
+        if () not in part:
+            return
 
 
 def _of(kinds: Set[Kind]) -> Iterator[Sequence[Sequence[tuple[str, ...]]]]:

@@ -1,7 +1,6 @@
-"""A quick look at a sentence before its words are read: most sentences that mention a value cannot commit to it.
+"""A quick look at a sentence before its words are read: most sentences that mention a value do not commit to it or deny it.
 
-It compares only letters between spaces, and only ASCII. A sentence that it does not rule out may still commit to
-nothing.
+It compares only the letters between spaces. A sentence that it does not rule out may still say nothing.
 """
 
 from collections import Counter
@@ -9,16 +8,23 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
 from verifiers.commitment.cues import Kind, adverbs, last_words, listed, shortest, words_of
-from verifiers.commitment.stance import ANNOUNCES, MAX_VERDICT_CHARS, Sentence
+from verifiers.commitment.stance import ANNOUNCES, DENIES, MAX_VERDICT_CHARS, Sentence
+from verifiers.sightings import beyond_ascii
 
 _ANYWHERE = ANNOUNCES | {Kind.ONLY, Kind.EXCEPT, Kind.YES}
 _BEHIND = frozenset([Kind.CALLED, Kind.FITS, Kind.TRUE])
 _BEFORE = frozenset([Kind.CHOOSE, Kind.SO])
 _ALL = _ANYWHERE | _BEHIND | _BEFORE
+_UNMAKES = DENIES | {Kind.BOUND}
 _BETWEEN = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.IS])
 """The kinds of words that may stand between a mention and the words that lead to it."""
-_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
-_LEADING = _LETTERS | {code: chr(code) for code in b"0123456789"} | dict.fromkeys(b",:;", " , ")
+Said = frozenset[bytes]
+"""Words in ASCII. Bytes are cut into words and compared in a third of the time that texts take."""
+_LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
+_LEADING = bytes(code if chr(code).isalnum() else 44 if code in b",:;" else 32 for code in range(128)).ljust(256)
+"""Tables that leave letters, or letters, digits and one sign for a pause, and put blanks in place of the rest."""
+_NOT = b"nt"
+"""Stands for "n't", whose letters would else be parts of other words."""
 _MAX_LEAD_CHARS = 100
 _MAX_HEADED_CHARS = 60
 _MAX_HEADING_WORDS = 8
@@ -33,23 +39,36 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
     shown = text[start : sentence.end + MAX_VERDICT_CHARS]
     if ">" in shown or not shown.isascii():
         return True
-    said = _letters(shown)
+    said = _said(shown)
     if not places:
         return _says(_ALL, said) or not _leads().isdisjoint(said)
     if _says(_ANYWHERE, said):
         return True
-    if _says(_BEHIND, said) and _says(_BEHIND, _letters(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
+    if _says(_BEHIND, said) and _says(_BEHIND, _said(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
         return True
     if any(_is_led(text[max(start, place - _MAX_LEAD_CHARS) : place]) for place in places):
         return True
     return above is not None and places[0] - start < _MAX_HEADED_CHARS and _may_head(above)
 
 
+def may_deny(sentence: Sentence) -> bool:
+    """Whether a sentence, or a verdict behind it on its line, may deny a mention, or call it a limit."""
+    shown = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS].lower()
+    if not shown.isascii():
+        shown = shown.replace("\u2019", "'")
+        if not _signs_beyond_ascii().isdisjoint(beyond_ascii(shown)):
+            return True
+        shown = shown.encode("ascii", "replace").decode()
+    return _says(_UNMAKES, _said(shown))
+
+
 def load() -> None:
     """Build the tables of words, before any response is read."""
     _leads()
     _between()
-    for kinds in (_ALL, _ANYWHERE, _BEHIND, ANNOUNCES):
+    _signs()
+    _signs_beyond_ascii()
+    for kinds in (_ALL, _ANYWHERE, _BEHIND, _UNMAKES, ANNOUNCES):
         _by_rarest(kinds)
 
 
@@ -59,24 +78,26 @@ def _may_head(above: Sentence) -> bool:
         return False
     shown = above.text[above.heard_from : above.end]
     is_heading = shown.rstrip(" *_`").endswith((":", "：")) or len(shown.split()) <= _MAX_HEADING_WORDS
-    return is_heading and (not shown.isascii() or _says(ANNOUNCES, _letters(shown)))
+    return is_heading and (not shown.isascii() or _says(ANNOUNCES, _said(shown)))
 
 
-def _letters(text: str) -> frozenset[str]:
-    """The words of a text that consist of letters."""
-    return frozenset(text.lower().replace("n't", " ").translate(_LETTERS).split())
+def _said(text: str) -> Said:
+    """The words of a text that consist of letters, and its signs that phrases hold."""
+    shown = text.encode().lower()
+    signs = [sign for sign in _signs() if sign in shown]
+    return frozenset([*shown.replace(b"n't", b" " + _NOT + b" ").translate(_LETTERS).split(), *signs])
 
 
-def _says(kinds: frozenset[Kind], said: frozenset[str]) -> bool:
+def _says(kinds: frozenset[Kind], said: Said) -> bool:
     """Whether `said` holds all words of some phrase of these kinds."""
     phrases = _by_rarest(kinds)
-    return any(said.issuperset(phrase) for word in said.intersection(phrases) for phrase in phrases[word])
+    return any(said.issuperset(phrase) for word in phrases.keys() & said for phrase in phrases[word])
 
 
 def _is_led(before: str) -> bool:
     """Whether a text may end in a choice or a conclusion that leads to what follows."""
     leads, between = _leads(), _between()
-    for word in reversed(before.lower().translate(_LEADING).split()):
+    for word in reversed(before.encode("ascii", "replace").lower().translate(_LEADING).replace(b",", b" , ").split()):
         if word in leads:
             return True
         if word not in between:
@@ -85,38 +106,54 @@ def _is_led(before: str) -> bool:
 
 
 @cache
-def _leads() -> frozenset[str]:
+def _leads() -> Said:
     """The last words of phrases that lead to a mention.
 
     Behind a comma or a contrast such a phrase may stand anywhere.
     """
-    return _bare(last_words(_BEFORE | {Kind.BUT})) | listed("subjects") | {","}
+    return _bare(last_words(_BEFORE | {Kind.BUT}) | listed("subjects") | {","})
 
 
 @cache
-def _between() -> frozenset[str]:
-    return adverbs() | _bare(words_of(_BETWEEN))
+def _between() -> Said:
+    return _bare(adverbs() | words_of(_BETWEEN))
 
 
-def _bare(words: Iterable[str]) -> frozenset[str]:
-    """Words as they stand in a text without its signs."""
-    return frozenset(word.removeprefix("'") for word in words)
+def _bare(words: Iterable[str]) -> Said:
+    """The words in ASCII, as they stand in a text without its signs."""
+    return frozenset(_NOT if word == "n't" else _bare_word(word).encode() for word in words if word.isascii())
+
+
+def _bare_word(word: str) -> str:
+    return word[1:] if len(word) > 1 and word[0] == "'" else word
 
 
 @cache
-def _by_rarest(kinds: Set[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
+def _signs() -> Sequence[bytes]:
+    """The ASCII words of phrases that are signs: the brackets of "[x]"."""
+    return [word for word in _bare(words_of(_ALL | _UNMAKES)) if not word.isalpha()]
+
+
+@cache
+def _signs_beyond_ascii() -> frozenset[str]:
+    """The characters beyond ASCII of all phrases that may deny."""
+    return frozenset(beyond_ascii("".join(words_of(_UNMAKES))))
+
+
+@cache
+def _by_rarest(kinds: Set[Kind]) -> Mapping[bytes, Iterable[Said]]:
     """The words of phrases of some kinds, keyed by the word that the fewest phrases hold."""
-    phrases = [frozenset(filter(str.isalpha, _bare(said))) for said in shortest(kinds) if "".join(said).isascii()]
+    phrases = [_bare(said) for said in shortest(kinds) if "".join(said).isascii()]
     often = Counter(word for phrase in phrases for word in phrase)
-    found: dict[str, set[frozenset[str]]] = {}
+    found: dict[bytes, set[Said]] = {}
     for phrase in phrases:
-        found.setdefault(min(phrase, key=lambda word: (often[word], word)), set()).add(phrase)
+        found.setdefault(min(phrase, key=lambda word: (not word.isalpha(), often[word], word)), set()).add(phrase)
     return {key: _shortest(said) for key, said in found.items()}
 
 
-def _shortest(phrases: Iterable[frozenset[str]]) -> Sequence[frozenset[str]]:
+def _shortest(phrases: Iterable[Said]) -> Sequence[Said]:
     """The phrases that do not hold all words of another phrase."""
-    found: list[frozenset[str]] = []
+    found: list[Said] = []
     for phrase in sorted(phrases, key=len):
         if not any(other <= phrase for other in found):
             found.append(phrase)

@@ -206,7 +206,7 @@ class Sentence:
 
     def denies(self, span: Span) -> bool:
         """Whether the stance is DENIED. This is a quick test for marks: most of their sentences hold no denying cue."""
-        if self.kinds.isdisjoint(_DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
+        if self.kinds.isdisjoint(DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
             return False
         return self.stance(span) is Stance.DENIED
 
@@ -684,7 +684,7 @@ def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
     return not said[cue.first].text.isalnum()
 
 
-_DENIES = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
+DENIES = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
 _GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
 _DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
 _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")

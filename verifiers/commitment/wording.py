@@ -7,7 +7,18 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, alone, cues, first_word, languages, listed, phrases, words
+from verifiers.commitment.cues import (
+    Kind,
+    alone,
+    cues,
+    first_word,
+    first_words,
+    languages,
+    last_words,
+    listed,
+    phrases,
+    words,
+)
 from verifiers.sightings import spans
 
 
@@ -27,11 +38,16 @@ def single(*kinds: Kind) -> frozenset[str]:
 @cache
 def openings(*kinds: Kind) -> frozenset[str]:
     """The first words of the phrases of some kinds."""
-    return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
+    return frozenset(first_words(frozenset(kinds)))
 
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
-    """The places of the last words of phrases of a kind. In scripts without spaces they may be parts of other words."""
+    """The places of the last words of phrases of a kind, which hold letters.
+
+    In scripts without spaces they may be parts of other words.
+    """
+    if not _LETTER.search(text, start, end):
+        return []
     found = spans(_finder(kind), text, start, end)
     return [first for first, stop in found if not _is_within_word(text, first, stop)]
 
@@ -63,6 +79,7 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
 
 
+_LETTER = re.compile(r"[^\W\d_]")
 _LAST_LETTERS = re.compile(r"[A-Za-z]+\Z")
 _MAX_WORD_CHARS = 40
 
@@ -70,8 +87,7 @@ _MAX_WORD_CHARS = 40
 @cache
 def _endings(*kinds: Kind) -> frozenset[str]:
     """The last letters of the phrases of some kinds, as far as they are ASCII."""
-    ends = [words(phrase)[-1].text for kind in kinds for phrase in spoken(kind)]
-    return frozenset(end.rpartition("'")[2] for end in ends)
+    return frozenset(end.rpartition("'")[2] for end in last_words(frozenset(kinds)))
 
 
 def begins_in(text: str, name: str) -> bool:

@@ -9,6 +9,7 @@ is no number becomes its first two terms, … and the last term; an angle in deg
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from verifiers.math import values
@@ -24,6 +25,7 @@ _MAX_TERMS = 200
 _CONDITIONS = (*FLIPPED, "!=", "chain", "in")
 
 
+@lru_cache(maxsize=1024)
 def canonical(node: Node) -> Node:
     """The form in which a node is compared; its parts get their own canonical form when they are compared."""
     node = nested(_with_declarations(_with_restrictions(_evaluated(_difference_of_sets(node)))))

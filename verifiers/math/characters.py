@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 
 from verifiers.commitment.cues import Cue, Kind, Word, cues, words
@@ -121,48 +122,50 @@ _QUAD_BEFORE_DECLARATION = re.compile(rf"[,;]?\s*\\q?quad\s*(?=\(?\s*(?:\\text\s
 _HALF_DAY = re.compile(r"(?<=[\d\s])([aApP])\.\s?([mM])\.?(?![\w])")
 
 
+Rewrite = tuple[tuple[str, ...], Callable[[str], str]]
+"""Signs of which a text must hold one for the rewrite to change anything, and the rewrite. Most texts hold none."""
+
+
+def _each(
+    *rewrites: tuple[str | tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]],
+) -> list[Rewrite]:
+    return [
+        ((signs,) if isinstance(signs, str) else signs, partial(pattern.sub, by)) for signs, pattern, by in rewrites
+    ]
+
+
+def _rewritten(text: str, rewrites: Sequence[Rewrite]) -> str:
+    for signs, rewrite in rewrites:
+        for sign in signs:
+            if sign in text:
+                text = rewrite(text)
+                break
+    return text
+
+
 def prepare(text: str) -> str:
     """Give each sign one spelling: unicode becomes LaTeX; spacing, layout commands and outer wrappers are removed."""
-    text = _BLANKS.sub(" ", unwrap(_FORMULA_LINES.sub(", ", text)))
-    text = _GLUED_QUAD.sub(r"\g<0> ", text)
-    if "\\begin" not in text:
+    text = " ".join(unwrap(_rewritten(text, _LINES)).split())
+    if "quad" in text:
+        text = _GLUED_QUAD.sub(r"\g<0> ", text)
+    if "\\\\" in text and "\\begin" not in text:
         text = _DOUBLED.sub(r"\\", text)
     if not text.isascii():
-        text = _CIRCLED_NUMBER.sub(lambda sign: f" ({unicodedata.normalize('NFKC', sign[0])}), ", text)
-        text = "".join(_level(level, "".join(run)) for level, run in groupby(text, _level_of))
-        text = _CUBE_ROOT.sub(_higher_root, text)
-        text = _ROOT.sub(lambda root: r"\sqrt{" + root[1] + "}" if root[1] else r"\sqrt", text)
-        text = _VULGAR.sub(_vulgar_fraction, text).translate(_CHARACTERS)
-        text = unicodedata.normalize("NFKC", text)
-        text = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    text = _CIRCLED.sub(r" (\1), ", _PYTHON_MODULE.sub("", text))
-    text = _UPRIGHT.sub(_unit_words, text.replace(r"\AA", "Å"))
-    text = _spelled_out(text)
-    text = _LINE_BREAKS.sub("", _FIXED_COLON.sub(":", _SUPERSCRIPT_O.sub(r"^\\circ ", text)))
-    text = _NOT_EQUAL.sub(r"\\ne ", text.replace("+/-", r"\pm "))
-    text = _UPRIGHT_E.sub(r"\1", _LETTER_TIMES.sub(r"\\times ", text))
-    text = _EVALUATED.sub(r"\\operatorname{at}(\1)", text)
+        text = _in_ascii(text)
+    text = _spelled_out(_rewritten(text.replace(r"\AA", "Å"), _NOTATIONS))
+    text = _rewritten(text.replace("+/-", r"\pm "), _SIGNS)
     text = text.replace(r"\left\{", r"\{").replace(r"\right\}", r"\}").replace(r"\$", " \\dollar ")
     text = _LONE_DOLLAR.sub(r" \\dollar ", text) if text.count("$") == 1 else text
-    text = _BLANKS.sub(" ", text.replace("$", " "))
-    for name in ("\\dfrac", "\\tfrac", "\\cfrac", "\\nicefrac", "\\sfrac"):
-        text = text.replace(name, "\\frac")
+    text = _rewritten(text.replace("$", " "), _BLANK_RUNS)
+    if "frac" in text:
+        for name in ("\\dfrac", "\\tfrac", "\\cfrac", "\\nicefrac", "\\sfrac"):
+            text = text.replace(name, "\\frac")
     if reversed_brackets := _reversed_brackets(text):
         text = reversed_brackets
-    text = _HALF_DAY.sub(r" \1\2", text)
-    text = _DOTS.sub(r"\\ldots ", text)
-    text = _SPACED_GROUPS.sub(lambda run: run[0].replace(" ", ""), text)
-    text = _INDIAN_GROUPS.sub(lambda run: run[0].replace(",", ""), text)
-    text = _BREAKING_THOUSANDS.sub(lambda run: _NOT_DIGIT.sub("", run[1]), text)
-    text = _DECIMAL_COMMA.sub(".", text)
-    text = _CASES.sub(r"\\begin{cases}\1\\end{cases}", text)
-    text = _QUAD_BEFORE_DECLARATION.sub(", ", text)
+    text = _rewritten(text, _FIGURES)
     if angles := _ANGLES.fullmatch(text):
         text = f"({angles[1]})"
-    text = _UPRIGHT_D.sub("d", _BOLD.sub(" ", text))
-    text = _BOX.sub("", _COLOUR.sub("", text))
-    text = _SIZES.sub("", text)
-    text = _BLANKS.sub(" ", _LAYOUT.sub(" ", _SPACING.sub(" ", text.replace(r"\!", ""))))
+    text = _rewritten(_rewritten(text, _LAYOUTS).replace(r"\!", ""), _SPACES)
     text = _without_introduction(text)
     text = _FULL_STOP.sub("", unwrap(text)).strip(" ,;:")
     if ordinal := _ORDINAL.fullmatch(text):
@@ -174,6 +177,17 @@ def prepare(text: str) -> str:
     ):
         return words[1].strip(" .")
     return text
+
+
+def _in_ascii(text: str) -> str:
+    """Write signs beyond ASCII as LaTeX, as far as LaTeX has them."""
+    text = _CIRCLED_NUMBER.sub(lambda sign: f" ({unicodedata.normalize('NFKC', sign[0])}), ", text)
+    text = "".join(_level(level, "".join(run)) for level, run in groupby(text, _level_of))
+    text = _CUBE_ROOT.sub(_higher_root, text)
+    text = _ROOT.sub(lambda root: r"\sqrt{" + root[1] + "}" if root[1] else r"\sqrt", text)
+    text = _VULGAR.sub(_vulgar_fraction, text).translate(_CHARACTERS)
+    text = unicodedata.normalize("NFKC", text)
+    return "".join(c for c in text if unicodedata.category(c) != "Cf")
 
 
 def _level_of(character: str) -> str:
@@ -192,19 +206,12 @@ def _spelled_out(text: str) -> str:
     """Rewrite notations of programs, of money and of other languages as the usual LaTeX."""
     if "only" in text or ", ," in text:
         text = _ONLY_BEFORE.sub("", _ONLY.sub("", _COMMAS.sub(", ", text)))
-    text = _UPRIGHT_DIGIT.sub(r"\1", text)
-    text = _PROGRAMMED_BASE.sub(_with_base, _BRACKETED_BASE.sub(r"_{\1}", text))
-    for groups in (_WHOLE_GROUPS, _DECIMAL_GROUPS):
-        text = groups.sub(lambda run: _GAP.sub("", run[0]), text)
-    text = _MIXED_IN_CHINESE.sub(lambda m: f"{m[4]}\\frac" if m[4] else rf"{m[1]}\frac{{{m[2]}}}{{{m[3]}}}", text)
-    text = _BELOW_ZERO.sub("-", _without_lead(_PER_MILLE.sub(r"\1\\cdot\\frac{1}{1000}", text)))
-    text = _LOG_BASE.sub(r"\\log_{\1}", _MODULUS.sub(r"\\pmod{\1}", text))
-    text = _CALLS.sub(lambda call: f"|{call[2]}|" if call[1] == "abs" else rf"\sqrt[3]{{{call[2]}}}", text)
+    text = _without_lead(_rewritten(text, _SPELLED))
+    text = _rewritten(text, _CALLED)
     if money := _PREFIX_CURRENCY.fullmatch(text.strip(" .")):
         name = _SUFFIXES.get(money[1].lower().split("\\")[0].strip(" $."), "rupees")
         return rf"{money[2]} \text{{ {name}}}"
-    text = _INTEGERS_MODULO.sub(r"\\mathbb{Z}_{\1\2\3}", text) if r"\mathbb" in text else text
-    return text.replace(r"\forall", r"\text{ for all }")
+    return _rewritten(text, _NUMBER_SETS).replace(r"\forall", r"\text{ for all }")
 
 
 _INTEGERS = r"\\mathbb ?(?:\{Z\}|Z)"
@@ -296,3 +303,56 @@ def _reversed_brackets(text: str) -> str | None:
     if match is None or "," not in match[2] or (match[1], match[3]) == ("[", "]") or set("[]") & set(match[2]):
         return None
     return ("(" if match[1] == "]" else "[") + match[2] + (")" if match[3] == "[" else "]")
+
+
+_UPRIGHT_COMMANDS = ("\\mathrm", "\\text", "\\rm")
+_LINES = _each(("\n", _FORMULA_LINES, ", "))
+_NOTATIONS = _each(
+    (("p.", "y.", "h."), _PYTHON_MODULE, ""),
+    ("\\textcircled", _CIRCLED, r" (\1), "),
+    (_UPRIGHT_COMMANDS, _UPRIGHT, _unit_words),
+)
+_SPELLED = _each(
+    (_UPRIGHT_COMMANDS, _UPRIGHT_DIGIT, r"\1"),
+    ("_{", _BRACKETED_BASE, r"_{\1}"),
+    (("0x", "0X", "0b", "0B"), _PROGRAMMED_BASE, _with_base),
+    (("\\,", "~"), _WHOLE_GROUPS, lambda run: _GAP.sub("", run[0])),
+    (".", _DECIMAL_GROUPS, lambda run: _GAP.sub("", run[0])),
+    ("又", _MIXED_IN_CHINESE, lambda m: f"{m[4]}\\frac" if m[4] else rf"{m[1]}\frac{{{m[2]}}}{{{m[3]}}}"),
+    (("‰", "\\permil"), _PER_MILLE, r"\1\\cdot\\frac{1}{1000}"),
+)
+_CALLED = _each(
+    ("零下", _BELOW_ZERO, "-"),
+    ("mod", _MODULUS, r"\\pmod{\1}"),
+    ("log", _LOG_BASE, r"\\log_{\1}"),
+    (("abs(", "cbrt("), _CALLS, lambda call: f"|{call[2]}|" if call[1] == "abs" else rf"\sqrt[3]{{{call[2]}}}"),
+)
+_NUMBER_SETS = _each(("\\mathbb", _INTEGERS_MODULO, r"\\mathbb{Z}_{\1\2\3}"))
+_SIGNS = _each(
+    ("^", _SUPERSCRIPT_O, r"^\\circ "),
+    (("{:}", "\\colon"), _FIXED_COLON, ":"),
+    ("\\\\", _LINE_BREAKS, ""),
+    ("!=", _NOT_EQUAL, r"\\ne "),
+    ("10", _LETTER_TIMES, r"\\times "),
+    (_UPRIGHT_COMMANDS, _UPRIGHT_E, r"\1"),
+    ("\\left", _EVALUATED, r"\\operatorname{at}(\1)"),
+)
+_FIGURES = _each(
+    (".", _HALF_DAY, r" \1\2"),
+    ("...", _DOTS, r"\\ldots "),
+    (" ", _SPACED_GROUPS, lambda run: run[0].replace(" ", "")),
+    (",", _INDIAN_GROUPS, lambda run: run[0].replace(",", "")),
+    ((",", "'", "\\ ", "\\;"), _BREAKING_THOUSANDS, lambda run: _NOT_DIGIT.sub("", run[1])),
+    ("{,}", _DECIMAL_COMMA, "."),
+    ("\\begin{array}", _CASES, r"\\begin{cases}\1\\end{cases}"),
+    ("quad", _QUAD_BEFORE_DECLARATION, ", "),
+)
+_LAYOUTS = _each(
+    ("**", _BOLD, " "),
+    (_UPRIGHT_COMMANDS, _UPRIGHT_D, "d"),
+    (("color", "\\underline", "\\emph", "\\ensuremath"), _COLOUR, ""),
+    ("box", _BOX, ""),
+    (("left", "right", "middle", "ig"), _SIZES, ""),
+)
+_BLANK_RUNS = _each(("  ", _BLANKS, " "))
+_SPACES = [*_each(("\\", _SPACING, " "), (("\\", "~"), _LAYOUT, " ")), *_BLANK_RUNS]

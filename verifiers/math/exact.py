@@ -29,7 +29,8 @@ _WRAPPERS = (
     ('\\"', '\\"'),
     ("'", "'"),
 )
-_STARTS = ("$", "\\", "**", "`", '"', "'")
+_BY_FIRST = {sign: [pair for pair in _WRAPPERS if pair[0][0] == sign] for sign in {pair[0][0] for pair in _WRAPPERS}}
+"""The wrappers that begin with each sign; most texts begin with another one."""
 _BOX = re.compile(r"\\f?boxed\s*\{|\\fbox\s*\{")
 _THOUSANDS = r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\{,\}\d{3})+|(?:,\\!\d{3})+|(?:\\,\d{3})+)"
 _UNSIGNED = rf"(?:{_THOUSANDS}|\d+)(?:\.\d+)?|\.\d+"
@@ -113,7 +114,7 @@ def unwrap(text: str) -> str:
     r"""The inside of `$x$`, `\(x\)`, `\boxed{x}`, `**x**` when that is the whole text, up to four deep."""
     for _ in range(4):
         text = text.strip()
-        inner = _inside(text) if text.startswith(_STARTS) else None
+        inner = _inside(text) if text[:1] in _BY_FIRST else None
         if inner is None:
             return text
         text = inner
@@ -121,7 +122,7 @@ def unwrap(text: str) -> str:
 
 
 def _inside(text: str) -> str | None:
-    for opening, closing in _WRAPPERS:
+    for opening, closing in _BY_FIRST[text[0]]:
         if len(text) > len(opening) + len(closing) and text.startswith(opening) and text.endswith(closing):
             inner = text[len(opening) : -len(closing)]
             if opening.strip("*") and (opening in inner or closing in inner):

@@ -82,6 +82,8 @@ _MATHEMATICS = re.compile(r"(?<!\\)\$|\\[()]")
 _PRODUCT = re.compile(r"\s*\$\s*\d{1,2}\s*[ap]m\s*\$\s*")
 """Letters of a formula are factors: $5am$ is 5 times a times m."""
 _CARET = re.compile(r"\^ ?(?=st|nd|rd|th)")
+_MAY_NAME = re.compile(r"[\w :.,'()/-]*")
+"""The characters of times and dates; most formulas hold another one."""
 
 
 def time_of_day(text: str) -> Clock | None:
@@ -106,7 +108,10 @@ def _plain(text: str) -> str | None:
     if len(text) > MAX_CHARS or _PRODUCT.fullmatch(text):
         return None
     plain = spoken(_MATHEMATICS.sub("", _COLONS.sub(":", text)))
-    return None if plain is None else _CARET.sub("", plain.replace("{", "").replace("}", "").lower())
+    if plain is None:
+        return None
+    plain = _CARET.sub("", plain.replace("{", "").replace("}", "").lower())
+    return plain if _MAY_NAME.fullmatch(plain) else None
 
 
 def _clock(found: re.Match[str]) -> Clock | None:

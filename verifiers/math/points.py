@@ -63,6 +63,7 @@ def names(node: Node) -> frozenset[str]:
 
 def letters(*nodes: Node) -> Letters:
     """The kind of each name when these expressions are compared with each other."""
+    nodes = tuple(dict.fromkeys(nodes))
     everything = _union(names(node) for node in nodes)
     complex_names = _complex_names(nodes) & everything
     natural = (_union(_natural(node) for node in nodes) & everything) - complex_names
@@ -88,7 +89,9 @@ CONJUGATES = frozenset(["bar", "^*"])
 @lru_cache(maxsize=4096)
 def _natural(node: Node) -> frozenset[str]:
     inside = _union(_natural(arg) for arg in node.args)
-    if node.kind in _OF_INTEGERS or node.leaf == "!!" or (node.kind == "fn" and node.leaf in ("gcd", "lcm")):
+    if node.kind in _OF_INTEGERS or (node.kind == "apply" and node.leaf == "!!"):
+        return inside | names(node)
+    if node.kind == "fn" and node.leaf in ("gcd", "lcm"):
         return inside | names(node)
     if node.kind in _WHOLE:
         return inside | frozenset(name for name in names(node) if _base(name) in _CUSTOMARY_INTEGERS)
@@ -116,21 +119,26 @@ def _base(name: str) -> str:
 def _complex_names(nodes: Iterable[Node]) -> frozenset[str]:
     parts = [part for node in nodes for part in node.walk()]
     found = _union(_split_names(part) for part in parts)
-    customary = frozenset(name for part in parts for name in names(part) if _base(name) in _CUSTOMARY_COMPLEX)
+    customary = frozenset(name for part in parts if part.kind == "sym" for name in names(part) if _is_customary(name))
     if customary and _speak_of_complex(parts, customary):
         found |= customary
     return found
 
 
+def _is_customary(name: str) -> bool:
+    return _base(name) in _CUSTOMARY_COMPLEX
+
+
 def _split_names(part: Node) -> frozenset[str]:
     """The names inside Re, Im, arg or a conjugate."""
-    if has_i(part):
-        return frozenset()
-    if part.kind == "fn" and part.leaf in _COMPLEX_PARTS:
+    if part.kind == "fn" and part.leaf in _COMPLEX_PARTS and not has_i(part):
         return names(part)
-    if part.kind == "apply" and part.leaf in CONJUGATES:
+    if part.kind == "apply" and part.leaf in CONJUGATES and not has_i(part):
         return frozenset(name for name in names(part) if _base(name) in _CONJUGATED)
-    return frozenset()
+    return _NO_NAMES
+
+
+_NO_NAMES = frozenset[str]()
 
 
 def _speak_of_complex(parts: Iterable[Node], customary: frozenset[str]) -> bool:
@@ -191,8 +199,8 @@ def _source(of: Letters, purpose: str) -> random.Random:
 
 def _point(of: Letters, source: random.Random, low: float, high: float, signs: tuple[int, ...]) -> Point:
     def real() -> Fraction:
-        size = Fraction(int(source.uniform(low, high) * 2**24) * 2 + 1, 2**25)
-        return size * source.choice(signs)
+        size = int(source.uniform(low, high) * 2**24) * 2 + 1
+        return Fraction(size * source.choice(signs), 2**25)
 
     values: dict[str, Coordinate] = {name: real() for name in of.real}
     values |= {name: Fraction(source.choice(_SMALL)) for name in of.natural}

@@ -35,9 +35,13 @@ class Node(msgspec.Struct, frozen=True, cache_hash=True):
             msgspec.structs.force_setattr(self, "depth", 1 + max(arg.depth for arg in self.args))
 
     def walk(self) -> Iterator["Node"]:
-        yield self
-        for arg in self.args:
-            yield from arg.walk()
+        """The node and all nodes below it; each before its own parts."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            if node.args:
+                waiting += node.args[::-1]
 
 
 def show(node: Node) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 MAX_CHARS = 160
 _SHAPE_IS_MEANING = ("<super>", "<sub>", "<fraction>", "<circle>")
@@ -15,6 +16,7 @@ _SIGN_MARKS = str.maketrans({"−": "-", "‐": "-", "’": "'", "‘": "'", "�
 _PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=64)
 def spoken(text: str) -> str | None:
     """The text in compatibility form, with single blanks and without LaTeX's wrappers and spacing; None if too long.
 

@@ -31,15 +31,16 @@ class Cursor:
         return token
 
     def is_at(self, *kinds: str) -> bool:
-        token = self.peek()
-        return token is not None and token.kind in kinds
+        at, tokens = self.at, self.tokens
+        return at < len(tokens) and tokens[at].kind in kinds
 
     def is_at_command(self, *names: str) -> bool:
         token = self.peek()
         return token is not None and token.kind == "cmd" and token.value in names
 
     def take(self, kind: str) -> bool:
-        if self.is_at(kind):
+        at, tokens = self.at, self.tokens
+        if at < len(tokens) and tokens[at].kind == kind:
             self.at += 1
             return True
         return False

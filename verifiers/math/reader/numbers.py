@@ -36,7 +36,7 @@ def read_number(cursor: Cursor, token: Token) -> Node:
         raise TooComplex("too many digits")
     if cursor.is_at("_"):
         return read_based(cursor, token.value)
-    value = Fraction(token.value)
+    value = Fraction(int(token.value) if token.value.isdecimal() else token.value)
     if "." in token.value and not _ends(cursor) and not cursor.tokens[cursor.at].spaced:
         value += _repeating(cursor, token.value)
     if "." in token.value and cursor.is_at_command("ldots", "dots", "cdots"):

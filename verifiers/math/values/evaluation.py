@@ -192,20 +192,34 @@ class Evaluation:
         return self._seen(as_number(value))
 
     def _seen(self, value: Number) -> Number:
-        if not mpmath.isfinite(value):
+        if not (_is_finite(value) if isinstance(value, mpmath.mpf) else mpmath.isfinite(value)):
             raise OutsideDomain("not finite")
         if self._settles:
             value = rounded_off(value, self._settled_bits)
         if isinstance(value, mpmath.mpc) and value.imag == 0:
             value = value.real  # as it can be compared, which no complex number can
-        if self._is_real and self._point and mpmath.im(value) != 0:
+        if isinstance(value, mpmath.mpf):
+            size = _size(value)
+        elif self._is_real and self._point and mpmath.im(value) != 0:
             raise OutsideDomain("not real")
-        if value != 0:
-            size = abs(int(mpmath.mag(value)))
-            if size > MAX_VALUE_BITS:
-                raise TooComplex("a value is too large or too small")
-            self.magnitude = max(self.magnitude, size)
+        else:
+            size = abs(int(mpmath.mag(value))) if value != 0 else 0
+        if size > MAX_VALUE_BITS:
+            raise TooComplex("a value is too large or too small")
+        self.magnitude = max(self.magnitude, size)
         return value
+
+
+def _is_finite(value: Number) -> bool:
+    """As `mpmath.isfinite` for a real number: what is not finite has no digits, but an exponent."""
+    digits, exponent = value.man_exp
+    return bool(digits) or not exponent
+
+
+def _size(value: Number) -> int:
+    """|log2| of a real number, up to one bit; 0 for zero."""
+    digits, exponent = value.man_exp
+    return abs(int(exponent + digits.bit_length())) if digits else 0
 
 
 @lru_cache(maxsize=4096)

@@ -27,4 +27,5 @@ class OutsideDomain(NoValue):
 
 def as_number(value: Fraction) -> Number:
     """A fraction at the working precision of the caller."""
-    return mpmath.mpf(value.numerator) / value.denominator
+    number = mpmath.mpf(value.numerator)
+    return number if value.denominator == 1 else number / value.denominator

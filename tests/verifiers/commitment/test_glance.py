@@ -1,0 +1,48 @@
+"""What the glance rules out, a reading of all words rules out as well."""
+
+from collections.abc import Callable
+
+import pytest
+
+from verifiers.commitment.cues import Kind, shortest
+from verifiers.commitment.glance import may_commit, may_deny
+from verifiers.commitment.stance import ANNOUNCES, DENIES, Sentence
+
+
+def sentence(text: str) -> Sentence:
+    return Sentence(text, 0, len(text), "")
+
+
+def said(phrase: tuple[str, ...]) -> str:
+    return " ".join(phrase).replace(" n't", "n't").replace(" 's", "'s")
+
+
+@pytest.mark.parametrize("shown", [str, str.upper, lambda text: text.replace("'", "\u2019")])
+def test_no_phrase_that_denies_or_bounds_is_overlooked(shown: Callable[[str], str]) -> None:
+    unmaking = DENIES | {Kind.BOUND}
+    told = [sentence(f"So {shown(said(phrase))} 12 km.") for phrase in shortest(unmaking)]
+    unmade = [each for each in told if not each.kinds.isdisjoint(unmaking)]
+    assert len(unmade) > 1000
+    assert [each.text for each in unmade if not may_deny(each)] == []
+
+
+def test_no_phrase_that_announces_is_overlooked() -> None:
+    told = [sentence(f"12, {said(phrase)} 12 km.") for phrase in shortest(ANNOUNCES)]
+    announced = [each for each in told if not each.kinds.isdisjoint(ANNOUNCES)]
+    assert len(announced) > 100
+    assert [each.text for each in announced if not may_commit(each, [0], None)] == []
+
+
+@pytest.mark.parametrize("text", ["Thus the area is 36 cm², or ≈ 40.", "So f(x) isn 36.", "Now add both: 36"])
+def test_a_plain_sentence_is_not_read(text: str) -> None:
+    assert not may_deny(sentence(text))
+
+
+@pytest.mark.parametrize("text", ["But it isn't 36", "It isn\u2019t 36", "[ ] 36", "36 est faux", "答案不是 36"])
+def test_a_sentence_that_may_deny_is_read(text: str) -> None:
+    assert may_deny(sentence(text))
+
+
+def test_a_letter_is_no_tick_without_its_brackets() -> None:
+    assert may_commit(sentence("[x] B"), [4], None)
+    assert not may_commit(sentence("Where x meets B"), [14], None)
