@@ -86,7 +86,8 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     stating = next(told, None) if is_all else sentence
     if stating is None:
         return None
-    start = stating.words[turns].start if not is_all else stating.words[0].start if stating.words else limit
+    first = _past_pronoun(stating) if is_all and sentence.corrects() else 0 if is_all else turns
+    start = stating.words[first].start if first < len(stating.words) else limit
     value = _VALUE.match(text, start)
     if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
         return None
@@ -97,6 +98,11 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
     return Replacement(shown, span, stance not in UNMADE and sentence.corrects())
+
+
+def _past_pronoun(sentence: Sentence) -> int:
+    """The place behind words that only lead to another answer: "so it is"."""
+    return sentence.past_cue(sentence.past_cue(0, Kind.SO), Kind.IT)
 
 
 _VERDICTS = frozenset([Kind.YES, Kind.NO])

@@ -459,6 +459,8 @@ class Sentence:
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
+        if self._is_unreal(first):
+            return Stance.SUPPOSED
         if self.kinds.isdisjoint(_GOVERNS):
             return None
         places = [self.place(other) for other in others]
@@ -475,6 +477,25 @@ class Sentence:
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_unreal(self, first: int) -> bool:
+        """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
+        if Kind.ANSWER not in self.kinds or not any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues):
+            return False
+        unreal, conditional = listed("unreal"), listed("conditional")
+        would = max((place for place in range(first) if self.words[place].text in conditional), default=-1)
+        said = [place for place, word in enumerate(self.words) if word.text in unreal and place != would]
+        if would < 0 or not said or self._is_told_apart(would, first):
+            return False
+        begins = [cue.stop for cue in self.cues if cue.kind is Kind.IF]
+        return said[0] == 0 or any(
+            begin <= place < would or first < begin <= place for begin in begins for place in said
+        )
+
+    def _is_told_apart(self, verb: int, first: int) -> bool:
+        """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
+        inner = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
+        return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 1) for cue in inner)
 
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""

@@ -1,13 +1,13 @@
 """The phrases of the lexicon by kind, for a search in a whole text before its words are read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, alone, cues, first_word, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, Word, alone, cues, first_word, languages, listed, phrases, words
 from verifiers.sightings import spans
 
 
@@ -72,6 +72,13 @@ def _endings(*kinds: Kind) -> frozenset[str]:
     """The last letters of the phrases of some kinds, as far as they are ASCII."""
     ends = [words(phrase)[-1].text for kind in kinds for phrase in spoken(kind)]
     return frozenset(end.rpartition("'")[2] for end in ends)
+
+
+def without_guesses(said: Sequence[Word]) -> Sequence[Word]:
+    """Words without a degree of certainty among them, and its brackets: "and, I think,", "and (of course)"."""
+    found = [cue for cue in cues(said) if cue.kind is Kind.GUESS]
+    taken = {place for cue in found for place in range(cue.first, cue.stop)}
+    return [word for place, word in enumerate(said) if place not in taken and not (found and word.text in "()（）")]
 
 
 def begins_in(text: str, name: str) -> bool:

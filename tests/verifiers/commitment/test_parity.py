@@ -107,6 +107,14 @@ STOOD_BY = [
     "\\boxed{{other}}\n\nWait, that's wrong. The answer is {}.",
     "The answer is {}, since {other} is too much.",
     "The correct answer to this question is {}.",
+    "The answer is {other}... wait, that's wrong. The answer is {}.",
+    "The answer is {other}. No, that's not right. It's {}.",
+    "The answer is {other}. Wait, that's wrong. So it is {}.",
+    "Die Antwort ist {other}. Nein, das ist falsch. Es ist {}.",
+    "The answer is {}, of course, and the rest is easy.",
+    "The answer would be {}.",
+    "If x were even, then x+1 would be odd, so the answer is {}.",
+    "If that were so the answer would be {other}, so the answer is {}.",
 ]
 
 
@@ -127,6 +135,26 @@ UNMADE = [
     "The answer is {}, which is incorrect.",
     "The answer isn't {}, it's {other}.",
     "\\boxed{{}}\n\nWait, that's wrong. The answer is {other}.",
+    "The answer is {}... wait, that's wrong. The answer is {other}.",
+    "The answer is {}. No, that's not right. It's {other}.",
+    "If x were 3, the answer would be {}.",
+    "Were x 3, the answer would be {}.",
+    "The answer would be {} if x were 3.",
+    "Wenn x 3 wäre, wäre die Antwort {}.",
+    "Si x était 3, la réponse serait {}.",
+    "Si x fuera 3, la respuesta sería {}.",
+    "Se x fosse 3, la risposta sarebbe {}.",
+    "Se x fosse 3, a resposta seria {}.",
+    "Если бы x было 3, ответ был бы {}.",
+    "Als x 3 was, zou het antwoord {} zijn.",
+    "It is between {other} and, I think, {}.",
+    "It is from {other} to, say, {}.",
+    "Es liegt zwischen {other} und, glaube ich, {}.",
+    "Está entre {other} y, creo, {}.",
+    "The answer is {} and, of course, {other}.",
+    "The answer is {}, I think, and {other}.",
+    "The answer is {}, I guess, or {other}.",
+    "\\boxed{{}} and, I think, \\boxed{{other}}",
 ]
 
 

@@ -347,7 +347,6 @@ def test_a_flood_of_words_is_over_soon(unit: str) -> None:
         "<answer>12</answer> Oh wait, 13.",
         "#### 12\nNo, 13.",
         "The answer is 12. Just kidding, 13!",
-        "The answer is 12. Wait, that's wrong. It's 13.",
         "Answer: 12\n\nHmm, that doesn't look right. 13.",
         "<answer>12</answer> No, this can't be right.",
     ],
