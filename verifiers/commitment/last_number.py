@@ -15,6 +15,7 @@ from verifiers.commitment.latex import OPERATORS, command_at, command_before, sp
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.roles import is_bound_to_words, is_label
+from verifiers.commitment.sayings import divides
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
@@ -62,6 +63,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         offers = [Offer(*clock.span(), *clock.span())]
     if len(offers) > 1 and _is_range(text, start, *offers[-2:]):
         return Offers(offers, "conflicting_answers")
+    if len(offers) > 1 and _is_quotient(text, start, end, *offers[-2:]):
+        return NO_OFFERS
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         offers.pop()
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
@@ -107,6 +110,19 @@ def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer
     if [word.text for word in behind] != [","] or len(between) != 1 or between[0].text not in single(Kind.JOINS):
         return False
     return _is_low_end(text, start, low)
+
+
+def _is_quotient(text: str, start: int, end: int, one: Offer, other: Offer) -> bool:
+    """Whether only words for a division stand between two numbers that end a clause: "3 over 4", but not "pick 3 over 4"."""
+    said = words(text, one.end, other.start) if other.start - one.end < _MAX_BEHIND_CHARS else []
+    if not said or divides(said, 0) < len(said):
+        return False
+    sentence = sentence_at(text, other.start, start, end)
+    first, stop = sentence.place((one.start, other.end))
+    return sentence.ends(stop) and sentence.ends_in(_CHOOSE, first) is None
+
+
+_CHOOSE = frozenset([Kind.CHOOSE])
 
 
 def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:

@@ -189,6 +189,8 @@ class Sentence:
             return governed
         if behind is Kind.CALLED:
             return Stance.ANNOUNCED
+        if behind is None and self._is_better_of(first, stop, places):
+            return Stance.CALLED
         if behind is Kind.FITS or self._ticked(first) is Kind.YES:
             is_open = self._is_conditional() or self._is_reason(first)
             if not is_open and any(cue.kind is Kind.MAYBE and cue.first >= stop for cue in self.cues):
@@ -209,6 +211,18 @@ class Sentence:
         if self.kinds.isdisjoint(_DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
             return False
         return self.stance(span) is Stance.DENIED
+
+    def _is_better_of(self, first: int, stop: int, others: Sequence[Span]) -> bool:
+        """Whether a mention is called the better one of those that begin its sentence: "Of B and C, C is better"."""
+        if Kind.ALSO not in self.kinds or not self.words or self.words[0].text not in listed("among"):
+            return False
+        named = [other for other in others if other[1] < self.skipped(first)]
+        is_among = any(self._shown(*other) == self._shown(first, stop) for other in named)
+        if len(named) < 2 or not is_among or not self.is_list(1, named[-1][1], named):
+            return False
+        said = [cue for cue in self.at(stop) if cue.kind is Kind.ALSO and self.ends(cue.stop)]
+        is_better = any(self.words[cue.stop - 1].text in listed("compared") for cue in said)
+        return is_better and _OPEN.isdisjoint(self.kinds)
 
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, so that the words behind its comma are not about it: "No, it is not"."""
@@ -546,7 +560,7 @@ class Sentence:
             if (
                 item is None
                 and any(cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.at(place))
-                and not any(cue.kind is Kind.OR for cue in self.at(place))
+                and not any(cue.kind in (Kind.OR, Kind.JOINS) for cue in self.at(place))
             ):
                 return False
             if item is not None:

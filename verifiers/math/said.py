@@ -7,7 +7,7 @@ that word: behind a verb or a conclusion, at its end or before a last noun, with
 from collections.abc import Sequence
 
 from verifiers.commitment import Extraction, ExtractionParams, final_segment
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.stance import UNMADE, Sentence, sentences
 from verifiers.math.exact import unwrap
 from verifiers.math.words import as_words
@@ -42,6 +42,8 @@ def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
     said = [word.text for word in sentence.words]
     if sentence.asks or not _OPEN.isdisjoint(sentence.kinds) or any(word[0].isdigit() for word in said):
         return None
+    if (subject := _subject(sentence, wanted)) is not None:
+        return subject
     end = len(said) - (not said[-1][0].isalnum()) if said else 0
     for stop in (end, end - 1):
         first = stop - len(wanted)
@@ -53,6 +55,20 @@ def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
                 else None
             )
     return None
+
+
+def _subject(sentence: Sentence, wanted: Sequence[str]) -> str | None:
+    """A name behind a conclusion that is called the one that was asked for: "so Alice is the tallest"."""
+    first = sentence.past_cue(0, Kind.SO)
+    first += first < len(sentence.words) and sentence.words[first].text == ","
+    stop = first + len(wanted)
+    verb = sentence.past_cue(stop, Kind.IS)
+    if not first or [word.text for word in sentence.words[first:stop]] != list(wanted) or verb == stop:
+        return None
+    span = sentence.words[first].start, sentence.words[stop - 1].end
+    is_the_one = verb < len(sentence.words) and sentence.words[verb].text in listed("determiners")
+    is_the_one = is_the_one and sentence.text[span[0]].isupper()
+    return sentence.text[slice(*span)] if is_the_one and sentence.stance(span) not in UNMADE else None
 
 
 def _is_led(sentence: Sentence, first: int) -> bool:
