@@ -85,7 +85,7 @@ def _stated(sentence: Sentence) -> Span | None:
     if solutions := _SOLUTIONS.search(shown):
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
     told = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
-    told = told or _possible(sentence, end)
+    told = told or _possible(sentence, end) or _ratio(sentence, end)
     if told or (told := _no_solution(sentence, end)):
         return told
     if _is_open(sentence, start):
@@ -149,6 +149,16 @@ def _possible(sentence: Sentence, end: int) -> Span | None:
             is_list = len(values) > 1 and all(said[at].text[0].isdigit() for at in values)
             return (said[place + 2].start, end) if is_name and is_list else None
     return None
+
+
+def _ratio(sentence: Sentence, end: int) -> Span | None:
+    """The two numbers of a ratio at the end of a sentence: "The ratio of boys to girls is 2 to 3"."""
+    said, first = sentence.words, len(sentence.words) - 3
+    if first < 1 or said[first + 1].text not in listed("ranges") or not sentence.ends_in(_IS, first):
+        return None
+    is_ratio = any(word.text in listed("ratios") for word in said[:first]) and not _is_open(sentence, sentence.start)
+    is_plain = said[first].text[0].isdigit() and said[-1].text[0].isdigit()
+    return (said[first].start, end) if is_ratio and is_plain else None
 
 
 def _begins_clause(sentence: Sentence, place: int) -> bool:
@@ -227,10 +237,17 @@ def _in_words(sentence: Sentence) -> Span | None:
     if (share := _share(sentence)) is not None:
         return share
     found = [place for place, word in enumerate(sentence.words) if _counts(word.text)]
-    if len(found) != 1 or not sentence.ends_in(_VERBS, found[0]):
+    if len(found) != 1:
         return None
-    word = sentence.words[found[0]]
-    return word.start, word.end
+    word, is_last = sentence.words[found[0]], found[0] == len(sentence.words) - 1
+    is_told = sentence.ends_in(_VERBS, found[0]) or (is_last and _is_verb(sentence, found[0] - 1))
+    return (word.start, word.end) if is_told else None
+
+
+def _is_verb(sentence: Sentence, place: int) -> bool:
+    """Whether a word is a copula of any language, whether or not the sentence tells which: "Die Summe ist sieben"."""
+    word = sentence.words[place].text if place > 0 else ""
+    return word in listed("singular") or word in listed("plural")
 
 
 def _share(sentence: Sentence) -> Span | None:
@@ -251,14 +268,16 @@ def _share(sentence: Sentence) -> Span | None:
 def _spelled(sentence: Sentence) -> Span | None:
     """A number of several words behind a verb, with all figures of its sentence: "is minus 7", "are three quarters"."""
     places = {place for place, word in enumerate(sentence.words) if word.text[0].isdigit()}
-    for cue in sentence.cues:
-        if cue.kind not in (Kind.IS, Kind.HAS) or cue.stop >= len(sentence.words):
+    leads = [cue.stop for cue in sentence.cues if cue.kind in (Kind.IS, Kind.HAS)]
+    leads += [place + 1 for place in range(len(sentence.words)) if _is_verb(sentence, place) and place + 1 not in leads]
+    for lead in leads:
+        if lead >= len(sentence.words):
             continue
-        if (said := _told_to_end(sentence, cue.stop, sentence.end)) is not None:
+        if (said := _told_to_end(sentence, lead, sentence.end)) is not None:
             return said
-        for stop in range(min(cue.stop + _MOST_WORDS, len(sentence.words)), cue.stop + 1, -1):
-            span = sentence.words[cue.stop].start, sentence.words[stop - 1].end
-            is_apart = places <= set(range(cue.stop, stop)) and not sentence.text[span[0]].isdigit()
+        for stop in range(min(lead + _MOST_WORDS, len(sentence.words)), lead + 1, -1):
+            span = sentence.words[lead].start, sentence.words[stop - 1].end
+            is_apart = places <= set(range(lead, stop)) and not sentence.text[span[0]].isdigit()
             if is_apart and numerals.value(sentence.text[slice(*span)]) is not None:
                 return span
     return None
@@ -268,7 +287,7 @@ _MOST_WORDS = 8
 
 
 def _counts(word: str) -> bool:
-    return len(word) > 2 and word.isascii() and word != "one" and numerals.value(word) is not None
+    return len(word) > 2 and word != "one" and numerals.value(word) is not None
 
 
 def _is_open(sentence: Sentence, start: int) -> bool:

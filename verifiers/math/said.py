@@ -1,4 +1,4 @@
-"""Finds answers of one or two words that a response gives only in its last sentence: "so the triangle is isosceles".
+"""Finds answers of one or two words, and times, that a response gives only in its last sentence: "so it is isosceles".
 
 Only the reference shows which word of a sentence is the answer, as with the texts of options. The sentence has to state
 that word: behind a verb or a conclusion, at its end or before a last noun, without a doubt, a question or an "or".
@@ -10,6 +10,7 @@ from verifiers.commitment import Extraction, ExtractionParams, final_segment
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.stance import UNMADE, Sentence, sentences
 from verifiers.math.exact import unwrap
+from verifiers.math.moments import time_of_day
 from verifiers.math.words import as_words
 
 _LEAST_CHARS = 4
@@ -23,19 +24,36 @@ _CHARS = 300
 def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> str | None:
     """The reference that the last sentence states, as written there; None if another answer was found or marked."""
     wanted = [words for reference in references if (words := _words(reference)) is not None]
-    if not wanted or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
+    is_time = any(len(reference) <= _CHARS and time_of_day(reference) for reference in references)
+    if not (wanted or is_time) or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
         return None
     segment = final_segment(response, params.think)
     told = list(sentences(response, max(segment.start, segment.end - _CHARS), segment.end))
-    return (
-        next((answer for words in wanted if (answer := _stated(told[-1], words)) is not None), None) if told else None
-    )
+    if not told:
+        return None
+    if is_time and (time := _time(told[-1])) is not None:
+        return time
+    return next((answer for words in wanted if (answer := _stated(told[-1], words)) is not None), None)
 
 
 def _words(reference: str) -> list[str] | None:
     node = as_words(unwrap(reference)) if len(reference) <= _CHARS else None
     words = str(node.leaf).split() if node is not None and len(str(node.leaf)) >= _LEAST_CHARS else []
     return words if 0 < len(words) <= _MOST_WORDS and all(map(str.isalpha, words)) else None
+
+
+def _time(sentence: Sentence) -> str | None:
+    """The time of the day in words that ends a sentence: "it ends at half past three in the afternoon"."""
+    if sentence.asks or not _OPEN.isdisjoint(sentence.kinds):
+        return None
+    for place in range(1, len(sentence.words)):
+        shown = sentence.text[sentence.words[place].start : sentence.end].rstrip(" .!")
+        if sentence.ends_in(_LEADS_TO_TIME, place) is not None and time_of_day(shown) is not None:
+            return shown
+    return None
+
+
+_LEADS_TO_TIME = frozenset([Kind.IS, Kind.AT])
 
 
 def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
