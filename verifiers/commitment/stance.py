@@ -54,6 +54,8 @@ _CHOOSE = frozenset([Kind.CHOOSE])
 _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
 _ONLY = frozenset([Kind.ONLY])
+_PART = frozenset([Kind.PART])
+_PART_OF_ANSWER = frozenset([Kind.PART, Kind.ANSWER])
 _SO = frozenset([Kind.SO])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
 _CLAIMS = frozenset([Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.FITS, Kind.CALLED, Kind.TRUE])
@@ -473,7 +475,7 @@ class Sentence:
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
-        if self._is_unreal(first):
+        if self._is_unreal(first) or self._is_operand(first):
             return Stance.SUPPOSED
         if self.kinds.isdisjoint(_GOVERNS):
             return None
@@ -491,6 +493,18 @@ class Sentence:
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_operand(self, first: int) -> bool:
+        """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""
+        if not self.kinds >= _PART_OF_ANSWER:
+            return False
+        nouns = [cue for cue in self.cues if cue.kind is Kind.ANSWER and cue.stop <= first]
+        if not nouns:
+            return False
+        noun = max(nouns, key=lambda cue: (cue.stop, -cue.first))
+        behind = self.words[noun.stop].text if noun.stop < len(self.words) else ""
+        begin = self.skipped(noun.first)
+        return behind in listed("operators") or any(self.ends_in(_PART, at) for at in range(begin, noun.first + 1))
 
     def _is_unreal(self, first: int) -> bool:
         """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""

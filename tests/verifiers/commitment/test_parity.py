@@ -113,6 +113,9 @@ STOOD_BY = [
     "Die Antwort ist {other}. Nein, das ist falsch. Es ist {}.",
     "The answer is {}, of course, and the rest is easy.",
     "The answer would be {}.",
+    "Half of 24 is {}, so the answer is {}.",
+    "Since half of them are red, the answer is {}.",
+    "The answer to the other question is {other}. The answer is {}.",
     "If x were even, then x+1 would be odd, so the answer is {}.",
     "If that were so the answer would be {other}, so the answer is {}.",
 ]
@@ -155,6 +158,23 @@ UNMADE = [
     "The answer is {}, I think, and {other}.",
     "The answer is {}, I guess, or {other}.",
     "\\boxed{{}} and, I think, \\boxed{{other}}",
+    "The answer used to be {}.",
+    "The answer is said to be {}.",
+    "The answer was thought to be {}.",
+    "The answer is {}, though I doubt it.",
+    "The answer is far from {}.",
+    "{} is the answer to a different question.",
+    "The answer to another question is {}.",
+    "A common mistake is {}.",
+    "Half of the answer is {}.",
+    "Twice the answer is {}.",
+    "The answer plus one is {}.",
+    "The square of the answer is {}.",
+    "Die Hälfte der Antwort ist {}.",
+    "La moitié de la réponse est {}.",
+    "La mitad de la respuesta es {}.",
+    "La metà della risposta è {}.",
+    "Metade da resposta é {}.",
 ]
 
 
