@@ -56,7 +56,7 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
     stance = sentence.led_stance(noun.first, begin)
     if stance is Stance.ANNOUNCED and sentence.past_cue(begin, Kind.DOUBT, Kind.MAYBE) > begin:
         stance = Stance.HEDGED
-    if any(cue.kind is Kind.SAID and noun.stop <= cue.first < begin < cue.stop for cue in sentence.cues):
+    if any(cue.kind is Kind.SAID and noun.first <= cue.first <= begin < cue.stop for cue in sentence.cues):
         stance = Stance.ATTRIBUTED
     if (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
         is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied

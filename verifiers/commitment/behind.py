@@ -109,9 +109,21 @@ _VERDICTS = frozenset([Kind.YES, Kind.NO])
 
 
 def _behind(text: str, end: int) -> int:
-    """The place behind the signs that close an answer."""
+    """The place behind the signs that close an answer, and behind a verb that follows it: 12です, 12입니다."""
+    end = _past_verb(text, end)
     closing = _LEAD.match(text, end)
     return closing.end() if closing else end
+
+
+def _past_verb(text: str, end: int) -> int:
+    if text[end : end + 1].isascii():
+        return end
+    said = words(text, end, min(len(text), end + _MAX_VERB_CHARS))
+    stops = [cue.stop for cue in cues(said) if cue.kind is Kind.ENDS and cue.first == 0]
+    return said[max(stops) - 1].end if stops else end
+
+
+_MAX_VERB_CHARS = 12
 
 
 def _plain(text: str) -> str:
