@@ -56,9 +56,11 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
     stance = sentence.led_stance(noun.first, begin)
     if stance is Stance.ANNOUNCED and sentence.past_cue(begin, Kind.DOUBT, Kind.MAYBE) > begin:
         stance = Stance.HEDGED
+    if any(cue.kind is Kind.SAID and noun.first <= cue.first <= begin < cue.stop for cue in sentence.cues):
+        stance = Stance.ATTRIBUTED
     if (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
         is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied
-        if _is_value(sentence, denied) or is_led:
+        if begins_value(sentence, denied) or is_led:
             stance = Stance.DENIED
         elif has_verb:
             return None
@@ -85,7 +87,7 @@ def _restated(sentence: Sentence, denied: int) -> list[int]:
         and cue.first > denied + 2
         and said[cue.first - 2].text in _CLAUSES
         and said[cue.first - 1].text.isalpha()
-        and _is_value(sentence, cue.stop)
+        and begins_value(sentence, cue.stop)
     ]
 
 
@@ -103,14 +105,14 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
         return (place, True) if is_label else None
     while place < len(said):
         if (stop := sentence.past_cue(place, Kind.IS)) > place:
-            if said[place].text == "'s" and not _is_value(sentence, stop):
+            if said[place].text == "'s" and not begins_value(sentence, stop):
                 return None
             if stop < len(said) and said[stop].text in ",，" and (aside := _aside(sentence, stop)) is not None:
                 stop = aside
             value = stop
             while value < len(said) and said[value].text in adverbs():
                 value += 1
-            stop = value if _is_value(sentence, value) else stop
+            stop = value if begins_value(sentence, value) else stop
             return (stop + 1, True) if stop < len(said) and said[stop].text in ":：" else (stop, True)
         if said[place].text in ":：=—" or (said[place].text in "-–" and place > noun.stop - 1):
             return place + 1, False
@@ -127,12 +129,12 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     if place >= len(said):
         return (place, False) if sentence.skipped(noun.first) == 0 and "\n" in sentence.stop else None
     is_marked = said[place - 1].text == "】"
-    if sentence.skipped(noun.first) == 0 and (is_marked or (place == noun.stop and _is_value(sentence, place))):
+    if sentence.skipped(noun.first) == 0 and (is_marked or (place == noun.stop and begins_value(sentence, place))):
         return place, False
     return None
 
 
-def _is_value(sentence: Sentence, place: int) -> bool:
+def begins_value(sentence: Sentence, place: int) -> bool:
     """Whether a word may begin a value: a number, a formula, a capital, another script."""
     if place >= len(sentence.words):
         return False

@@ -7,6 +7,7 @@ from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.figures import ANY_DIGIT
 from verifiers.commitment.latex import split
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.sayings import finds_none
 from verifiers.commitment.spans import trim
 from verifiers.commitment.stance import Sentence
 
@@ -51,11 +52,19 @@ _UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Ki
 
 def _is_sentence(segment: str) -> bool:
     """Whether a segment states, denies, doubts or supposes something, or only says what is to be done."""
-    said = Sentence(segment, 0, len(segment), "")
+    said = Sentence(segment, 0, len(segment.rstrip(" .!。")), "")
     if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
         return True
+    if any(finds_none(said.words, place) for place in range(1, len(said.words))):
+        return True
     shown = [segment[word.start : word.end] for word in said.words]
-    return any(word == "I" or (len(word) > 1 and word.lower() in listed("clause")) for word in shown)
+    return any(
+        word == "I"
+        or word in listed("singular")
+        or word in listed("plural")
+        or (len(word) > 1 and word.lower() in listed("clause"))
+        for word in shown
+    )
 
 
 def _is_word(run: str) -> bool:

@@ -89,7 +89,8 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     stating = next(following, None) if is_all else sentence
     if stating is None:
         return None
-    start = stating.words[turns].start if not is_all else stating.words[0].start if stating.words else limit
+    first = _past_pronoun(stating) if is_all and sentence.corrects() else 0 if is_all else turns
+    start = stating.words[first].start if first < len(stating.words) else limit
     value = _VALUE.match(text, start)
     if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
         return None
@@ -102,13 +103,30 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     return Replacement(shown, span, stance not in UNMADE and sentence.corrects())
 
 
+def _past_pronoun(sentence: Sentence) -> int:
+    """The place behind words that only lead to another answer: "so it is"."""
+    return sentence.past_cue(sentence.past_cue(0, Kind.SO), Kind.IT)
+
+
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 
 
 def _behind(text: str, end: int) -> int:
-    """The place behind the signs that close an answer."""
+    """The place behind the signs that close an answer, and behind a verb that follows it: 12です, 12입니다."""
+    end = _past_verb(text, end)
     closing = _LEAD.match(text, end)
     return closing.end() if closing else end
+
+
+def _past_verb(text: str, end: int) -> int:
+    if text[end : end + 1].isascii():
+        return end
+    said = words(text, end, min(len(text), end + _MAX_VERB_CHARS))
+    stops = [cue.stop for cue in cues(said) if cue.kind is Kind.ENDS and cue.first == 0]
+    return said[max(stops) - 1].end if stops else end
+
+
+_MAX_VERB_CHARS = 12
 
 
 def _plain(text: str) -> str:

@@ -19,7 +19,7 @@ from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
-from verifiers.commitment.wording import ends_with
+from verifiers.commitment.wording import ends_with, single, without_guesses
 from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
@@ -479,6 +479,8 @@ class _Reader:
             sentence.place(right.span)[1]
         ):
             return False
+        if self._is_joined(sentence, first, stop):
+            return not sentence.ends(sentence.place(right.span)[1])
         places = [sentence.place(each.span) for each in mentions]
         if sentence.is_list(first, stop, places):
             behind = sentence.ends(sentence.list_end(sentence.place(right.span)[1], places))
@@ -492,6 +494,12 @@ class _Reader:
             return False
         is_item = sentence.skipped(stop) == stop and between[-1] in ",;，；、(/"
         return not (is_item and sentence.ends(sentence.place(right.span)[1]))
+
+    def _is_joined(self, sentence: Sentence, first: int, stop: int) -> bool:
+        """Whether an "and" with a degree of certainty is all that stands between two places: "and, I think,"."""
+        said = sentence.words[first:stop]
+        joint = {word.text for word in without_guesses(said) if word.text not in ",，"}
+        return len(joint) == 1 and joint <= single(Kind.JOINS) and any(cue.kind is Kind.GUESS for cue in cues(said))
 
     def _joined_by_or(self, sentence: Sentence, one: Mention, other: Mention, mentions: Sequence[Mention]) -> bool:
         left, right = sorted((one, other), key=lambda each: each.start)

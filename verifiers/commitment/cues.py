@@ -203,8 +203,8 @@ class _Node:
 def cues(said: Sequence[Word]) -> list[Cue]:
     """The longest phrase of each kind that begins at each word, in order, without those inside a neutral phrase.
 
-    A word that means something else in English counts if a longer or clearer phrase identifies its language, or if the
-    text holds no English and a letter outside ASCII.
+    A word that means something else in English counts if a longer or clearer phrase or several such words identify its
+    language, or if the text holds no English and a letter outside ASCII.
     """
     trie, skipped = _trie(), adverbs()
     texts = [word.text for word in said]
@@ -233,7 +233,24 @@ def cues(said: Sequence[Word]) -> list[Cue]:
                 found.append((_new(Cue, (kind, first, stop)), known))
     if not any(known & _ENGLISH for _, known in found) and (_is_foreign(said) or _is_covered(said, found)):
         return [cue for cue, _ in found]
+    kept = [cue for cue, known in found if known & spoken]
+    if len(found) - len(kept) < _SEVERAL:
+        return kept
+    spoken |= _told_by_several(texts, [(cue, known) for cue, known in found if not known & spoken])
     return [cue for cue, known in found if known & spoken]
+
+
+_SEVERAL = 3
+
+
+def _told_by_several(texts: Sequence[str], found: Sequence[tuple[Cue, int]]) -> int:
+    """The languages, one bit each, of which several words stand together that tell nothing alone: "la … est … ou"."""
+    by_language: dict[int, set[str]] = {}
+    for cue, known in found:
+        for bit in range(known.bit_length()):
+            if known >> bit & 1 and len(texts[cue.first]) > 1:
+                by_language.setdefault(bit, set()).add(texts[cue.first])
+    return sum(1 << bit for bit, told in by_language.items() if len(told) >= _SEVERAL)
 
 
 def _is_foreign(said: Sequence[Word]) -> bool:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.behind import is_doubted
-from verifiers.commitment.cues import Kind, listed, words
+from verifiers.commitment.cues import Kind, Word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.roles import is_bound_to_words, is_label
+from verifiers.commitment.sayings import divides
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
@@ -47,6 +48,7 @@ _CLOCK = re.compile(
 )
 _CLOCK_CHARS = 12
 _RANGE_SIGNS = frozenset("-−–—~～")
+_ASIDES = frozenset([",,", "()", "，，", "（）"])
 
 
 def read_numbers(text: str, start: int, end: int) -> Offers:
@@ -59,8 +61,10 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     is_time = clock is not None and clock.start() <= offers[-1].start < clock.end()
     if clock is not None and is_time:
         offers = [Offer(*clock.span(), *clock.span())]
-    if len(offers) > 1 and _is_range(text, offers[-2].end, offers[-1].start):
+    if len(offers) > 1 and _is_range(text, start, *offers[-2:]):
         return Offers(offers, "conflicting_answers")
+    if len(offers) > 1 and _is_quotient(text, start, end, *offers[-2:]):
+        return NO_OFFERS
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         offers.pop()
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
@@ -79,12 +83,25 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     return Offers(_whole(text, start, end, offers))
 
 
-def _is_range(text: str, start: int, end: int) -> bool:
-    """Whether only a dash, a colon or a word for "to" stands between two numbers."""
-    if text[start:end] == ":":
+def _is_range(text: str, start: int, low: Offer, high: Offer) -> bool:
+    """Whether two numbers are the ends of a range: "12-15", "12 to 15", "between 12 and, at the very most, 15"."""
+    if text[low.end : high.start] == ":":
         return True
-    said = words(text, start, end) if end - start < _MAX_RANGE_CHARS else []
-    return len(said) == 1 and (said[0].text in listed("ranges") or said[0].text in _RANGE_SIGNS)
+    said = words(text, low.end, high.start) if high.start - low.end < _MAX_RANGE_CHARS else []
+    if not said or not _is_aside(said[1:]):
+        return False
+    if said[0].text in listed("ranges") or said[0].text in _RANGE_SIGNS:
+        return True
+    return len(said) > 1 and said[0].text in single(Kind.JOINS) and _is_low_end(text, start, low)
+
+
+def _is_aside(said: Sequence[Word]) -> bool:
+    """Whether words are nothing, or set off from what is on both sides: ", I think,", "(say)"."""
+    return not said or (len(said) > 2 and said[0].text + said[-1].text in _ASIDES)
+
+
+def _is_low_end(text: str, start: int, low: Offer) -> bool:
+    return ends_with(text[max(start, low.start - _MAX_BEHIND_CHARS) : low.start].rstrip(" $*("), Kind.BOUND)
 
 
 def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer) -> bool:
@@ -92,7 +109,20 @@ def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer
     between, behind = words(text, low.end, high.start), words(text, high.end, last.start)
     if [word.text for word in behind] != [","] or len(between) != 1 or between[0].text not in single(Kind.JOINS):
         return False
-    return ends_with(text[max(start, low.start - _MAX_BEHIND_CHARS) : low.start].rstrip(" $*("), Kind.BOUND)
+    return _is_low_end(text, start, low)
+
+
+def _is_quotient(text: str, start: int, end: int, one: Offer, other: Offer) -> bool:
+    """Whether only words for a division stand between two numbers that end a clause: "3 over 4", but not "pick 3 over 4"."""
+    said = words(text, one.end, other.start) if other.start - one.end < _MAX_BEHIND_CHARS else []
+    if not said or divides(said, 0) < len(said):
+        return False
+    sentence = sentence_at(text, other.start, start, end)
+    first, stop = sentence.place((one.start, other.end))
+    return sentence.ends(stop) and sentence.ends_in(_CHOOSE, first) is None
+
+
+_CHOOSE = frozenset([Kind.CHOOSE])
 
 
 def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
@@ -155,7 +185,7 @@ def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bo
 
 
 _MAX_CONTRAST_CHARS = 48
-_MAX_RANGE_CHARS = 16
+_MAX_RANGE_CHARS = 48
 _MAX_BEHIND_CHARS = 32
 _MIN_WORDS = 3
 

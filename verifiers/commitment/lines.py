@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers import numerals
-from verifiers.commitment.announce import Announcement, announcements
+from verifiers.commitment.announce import Announcement, announcements, begins_value
 from verifiers.commitment.boxes import with_boxes
 from verifiers.commitment.cues import Kind, Word, listed
 from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
@@ -13,8 +13,11 @@ from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance
+from verifiers.commitment.wording import begins_with
 
-_LINE_END = re.compile(r"\n|[。！？；।]|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))")
+_LINE_END = re.compile(
+    r"\n|[。！？；।]|(?<=\d)(?P<pause>\.{3}|…)(?=\s)|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))"
+)
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}
 _MAX_CHARS = 4000
 
@@ -98,6 +101,8 @@ def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
     """The end of the sentence or line. `!` behind a digit, a variable or a bracket may be a factorial."""
     for match in _LINE_END.finditer(text, start, limit):
         stop = match.start()
+        if match["pause"] and (_REPEATS.search(text, start, stop) or not _turns(text, match.end(), limit)):
+            continue
         if match[0] != "!":
             return stop
         if text.startswith("\\", stop - 1):  # a thin space
@@ -111,12 +116,23 @@ def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
     return limit
 
 
+_REPEATS = re.compile(r"\d[.,]\d{1,32}\Z")
+"""The digits of a decimal that goes on: "0.333…"."""
+_MAX_TURN_CHARS = 48
+
+
+def _turns(text: str, place: int, limit: int) -> bool:
+    """Whether the text behind a pause turns from what was said: "15... wait, that's wrong"."""
+    return begins_with(text, place, min(limit, place + _MAX_TURN_CHARS), Kind.BUT, Kind.BACK)
+
+
 def clause_end(sentence: Sentence) -> int:
     """The end of the announced text, before a reason, a consequence or a contrast."""
     said = sentence.words
     for place, word in enumerate(said[1:], 1):
         here = [cue for cue in sentence.cues if cue.first == place]
-        if any(cue.kind is Kind.GUESS for cue in here) and said[place - 1].text in ",，—–":
+        is_guess = any(cue.kind is Kind.GUESS for cue in here) and said[place - 1].text in ",，—–"
+        if is_guess and not _adds(sentence, place):
             return said[place - 1].start
         if any(cue.kind is Kind.ASIDE for cue in here) and _has_digit(said[:place]) and _has_digit(said[place:]):
             return _before(sentence, place)
@@ -135,6 +151,19 @@ def clause_end(sentence: Sentence) -> int:
             ):
                 return word.start
     return sentence.end
+
+
+def _adds(sentence: Sentence, place: int) -> bool:
+    """Whether another value is joined around a degree of certainty: "12, I think, and 15", "12 and, of course, 15"."""
+    stop = sentence.past(sentence.past_cue(place, Kind.GUESS), _COMMAS)
+    joined = sentence.past_cue(stop, Kind.JOINS, Kind.OR)
+    if joined == stop and sentence.ends_in(_JOINTS, place - 1) is None:
+        return False
+    return begins_value(sentence, sentence.past_cue(joined, Kind.MAYBE, Kind.THE))
+
+
+_COMMAS = frozenset(",，")
+_JOINTS = frozenset([Kind.JOINS, Kind.OR])
 
 
 def _has_digit(said: Sequence[Word]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from verifiers.commitment.cues import Kind, cues, words
-from verifiers.commitment.wording import openings
+from verifiers.commitment.wording import openings, without_guesses
 
 
 class Link(StrEnum):
@@ -106,8 +106,8 @@ class _Gap:
 
     def _joints(self) -> Sequence[bool]:
         """Whether each word and sign joins, in order."""
-        said = words(_NAME_AT_END.sub("", self.text))
-        joining = {place for cue in self.cues if cue.kind is Kind.JOINS for place in range(cue.first, cue.stop)}
+        said = without_guesses(words(_NAME_AT_END.sub("", self.text)))
+        joining = {place for cue in cues(said) if cue.kind is Kind.JOINS for place in range(cue.first, cue.stop)}
         return [word.text in _JOINTS or place in joining for place, word in enumerate(said)]
 
     def begins_with_or(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from verifiers import numerals
-from verifiers.commitment.cues import Kind, Word, cues, languages, phrases, words
+from verifiers.commitment.cues import Kind, Word, cues, languages, listed, phrases, words
 
 RELATIONS = {">": ">", ">=": r"\ge", "<": "<", "<=": r"\le"}
 _PREFIXES = {"sqrt": r"\sqrt{%s}", "cbrt": r"\sqrt[3]{%s}"}
@@ -41,6 +41,18 @@ def in_signs(text: str) -> str | None:
 def relates(said: Sequence[Word], place: int) -> bool:
     """Whether a phrase for a relation begins at a word."""
     return any(sign in RELATIONS for sign, _ in _at(said, place))
+
+
+def subject_end(said: Sequence[Word], stop: int) -> int:
+    """The place behind the name that the words before a relation are told of, without their verb: "x", "x is", "x can be"."""
+    if stop > 1 and said[stop - 1].text in listed("being") and said[stop - 2].text in listed("able"):
+        return stop - 2
+    return min([cue.first for cue in cues(said) if cue.kind is Kind.IS and cue.stop == stop], default=stop)
+
+
+def divides(said: Sequence[Word], place: int) -> int:
+    """The place behind words for a division that begin at a word; the same place if there are none."""
+    return max((stop for sign, stop in _at(said, place) if sign == "/"), default=place)
 
 
 def finds_none(said: Sequence[Word], place: int) -> bool:
@@ -93,7 +105,7 @@ def _subject(text: str, said: Sequence[Word], stop: int) -> str | None:
     """The name of which a relation is told, without its verb; empty where none is."""
     if not stop:
         return ""
-    stop = min([cue.first for cue in cues(said) if cue.kind is Kind.IS and cue.stop == stop], default=stop)
+    stop = subject_end(said, stop)
     shown = text[said[0].start : said[stop - 1].end] if stop else ""
     return shown.strip("$") if _SUBJECT.fullmatch(shown) else None
 

@@ -54,6 +54,8 @@ _CHOOSE = frozenset([Kind.CHOOSE])
 _EXCEPT = frozenset([Kind.EXCEPT])
 _IS = frozenset([Kind.IS])
 _ONLY = frozenset([Kind.ONLY])
+_PART = frozenset([Kind.PART])
+_PART_OF_ANSWER = frozenset([Kind.PART, Kind.ANSWER])
 _SO = frozenset([Kind.SO])
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.SO, Kind.CHOOSE])
 _CLAIMS = frozenset([Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.FITS, Kind.CALLED, Kind.TRUE])
@@ -189,6 +191,8 @@ class Sentence:
             return governed
         if behind is Kind.CALLED:
             return Stance.ANNOUNCED
+        if behind is None and self._is_better_of(first, stop, places):
+            return Stance.CALLED
         if behind is Kind.FITS or self._ticked(first) is Kind.YES:
             is_open = self._is_conditional() or self._is_reason(first)
             if not is_open and any(cue.kind is Kind.MAYBE and cue.first >= stop for cue in self.cues):
@@ -209,6 +213,18 @@ class Sentence:
         if self.kinds.isdisjoint(DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
             return False
         return self.stance(span) is Stance.DENIED
+
+    def _is_better_of(self, first: int, stop: int, others: Sequence[Span]) -> bool:
+        """Whether a mention is called the better one of those that begin its sentence: "Of B and C, C is better"."""
+        if Kind.ALSO not in self.kinds or not self.words or self.words[0].text not in listed("among"):
+            return False
+        named = [other for other in others if other[1] < self.skipped(first)]
+        is_among = any(self._shown(*other) == self._shown(first, stop) for other in named)
+        if len(named) < 2 or not is_among or not self.is_list(1, named[-1][1], named):
+            return False
+        said = [cue for cue in self.at(stop) if cue.kind is Kind.ALSO and self.ends(cue.stop)]
+        is_better = any(self.words[cue.stop - 1].text in listed("compared") for cue in said)
+        return is_better and _OPEN.isdisjoint(self.kinds)
 
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, so that the words behind its comma are not about it: "No, it is not"."""
@@ -459,6 +475,8 @@ class Sentence:
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """The stance that a cue before a mention gives to it."""
+        if self._is_unreal(first) or self._is_operand(first):
+            return Stance.SUPPOSED
         if self.kinds.isdisjoint(_GOVERNS):
             return None
         places = [self.place(other) for other in others]
@@ -475,6 +493,37 @@ class Sentence:
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_operand(self, first: int) -> bool:
+        """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""
+        if not self.kinds >= _PART_OF_ANSWER:
+            return False
+        nouns = [cue for cue in self.cues if cue.kind is Kind.ANSWER and cue.stop <= first]
+        if not nouns:
+            return False
+        noun = max(nouns, key=lambda cue: (cue.stop, -cue.first))
+        behind = self.words[noun.stop].text if noun.stop < len(self.words) else ""
+        begin = self.skipped(noun.first)
+        return behind in listed("operators") or any(self.ends_in(_PART, at) for at in range(begin, noun.first + 1))
+
+    def _is_unreal(self, first: int) -> bool:
+        """Whether an answer is told for what is not the case: "if x were 3, the answer would be 12"."""
+        if Kind.ANSWER not in self.kinds or not any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues):
+            return False
+        unreal, conditional = listed("unreal"), listed("conditional")
+        would = max((place for place in range(first) if self.words[place].text in conditional), default=-1)
+        said = [place for place, word in enumerate(self.words) if word.text in unreal and place != would]
+        if would < 0 or not said or self._is_told_apart(would, first):
+            return False
+        begins = [cue.stop for cue in self.cues if cue.kind is Kind.IF]
+        return said[0] == 0 or any(
+            begin <= place < would or first < begin <= place for begin in begins for place in said
+        )
+
+    def _is_told_apart(self, verb: int, first: int) -> bool:
+        """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
+        inner = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
+        return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 1) for cue in inner)
 
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
@@ -525,7 +574,7 @@ class Sentence:
             if (
                 item is None
                 and any(cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.at(place))
-                and not any(cue.kind is Kind.OR for cue in self.at(place))
+                and not any(cue.kind in (Kind.OR, Kind.JOINS) for cue in self.at(place))
             ):
                 return False
             if item is not None:
@@ -652,7 +701,7 @@ class Sentence:
             found = [cue.stop for cue in here if cue.kind is Kind.BUT]
             if found:
                 place = max(found)
-            elif self.words[place].text in ",:;.—–-!…":
+            elif self.words[place].text in _TURN_SIGNS:
                 place += 1
             else:
                 return False
@@ -677,7 +726,7 @@ class Sentence:
 
 TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
-_TURN_SIGNS = frozenset(",:;.—–-!…，、：")
+_TURN_SIGNS = frozenset(",:;.—–-!…，、：！")
 
 
 def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:

@@ -12,9 +12,9 @@ from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Kind, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
-from verifiers.commitment.sayings import finds_none, in_signs, relates
+from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
 from verifiers.commitment.spans import strip, trim, unwrap
-from verifiers.commitment.stance import Sentence, Span, Stance, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 
 _CHARS = 400
 _OPTION_LINE = re.compile(r"[*_\s]{0,4}\(?[A-H](?:\)?[*_\s]{0,4}|[.)][*_\s]{0,4}(?:\S[^\n]{0,100})?)")
@@ -85,6 +85,7 @@ def _stated(sentence: Sentence) -> Span | None:
     if solutions := _SOLUTIONS.search(shown):
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
     statement = _cases(sentence, start, end) or _condition(sentence, start, end) or _relation(sentence, end)
+    statement = statement or _possible(sentence, end) or _ratio(sentence, end)
     if statement or (statement := _no_solution(sentence, end)):
         return statement
     if _is_open(sentence, start):
@@ -128,12 +129,36 @@ def _relation(sentence: Sentence, end: int) -> Span | None:
         if relates(sentence.words, place):
             if any(cue.kind in _OPEN and cue.first < place for cue in sentence.cues):
                 return None
-            verb = sentence.ends_in(_IS, place)
-            name = (verb.first if verb else place) - 1
+            name = subject_end(sentence.words, place) - 1
             name -= name > 0 and sentence.words[name].text == "$"
             name -= name > 0 and sentence.words[name - 1].text == "$"
             return _told_to_end(sentence, name, end) if name >= 0 and _begins_clause(sentence, name) else None
     return None
+
+
+def _possible(sentence: Sentence, end: int) -> Span | None:
+    """All values that a name can have, at the end of a sentence: "n can be 1, 2, or 3"."""
+    said = sentence.words
+    joined = {place for cue in sentence.cues if cue.kind in _JOINTS for place in range(cue.first, cue.stop)}
+    if not sentence.has(Kind.OR, 0, len(said)) or any(cue.kind in _OPEN - {Kind.OR} for cue in sentence.cues):
+        return None
+    for place in range(1, len(said) - 2):
+        if said[place].text in listed("able") and said[place + 1].text in listed("being"):
+            is_name = len(said[place - 1].text) == 1 and not said[place - 1].text.isdigit()
+            values = [at for at in range(place + 2, len(said)) if at not in joined and said[at].text not in ",$"]
+            is_list = len(values) > 1 and all(said[at].text[0].isdigit() for at in values)
+            return (said[place + 2].start, end) if is_name and is_list else None
+    return None
+
+
+def _ratio(sentence: Sentence, end: int) -> Span | None:
+    """The two numbers of a ratio at the end of a sentence: "The ratio of boys to girls is 2 to 3"."""
+    said, first = sentence.words, len(sentence.words) - 3
+    if first < 1 or said[first + 1].text not in listed("ranges") or not sentence.ends_in(_IS, first):
+        return None
+    is_ratio = any(word.text in listed("ratios") for word in said[:first]) and not _is_open(sentence, sentence.start)
+    is_plain = said[first].text[0].isdigit() and said[-1].text[0].isdigit()
+    return (said[first].start, end) if is_ratio and is_plain else None
 
 
 def _begins_clause(sentence: Sentence, place: int) -> bool:
@@ -209,24 +234,50 @@ def _in_words(sentence: Sentence) -> Span | None:
         return spelled
     if any(word.text[0].isdigit() for word in sentence.words):
         return None
+    if (share := _share(sentence)) is not None:
+        return share
     found = [place for place, word in enumerate(sentence.words) if _counts(word.text)]
-    if len(found) != 1 or not sentence.ends_in(_VERBS, found[0]):
+    if len(found) != 1:
         return None
-    word = sentence.words[found[0]]
-    return word.start, word.end
+    word, is_last = sentence.words[found[0]], found[0] == len(sentence.words) - 1
+    is_told = sentence.ends_in(_VERBS, found[0]) or (is_last and _is_verb(sentence, found[0] - 1))
+    return (word.start, word.end) if is_told else None
+
+
+def _is_verb(sentence: Sentence, place: int) -> bool:
+    """Whether a word is a copula of any language, whether or not the sentence tells which: "Die Summe ist sieben"."""
+    word = sentence.words[place].text if place > 0 else ""
+    return word in listed("singular") or word in listed("plural")
+
+
+def _share(sentence: Sentence) -> Span | None:
+    """The only number of a sentence, if that is a fraction in words: "Pete ate five twelfths of the pizza"."""
+    said = sentence.words
+    found = [place for place, word in enumerate(said) if len(word.text) > 2 and numerals.value(word.text) is not None]
+    if not found:
+        return None
+    for stop in range(min(found[0] + _MOST_WORDS, len(said)), found[0] + 1, -1):
+        span = said[found[0]].start, said[stop - 1].end
+        value = numerals.value(sentence.text[slice(*span)])
+        if value is not None:
+            is_alone = value.denominator > 1 and found[-1] < stop and not sentence.bounds(span)
+            return span if is_alone and sentence.stance(span) not in UNMADE else None
+    return None
 
 
 def _spelled(sentence: Sentence) -> Span | None:
     """A number of several words behind a verb, with all figures of its sentence: "is minus 7", "are three quarters"."""
     places = {place for place, word in enumerate(sentence.words) if word.text[0].isdigit()}
-    for cue in sentence.cues:
-        if cue.kind not in (Kind.IS, Kind.HAS) or cue.stop >= len(sentence.words):
+    leads = [cue.stop for cue in sentence.cues if cue.kind in (Kind.IS, Kind.HAS)]
+    leads += [place + 1 for place in range(len(sentence.words)) if _is_verb(sentence, place) and place + 1 not in leads]
+    for lead in leads:
+        if lead >= len(sentence.words):
             continue
-        if (said := _told_to_end(sentence, cue.stop, sentence.end)) is not None:
+        if (said := _told_to_end(sentence, lead, sentence.end)) is not None:
             return said
-        for stop in range(min(cue.stop + _MOST_WORDS, len(sentence.words)), cue.stop + 1, -1):
-            span = sentence.words[cue.stop].start, sentence.words[stop - 1].end
-            is_apart = places <= set(range(cue.stop, stop)) and not sentence.text[span[0]].isdigit()
+        for stop in range(min(lead + _MOST_WORDS, len(sentence.words)), lead + 1, -1):
+            span = sentence.words[lead].start, sentence.words[stop - 1].end
+            is_apart = places <= set(range(lead, stop)) and not sentence.text[span[0]].isdigit()
             if is_apart and numerals.value(sentence.text[slice(*span)]) is not None:
                 return span
     return None
@@ -236,12 +287,19 @@ _MOST_WORDS = 8
 
 
 def _counts(word: str) -> bool:
-    return len(word) > 2 and word.isascii() and word != "one" and numerals.value(word) is not None
+    return len(word) > 2 and word != "one" and numerals.value(word) is not None
 
 
 def _is_open(sentence: Sentence, start: int) -> bool:
     """Whether a sentence denies, doubts or supposes something."""
-    return any(cue.kind in _OPEN for cue in sentence.cues)
+    return any(cue.kind in _OPEN and not _is_quotient(sentence, cue.first) for cue in sentence.cues)
+
+
+def _is_quotient(sentence: Sentence, place: int) -> bool:
+    """Whether words divide what stands on both sides of them: the "over" in "three over four"."""
+    said, stop = sentence.words, divides(sentence.words, place)
+    sides = (said[place - 1], said[stop]) if place and place < stop < len(said) else ()
+    return bool(sides) and all(word.text[0].isdigit() or _counts(word.text) for word in sides)
 
 
 def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
@@ -301,8 +359,8 @@ def _expression(text: str, start: int, end: int) -> Span | None:
     return inner if "$" not in shown and read_bare(text, *inner).items else None
 
 
-_FUNCTION = r"(?<![A-Za-z])(?:(?:sqrt|log|ln|exp|sin|cos|tan)\s?\(|pi(?![A-Za-z]))"
-_SIGNS = re.compile(rf"{_FUNCTION}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d")
+_FUNCTION = r"(?<![A-Za-z])(?:(?:sqrt|log|ln|exp|sin|cos|tan)(?:\s?\(|\s[a-z]\b)|pi(?![A-Za-z]))"
+_SIGNS = re.compile(rf"{_FUNCTION}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d|\d_\{{?\d")
 
 
 def narrowed(text: str, start: int, end: int) -> Span:

@@ -1,7 +1,7 @@
 """The phrases of the lexicon by kind, for a search in a whole text before its words are read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,6 +9,7 @@ import re2
 
 from verifiers.commitment.cues import (
     Kind,
+    Word,
     alone,
     cues,
     first_word,
@@ -88,6 +89,13 @@ _MAX_WORD_CHARS = 40
 def _endings(*kinds: Kind) -> frozenset[str]:
     """The last letters of the phrases of some kinds, as far as they are ASCII."""
     return frozenset(end.rpartition("'")[2] for end in last_words(frozenset(kinds)))
+
+
+def without_guesses(said: Sequence[Word]) -> Sequence[Word]:
+    """Words without a degree of certainty among them, and its brackets: "and, I think,", "and (of course)"."""
+    found = [cue for cue in cues(said) if cue.kind is Kind.GUESS]
+    taken = {place for cue in found for place in range(cue.first, cue.stop)}
+    return [word for place, word in enumerate(said) if place not in taken and not (found and word.text in "()（）")]
 
 
 def begins_in(text: str, name: str) -> bool:

@@ -48,6 +48,18 @@ def same(one: Node, other: Node) -> bool | None:
     return False if is_number else None
 
 
+def meaning(node: Node) -> Hashable:
+    """What two expressions have in common if they are the same by the rules of arithmetic; a number if they are one.
+
+    Raises:
+        TooComplex: the expression has more parts than are looked at.
+        NoValue: something is divided by zero.
+    """
+    found = _Forms().of(node)
+    value = _number(found)
+    return frozenset(found.items()) if value is None else value
+
+
 class _Forms:
     """Brings expressions into their form, within a number of steps."""
 

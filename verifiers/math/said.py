@@ -1,4 +1,4 @@
-"""Finds answers of one or two words that a response gives only in its last sentence: "so the triangle is isosceles".
+"""Finds answers of one or two words, and times, that a response gives only in its last sentence: "so it is isosceles".
 
 Only the reference shows which word of a sentence is the answer, as with the texts of options. The sentence has to state
 that word: behind a verb or a conclusion, at its end or before a last noun, without a doubt, a question or an "or".
@@ -7,9 +7,10 @@ that word: behind a verb or a conclusion, at its end or before a last noun, with
 from collections.abc import Sequence
 
 from verifiers.commitment import Extraction, ExtractionParams, final_segment
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.stance import UNMADE, Sentence, sentences
 from verifiers.math.exact import unwrap
+from verifiers.math.moments import time_of_day
 from verifiers.math.words import as_words
 
 _LEAST_CHARS = 4
@@ -23,13 +24,16 @@ _CHARS = 300
 def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> str | None:
     """The reference that the last sentence states, as written there; None if another answer was found or marked."""
     wanted = [words for reference in references if (words := _words(reference)) is not None]
-    if not wanted or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
+    is_time = any(len(reference) <= _CHARS and time_of_day(reference) for reference in references)
+    if not (wanted or is_time) or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
         return None
     segment = final_segment(response, params.think)
     tail = list(sentences(response, max(segment.start, segment.end - _CHARS), segment.end))
-    return (
-        next((answer for words in wanted if (answer := _stated(tail[-1], words)) is not None), None) if tail else None
-    )
+    if not tail:
+        return None
+    if is_time and (time := _time(tail[-1])) is not None:
+        return time
+    return next((answer for words in wanted if (answer := _stated(tail[-1], words)) is not None), None)
 
 
 def _words(reference: str) -> list[str] | None:
@@ -38,10 +42,26 @@ def _words(reference: str) -> list[str] | None:
     return words if 0 < len(words) <= _MOST_WORDS and all(map(str.isalpha, words)) else None
 
 
+def _time(sentence: Sentence) -> str | None:
+    """The time of the day in words that ends a sentence: "it ends at half past three in the afternoon"."""
+    if sentence.asks or not _OPEN.isdisjoint(sentence.kinds):
+        return None
+    for place in range(1, len(sentence.words)):
+        shown = sentence.text[sentence.words[place].start : sentence.end].rstrip(" .!")
+        if sentence.ends_in(_LEADS_TO_TIME, place) is not None and time_of_day(shown) is not None:
+            return shown
+    return None
+
+
+_LEADS_TO_TIME = frozenset([Kind.IS, Kind.AT])
+
+
 def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
     said = [word.text for word in sentence.words]
     if sentence.asks or not _OPEN.isdisjoint(sentence.kinds) or any(word[0].isdigit() for word in said):
         return None
+    if (subject := _subject(sentence, wanted)) is not None:
+        return subject
     end = len(said) - (not said[-1][0].isalnum()) if said else 0
     for stop in (end, end - 1):
         first = stop - len(wanted)
@@ -53,6 +73,20 @@ def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
                 else None
             )
     return None
+
+
+def _subject(sentence: Sentence, wanted: Sequence[str]) -> str | None:
+    """A name behind a conclusion that is called the one that was asked for: "so Alice is the tallest"."""
+    first = sentence.past_cue(0, Kind.SO)
+    first += first < len(sentence.words) and sentence.words[first].text == ","
+    stop = first + len(wanted)
+    verb = sentence.past_cue(stop, Kind.IS)
+    if not first or [word.text for word in sentence.words[first:stop]] != list(wanted) or verb == stop:
+        return None
+    span = sentence.words[first].start, sentence.words[stop - 1].end
+    is_the_one = verb < len(sentence.words) and sentence.words[verb].text in listed("determiners")
+    is_the_one = is_the_one and sentence.text[span[0]].isupper()
+    return sentence.text[slice(*span)] if is_the_one and sentence.stance(span) not in UNMADE else None
 
 
 def _is_led(sentence: Sentence, first: int) -> bool:

@@ -1,11 +1,11 @@
-"""Numbers spelled in words, English and Chinese, and digits with a multiplier word behind them.
+"""Numbers spelled in words, English and Chinese and small ones of other languages, and digits with a multiplier word behind them.
 
 Conventions. English has the short scale (a billion is 10^9). `and` is allowed behind `hundred`, and before a last part
 below a hundred. Chinese counts by myriads (万 = 10^4, 亿 = 10^8). A bare last digit is worth a tenth of the unit before
 it (三万五 is 35000), and a gap has 零. An ordinal is not a number, except as the denominator of a fraction. A spelling
 with two readings (`one hundred and two thirds`) has no value: every result is exact or None.
 
-    spelling   the text without its layout       english   chinese
+    spelling   the text without its layout       english   chinese   european
 """
 
 import re
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from verifiers.numerals.chinese import HAN_GAP, HAN_NUMBER, han, han_followed
 from verifiers.numerals.english import ORDINALS, VOCABULARY, WORD, number_of, number_words
+from verifiers.numerals.european import european
 from verifiers.numerals.spelling import spoken
 
 _SECOND = re.compile(r"second(?![a-z])", re.IGNORECASE)
@@ -32,7 +33,8 @@ def value(text: str) -> Fraction | None:
     if HAN_NUMBER.search(spelled):
         return han(HAN_GAP.sub("", spelled))
     words, end = number_words(spelled, every_word=True)
-    return number_of(words) if end == len(spelled) else None
+    number = number_of(words) if end == len(spelled) else None
+    return european(spelled) if number is None else number
 
 
 def followed(text: str) -> tuple[Fraction, str] | None:

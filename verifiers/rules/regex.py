@@ -55,7 +55,7 @@ class RegexParams(commitment.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "11"
+    version = "12"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers.commitment.cues import Kind, alone, languages, phrases
 
@@ -107,6 +108,17 @@ STOOD_BY = [
     "\\boxed{{other}}\n\nWait, that's wrong. The answer is {}.",
     "The answer is {}, since {other} is too much.",
     "The correct answer to this question is {}.",
+    "The answer is {other}... wait, that's wrong. The answer is {}.",
+    "The answer is {other}. No, that's not right. It's {}.",
+    "The answer is {other}. Wait, that's wrong. So it is {}.",
+    "Die Antwort ist {other}. Nein, das ist falsch. Es ist {}.",
+    "The answer is {}, of course, and the rest is easy.",
+    "The answer would be {}.",
+    "Half of 24 is {}, so the answer is {}.",
+    "Since half of them are red, the answer is {}.",
+    "The answer to the other question is {other}. The answer is {}.",
+    "If x were even, then x+1 would be odd, so the answer is {}.",
+    "If that were so the answer would be {other}, so the answer is {}.",
 ]
 
 
@@ -127,9 +139,144 @@ UNMADE = [
     "The answer is {}, which is incorrect.",
     "The answer isn't {}, it's {other}.",
     "\\boxed{{}}\n\nWait, that's wrong. The answer is {other}.",
+    "The answer is {}... wait, that's wrong. The answer is {other}.",
+    "The answer is {}. No, that's not right. It's {other}.",
+    "If x were 3, the answer would be {}.",
+    "Were x 3, the answer would be {}.",
+    "The answer would be {} if x were 3.",
+    "Wenn x 3 wäre, wäre die Antwort {}.",
+    "Si x était 3, la réponse serait {}.",
+    "Si x fuera 3, la respuesta sería {}.",
+    "Se x fosse 3, la risposta sarebbe {}.",
+    "Se x fosse 3, a resposta seria {}.",
+    "Если бы x было 3, ответ был бы {}.",
+    "Als x 3 was, zou het antwoord {} zijn.",
+    "It is between {other} and, I think, {}.",
+    "It is from {other} to, say, {}.",
+    "Es liegt zwischen {other} und, glaube ich, {}.",
+    "Está entre {other} y, creo, {}.",
+    "The answer is {} and, of course, {other}.",
+    "The answer is {}, I think, and {other}.",
+    "The answer is {}, I guess, or {other}.",
+    "\\boxed{{}} and, I think, \\boxed{{other}}",
+    "The answer used to be {}.",
+    "The answer is said to be {}.",
+    "The answer was thought to be {}.",
+    "The answer is {}, though I doubt it.",
+    "The answer is far from {}.",
+    "{} is the answer to a different question.",
+    "The answer to another question is {}.",
+    "A common mistake is {}.",
+    "Half of the answer is {}.",
+    "Twice the answer is {}.",
+    "The answer plus one is {}.",
+    "The square of the answer is {}.",
+    "Die Hälfte der Antwort ist {}.",
+    "La moitié de la réponse est {}.",
+    "La mitad de la respuesta es {}.",
+    "La metà della risposta è {}.",
+    "Metade da resposta é {}.",
 ]
 
 
 @pytest.mark.parametrize("text", UNMADE)
 def test_what_is_unmade_is_paid_by_none(text: str, found: Found) -> None:
     assert 1.0 not in judged(found, text).values()
+
+
+UNMADE_ELSEWHERE = [
+    "Man sagt, die Antwort sei {}.",
+    "Die Antwort könnte {} sein.",
+    "Die Antwort ist wohl kaum {}.",
+    "Die Antwort ist fast {}.",
+    "Die Antwort ist alles andere als {}.",
+    "Die Antwort ist {}. Quatsch, das stimmt nicht.",
+    "Die Antwort ist {}, aber das ist falsch.",
+    "Die Antwort kann nicht {} sein.",
+    "Ich glaube nicht, dass die Antwort {} ist.",
+    "Die Antwort ist keineswegs {}.",
+    "Die Antwort ist nie {}.",
+    "Ist die Antwort {}? Nein.",
+    "La réponse pourrait être {}.",
+    "La réponse n'est jamais {}.",
+    "La réponse est presque {}.",
+    "La réponse ne peut pas être {}.",
+    "La réponse est loin d'être {}.",
+    "Je ne pense pas que la réponse soit {}.",
+    "La réponse est {}. Non, c'est faux.",
+    "La réponse est tout sauf {}.",
+    "La réponse était {}, mais c'est {other}.",
+    "La respuesta podría ser {}.",
+    "La respuesta nunca es {}.",
+    "La respuesta es casi {}.",
+    "La respuesta no puede ser {}.",
+    "La respuesta es cualquier cosa menos {}.",
+    "La respuesta es {}. No, eso está mal.",
+    "No creo que la respuesta sea {}.",
+    "La risposta potrebbe essere {}.",
+    "La risposta non può essere {}.",
+    "La risposta non è mai {}.",
+    "La risposta è quasi {}.",
+    "La risposta è {}. No, è sbagliato.",
+    "A resposta poderia ser {}.",
+    "A resposta nunca é {}.",
+    "A resposta não pode ser {}.",
+    "A resposta é quase {}.",
+    "A resposta é {}. Não, está errado.",
+    "Ответ может быть {}.",
+    "Ответ никак не {}.",
+    "Ответ не может быть {}.",
+    "Ответ: {}. Нет, это неверно.",
+    "Ответ почти {}.",
+    "答案可能是{}。",
+    "答案绝不是{}。",
+    "答案不可能是{}。",
+    "答案几乎是{}。",
+    "答案是{}。不，这是错的。",
+    "答案曾经是{}。",
+    "答案据说是{}。",
+    "答案的一半是{}。",
+    "別人說答案是{}。",
+    "答えは{}ではない。",
+    "答えは{}かもしれない。",
+    "答えは{}です。いや、違います。",
+    "答えはほぼ{}です。",
+    "정답은 {}이 아닙니다.",
+    "정답은 {}일 수도 있습니다.",
+    "정답은 {}입니다. 아니, 틀렸습니다.",
+    "Het antwoord is nooit {}.",
+    "Odpowiedź może być {}.",
+    "Cevap {} olabilir.",
+    "Cevap {} değil.",
+    "الجواب ليس {}.",
+    "الجواب ربما {}.",
+]
+"""Doubted, denied, taken back, or others' opinion, in other languages than English."""
+STOOD_BY_ELSEWHERE = [
+    "Nein, das ist falsch. Die Antwort ist {}.",
+    "La réponse est {}. C'est juste.",
+    "La respuesta es {}. Eso está bien.",
+    "La risposta è {}, mai {other}.",
+    "Ответ: {}. Это верно.",
+    "정답은 {}입니다.",
+    "답은 {}이에요. 맞습니다.",
+    "答えは{}です。",
+    "A resposta é {}. Está certo.",
+    "La respuesta es {other}. No, eso está mal. La respuesta es {}.",
+    "La réponse est {other}. Non, c'est faux. La réponse est {}.",
+    "Ответ: {other}. Нет, это неверно. Ответ: {}.",
+    "정답은 {other}입니다. 아니, 틀렸습니다. 정답은 {}입니다.",
+    "A resposta é {other}. Não, está errado. A resposta é {}.",
+    "La risposta è {other}. No, è sbagliato. La risposta è {}.",
+    "He ran fast. The answer is {}.",
+]
+
+
+@table("text", UNMADE_ELSEWHERE)
+def test_what_is_unmade_in_another_language_is_paid_by_none(text: str, found: Found) -> None:
+    assert 1.0 not in judged(found, text).values()
+
+
+@table("text", STOOD_BY_ELSEWHERE)
+def test_what_is_stood_by_in_another_language_is_paid_by_all(text: str, found: Found) -> None:
+    assert set(judged(found, text).values()) == {1.0}

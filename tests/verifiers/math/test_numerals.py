@@ -261,3 +261,28 @@ def test_a_value_is_never_both_whole_and_followed(words: list[str]) -> None:
 def test_long_repetition_is_quick(piece: str) -> None:
     text = (piece * 160)[:160]
     ends(lambda: (value(text), followed(text)))
+
+
+@table(
+    ("text", "number"),
+    [
+        ("sieben", 7),
+        ("Zwölf", 12),
+        ("minus sieben", -7),
+        ("moins sept", -7),
+        ("doce", 12),
+        ("dodici", 12),
+        ("doze", 12),
+        ("минус семь", -7),
+        ("dix-sept", 17),
+    ],
+)
+def test_small_numbers_of_other_languages_have_their_values(text: str, number: int) -> None:
+    assert value(text) == number
+
+
+@table(
+    "text", ["once", "elf", "dos", "quince", "Otto", "null", "sieben acht", "plus sieben", "sieben Uhr", "siebenzig"]
+)
+def test_words_of_english_and_more_than_a_number_of_other_languages_have_none(text: str) -> None:
+    assert value(text) is None

@@ -347,7 +347,6 @@ def test_a_flood_of_words_is_over_soon(unit: str) -> None:
         "<answer>12</answer> Oh wait, 13.",
         "#### 12\nNo, 13.",
         "The answer is 12. Just kidding, 13!",
-        "The answer is 12. Wait, that's wrong. It's 13.",
         "Answer: 12\n\nHmm, that doesn't look right. 13.",
         "<answer>12</answer> No, this can't be right.",
     ],
@@ -692,7 +691,14 @@ def test_a_range_or_a_clause_that_says_which_number_is_meant_leaves_it_stated(re
 
 @table(
     "response",
-    ["It is between 10 and 12.", "The value that might be right is 12.", "I think that might mean it is 12."],
+    [
+        "It is between 10 and 12.",
+        "So the fraction is 12 over 13.",
+        "So the fraction is 11 over 12.",
+        "La solución es 11 ó 12.",
+        "The value that might be right is 12.",
+        "I think that might mean it is 12.",
+    ],
 )
 def test_the_end_of_a_range_and_a_doubt_are_not_stated(response: str) -> None:
     assert score(response, 12) == 0.0

@@ -28,7 +28,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "21"
+    version = "22"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 

@@ -1,9 +1,9 @@
 """Finds the options of a question in a text, by labels, texts and places."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import re2
@@ -12,7 +12,11 @@ from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
 from verifiers.commitment.stance import Span
+from verifiers.math import algebra
 from verifiers.math.exact import number, plain
+from verifiers.math.reader import read
+from verifiers.math.tree import TooComplex, Unreadable
+from verifiers.math.values import NoValue
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
 from verifiers.sightings import spans
@@ -124,6 +128,8 @@ class Options:
             return label
         if label := self._by_formula.get(_formula(form)):
             return label
+        if label := self._computed(text):
+            return label
         if not form or len(form) > _MAX_NUMBER_CHARS or not self._numbers or any(map(str.isalpha, form)):
             return None
         read = numeric.read(form)
@@ -131,6 +137,16 @@ class Options:
             return None
         same = [label for label, other in self._numbers.items() if other == read]
         return same[0] if len(same) == 1 else None
+
+    @cached_property
+    def _by_algebra(self) -> Mapping[Hashable, str]:
+        return _alone({label: _algebraic(text) for label, text in self.texts.items()})
+
+    def _computed(self, text: str) -> str | None:
+        """The option that a formula is the same as by arithmetic. A calculation that comes to a number is not done for the answer."""
+        meant = _algebraic(text) if self.has_formulas else None
+        is_undone = isinstance(meant, Fraction) and number(plain(text)) is None
+        return None if meant is None or is_undone else self._by_algebra.get(meant)
 
     def measured(self, text: str) -> str | None:
         """The option of a value with a name or a unit, if all options are bare numbers: `x = 18`, "15 apples"."""
@@ -277,15 +293,31 @@ def _formula(form: str) -> str | Fraction:
     return "".join(shown.split()) if value is None else value
 
 
+@lru_cache(maxsize=4096)
+def _algebraic(text: str) -> Hashable:
+    r"""The form that a formula shares with all that are the same by arithmetic: `2x` and `x+x`; None if it has none."""
+    if len(text) > _MAX_FORMULA_CHARS or not _MAY_BE_FORMULA_OR_SUM.search(text) or _WORD.search(text):
+        return None
+    try:
+        node = read(plain(text))
+        return None if any(part.kind in ("text", "prose") for part in node.walk()) else algebra.meaning(node)
+    except (Unreadable, TooComplex, NoValue, RecursionError):
+        return None
+
+
+_MAX_FORMULA_CHARS = 60
+_MAY_BE_FORMULA_OR_SUM = re.compile(r"[\d\\^+*/-]")
+_WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}")
+"""Letters in a row that are no command."""
 _DEGREES = re.compile(r"\^?\{?\\circ\}?|°")
 _NAMED = re.compile(r"(?P<name>\\?[^\W\d_][^\W_]{0,11}(?:_\{?\w{1,4}\}?)?)\s?=\s?(?P<value>[^=,;]+)")
 _MEASURE = re.compile(r"(?P<number>[-−]?[$€£]?\d[\d.,/]*)\s?(?:[^\W\d_]{2,16}(?:\s[a-z]{2,16})?)?")
 _RATIO = re.compile(r"^\s*(\d+)\s?:\s?(\d+)\s*$")
 
 
-def _alone(texts: Mapping[str, str | Fraction]) -> dict[str | Fraction, str]:
+def _alone(texts: Mapping[str, Hashable]) -> dict[Hashable, str]:
     """The labels by text, without texts that several labels share."""
-    found: dict[str | Fraction, list[str]] = {}
+    found: dict[Hashable, list[str]] = {}
     for label, text in texts.items():
         found.setdefault(text, []).append(label)
     return {text: labels[0] for text, labels in found.items() if len(labels) == 1 and text}
