@@ -46,7 +46,9 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
         return True
     if _says(_BEHIND, said) and _says(_BEHIND, _said(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
         return True
-    if any(_is_led(text[max(start, place - _MAX_LEAD_CHARS) : place]) for place in places):
+    if (_says(_BEFORE, said) or not _subjects().isdisjoint(said)) and any(
+        _is_led(text[max(start, place - _MAX_LEAD_CHARS) : place]) for place in places
+    ):
         return True
     return above is not None and places[0] - start < _MAX_HEADED_CHARS and _may_head(above)
 
@@ -68,7 +70,7 @@ def load() -> None:
     _between()
     _signs()
     _signs_beyond_ascii()
-    for kinds in (_ALL, _ANYWHERE, _BEHIND, _UNMAKES, ANNOUNCES):
+    for kinds in (_ALL, _ANYWHERE, _BEHIND, _BEFORE, _UNMAKES, ANNOUNCES):
         _by_rarest(kinds)
 
 
@@ -98,7 +100,7 @@ def _is_led(before: str) -> bool:
     """Whether a text may end in a choice or a conclusion that leads to what follows."""
     leads, between = _leads(), _between()
     for word in reversed(before.encode("ascii", "replace").lower().translate(_LEADING).replace(b",", b" , ").split()):
-        if word in leads:
+        if word in leads or word == b",":
             return True
         if word not in between:
             return False
@@ -111,7 +113,13 @@ def _leads() -> Said:
 
     Behind a comma or a contrast such a phrase may stand anywhere.
     """
-    return _bare(last_words(_BEFORE | {Kind.BUT}) | listed("subjects") | {","})
+    return _bare(last_words(_BEFORE | {Kind.BUT})) | _subjects()
+
+
+@cache
+def _subjects() -> Said:
+    """Words that lead to a mention together with a verb: "it is"."""
+    return _bare(listed("subjects"))
 
 
 @cache

@@ -6,7 +6,7 @@ import pytest
 
 from verifiers.commitment.cues import Kind, shortest
 from verifiers.commitment.glance import may_commit, may_deny
-from verifiers.commitment.stance import ANNOUNCES, DENIES, Sentence
+from verifiers.commitment.stance import ANNOUNCES, DENIES, Sentence, Stance
 
 
 def sentence(text: str) -> Sentence:
@@ -26,11 +26,17 @@ def test_no_phrase_that_denies_or_bounds_is_overlooked(shown: Callable[[str], st
     assert [each.text for each in unmade if not may_deny(each)] == []
 
 
-def test_no_phrase_that_announces_is_overlooked() -> None:
-    told = [sentence(f"12, {said(phrase)} 12 km.") for phrase in shortest(ANNOUNCES)]
-    announced = [each for each in told if not each.kinds.isdisjoint(ANNOUNCES)]
-    assert len(announced) > 100
-    assert [each.text for each in announced if not may_commit(each, [0], None)] == []
+@pytest.mark.parametrize("form", ["{} 12", "12 {}", "{} it is 12", "is it 15, {} 12", "{} the right one is 12"])
+def test_no_phrase_that_commits_is_overlooked(form: str) -> None:
+    kinds = ANNOUNCES | {Kind.ONLY, Kind.EXCEPT, Kind.YES, Kind.CALLED, Kind.FITS, Kind.TRUE, Kind.CHOOSE, Kind.SO}
+    told = [sentence(form.replace("{}", said(phrase))) for phrase in shortest(kinds)]
+    place = [each.text.index("12") for each in told]
+    committed = [(each, at) for each, at in zip(told, place, strict=True) if each.stance((at, at + 2)) in COMMITTED]
+    assert len(committed) > 200
+    assert [each.text for each, at in committed if not may_commit(each, [at], None)] == []
+
+
+COMMITTED = frozenset([Stance.ANNOUNCED, Stance.CONCLUDED, Stance.CALLED, Stance.TRUE])
 
 
 @pytest.mark.parametrize("text", ["Thus the area is 36 cm², or ≈ 40.", "So f(x) isn 36.", "Now add both: 36"])
