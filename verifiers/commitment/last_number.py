@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.behind import is_doubted
-from verifiers.commitment.cues import Kind, Word, listed, words
+from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.roles import is_bound_to_words, is_label
-from verifiers.commitment.sayings import divides
+from verifiers.commitment.sayings import divides, may_divide
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
@@ -87,12 +87,12 @@ def _is_range(text: str, start: int, low: Offer, high: Offer) -> bool:
     """Whether two numbers are the ends of a range: "12-15", "12 to 15", "between 12 and, at the very most, 15"."""
     if text[low.end : high.start] == ":":
         return True
-    said = words(text, low.end, high.start) if high.start - low.end < _MAX_RANGE_CHARS else []
-    if not said or not _is_aside(said[1:]):
+    joint = first_word(text, low.end, high.start) if high.start - low.end < _MAX_RANGE_CHARS else ""
+    is_range = joint in listed("ranges") or joint in _RANGE_SIGNS
+    if not is_range and joint not in single(Kind.JOINS):
         return False
-    if said[0].text in listed("ranges") or said[0].text in _RANGE_SIGNS:
-        return True
-    return len(said) > 1 and said[0].text in single(Kind.JOINS) and _is_low_end(text, start, low)
+    aside = words(text, low.end, high.start)[1:]
+    return _is_aside(aside) and (is_range or (bool(aside) and _is_low_end(text, start, low)))
 
 
 def _is_aside(said: Sequence[Word]) -> bool:
@@ -114,8 +114,10 @@ def _is_behind_range(text: str, start: int, low: Offer, high: Offer, last: Offer
 
 def _is_quotient(text: str, start: int, end: int, one: Offer, other: Offer) -> bool:
     """Whether only words for a division stand between two numbers that end a clause: "3 over 4", but not "pick 3 over 4"."""
-    said = words(text, one.end, other.start) if other.start - one.end < _MAX_BEHIND_CHARS else []
-    if not said or divides(said, 0) < len(said):
+    if other.start - one.end > _MAX_BEHIND_CHARS or not may_divide(first_word(text, one.end, other.start)):
+        return False
+    said = words(text, one.end, other.start)
+    if divides(said, 0) < len(said):
         return False
     sentence = sentence_at(text, other.start, start, end)
     first, stop = sentence.place((one.start, other.end))

@@ -55,6 +55,11 @@ def divides(said: Sequence[Word], place: int) -> int:
     return max((stop for sign, stop in _at(said, place) if sign == "/"), default=place)
 
 
+def may_divide(word: str) -> bool:
+    """Whether words for a division may begin with a word."""
+    return any(sign == "/" for _, sign in _written().get(word, ()))
+
+
 def finds_none(said: Sequence[Word], place: int) -> bool:
     """Whether the words from a place to the end say that there is no solution."""
     return (NO_SOLUTION, len(said)) in _at(said, place)

@@ -701,7 +701,7 @@ class Sentence:
             found = [cue.stop for cue in here if cue.kind is Kind.BUT]
             if found:
                 place = max(found)
-            elif self.words[place].text in _TURN_SIGNS:
+            elif self.words[place].text in ",:;.—–-!…、":
                 place += 1
             else:
                 return False
@@ -726,7 +726,7 @@ class Sentence:
 
 TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
-_TURN_SIGNS = frozenset(",:;.—–-!…，、：！")
+_TURN_SIGNS = frozenset(",:;.—–-!…，、：")
 
 
 def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
