@@ -23,6 +23,8 @@ Said = frozenset[bytes]
 _LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).ljust(256)
 _LEADING = bytes(code if chr(code).isalnum() else 44 if code in b",:;" else 32 for code in range(128)).ljust(256)
 """Tables that leave letters, or letters, digits and one sign for a pause, and put blanks in place of the rest."""
+_DISPLAY_ENDS = b"\\]"
+"""No phrase goes on behind a backslash, so that this bracket closes none: `\\[ 5 \\]` is no "[ ]"."""
 _NOT = b"nt"
 """Stands for "n't", whose letters would else be parts of other words."""
 _MAX_LEAD_CHARS = 100
@@ -55,9 +57,9 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
 
 def may_deny(sentence: Sentence) -> bool:
     """Whether a sentence, or a verdict behind it on its line, may deny a mention, or call it a limit."""
-    shown = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS].lower()
+    shown = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS]
     if not shown.isascii():
-        shown = shown.replace("\u2019", "'")
+        shown = shown.lower().replace("\u2019", "'")
         if not _signs_beyond_ascii().isdisjoint(beyond_ascii(shown)):
             return True
         shown = shown.encode("ascii", "replace").decode()
@@ -85,7 +87,7 @@ def _may_head(above: Sentence) -> bool:
 
 def _said(text: str) -> Said:
     """The words of a text that consist of letters, and its signs that phrases hold."""
-    shown = text.encode().lower()
+    shown = text.encode().lower().replace(_DISPLAY_ENDS, b" ")
     signs = [sign for sign in _signs() if sign in shown]
     return frozenset([*shown.replace(b"n't", b" " + _NOT + b" ").translate(_LETTERS).split(), *signs])
 
