@@ -116,6 +116,7 @@ STOOD_BY = [
     "The answer would be {}.",
     "Half of 24 is {}, so the answer is {}.",
     "Since half of them are red, the answer is {}.",
+    "There is no doubt that the answer is {}.",
     "The answer to the other question is {other}. The answer is {}.",
     "If x were even, then x+1 would be odd, so the answer is {}.",
     "If that were so the answer would be {other}, so the answer is {}.",
@@ -167,6 +168,12 @@ UNMADE = [
     "{} is the answer to a different question.",
     "The answer to another question is {}.",
     "A common mistake is {}.",
+    "It can't be that the answer is {}.",
+    "In no case is the answer {}.",
+    "Under no circumstances is the answer {}.",
+    "There's a 50% chance the answer is {}.",
+    "The answer is rarely {}.",
+    "For the answer to be {}, x must be 7.",
     "Half of the answer is {}.",
     "Twice the answer is {}.",
     "The answer plus one is {}.",
@@ -185,6 +192,11 @@ def test_what_is_unmade_is_paid_by_none(text: str, found: Found) -> None:
 
 
 UNMADE_ELSEWHERE = [
+    "Die Antwort ist auf keinen Fall {}.",
+    "La réponse n'est en aucun cas {}.",
+    "La respuesta no es en ningún caso {}.",
+    "La risposta non è in nessun caso {}.",
+    "A resposta não é em nenhum caso {}.",
     "Man sagt, die Antwort sei {}.",
     "Die Antwort könnte {} sein.",
     "Die Antwort ist wohl kaum {}.",
