@@ -131,7 +131,7 @@ class Gate:
                 await drain_body(receive)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _scope_of(path: str) -> KeyScope | None:
     """The scope that a key needs for a path. None: any key will do."""
     if _is_below(path, _ANY_KEY):
