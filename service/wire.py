@@ -200,7 +200,7 @@ def _as_batch(body: bytes) -> bytes | None:
         return b'{"items":%b}' % body
     try:
         fields = _fields_decoder.decode(body)
-    except msgspec.ValidationError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     if "items" in fields or fields.keys().isdisjoint(ScoreItem.__struct_fields__):
         return None

@@ -42,6 +42,8 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
     if ">" in shown or not shown.isascii():
         return True
     said = _said(shown)
+    if not _compared().isdisjoint(said):
+        return True
     if not places:
         return _says(_ALL, said) or not _leads().isdisjoint(said)
     if _says(_ANYWHERE, said):
@@ -69,6 +71,7 @@ def may_deny(sentence: Sentence) -> bool:
 def load() -> None:
     """Build the tables of words, before any response is read."""
     _leads()
+    _compared()
     _between()
     _signs()
     _signs_beyond_ascii()
@@ -122,6 +125,12 @@ def _leads() -> Said:
 def _subjects() -> Said:
     """Words that lead to a mention together with a verb: "it is"."""
     return _bare(listed("subjects"))
+
+
+@cache
+def _compared() -> Said:
+    """Words that call one of several mentions the better one."""
+    return _bare(listed("compared"))
 
 
 @cache

@@ -110,6 +110,8 @@ def test_an_item_that_cannot_be_judged_is_invalid_and_costs_nobody_else(served: 
         (b"[" * 100_000, 422, None),
         (b'{"items": [{"response": "a", "reference": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}", 400, None),
         (b"3", 422, None),
+        (b'{"response": 5, "verifier": "math", "id": \xff}', 422, ["response"]),
+        (b'{"unheard": 5, "response": "a"', 422, ["unheard"]),
         (b"[3]", 422, ["items", 0]),
         (b'[{"response": "a"}, {"response": 5}]', 422, ["items", 1, "response"]),
         (b'{"verifier": "math", "respons": "a"}', 422, ["items", 0, "respons"]),
