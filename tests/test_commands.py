@@ -12,7 +12,9 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 
 
 def _made(*arguments: str) -> str:
-    return subprocess.run(["make", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_make_help_tells_each_command_in_one_line() -> None:
