@@ -158,7 +158,9 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _item_decoder = msgspec.json.Decoder(ScoreItem)
-_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_bare_decoder: msgspec.json.Decoder[dict[str, msgspec.Raw] | list[msgspec.Raw]] = msgspec.json.Decoder(
+    dict[str, msgspec.Raw] | list[msgspec.Raw]
+)
 _row_decoder = msgspec.json.Decoder(RowFields)
 _messages_decoder = msgspec.json.Decoder(list[Message])
 _encoder = msgspec.json.Encoder()
@@ -195,13 +197,14 @@ async def _decode(body: bytes, max_items: int) -> ScoreRequest:
 def _as_batch(body: bytes) -> bytes | None:
     """The batch of a body that holds a list of items, or one item with the options of its request. None: it holds
     something else.
+
+    Raises:
+        BadRequest: the body is not JSON. Its first mistake in shape comes before the place where JSON ends.
+        Unprocessable: it is neither a list nor an object.
     """
-    if body.lstrip()[:1] == b"[":
-        return b'{"items":%b}' % body
-    try:
-        fields = _fields_decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+    fields = parse(_bare_decoder, body, [])
+    if isinstance(fields, list):
+        return _encoder.encode({"items": fields})
     if "items" in fields or fields.keys().isdisjoint(ScoreItem.__struct_fields__):
         return None
     options = {name: fields.pop(name) for name in ("deadline_s", "cache", "references") if name in fields}

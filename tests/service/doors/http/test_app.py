@@ -107,11 +107,13 @@ def test_an_item_that_cannot_be_judged_is_invalid_and_costs_nobody_else(served: 
         (b'{"items": [', 400, None),
         (b'{"items": [{"response": "a", "reference": NaN}]}', 400, None),
         (b'{"items": [{"response": "\xff"}]}', 400, None),
-        (b"[" * 100_000, 422, None),
+        (b"[" * 100_000, 400, None),
         (b'{"items": [{"response": "a", "reference": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}", 400, None),
         (b"3", 422, None),
-        (b'{"response": 5, "verifier": "math", "id": \xff}', 422, ["response"]),
-        (b'{"unheard": 5, "response": "a"', 422, ["unheard"]),
+        (b'{"response": 5, "verifier": "math", "id": \xff}', 400, None),
+        (b'{"unheard": 5, "response": "a"', 400, None),
+        (b'[{"response": "a"}], "explain": true', 400, None),
+        (b'{"response": "a"} {}', 400, None),
         (b"[3]", 422, ["items", 0]),
         (b'[{"response": "a"}, {"response": 5}]', 422, ["items", 1, "response"]),
         (b'{"verifier": "math", "respons": "a"}', 422, ["items", 0, "respons"]),
@@ -168,6 +170,13 @@ def test_one_item_or_a_list_of_items_is_a_batch(served: Any) -> None:
     assert [result["score"] for result in lone["results"]] == [0.0]
     assert lone["summary"]["items"] == 1
     assert shared.json()["results"][0]["score"] == 1.0
+
+
+@pytest.mark.parametrize("form", ['{"items": [%s]}', "[%s]", "%s"])
+def test_half_a_character_makes_its_item_invalid_in_every_form(served: Any, form: str) -> None:
+    one = json.dumps(item("12 \ud83d"))
+    (result,) = post(served, (form % one).encode()).json()["results"]
+    assert (result["status"], result["reason"]) == ("invalid", "invalid_text")
 
 
 def test_a_large_list_of_items_is_a_batch(served: Any) -> None:
