@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import RecordStore
 from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -49,3 +51,24 @@ async def store(request: Any) -> AsyncIterator[RecordStore]:
             made = RedisRecords(server.url, prefix="t:")
         stack.push_async_callback(made.close)
         yield made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser. It ends with the module, because asynchronous tests cannot run beside its event loop."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A context of the browser that belongs to the test."""
+    found = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    found.set_default_timeout(PATIENCE_S * 1000)
+    expect.set_options(timeout=PATIENCE_S * 1000)
+    yield found
+    found.close()

@@ -1,9 +1,11 @@
 """The console: pages for people, at `/`. They call the same routes as everybody, with the reader's own key."""
 
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse
+from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -11,7 +13,7 @@ from service.doors.http.pages import CONSOLE
 
 PATH: Final = "/"
 FILES: Final = "/console"
-"""The path above all scripts, styles and fonts of the pages."""
+"""The path above all other pages, scripts, styles and fonts."""
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -20,16 +22,49 @@ _HEADERS: Final = {
     "Cache-Control": "no-cache",
 }
 """A page loads and calls nothing but this service, and no text in it can become a script."""
+_HEADER: Final = "<!-- header -->"
+"""The place in each page where the header goes."""
 
 
-def mount(app: FastAPI) -> None:
-    """Add the pages to the application."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the console."""
 
-    @app.get(PATH, include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(CONSOLE / "index.html", headers=_HEADERS)
+    title: str
+    path: str
+    file: str
 
+
+PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
+PAGES: Final = (PLAYGROUND,)
+"""The pages of a service, in the order of the header."""
+_API: Final = Page("API", "/docs", "")
+
+
+def mount(app: FastAPI, pages: Sequence[Page] = PAGES) -> None:
+    """Add the pages to the application, with their scripts and styles. The header of each leads to all of them."""
+    for page in pages:
+        app.get(page.path, include_in_schema=False)(_answer(page, (*pages, _API)))
     app.mount(FILES, _Files(directory=CONSOLE))
+
+
+def _answer(page: Page, linked: Sequence[Page]) -> Callable[[], Coroutine[Any, Any, HTMLResponse]]:
+    text = (CONSOLE / page.file).read_text().replace(_HEADER, _header(page, linked))
+
+    async def answer() -> HTMLResponse:
+        return HTMLResponse(text, headers=_HEADERS)
+
+    return answer
+
+
+def _header(page: Page, linked: Sequence[Page]) -> str:
+    links = " ".join(
+        f'<a href="{each.path}"{" aria-current=page" if each is page else ""}>{each.title}</a>' for each in linked
+    )
+    return (
+        f'<header><h1>Rewardline</h1><nav aria-label="Pages">{links}</nav><form id="with-key" hidden>'
+        '<label class="key">API key <input id="key" type="password" autocomplete="off"></label></form></header>'
+    )
 
 
 class _Files(StaticFiles):

@@ -3,13 +3,13 @@
 import json
 import shlex
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect
 
+from tests.browser import Opened
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S
 
@@ -17,35 +17,8 @@ KEY = "console-secret-0123456"
 HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202eabc\u202c {{7*7}} \\boxed{5}"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        )
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    found = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    found.set_default_timeout(PATIENCE_S * 1000)
-    expect.set_options(timeout=PATIENCE_S * 1000)
-    yield found
-    found.close()
-
-
-class Opened:
-    """A page with everything that the browser complained of."""
-
-    def __init__(self, context: BrowserContext, url: str) -> None:
-        self.page: Page = context.new_page()
-        self.complaints: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.goto(url)
+class Playground(Opened):
+    """The first page."""
 
     def try_it(self, name: str, response: str, reference: str, *, is_json: bool = False) -> None:
         self.page.get_by_role("searchbox").fill(name)
@@ -66,7 +39,7 @@ class Opened:
 
 
 def test_a_verdict_is_explained_as_one_types(served: Served, context: BrowserContext) -> None:
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     opened.try_it("math", "First \\boxed{3}. No, \\boxed{\\frac{2}{4}}.", "0.5")
     found = opened.verdict("correct by math")
     assert found.locator("mark").inner_text() == "\\frac{2}{4}"
@@ -81,7 +54,7 @@ def test_a_verdict_is_explained_as_one_types(served: Served, context: BrowserCon
 
 @pytest.mark.browser
 def test_every_example_gives_the_verdict_that_it_promises(served: Served, context: BrowserContext) -> None:
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     opened.page.get_by_role("searchbox").fill("numeric")
     opened.page.locator("#catalogue button", has_text="numeric").first.click()
     examples = opened.page.locator("#examples button")
@@ -98,12 +71,12 @@ def test_every_example_gives_the_verdict_that_it_promises(served: Served, contex
 def test_a_link_holds_the_whole_case_and_a_copied_call_gives_its_verdict(
     served: Served, context: BrowserContext
 ) -> None:
-    first = Opened(context, served.url)
+    first = Playground(context, served.url)
     first.try_it("math", "It's \\boxed{0.51}", "0.5")
     first.page.get_by_label("abs_tol").fill("0.1")
     first.verdict("correct by math")
     link = first.copied("Copy link")
-    second = Opened(context, link)
+    second = Playground(context, link)
     second.verdict("correct by math")
     assert second.page.locator("#response").input_value() == "It's \\boxed{0.51}"
     assert second.page.get_by_label("abs_tol").input_value() == "0.1"
@@ -124,7 +97,7 @@ def test_a_link_holds_the_whole_case_and_a_copied_call_gives_its_verdict(
 
 @pytest.mark.browser
 def test_hostile_text_is_shown_as_text(served: Served, context: BrowserContext) -> None:
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     opened.try_it("math", HOSTILE, "5")
     found = opened.verdict("correct by math")
     assert HOSTILE in found.locator("pre").first.inner_text()
@@ -140,7 +113,7 @@ def test_hostile_text_is_shown_as_text(served: Served, context: BrowserContext) 
 
 @pytest.mark.browser
 def test_mistakes_are_said_where_they_are(served: Served, context: BrowserContext) -> None:
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     opened.try_it("numeric", "5", '{"a": ', is_json=True)
     opened.verdict("The reference is not JSON")
     opened.page.get_by_label("as JSON").uncheck()
@@ -152,7 +125,7 @@ def test_mistakes_are_said_where_they_are(served: Served, context: BrowserContex
 
 @pytest.mark.browser
 def test_a_recipe_shows_its_checks(served: Served, context: BrowserContext) -> None:
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     opened.try_it("think_math", "<think>so</think>The answer is 12.", "12")
     found = opened.verdict("correct by think_math")
     assert found.locator("tbody").first.inner_text().split("\n")[0].split()[0] == "math"
@@ -162,7 +135,7 @@ def test_a_recipe_shows_its_checks(served: Served, context: BrowserContext) -> N
 
 def test_with_keys_the_page_opens_and_asks_for_one(serve: Serve, context: BrowserContext) -> None:
     served = serve(api_keys=f"me={KEY}", sandbox="none")
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     opened.verdict("Give an API key above.")
     opened.page.get_by_label("API key").fill(KEY)
     opened.page.keyboard.press("Enter")
@@ -176,7 +149,7 @@ def test_with_keys_the_page_opens_and_asks_for_one(serve: Serve, context: Browse
 def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) -> None:
     served = serve(console="false", sandbox="none")
     assert context.request.get(served.url).status == 404
-    assert context.request.get(f"{served.url}/console/console.js").status == 404
+    assert context.request.get(f"{served.url}/console/playground.js").status == 404
 
 
 @pytest.mark.browser(beyond=1)
@@ -184,7 +157,7 @@ def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) ->
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE_S * 1000)
-    opened = Opened(context, served.url)
+    opened = Playground(context, served.url)
     for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7")):
         opened.try_it(name, response, reference)
         opened.verdict(f"by {name}")

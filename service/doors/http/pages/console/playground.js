@@ -1,5 +1,6 @@
 /** The playground: choose a verifier or a recipe, write a response, and see the verdict as you type. */
 import { byId, make } from "./dom.js";
+import { call, json, problemIn, whenKeyIsGiven } from "./call.js";
 import { paramsForm } from "./form.js";
 import { forms, packed, unpacked } from "./share.js";
 import { verdict } from "./verdict.js";
@@ -13,20 +14,8 @@ let timer = null;
 let asked = null;
 let shown = null;
 
-async function call(path, options = {}) {
-  const key = sessionStorage.getItem("key");
-  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-  const reply = await fetch(path, { ...options, headers });
-  if (reply.status === 401 || reply.status === 403) byId("with-key").hidden = false;
-  return reply;
-}
-
 async function start() {
-  const [verifiers, recipes] = await Promise.all(["/v1/verifiers", "/v1/recipes"].map(async (path) => {
-    const reply = await call(path);
-    if (!reply.ok) throw new Error(reply.status === 401 ? "Give an API key above." : `${path}: ${reply.status}`);
-    return reply.json();
-  }));
+  const [verifiers, recipes] = await Promise.all(["/v1/verifiers", "/v1/recipes"].map((path) => json(path)));
   catalogue = [
     ...verifiers.verifiers.map((each) => ({ ...each, kind: "verifier" })),
     ...recipes.recipes.map((each) => ({ kind: "recipe", name: each.name, summary: each.about || each.checks.map((check) => check.name).join(", "), examples: [], params_schema: {} })),
@@ -111,7 +100,7 @@ async function judge() {
     const body = JSON.stringify({ items: [item], explain: true });
     const reply = await call("/v1/score", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: asked.signal });
     const said = await reply.json();
-    if (!reply.ok) return say([said.title, said.detail, ...(said.errors || []).map((each) => `${each.loc.join(".")}: ${each.msg}`)].filter(Boolean).join(". "));
+    if (!reply.ok) return say(problemIn(said));
     shown = item;
     byId("verdict").replaceChildren(...verdict(item, said.results[0]));
     byId("share").hidden = false;
@@ -136,11 +125,7 @@ function save() {
 for (const field of Object.values(fields)) field.addEventListener("input", later);
 byId("search").addEventListener("input", list);
 byId("save").addEventListener("click", save);
-byId("with-key").addEventListener("submit", (event) => {
-  event.preventDefault();
-  sessionStorage.setItem("key", byId("key").value);
-  start().catch((error) => say(error.message));
-});
+whenKeyIsGiven(() => start().catch((error) => say(error.message)));
 for (const button of document.querySelectorAll("[data-copy]"))
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(forms[button.dataset.copy](shown));
