@@ -44,7 +44,9 @@ def test_the_layers_are_those_of_the_contracts() -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """What only type checkers import does not count: it is not run."""
-    graph = grimp.build_graph("service", "verifiers", "sandbox", "tracing", exclude_type_checking_imports=True)
+    graph = grimp.build_graph(
+        "service", "verifiers", "sandbox", "fairness", "tracing", exclude_type_checking_imports=True
+    )
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imports).prepare()
 

@@ -2,13 +2,17 @@
 
 A request that does not fit is refused at once and as a whole. The refusal says when it is worth trying again. So no
 queue grows without a bound. Bytes are reserved before a body is read, and items as soon as they are counted.
+
+The last part of the room is for tenants that hold less than their share, so that nobody keeps others out.
 """
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from fairness import TENANT, weight_of
 from service.errors import Overloaded, ShuttingDown
 from service.limits.keys import CALLER
 from service.limits.open_calls import OpenCalls
@@ -17,6 +21,17 @@ from service.system_random import SYSTEM_RANDOM
 
 _MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
 _MAX_DIGITS = 9
+_FREE_FOR_ALL = 0.75
+"""The part of the room that any tenant may fill. Beyond it, a tenant gets no more than its share of the whole."""
+_MAX_TENANTS = 64
+
+
+@dataclass(slots=True)
+class _Held:
+    """What one tenant has in flight."""
+
+    items: int = 0
+    bytes: int = 0
 
 
 class Admission:
@@ -35,6 +50,8 @@ class Admission:
         self.calls = OpenCalls()
         self.rate_limits = RateLimits()
         self._items_per_s = 0.0
+        self._held: dict[str, _Held] = {}
+        """The tenants that have been seen, also if they hold nothing now."""
         self._freed = asyncio.Event()
 
     def enter(self) -> "Permit":
@@ -69,7 +86,10 @@ class Admission:
         self._freed.clear()
         await self._freed.wait()
 
-    def give(self, items: int, nbytes: int, requests: int) -> None:
+    def give(self, items: int, nbytes: int, requests: int, tenant: str) -> None:
+        held = self._holding(tenant)
+        held.items -= items
+        held.bytes -= nbytes
         self.items -= items
         self.bytes -= nbytes
         self.requests -= requests
@@ -88,20 +108,46 @@ class Admission:
         Raises:
             Overloaded
         """
-        self._check_room(items, 0)
+        self._check_room(items, 0, TENANT.get())
 
-    def take(self, items: int, nbytes: int) -> None:
-        self._check_room(items, nbytes)
+    def take(self, items: int, nbytes: int, tenant: str) -> None:
+        self._check_room(items, nbytes, tenant)
+        held = self._held[tenant]
+        held.items += items
+        held.bytes += nbytes
         self.items += items
         self.bytes += nbytes
 
-    def _check_room(self, items: int, nbytes: int) -> None:
+    def _check_room(self, items: int, nbytes: int, tenant: str) -> None:
+        held = self._holding(tenant)
         if self.items + items > self._max_items or self.bytes + nbytes > self._max_bytes:
             raise Overloaded(
                 f"{self.items} items and {self.bytes / 1e6:.1f} MB are in flight; "
                 f"at most {self._max_items} items and {self._max_bytes / 1e6:.0f} MB may be",
                 retry_after_s=self._retry_after_s(),
             )
+        if len(self._held) == 1 or not (held.items or held.bytes):
+            return
+        share = weight_of(tenant) / sum(map(weight_of, self._held))
+        for own, more, all_held, most in (
+            (held.items, items, self.items, self._max_items),
+            (held.bytes, nbytes, self.bytes, self._max_bytes),
+        ):
+            if more and all_held + more > _FREE_FOR_ALL * most and own + more > share * most:
+                raise Overloaded(
+                    f"you have {held.items} items and {held.bytes / 1e6:.1f} MB in flight, more than your share of this "
+                    f"busy service ({share:.0%}); the room that is left is for others",
+                    retry_after_s=self._retry_after_s(),
+                )
+
+    def _holding(self, tenant: str) -> _Held:
+        held = self._held.get(tenant)
+        if held is None:
+            held = self._held[tenant] = _Held()
+            if len(self._held) > _MAX_TENANTS:
+                idle = (name for name, each in self._held.items() if not (each.items or each.bytes or each is held))
+                self._held.pop(next(idle, ""), None)
+        return held
 
     def _retry_after_s(self) -> float:
         """The time in which about half of the work in flight will be done. It has jitter, so that callers do not come
@@ -114,11 +160,12 @@ class Admission:
 class Permit:
     """The items and bytes that one request holds. They are given back when the `with` block ends."""
 
-    __slots__ = ("_admission", "_bytes", "_caller", "_charged", "_items")
+    __slots__ = ("_admission", "_bytes", "_caller", "_charged", "_items", "_tenant")
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._caller = CALLER.get()
+        self._tenant = TENANT.get()
         self._items = 0
         self._bytes = 0
         self._charged = 0
@@ -130,7 +177,7 @@ class Permit:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._admission.give(self._items, self._bytes, 1)
+        self._admission.give(self._items, self._bytes, 1, self._tenant)
         self._admission.rate_limits.give(self._caller, self._charged)
 
     def add(self, *, items: int = 0, nbytes: int = 0) -> None:
@@ -139,11 +186,11 @@ class Permit:
         Raises:
             Overloaded: the work does not fit, or is more than the caller's key may ask for.
         """
-        self._admission.take(items, nbytes)
+        self._admission.take(items, nbytes, self._tenant)
         try:
             self.charge(items)
         except Overloaded:
-            self._admission.give(items, nbytes, 0)
+            self._admission.give(items, nbytes, 0, self._tenant)
             raise
         self._items += items
         self._bytes += nbytes

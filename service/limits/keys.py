@@ -5,12 +5,14 @@
 
         keys:
           run-17:  {sha256: '9f86...', scopes: [score], items_per_s: 20000, max_items_in_flight: 16384}
-          verl:    {sha256: '6030...', scopes: [score, sandbox]}
+          verl:    {sha256: '6030...', scopes: [score, sandbox], weight: 3}
           grafana: {sha256: 'fd61...', scopes: [admin]}
 
     score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
     sandbox   the caller's own programs run in boxes: /run_code and its like
     admin     /metrics
+
+While several wait for workers, boxes or judges, they are served in turn, by weight (1 where none is given).
 
 Keys are kept as SHA-256 digests and compared in constant time, each candidate against every key. Metrics and logs show
 the name of a key, never the key. Limits hold for this process, not for all replicas together.
@@ -31,6 +33,7 @@ from typing import Annotated, Any, Final
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from fairness import WEIGHTS
 from service.errors import Forbidden, Unauthenticated
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -53,6 +56,8 @@ class Caller:
     scopes: frozenset[Scope] = frozenset(Scope)
     items_per_s: float | None = None
     max_items_in_flight: int | None = None
+    weight: int = 1
+    """The share of its tenant in workers, boxes and judges while others wait, too."""
 
     def check(self, scope: Scope) -> None:
         """Check that the key has the scope.
@@ -82,12 +87,15 @@ class Keys:
 
     def __init__(self, callers: Mapping[bytes, Caller], *, required: bool = False) -> None:
         """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none."""
-        self._callers = dict(callers)
         self._required = required
+        self.use(callers)
 
     def use(self, callers: Mapping[bytes, Caller]) -> None:
         """Put other keys in force. Requests under way go on."""
         self._callers = dict(callers)
+        WEIGHTS.clear()
+        for caller in callers.values():
+            WEIGHTS[caller.name] = max(caller.weight, WEIGHTS.get(caller.name, 1))
 
     def caller_of(self, authorization: str | None) -> Caller:
         """The caller with the key in an `Authorization` header.
@@ -132,6 +140,7 @@ class _KeySpec(BaseModel):
     scopes: Annotated[list[Scope], Field(min_length=1)] = [Scope.SCORE]
     items_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     max_items_in_flight: Annotated[int, Field(gt=0)] | None = None
+    weight: Annotated[int, Field(ge=1, le=1000)] = 1
 
     @field_validator("sha256")
     @classmethod
@@ -163,7 +172,9 @@ def read(path: Path) -> dict[bytes, Caller]:
         raise BadKeys([f"{path}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems]) from error
     _check(path, parsed.keys)
     return {
-        bytes.fromhex(spec.sha256): Caller(name, frozenset(spec.scopes), spec.items_per_s, spec.max_items_in_flight)
+        bytes.fromhex(spec.sha256): Caller(
+            name, frozenset(spec.scopes), spec.items_per_s, spec.max_items_in_flight, weight=spec.weight
+        )
         for name, spec in parsed.keys.items()
     }
 

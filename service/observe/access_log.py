@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairness import TENANT
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
 from service.observe.metrics import Metrics
@@ -64,6 +65,7 @@ class Call:
         caller = keys.caller_of(authorization)
         self.key = caller.name
         CALLER.set(caller)
+        TENANT.set(caller.name)
         if scope is not None:
             caller.check(scope)
 

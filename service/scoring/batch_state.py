@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
+from fairness import TENANT
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Composition, Part
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
@@ -29,6 +30,7 @@ class BatchState:
         on_result: Callable[[int, Result], None] | None = None,
     ) -> None:
         self.request = request
+        self.tenant = TENANT.get()
         self.deadline = request.deadline
         self.cache = request.cache
         self.results: list[Result | None] = [None] * len(request.items)

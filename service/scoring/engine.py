@@ -19,6 +19,7 @@ from typing import Self
 
 import msgspec
 
+from fairness import FairLock
 from service.cache.cached_verdict import decode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
@@ -89,7 +90,7 @@ class Engine:
         self._worker_slots = 2 * workers
         self._pending = PendingVerdicts()
         self._queues: dict[str, FairQueue] = {}
-        self._preparing = asyncio.Lock()
+        self._preparing = FairLock()
         """Large batches hold this lock between two of their slices, so that they take turns. It guards no data."""
         self._tasks = asyncio.TaskGroup()
 

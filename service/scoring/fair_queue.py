@@ -1,8 +1,9 @@
-"""The queue of one verifier. It serves batches fairly.
+"""The queue of one verifier. It serves tenants fairly, and the batches of each tenant fairly.
 
-Each verifier has its own queue, so that cheap work never waits for costly work. In a queue, each batch has its own
-line, and a chunk takes items from each line in turn. So an item of a small batch waits for the chunk under way, but not
-for a large batch that came earlier. One chunk can hold items of many small batches.
+Each verifier has its own queue, so that cheap work never waits for costly work. In a queue, tenants that wait share the
+workers' time by their weights, however many batches each has. Each batch has its own line, and a chunk takes items from
+each line in turn. So an item of a small batch waits for the chunk under way, but not for a large batch that came
+earlier. One chunk can hold items of many small batches.
 
 A chunk holds a few milliseconds of work, estimated from how long recent items of this verifier took. A chunk that takes
 much longer gives up its place, so that hanging items hold back only themselves. There is one exception: some verifiers
@@ -12,9 +13,11 @@ an unfair one.
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import copy_context
 from time import perf_counter
 
+from fairness import TENANT, Turns, weight_of
 from service.scoring.pending_verdict import Chunk, PendingVerdict, Waiter
 
 TARGET_CHUNK_S = 0.004
@@ -22,6 +25,8 @@ LATE_CHUNK_S = 0.1
 MAX_LATE_CHUNKS = 64
 _CHUNK_CHARS = 200_000
 """The time to read hostile text is some hundred nanoseconds per character."""
+_Lines = OrderedDict[Waiter, deque[PendingVerdict]]
+"""The lines of one tenant's batches."""
 
 
 class FairQueue:
@@ -43,21 +48,22 @@ class FairQueue:
         self._slots = slots
         self._chunk_items = chunk_items
         self._max_late = MAX_LATE_CHUNKS if gives_up_places else 0
-        self._lines: OrderedDict[Waiter, deque[PendingVerdict]] = OrderedDict()
+        self._tenants: dict[str, _Lines] = {}
+        """The tenants that wait."""
+        self._turns = Turns()
         self._running = 0
         self._late: set[Chunk] = set()
         """The chunks in `_chunks` that gave up their places."""
         self._chunks: set[Chunk] = set()
         self._item_s = TARGET_CHUNK_S / chunk_items
+        self._chars = 0
+        """Characters in the chunk that is being put together."""
         self.queued = 0
         """Items that wait. Withdrawn items count until their turn comes."""
 
     def put(self, batch: Waiter, verdicts: Sequence[PendingVerdict]) -> None:
         """Put the verdicts into the line of this batch."""
-        line = self._lines.get(batch)
-        if line is None:
-            line = self._lines[batch] = deque()
-        line.extend(verdicts)
+        self._tenants.setdefault(batch.tenant, OrderedDict()).setdefault(batch, deque()).extend(verdicts)
         self.queued += len(verdicts)
         self._pump()
 
@@ -68,42 +74,62 @@ class FairQueue:
 
     def stop(self) -> None:
         """Judge nothing more, and cancel the chunks that have begun."""
-        self._lines.clear()
+        self._tenants.clear()
         for chunk in self._chunks:
             chunk.cancel()
 
     def _pump(self) -> None:
-        while self._running < self._slots and self._lines:
-            verdicts = self._take()
+        while self._running < self._slots and self._tenants:
+            verdicts, charged = self._take()
             if verdicts:
                 chunk = Chunk(verdicts)
                 self._running += 1
                 self._chunks.add(chunk)
-                chunk.start(self._tasks.create_task(self._work(chunk)))
+                context = copy_context()
+                context.run(TENANT.set, next(iter(charged)))
+                chunk.start(self._tasks.create_task(self._work(chunk, charged), context=context))
 
-    def _take(self) -> list[PendingVerdict]:
-        """The next chunk. It takes an equal share from each waiting batch, in turn."""
+    def _take(self) -> tuple[list[PendingVerdict], dict[str, int]]:
+        """The next chunk, and how many items of it each tenant is charged for. Tenants that wait get their shares by
+        weight; the batches of a tenant get equal ones, in turn.
+        """
         room = max(1, min(self._chunk_items, int(TARGET_CHUNK_S / self._item_s)))
         verdicts: list[PendingVerdict] = []
-        chars = 0
-        while self._lines and len(verdicts) < room and chars < _CHUNK_CHARS:
-            share = max(1, (room - len(verdicts)) // len(self._lines))
-            batch, line = self._lines.popitem(last=False)
+        charged: dict[str, int] = {}
+        self._chars = 0
+        while self._tenants and len(verdicts) < room and self._chars < _CHUNK_CHARS:
+            tenant = self._turns.next(self._tenants)
+            weights = sum(map(weight_of, self._tenants))
+            lines = self._tenants[tenant]
+            taken = self._take_from(lines, max(1, (room - len(verdicts)) * weight_of(tenant) // weights))
+            if not lines:
+                del self._tenants[tenant]
+            if taken:
+                verdicts += taken
+                charged[tenant] = charged.get(tenant, 0) + len(taken)
+                self._turns.charge(tenant, len(taken) * self._item_s)
+        return verdicts, charged
+
+    def _take_from(self, lines: _Lines, room: int) -> list[PendingVerdict]:
+        verdicts: list[PendingVerdict] = []
+        while lines and len(verdicts) < room and self._chars < _CHUNK_CHARS:
+            share = max(1, (room - len(verdicts)) // len(lines))
+            batch, line = lines.popitem(last=False)
             for _ in range(min(share, len(line))):
                 pending = line.popleft()
                 self.queued -= 1
                 if pending.take():
                     verdicts.append(pending)
-                    chars += len(pending.prepared.response)
-                    if chars >= _CHUNK_CHARS:
+                    self._chars += len(pending.prepared.response)
+                    if self._chars >= _CHUNK_CHARS:
                         break
             if line:
-                self._lines[batch] = line
+                lines[batch] = line
         return verdicts
 
-    async def _work(self, chunk: Chunk) -> None:
+    async def _work(self, chunk: Chunk, charged: Mapping[str, int]) -> None:
         loop = asyncio.get_running_loop()
-        started = self._clock()
+        started, expected = self._clock(), self._item_s
         timer = loop.call_later(LATE_CHUNK_S, self._give_up_place, chunk)
         finished = False
         try:
@@ -113,12 +139,14 @@ class FairQueue:
         finally:
             timer.cancel()
             self._chunks.discard(chunk)
+            spent = (self._clock() - started) / len(chunk.verdicts)
+            for tenant, items in charged.items():
+                self._turns.correct(tenant, items * (spent - expected))
             if chunk in self._late:
                 self._late.discard(chunk)
             else:
                 self._running -= 1
                 if finished:
-                    spent = (self._clock() - started) / len(chunk.verdicts)
                     self._item_s += 0.2 * (max(spent, 1e-7) - self._item_s)
             self._pump()
 

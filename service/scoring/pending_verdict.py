@@ -31,6 +31,9 @@ class Waiter(Protocol):
     """A batch that waits for verdicts."""
 
     @property
+    def tenant(self) -> str: ...
+
+    @property
     def deadline(self) -> float: ...
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fairness import TENANT
 from sandbox.base import (
     Built,
     Call,
@@ -569,6 +570,41 @@ async def test_the_line_is_as_long_as_the_runs_in_it_would_take_by_what_runs_too
             await run(pool, *["ok"] * refused)
         tasks.append(asyncio.create_task(run(pool, *["ok"] * taken)))
         assert all(built.ok for built in await asyncio.gather(*tasks))
+
+
+@in_virtual_time
+async def test_tenants_get_boxes_in_turn_by_the_time_they_use_them(backend: ScriptedBackend) -> None:
+    order: list[str] = []
+
+    async def one(pool: PooledSandbox, tenant: str, words: str) -> None:
+        TENANT.set(tenant)
+        await run(pool, words)
+        order.append(tenant)
+
+    async with pool_of(backend) as pool:
+        large = [asyncio.create_task(one(pool, "large", "slow 1")) for _ in range(50)]
+        await until(lambda: pool.waiting == 49)
+        small = [asyncio.create_task(one(pool, "small", "slow 0.1")) for _ in range(20)]
+        await asyncio.gather(*large, *small)
+    before = order[: max(n for n, tenant in enumerate(order) if tenant == "small")].count("large")
+    assert before <= 5  # two seconds of work for each second of the other's
+
+
+@in_virtual_time
+async def test_a_full_line_of_one_tenant_keeps_no_other_out(backend: ScriptedBackend) -> None:
+    async def one(pool: PooledSandbox, tenant: str) -> Built:
+        TENANT.set(tenant)
+        return await run(pool, "slow 0.05")
+
+    async with pool_of(backend, queue_limit_s=1.0) as pool:
+        large = [asyncio.create_task(one(pool, "large")) for _ in range(100)]
+        await turns()
+        with pytest.raises(SandboxUnavailable, match="the queue is full"):
+            await one(pool, "large")
+        assert (await one(pool, "small")).ok
+        for task in large:
+            task.cancel()
+        await asyncio.wait(large)
 
 
 @in_virtual_time

@@ -1,6 +1,6 @@
 """The boxes of a pool: made ahead, lent to one program at a time, replaced when they are old, dead or suspect.
 
-                     ┌── acquire ◄── waiters: first come first served, among those for whom there is a box
+                     ┌── acquire ◄── waiters: tenants in turn, each first come first served, if there is a box
     make ──► ready ──┤               at most `slots` boxes are lent at once
       ▲              └── release ──► ready, or ──► discard ──► destroyed
       └────────────────────── another in its place ◄───┘
@@ -16,11 +16,12 @@ the pool goes on trying.
 import asyncio
 import random
 from collections import deque
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+from fairness import TENANT, Turns, weight_of
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.backend import Backend, Profile
 from sandbox.boxes.link import Question
@@ -65,8 +66,38 @@ class _Waiter:
     number: int
     """Its position in the queue."""
     profile: Profile
+    tenant: str
     work_s: float
     got: asyncio.Future[PooledBox]
+
+
+class _Queue:
+    """Callers that wait for one kind of box, by tenant."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[_Waiter]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lines.values()))
+
+    def __iter__(self) -> Iterator[_Waiter]:
+        return (waiter for line in self._lines.values() for waiter in line)
+
+    def append(self, waiter: _Waiter) -> None:
+        self._lines.setdefault(waiter.tenant, deque()).append(waiter)
+
+    def heads(self) -> list[_Waiter]:
+        """The first waiter of each tenant, after dropping those that have gone."""
+        for tenant, line in list(self._lines.items()):
+            while line and line[0].got.done():
+                line.popleft()
+            if not line:
+                del self._lines[tenant]
+        return [line[0] for line in self._lines.values()]
+
+    def take(self, head: _Waiter) -> None:
+        """Remove one of the heads."""
+        self._lines[head.tenant].popleft()
 
 
 @dataclass(eq=False, slots=True)
@@ -79,7 +110,7 @@ class _ProfilePool:
     starting: int = 0
     lent: int = 0
     """Without those made for one program."""
-    waiting: deque[_Waiter] = field(default_factory=deque)
+    waiting: _Queue = field(default_factory=_Queue)
     failures: int = 0
     """Failed attempts in a row."""
     last_failure: SandboxUnavailable | None = None
@@ -100,7 +131,8 @@ class BoxPool:
         self._counters = counters
         self._profiles = {profile: _ProfilePool(profile) for profile in Profile}
         self._profiles[Profile.PLAIN].wanted = max(1, settings.ready)
-        self._alone: deque[_Waiter] = deque()
+        self._alone = _Queue()
+        self._turns = Turns()
         self._waiters: set[_Waiter] = set()
         self._waiters_made = 0
         self._waiting_s = 0.0
@@ -177,7 +209,7 @@ class BoxPool:
         """
         pool = self._profiles[profile]
         if pool.ready and not alone and self._busy < self._settings.slots:
-            return self._take_ready(pool)
+            return self._take_ready(pool, TENANT.get(), work_s)
         self._check(pool)
         if not alone:  # a caller that needs a second box has already waited in the queue
             self._check_line(work_s)
@@ -219,16 +251,25 @@ class BoxPool:
             raise _again(pool.last_failure)
 
     def _check_line(self, work_s: float) -> None:
-        if self._waiters and self._waiting_s + work_s > self._settings.queue_limit_s * self._settings.slots:
+        limit_s = self._settings.queue_limit_s * self._settings.slots
+        if self._waiters and self._waiting_s + work_s > limit_s and self._is_over_share(limit_s):
             self._counters.refused += 1
             raise SandboxUnavailable(
                 f"the queue is full: {len(self._waiters)} programs are waiting, about {self._waiting_s:.0f} s of work; try again later",
                 "sandbox_busy",
             )
 
+    def _is_over_share(self, limit_s: float) -> bool:
+        """Whether the tenant holds its share of a full queue already, so that others cannot be kept out."""
+        tenant = TENANT.get()
+        tenants = {tenant, *(waiter.tenant for waiter in self._waiters)}
+        own_s = sum(waiter.work_s for waiter in self._waiters if waiter.tenant == tenant)
+        return own_s >= limit_s * weight_of(tenant) / sum(map(weight_of, tenants)) or len(tenants) == 1
+
     async def _wait(self, pool: _ProfilePool, work_s: float, *, alone: bool) -> PooledBox:
         self._waiters_made += 1
-        waiter = _Waiter(self._waiters_made, pool.profile, work_s, asyncio.get_running_loop().create_future())
+        got = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(self._waiters_made, pool.profile, TENANT.get(), work_s, got)
         self._waiters.add(waiter)
         self._waiting_s += work_s
         if alone:
@@ -248,22 +289,26 @@ class BoxPool:
             self._waiting_s = self._waiting_s - work_s if self._waiters else 0.0
 
     def _dispatch(self) -> None:
-        """Give free slots to the longest-waiting callers for whom there is a box."""
+        """Give free slots to tenants in turn, each time to the longest-waiting caller for whom there is a box."""
         while self._busy < self._settings.slots:
-            queues = [pool.waiting for pool in self._profiles.values() if pool.ready]
-            heads = [queue for queue in (*queues, self._alone) if _has_head(queue)]
+            queues = (*(pool.waiting for pool in self._profiles.values() if pool.ready), self._alone)
+            heads = [(head, queue) for queue in queues for head in queue.heads()]
             if not heads:
                 return
-            queue = min(heads, key=lambda queue: queue[0].number)
-            waiter = queue.popleft()
+            waiter, queue = min(heads, key=lambda each: (self._turns.due(each[0].tenant), each[0].number))
+            queue.take(waiter)
             if queue is self._alone:
                 self._busy += 1
+                self._turns.charge(waiter.tenant, waiter.work_s)
                 self._begin(self._make_for(waiter))
             else:
-                waiter.got.set_result(self._take_ready(self._profiles[waiter.profile]))
+                pool = self._profiles[waiter.profile]
+                waiter.got.set_result(self._take_ready(pool, waiter.tenant, waiter.work_s))
 
-    def _take_ready(self, pool: _ProfilePool) -> PooledBox:
+    def _take_ready(self, pool: _ProfilePool, tenant: str, work_s: float) -> PooledBox:
         box = pool.ready.pop()
+        self._turns.charge(tenant, work_s)
+        box.lent(tenant, work_s)
         pool.lent += 1
         self._busy += 1
         self._lent.add(box)
@@ -298,6 +343,7 @@ class BoxPool:
 
     def _mark_free(self, box: PooledBox) -> None:
         self._lent.discard(box)
+        self._turns.correct(box.tenant, box.overran_s())
         self._cores.release(box.core)
         box.core = None
         self._busy -= 1
@@ -370,6 +416,7 @@ class BoxPool:
             self._dispatch()
             return
         box.is_alone = True
+        box.lent(waiter.tenant, waiter.work_s)
         self._lent.add(box)
         if waiter.got.done():
             self.discard(box, Reason.CANCELLED)
@@ -453,13 +500,6 @@ def _on_pong(box: PooledBox, _pong: object) -> None:
 
 def _ignore_loss(_why: str) -> None:
     """A lent box may die before its job begins. The link then tells the job, so the pool ignores it."""
-
-
-def _has_head(queue: deque[_Waiter]) -> bool:
-    """Whether anyone waits in this queue, after dropping the callers that have gone."""
-    while queue and queue[0].got.done():
-        queue.popleft()
-    return bool(queue)
 
 
 def _refuse(waiters: Iterable[_Waiter], error: SandboxUnavailable) -> None:

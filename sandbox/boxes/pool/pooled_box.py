@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final
 
+from fairness import DEFAULT
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.backend import Backend, Box, Profile
 from sandbox.boxes.bootstrap import first_frame
@@ -36,6 +37,18 @@ class PooledBox:
     """How many programs it has run."""
     suspicions: int = 0
     """How many of those left processes behind."""
+    tenant: str = DEFAULT
+    """To whom it was lent last."""
+    _due_back_s: float = 0.0
+
+    def lent(self, tenant: str, work_s: float) -> None:
+        """Note that a tenant has the box now, for about so many seconds."""
+        self.tenant = tenant
+        self._due_back_s = asyncio.get_running_loop().time() + work_s
+
+    def overran_s(self) -> float:
+        """The seconds for which it was lent longer than expected; negative if it comes back sooner."""
+        return asyncio.get_running_loop().time() - self._due_back_s
 
     @property
     def profile(self) -> Profile:

@@ -12,10 +12,11 @@ import pytest
 import yaml
 from rewardline import Client, Unauthorized
 
+from fairness import TENANT, weight_of
 from service.errors import Forbidden, Overloaded, Unauthenticated
 from service.limits import keys
-from service.limits.admission import Admission
-from service.limits.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope
+from service.limits.admission import Admission, Permit
+from service.limits.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope, read
 from service.limits.rate_limits import BURST_S, RateLimits
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S, eventually
@@ -128,6 +129,47 @@ async def test_what_a_key_may_not_have_is_given_back_at_once() -> None:
     assert admission.items == 0
     with admission.enter() as permit:
         permit.add(items=1)
+
+
+async def test_the_last_part_of_the_room_is_for_tenants_that_hold_less_than_their_share() -> None:
+    admission = Admission(100, 1000)
+
+    def take(tenant: str, items: int) -> Permit:
+        TENANT.set(tenant)
+        permit = admission.enter()
+        permit.add(items=items)
+        return permit
+
+    with take("a", 90) as alone:
+        assert alone is not None  # who is alone may fill all of it
+    with take("a", 40), take("b", 30), take("a", 5):
+        with pytest.raises(Overloaded, match="more than your share"):
+            take("a", 10)
+        with take("b", 10), take("c", 10), pytest.raises(Overloaded, match="are in flight"):
+            take("c", 10)
+    assert (admission.items, admission.bytes) == (0, 0)
+
+
+async def test_many_tenants_are_forgotten_when_they_hold_nothing() -> None:
+    admission = Admission(100, 1000)
+    TENANT.set("stays")
+    with admission.enter() as stays:
+        stays.add(items=7)
+        for n in range(1000):
+            TENANT.set(f"tenant {n}")
+            with admission.enter() as permit:
+                permit.add(items=1)
+        assert admission.items == 7
+        assert len(admission._held) <= 65
+    assert admission.items == 0
+
+
+def test_the_file_of_keys_sets_weights(tmp_path: Path) -> None:
+    path, _ = written(tmp_path, a={"weight": 3}, b={})
+    Keys(read(path))
+    assert [weight_of(name) for name in "abc"] == [3, 1, 1]
+    Keys({})
+    assert weight_of("a") == 1
 
 
 async def test_doors_that_wait_keep_a_rate_by_waiting() -> None:

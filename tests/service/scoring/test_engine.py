@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairness import TENANT
 from service.cache.memory_cache import MemoryCache
 from service.cache.redis_cache import RedisCache
 from service.cache.verdict_cache import VerdictCache
@@ -439,6 +440,58 @@ async def test_a_small_request_is_served_beside_a_big_one() -> None:
         position = counting.asked.index("small")
         await big
     assert position < 1000, f"the small request was judged at place {position} of 4001"
+
+
+async def test_a_tenant_is_served_beside_many_large_requests_of_another() -> None:
+    tenants = {"large": 0, "small": 0}
+
+    class Heard(Counting):
+        async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+            tenants[TENANT.get()] += 1
+            return await super().score(items)
+
+    counting = Heard()
+    async with engine_of(counting) as engine:
+
+        async def score(tenant: str, request: int) -> None:
+            TENANT.set(tenant)
+            await engine.score(batch(*(item("counting", f"{tenant} {request} {n}") for n in range(640))))
+
+        large = [asyncio.create_task(score("large", request)) for request in range(30)]
+        await counting.hundredth.wait()
+        await asyncio.create_task(score("small", 0))
+        asked = list(counting.asked)
+        await asyncio.gather(*large)
+    before = len([response for response in asked if response.startswith("large")])
+    assert before < 4 * 640, f"{before} items of the other tenant went before the last of 640"
+    assert tenants["small"]
+
+
+@in_virtual_time
+async def test_tenants_share_a_verifier_by_the_time_that_their_items_take() -> None:
+    order: list[str] = []
+
+    class Slow(Counting):
+        name = "slow"
+        chunk_items = 1
+
+        async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+            await asyncio.sleep(1.0 if TENANT.get() == "large" else 0.1)
+            order.append(TENANT.get())
+            return await super().score(items)
+
+    async with engine_of(Slow(), clock=asyncio.get_running_loop().time) as engine:
+
+        async def score(tenant: str, items: int) -> None:
+            TENANT.set(tenant)
+            await engine.score(batch(*(item("slow", f"{tenant} {n}") for n in range(items))))
+
+        large = asyncio.create_task(score("large", 200))
+        await asyncio.sleep(10)
+        begun = len(order)
+        await asyncio.create_task(score("small", 50))
+        assert order[begun:].count("large") <= 15  # each second of the one costs a second of the other
+        large.cancel()
 
 
 @pytest.mark.parametrize(

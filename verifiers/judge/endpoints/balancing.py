@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fairness import TENANT, Turns
 from verifiers.judge.endpoints.endpoint import Endpoint, Lease, Standing
 from verifiers.judge.endpoints.health import State
 from verifiers.judge.endpoints.spending import Spending
@@ -49,6 +50,8 @@ class Wanted:
 
 
 _Group = tuple[frozenset[str], frozenset[str], bool, bool]
+_Line = tuple[str, _Group]
+"""A tenant, and what its calls want."""
 
 
 @dataclass(slots=True)
@@ -60,13 +63,14 @@ class _Waiting:
 class Dispatcher:
     """Holds all endpoints of a process, and the calls that wait for one.
 
-    Calls that want the same are served in order of arrival.
+    Tenants are served in turn, by weight. Calls of a tenant that want the same are served in order of arrival.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.endpoints: dict[str, Endpoint] = {}
         self._clock = clock
-        self._groups: dict[_Group, OrderedDict[int, _Waiting]] = {}
+        self._lines: dict[_Line, OrderedDict[int, _Waiting]] = {}
+        self._turns = Turns()
         self._tickets = 0
         self._timer: asyncio.TimerHandle | None = None
         self.waiting = 0
@@ -78,9 +82,10 @@ class Dispatcher:
             NoEndpoint: no endpoint was free before `deadline`, or none will be as far as is known.
         """
         now = self._clock()
-        if wanted.group not in self._groups:
+        if not any(group == wanted.group for _, group in self._lines):
             choice = self._choose(wanted, 0, now)
             if isinstance(choice, Endpoint):
+                self._turns.charge(TENANT.get(), _cost(wanted))
                 return choice.lease(wanted.tokens, wanted.spending)
             _check_in_time(choice, deadline, now)
             self._wake_at(choice, now)
@@ -92,7 +97,8 @@ class Dispatcher:
         self._tickets += 1
         ticket = self._tickets
         waiting = _Waiting(wanted, asyncio.get_running_loop().create_future())
-        self._groups.setdefault(wanted.group, OrderedDict())[ticket] = waiting
+        line = TENANT.get(), wanted.group
+        self._lines.setdefault(line, OrderedDict())[ticket] = waiting
         self.waiting += 1
         try:
             async with asyncio.timeout(deadline - now):
@@ -104,44 +110,49 @@ class Dispatcher:
             self._give_back(waiting)
             raise
         finally:
-            self._forget(wanted, ticket)
+            self._forget(line, ticket)
 
     def _give_back(self, waiting: _Waiting) -> None:
         if waiting.granted.done() and not waiting.granted.cancelled() and waiting.granted.exception() is None:
             waiting.granted.result().abandoned(sent=False)
 
-    def _forget(self, wanted: Wanted, ticket: int) -> None:
+    def _forget(self, name: _Line, ticket: int) -> None:
         self.waiting -= 1
-        group = self._groups.get(wanted.group)
-        if group is not None and ticket in group:
-            del group[ticket]
-            if not group:
-                del self._groups[wanted.group]
+        line = self._lines.get(name)
+        if line is not None and ticket in line:
+            del line[ticket]
+            if not line:
+                del self._lines[name]
 
     def dispatch(self) -> None:
-        """Give free endpoints to waiting calls, the oldest call first."""
-        if not self._groups:
-            return
+        """Give free endpoints to waiting calls: of the tenant whose turn it is, the oldest call."""
         now = self._clock()
-        for key, group in sorted(self._groups.items(), key=lambda each: next(iter(each[1]))):
-            self._serve(group, now)
-            if not group:
-                del self._groups[key]
+        left = set(self._lines)
+        while left:
+            name = min(left, key=lambda each: (self._turns.due(each[0]), next(iter(self._lines[each]))))
+            if not self._serve_next(name, now) or name not in self._lines:
+                left.discard(name)
 
-    def _serve(self, group: OrderedDict[int, _Waiting], now: float) -> None:
-        while group:
-            ticket, waiting = next(iter(group.items()))
-            if not waiting.granted.done():
-                try:
-                    choice = self._choose(waiting.wanted, len(group), now)
-                except NoEndpoint as none:
-                    waiting.granted.set_exception(none)
-                else:
-                    if not isinstance(choice, Endpoint):
-                        self._wake_at(choice, now)
-                        return
-                    waiting.granted.set_result(choice.lease(waiting.wanted.tokens, waiting.wanted.spending))
-            del group[ticket]
+    def _serve_next(self, name: _Line, now: float) -> bool:
+        """Give the first call of the line an endpoint, or its error. False if it must go on waiting."""
+        line = self._lines[name]
+        ticket, waiting = next(iter(line.items()))
+        if not waiting.granted.done():
+            alike = sum(len(each) for (_, group), each in self._lines.items() if group == name[1])
+            try:
+                choice = self._choose(waiting.wanted, alike, now)
+            except NoEndpoint as none:
+                waiting.granted.set_exception(none)
+            else:
+                if not isinstance(choice, Endpoint):
+                    self._wake_at(choice, now)
+                    return False
+                self._turns.charge(name[0], _cost(waiting.wanted))
+                waiting.granted.set_result(choice.lease(waiting.wanted.tokens, waiting.wanted.spending))
+        del line[ticket]
+        if not line:
+            del self._lines[name]
+        return True
 
     def _wake_at(self, until: float | None, now: float) -> None:
         if until is None:
@@ -206,6 +217,10 @@ class Dispatcher:
             raise NoEndpoint("no_healthy_endpoint", _reasons(standings))
         kinds = {each.health.why or "auth" for each, _, _ in standings}
         raise NoEndpoint(kinds.pop() if len(kinds) == 1 else "no_healthy_endpoint", _reasons(standings))
+
+
+def _cost(wanted: Wanted) -> float:
+    return max(wanted.tokens, 1.0)
 
 
 def _when(pair: tuple[float, Endpoint]) -> float:

@@ -7,6 +7,7 @@ import time
 import pytest
 import uvloop
 
+from fairness import TENANT
 from tests.judge_upstream.behaviours import Slots, after, echoes_nonce, refuses, says, sends, when
 from tests.judge_upstream.scripted import Exchange, Scripted
 from tests.verifiers.judge.endpoints.calls import QUESTION, endpoint, gateway, outcome
@@ -403,3 +404,24 @@ def test_who_waits_for_a_pause_to_end_gets_its_turn_though_a_timer_be_early() ->
             await desk.done(lease, 0.0)
 
     uvloop.run(wait_often())
+
+
+async def test_tenants_are_served_in_turn_however_many_calls_one_of_them_waits_for() -> None:
+    desk = Desk(a={"concurrency": {"start": 1, "max": 1}})
+    order: list[str] = []
+
+    async def call(tenant: str) -> None:
+        TENANT.set(tenant)
+        lease = await desk.lease()
+        order.append(tenant)
+        await desk.done(lease, 1.0)
+
+    before = await desk.lease()
+    large = [asyncio.create_task(call("large")) for _ in range(100)]
+    small = [asyncio.create_task(call("small")) for _ in range(5)]
+    await until(lambda: desk.dispatcher.waiting == 105)
+    await desk.done(before, 1.0)
+    await asyncio.gather(*small)
+    assert desk.dispatcher.waiting >= 90
+    await asyncio.gather(*large)
+    assert (order.count("large"), order.count("small")) == (100, 5)
