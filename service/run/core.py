@@ -110,6 +110,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             cache,
             metrics,
             workers=settings.worker_count,
+            is_backed_up=lambda: workers.queued > 0,
             item_deadline_s=settings.item_deadline_s,
             max_response_bytes=settings.max_response_bytes,
             book=book,

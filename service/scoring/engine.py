@@ -43,6 +43,10 @@ _SLICE_ITEMS = 64
 _SLICE_CHARS = 400_000
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A finished batch; `results[i]` belongs to `items[i]`."""
@@ -61,6 +65,7 @@ class Engine:
         metrics: Metrics,
         *,
         workers: int,
+        is_backed_up: Callable[[], bool] = _never,
         item_deadline_s: float,
         max_response_bytes: int,
         book: Book,
@@ -73,6 +78,7 @@ class Engine:
             cache: Where verdicts are looked up and stored.
             metrics: Counts every batch.
             workers: Processes for CPU-bound work; decides how many calls of a verifier are under way.
+            is_backed_up: Whether work waits for these processes.
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
@@ -88,6 +94,7 @@ class Engine:
         self._preparation = Preparation(registry, book, max_response_bytes)
         self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock)
         self._worker_slots = 2 * workers
+        self._is_backed_up = is_backed_up
         self._pending = PendingVerdicts()
         self._queues: dict[str, FairQueue] = {}
         self._preparing = FairLock()
@@ -105,6 +112,7 @@ class Engine:
                 slots=slots,
                 chunk_items=verifier.chunk_items,
                 gives_up_places=not verifier.bounds_itself,
+                is_backed_up=self._is_backed_up if verifier.concurrency is None else _never,
                 clock=self._clock,
             )
         return self

@@ -6,9 +6,9 @@ each line in turn. So an item of a small batch waits for the chunk under way, bu
 earlier. One chunk can hold items of many small batches.
 
 A chunk holds a few milliseconds of work, estimated from how long recent items of this verifier took. A chunk that takes
-much longer gives up its place, so that hanging items hold back only themselves. There is one exception: some verifiers
-wait for a resource that is bounded anyway, such as boxes. More chunks under way would then only be a second queue, and
-an unfair one.
+much longer gives up its place, so that hanging items hold back only themselves. But no chunk gives it up because it
+waits for workers, boxes or judges, which are bounded anyway: more chunks under way would only be a second queue, and an
+unfair one.
 """
 
 import asyncio
@@ -40,9 +40,21 @@ class FairQueue:
         slots: int,
         chunk_items: int,
         gives_up_places: bool = True,
+        is_backed_up: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
+        """
+        Args:
+            judge: Judges a chunk.
+            tasks: Where chunks run.
+            slots: Most chunks under way, without those that gave up their places.
+            chunk_items: Most items of a chunk.
+            gives_up_places: Whether late chunks give up their places.
+            is_backed_up: Whether work waits for workers, so that a late chunk may not have begun.
+            clock: Seconds.
+        """
         self._judge = judge
+        self._is_backed_up = is_backed_up
         self._clock = clock
         self._tasks = tasks
         self._slots = slots
@@ -55,6 +67,7 @@ class FairQueue:
         self._late: set[Chunk] = set()
         """The chunks in `_chunks` that gave up their places."""
         self._chunks: set[Chunk] = set()
+        self._timers: dict[Chunk, asyncio.TimerHandle] = {}
         self._item_s = TARGET_CHUNK_S / chunk_items
         self._chars = 0
         """Characters in the chunk that is being put together."""
@@ -128,16 +141,15 @@ class FairQueue:
         return verdicts
 
     async def _work(self, chunk: Chunk, charged: Mapping[str, int]) -> None:
-        loop = asyncio.get_running_loop()
         started, expected = self._clock(), self._item_s
-        timer = loop.call_later(LATE_CHUNK_S, self._give_up_place, chunk)
+        self._watch(chunk)
         finished = False
         try:
             if chunk.begin():
                 await self._judge(chunk)
                 finished = True
         finally:
-            timer.cancel()
+            self._timers.pop(chunk).cancel()
             self._chunks.discard(chunk)
             spent = (self._clock() - started) / len(chunk.verdicts)
             for tenant, items in charged.items():
@@ -150,8 +162,13 @@ class FairQueue:
                     self._item_s += 0.2 * (max(spent, 1e-7) - self._item_s)
             self._pump()
 
+    def _watch(self, chunk: Chunk) -> None:
+        self._timers[chunk] = asyncio.get_running_loop().call_later(LATE_CHUNK_S, self._give_up_place, chunk)
+
     def _give_up_place(self, chunk: Chunk) -> None:
-        if len(self._late) < self._max_late:
+        if self._is_backed_up():
+            self._watch(chunk)
+        elif len(self._late) < self._max_late:
             self._late.add(chunk)
             self._running -= 1
             self._pump()

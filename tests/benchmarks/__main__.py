@@ -20,6 +20,7 @@ from tests.benchmarks import (
     rule_speed,
     servers,
     single,
+    teams,
     trainer_step,
 )
 from tests.benchmarks.report import Effort, Report, machine
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "f": rule_speed.run,
     "g": judge_speed.run,
     "h": trainer_step.run,
+    "i": teams.run,
 }
 _FILE_COLUMNS = 150
 
@@ -44,9 +46,9 @@ def main(
     only: Annotated[
         str,
         typer.Option(
-            help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps."
+            help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps, i two teams."
         ),
-    ] = "a,b,c,d,e,f,g,h",
+    ] = "a,b,c,d,e,f,g,h,i",
     effort: Annotated[
         Effort, typer.Option(help="How much: full, quick, or a glance to see that it works.")
     ] = Effort.FULL,

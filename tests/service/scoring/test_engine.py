@@ -122,6 +122,7 @@ async def engine_of(
     cache: VerdictCache | None = None,
     metrics: Metrics | None = None,
     workers: int = 2,
+    is_backed_up: Callable[[], bool] = lambda: False,
 ) -> AsyncIterator[Engine]:
     entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
     engine = Engine(
@@ -129,6 +130,7 @@ async def engine_of(
         cache or VerdictCache(MemoryCache(10_000_000)),
         metrics or Metrics("test"),
         workers=workers,
+        is_backed_up=is_backed_up,
         item_deadline_s=item_deadline_s,
         max_response_bytes=1000,
         book=recipes.load(registry),
@@ -539,6 +541,20 @@ async def test_twice_as_many_calls_are_under_way_as_there_are_workers() -> None:
         scoring = asyncio.create_task(engine.score(batch(*(item("waiting", f"r{n}") for n in range(20)))))
         await turns()
         assert waiting.begun == 6
+        waiting.gate.set()
+        await scoring
+
+
+@in_virtual_time
+async def test_who_waits_for_workers_makes_no_second_queue_there_and_who_hangs_holds_back_only_itself() -> None:
+    waiting, backed_up = Waiting(), True
+    async with engine_of(waiting, workers=3, is_backed_up=lambda: backed_up) as engine:
+        scoring = asyncio.create_task(engine.score(batch(*(item("waiting", f"r{n}") for n in range(20)))))
+        await asyncio.sleep(10)
+        assert waiting.begun == 6
+        backed_up = False
+        await asyncio.sleep(1)
+        assert waiting.begun == 20
         waiting.gate.set()
         await scoring
 
