@@ -40,9 +40,10 @@ class Settings(BaseSettings):
     grpc_port: Annotated[int, Field(ge=0, le=65535)] = 8081
 
     api_keys: Annotated[dict[str, SecretStr], NoDecode] = {}
-    """Keys by their names. In the environment: `name=key,name2=key2`. Metrics and logs show names, never keys."""
+    """Keys by their names. In the environment: `name=key,name2=key2`. Metrics and logs show names, never keys. A key is a
+    tenant of its own, or one of the tenant that is named with it: `name@tenant=key`."""
     keys_file: Path | None = None
-    """A YAML file with keys, their scopes and their limits (service/limits/keys.py). It adds to `api_keys` and is read
+    """A YAML file with keys, their scopes, tenants and limits (service/limits/keys.py). It adds to `api_keys` and is read
     again on SIGHUP. `rewardline key NAME` makes a key."""
     allow_open: bool = False
     """Serve beyond loopback even without keys."""
@@ -86,6 +87,9 @@ class Settings(BaseSettings):
     cache_memory_mb: Annotated[float, Field(ge=0)] = 256
     """The size of the verdict cache in this process, with the overhead of its entries. 0 switches it off."""
     cache_ttl_s: Positive = 7 * 24 * 3600
+    cache_by_tenant: bool = False
+    """Whether each tenant has cached verdicts of its own. If not, a tenant can learn from `cached`, and from the time of an
+    answer, that another one had the same item judged. What a judge model said is never shared between tenants."""
 
     interaction_ttl_s: Positive = 3600
     """How long an interaction without a `ttl_s` of its own is kept after its last turn."""

@@ -26,6 +26,7 @@ from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounter
 from service.jobs.results import JobResults
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
+from service.tenant import TENANT, parted
 from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 
@@ -106,6 +107,7 @@ class Runner:
     async def _see_through(self, claim: Claim) -> None:
         """Run the job for as long as this process has it."""
         self.under_way += 1
+        TENANT.set(parted(claim.job_id)[0])
         try:
             async with asyncio.TaskGroup() as group:
                 keeping = group.create_task(self._store.keep(claim))

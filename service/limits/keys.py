@@ -1,16 +1,18 @@
 """API keys: their names, their scopes, and the limits of each.
 
-    REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own
+    REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own; name@tenant=key names its tenant
     keys_file                         YAML, read again on SIGHUP:
 
         keys:
           run-17:  {sha256: '9f86...', scopes: [score], items_per_s: 20000, max_items_in_flight: 16384}
-          verl:    {sha256: '6030...', scopes: [score, sandbox]}
+          verl:    {sha256: '6030...', scopes: [score, sandbox], tenant: maths}
           grafana: {sha256: 'fd61...', scopes: [admin]}
 
     score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
     sandbox   the caller's own programs run in boxes: /run_code and its like
-    admin     /metrics
+    admin     /metrics, and to act as another tenant (`X-Tenant`)
+
+What is kept for a caller belongs to its tenant: that of all keys with the same `tenant`, else that of its key alone.
 
 Keys are kept as SHA-256 digests and compared in constant time, each candidate against every key. Metrics and logs show
 the name of a key, never the key. Limits hold for this process, not for all replicas together.
@@ -32,6 +34,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from service.errors import Forbidden, Unauthenticated
+from service.tenant import DEFAULT
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -53,6 +56,12 @@ class Caller:
     scopes: frozenset[Scope] = frozenset(Scope)
     items_per_s: float | None = None
     max_items_in_flight: int | None = None
+    tenant: str = ""
+    """The owner of what is kept for this caller. If none is given, the key is a tenant of its own."""
+
+    def __post_init__(self) -> None:
+        if not self.tenant:
+            object.__setattr__(self, "tenant", self.name)
 
     def check(self, scope: Scope) -> None:
         """Check that the key has the scope.
@@ -64,7 +73,7 @@ class Caller:
             raise Forbidden(f"the key {self.name!r} lacks the scope {scope.value!r}; use a key with this scope")
 
 
-ANONYMOUS: Final = Caller("anonymous")
+ANONYMOUS: Final = Caller("anonymous", tenant=DEFAULT)
 CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
 """The caller of the request that is being served."""
 
@@ -132,6 +141,7 @@ class _KeySpec(BaseModel):
     scopes: Annotated[list[Scope], Field(min_length=1)] = [Scope.SCORE]
     items_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     max_items_in_flight: Annotated[int, Field(gt=0)] | None = None
+    tenant: Annotated[str, Field(pattern=f"^{_NAME.pattern}$")] | None = None
 
     @field_validator("sha256")
     @classmethod
@@ -163,7 +173,9 @@ def read(path: Path) -> dict[bytes, Caller]:
         raise BadKeys([f"{path}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems]) from error
     _check(path, parsed.keys)
     return {
-        bytes.fromhex(spec.sha256): Caller(name, frozenset(spec.scopes), spec.items_per_s, spec.max_items_in_flight)
+        bytes.fromhex(spec.sha256): Caller(
+            name, frozenset(spec.scopes), spec.items_per_s, spec.max_items_in_flight, spec.tenant or name
+        )
         for name, spec in parsed.keys.items()
     }
 
@@ -180,12 +192,14 @@ def _check(path: Path, specs: Mapping[str, _KeySpec]) -> None:
 
 
 def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Caller]:
-    """All callers: those of the setting `api_keys`, which may do everything, and those of the file.
+    """All callers: those of the setting `api_keys`, which may do everything, and those of the file. A name in `digests`
+    may be `name@tenant`.
 
     Raises:
         BadKeys: the file has mistakes. The error holds all of them.
     """
-    callers = {digest: Caller(name) for name, digest in digests.items()}
+    parts = {digest: given.partition("@") for given, digest in digests.items()}
+    callers = {digest: Caller(name, tenant=tenant) for digest, (name, _, tenant) in parts.items()}
     if file is None:
         return callers
     from_file = read(file)
@@ -193,6 +207,11 @@ def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Calle
     if names or callers.keys() & from_file.keys():
         raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} is in api_keys, too; remove one of them"])
     return callers | from_file
+
+
+def is_name(text: str) -> bool:
+    """Whether a key or a tenant can have this name."""
+    return bool(_NAME.fullmatch(text))
 
 
 def new_key() -> tuple[str, str]:

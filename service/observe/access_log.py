@@ -7,9 +7,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
+from service.errors import FieldError, Unprocessable
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
 from service.observe.metrics import Metrics
+from service.tenant import DEFAULT, FORM, TENANT
 from tracing import spans
 
 CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
@@ -43,29 +45,44 @@ class Call:
     """One of our routes or RPCs, never a text of the caller."""
     request_id: str
     key: str = ANONYMOUS.name
+    tenant: str = DEFAULT
+    by_admin: bool = False
+    """Whether the key acts as a tenant that is not its own."""
     items: int = 0
     started: float = field(default_factory=time.perf_counter)
     span: spans.Span | None = None
 
     def __post_init__(self) -> None:
         CURRENT_REQUEST.set(self.request_id)
+        CALLER.set(ANONYMOUS)  # a pipelined request begins in the context of the one before
+        TENANT.set(DEFAULT)
 
     def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
         """Begin the span of this request, as a child of the span that its headers name."""
         if self.method not in _UNTRACED:
             self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
 
-    def admit(self, keys: Keys, authorization: str | None, scope: Scope | None) -> None:
+    def admit(self, keys: Keys, authorization: str | None, scope: Scope | None, acts_as: str | None = None) -> None:
         """Find out which key the caller has, and check that it has the scope. Without a scope any key will do.
+
+        `acts_as` is the tenant that the caller wants to act as. For another one than its own it also needs `admin`.
 
         Raises:
             Unauthenticated, Forbidden
+            Unprocessable: `acts_as` is no tenant.
         """
         caller = keys.caller_of(authorization)
-        self.key = caller.name
+        self.key, self.tenant = caller.name, caller.tenant
         CALLER.set(caller)
         if scope is not None:
             caller.check(scope)
+        if acts_as is not None and acts_as != caller.tenant:
+            caller.check(Scope.ADMIN)
+            if not FORM.fullmatch(acts_as):
+                message = "expected 1 to 128 printable ASCII characters without a space"
+                raise Unprocessable(f"X-Tenant: {message}", errors=[FieldError(["x-tenant"], message)])
+            self.tenant, self.by_admin = acts_as, True
+        TENANT.set(self.tenant)
 
     def finish(self, metrics: Metrics, code: str) -> None:
         """Log and count the call, without anything of its content."""
@@ -78,17 +95,22 @@ class Call:
             "method": self.method,
             "code": code,
             "key": self.key,
+            "tenant": self.tenant,
             "items": self.items,
             "request_id": self.request_id,
             "elapsed_ms": round(seconds * 1000, 3),
         }
+        if self.by_admin:
+            line["by_admin"] = True
         if self.span is not None and self.span.is_recorded:
             line["trace_id"] = self.span.trace_id
             self._end(self.span, code)
         logs.access(line)
 
     def _end(self, span: spans.Span, code: str) -> None:
-        span.set({"rewardline.items": self.items, **_coded(self.door, self.method, code)})
+        span.set(
+            {"rewardline.items": self.items, "rewardline.tenant": self.tenant, **_coded(self.door, self.method, code)}
+        )
         if code in _ERRORS or code.startswith("5"):
             span.fail(code)
         span.end()

@@ -113,6 +113,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             item_deadline_s=settings.item_deadline_s,
             max_response_bytes=settings.max_response_bytes,
             book=book,
+            cache_by_tenant=settings.cache_by_tenant,
             on_scored=on_scored,
         )
         await stack.enter_async_context(engine)

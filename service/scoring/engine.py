@@ -63,6 +63,7 @@ class Engine:
         item_deadline_s: float,
         max_response_bytes: int,
         book: Book,
+        cache_by_tenant: bool = False,
         on_scored: Callable[[BatchRequest, Sequence[Result]], None] | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
@@ -75,6 +76,7 @@ class Engine:
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
+            cache_by_tenant: Whether verdicts are shared only between items of the same tenant.
             on_scored: Told of each finished batch and its results; must return at once.
             clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
         """
@@ -84,7 +86,7 @@ class Engine:
         self._metrics = metrics
         self._on_scored = on_scored
         self.book = book
-        self._preparation = Preparation(registry, book, max_response_bytes)
+        self._preparation = Preparation(registry, book, max_response_bytes, by_tenant=cache_by_tenant)
         self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock)
         self._worker_slots = 2 * workers
         self._pending = PendingVerdicts()

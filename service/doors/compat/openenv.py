@@ -186,7 +186,9 @@ class OpenEnv:
             try:
                 if found is None or found["what"] != "ws":
                     raise NotFound(f"{BASE} has no such websocket")
-                call.admit(self._keys, _authorization(headers), KeyScope.SCORE)
+                acts_as = headers.get(b"x-tenant")
+                tenant = None if acts_as is None else acts_as.decode("latin-1")
+                call.admit(self._keys, _authorization(headers), KeyScope.SCORE, tenant)
                 self._admission.check()
             except RequestError as error:
                 code = str(error.http_status)

@@ -274,7 +274,7 @@ class _Door:
             call.finish(self._metrics, code)
 
     def _admit(self, call: Call, metadata: Metadata) -> None:
-        call.admit(self._keys, metadata.get("authorization"), Scope.SCORE)
+        call.admit(self._keys, metadata.get("authorization"), Scope.SCORE, metadata.get("x-tenant"))
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
         """The deadline on the loop's clock: the earliest of the call's own, the request's and ours."""

@@ -1,0 +1,30 @@
+"""Whose request is being served, and which name a kept thing has for its owner.
+
+A tenant is who calls: a key, or all keys that name the same tenant. Whatever is kept for a caller (interactions, jobs,
+tasks, sessions) is kept under its `owned` name. So the same id may exist once per tenant, and the id of another tenant is
+an unknown one. Names of the default tenant are as they were before there were tenants.
+"""
+
+import re
+from contextvars import ContextVar
+from typing import Final
+from urllib.parse import quote, unquote
+
+DEFAULT: Final = "default"
+"""The tenant of everyone where no keys are set, and of everything that older releases kept."""
+FORM: Final = re.compile(r"[!-~]{1,128}")
+"""The form of a tenant."""
+TENANT: ContextVar[str] = ContextVar("tenant", default=DEFAULT)
+"""The tenant of the request that is being served."""
+
+
+def owned(name: str) -> str:
+    """The name under which the thing of the current tenant is kept. `name` holds no slash."""
+    tenant = TENANT.get()
+    return name if tenant == DEFAULT else f"{quote(tenant, safe='')}/{name}"
+
+
+def parted(kept: str) -> tuple[str, str]:
+    """The tenant and the name of what is kept under an `owned` name."""
+    tenant, slash, name = kept.rpartition("/")
+    return (unquote(tenant), name) if slash else (DEFAULT, kept)
