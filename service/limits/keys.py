@@ -14,6 +14,8 @@
 
 What is kept for a caller belongs to its tenant: that of all keys with the same `tenant`, else that of its key alone.
 
+With an `oidc_issuer` its tokens are taken as keys are (`tokens`).
+
 Keys are kept as SHA-256 digests and compared in constant time, each candidate against every key. Metrics and logs show
 the name of a key, never the key. Limits hold for this process, not for all replicas together.
 """
@@ -28,7 +30,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -37,6 +39,8 @@ from service.errors import Forbidden, Unauthenticated
 from service.tenant import DEFAULT
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DOTS_OF_TOKENS: Final = 2
+"""A JSON Web Token has three parts; keys that we make have no dot."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -86,17 +90,45 @@ class BadKeys(Exception):
         self.problems = problems
 
 
+class Issuer(Protocol):
+    """Knows the callers of tokens that are no keys."""
+
+    async def caller_of(self, token: str) -> Caller:
+        """
+        Raises:
+            Unauthenticated: the token does not count.
+            StateUnavailable: nobody can say now.
+        """
+
+
 class Keys:
     """All keys. If there are none, everyone may call."""
 
-    def __init__(self, callers: Mapping[bytes, Caller], *, required: bool = False) -> None:
-        """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none."""
+    def __init__(
+        self, callers: Mapping[bytes, Caller], *, required: bool = False, issuer: Issuer | None = None
+    ) -> None:
+        """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none. So does an
+        `issuer`, whose tokens are taken, too.
+        """
         self._callers = dict(callers)
-        self._required = required
+        self._required = required or issuer is not None
+        self._issuer = issuer
 
     def use(self, callers: Mapping[bytes, Caller]) -> None:
         """Put other keys in force. Requests under way go on."""
         self._callers = dict(callers)
+
+    async def find(self, authorization: str | None) -> Caller:
+        """The caller with the key, or with the token of the issuer, in an `Authorization` header.
+
+        Raises:
+            Unauthenticated: this is neither.
+            StateUnavailable: it may be a token, and nobody can say now whether it counts.
+        """
+        token = _token(authorization or "")
+        if self._issuer is None or token.count(b".") != _DOTS_OF_TOKENS or self._match(token) is not None:
+            return self.caller_of(authorization)
+        return await self._issuer.caller_of(token.decode("ascii", "replace"))
 
     def caller_of(self, authorization: str | None) -> Caller:
         """The caller with the key in an `Authorization` header.
@@ -112,11 +144,15 @@ class Keys:
         token = _token(authorization or "")
         if not token:
             raise Unauthenticated("send an API key: Authorization: Bearer <key>")
+        caller = self._match(token)
+        if caller is None:
+            raise Unauthenticated("unknown API key")
+        return caller
+
+    def _match(self, token: bytes) -> Caller | None:
         digest = hashlib.sha256(token).digest()
         matches = [caller for known, caller in self._callers.items() if hmac.compare_digest(digest, known)]
-        if not matches:
-            raise Unauthenticated("unknown API key")
-        return matches[0]
+        return matches[0] if matches else None
 
 
 def _token(authorization: str) -> bytes:

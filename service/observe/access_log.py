@@ -62,16 +62,18 @@ class Call:
         if self.method not in _UNTRACED:
             self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
 
-    def admit(self, keys: Keys, authorization: str | None, scope: Scope | None, acts_as: str | None = None) -> None:
+    async def admit(
+        self, keys: Keys, authorization: str | None, scope: Scope | None, acts_as: str | None = None
+    ) -> None:
         """Find out which key the caller has, and check that it has the scope. Without a scope any key will do.
 
         `acts_as` is the tenant that the caller wants to act as. For another one than its own it also needs `admin`.
 
         Raises:
-            Unauthenticated, Forbidden
+            Unauthenticated, Forbidden, StateUnavailable
             Unprocessable: `acts_as` is no tenant.
         """
-        caller = keys.caller_of(authorization)
+        caller = await keys.find(authorization)
         self.key, self.tenant = caller.name, caller.tenant
         CALLER.set(caller)
         if scope is not None:

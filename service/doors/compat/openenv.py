@@ -188,7 +188,7 @@ class OpenEnv:
                     raise NotFound(f"{BASE} has no such websocket")
                 acts_as = headers.get(b"x-tenant")
                 tenant = None if acts_as is None else acts_as.decode("latin-1")
-                call.admit(self._keys, _authorization(headers), KeyScope.SCORE, tenant)
+                await call.admit(self._keys, _authorization(headers), KeyScope.SCORE, tenant)
                 self._admission.check()
             except RequestError as error:
                 code = str(error.http_status)

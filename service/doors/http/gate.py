@@ -103,7 +103,7 @@ class Gate:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
                 if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], _OPEN_FILES):
                     acts_as = _text(headers, b"x-tenant")
-                    call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]), acts_as)
+                    await call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]), acts_as)
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track():
                     await target(scope, receive_marked, send_marked)
