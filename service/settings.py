@@ -211,6 +211,9 @@ class Settings(BaseSettings):
     drain_timeout_s: Positive = 30
     """After SIGTERM, the longest time that admitted requests have to finish."""
 
+    max_metrics_tenants: PositiveInt = 100
+    """Tenants with counts of their own in the metrics, the first to come. All others are counted together, as `other`."""
+
     audit_dir: Path | None = None
     """The folder of the audit log, which says which response got which reward and why. None: there is no audit log.
     `rewardline log` shows it."""

@@ -3,6 +3,9 @@
 A tenant is who calls: a key, or all keys that name the same tenant. Whatever is kept for a caller (interactions, jobs,
 tasks, sessions) is kept under its `owned` name. So the same id may exist once per tenant, and the id of another tenant is
 an unknown one. Names of the default tenant are as they were before there were tenants.
+
+A run is what a caller says its request is for, such as one training. It tells apart what is counted and logged, and owns
+nothing.
 """
 
 import re
@@ -16,6 +19,10 @@ FORM: Final = re.compile(r"[!-~]{1,128}")
 """The form of a tenant."""
 TENANT: ContextVar[str] = ContextVar("tenant", default=DEFAULT)
 """The tenant of the request that is being served."""
+RUN_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._:@~+=/-]{0,127}$"
+"""The form of the name of a run."""
+RUN: ContextVar[str] = ContextVar("run", default="")
+"""The run of the request that is being served. Empty: it names none."""
 
 
 def owned(name: str) -> str:

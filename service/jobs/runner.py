@@ -26,7 +26,7 @@ from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounter
 from service.jobs.results import JobResults
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
-from service.tenant import TENANT, parted
+from service.tenant import RUN, TENANT, parted
 from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 
@@ -138,6 +138,7 @@ class Runner:
                 raise Damaged("the number of items of the job has changed")
             for index, item in enumerate(request.items):
                 item.id = index if item.id is None else item.id
+            RUN.set(request.run_id or "")
             record = JobResults(self._store, claim)
             async with asyncio.TaskGroup() as group:
                 group.create_task(record.store_until_whole())

@@ -11,13 +11,14 @@ from service.errors import FieldError, Unprocessable
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
 from service.observe.metrics import Metrics
-from service.tenant import DEFAULT, FORM, TENANT
+from service.tenant import DEFAULT, FORM, RUN, RUN_PATTERN, TENANT
 from tracing import spans
 
 CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that is being served."""
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_RUN: Final = re.compile(RUN_PATTERN)
 _UNTRACED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox"})
 """Methods that machines call every few seconds."""
 _POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"})
@@ -45,7 +46,9 @@ class Call:
     """One of our routes or RPCs, never a text of the caller."""
     request_id: str
     key: str = ANONYMOUS.name
-    tenant: str = DEFAULT
+    tenant: str = ""
+    """Empty until the caller is known."""
+    run_id: str = ""
     by_admin: bool = False
     """Whether the key acts as a tenant that is not its own."""
     items: int = 0
@@ -56,6 +59,7 @@ class Call:
         CURRENT_REQUEST.set(self.request_id)
         CALLER.set(ANONYMOUS)  # a pipelined request begins in the context of the one before
         TENANT.set(DEFAULT)
+        RUN.set("")
 
     def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
         """Begin the span of this request, as a child of the span that its headers name."""
@@ -86,10 +90,26 @@ class Call:
             self.tenant, self.by_admin = acts_as, True
         TENANT.set(self.tenant)
 
+    def is_of_run(self, run_id: str | None, where: str) -> None:
+        """Note the run that a header or field of the request names, if any.
+
+        Raises:
+            Unprocessable: this is no name of a run.
+        """
+        if run_id is None:
+            return
+        if not _RUN.fullmatch(run_id):
+            message = f"expected a name of the form {RUN_PATTERN}"
+            raise Unprocessable(f"{where}: {message}", errors=[FieldError([where], message)])
+        self.run_id = run_id
+        RUN.set(run_id)
+
     def finish(self, metrics: Metrics, code: str) -> None:
         """Log and count the call, without anything of its content."""
         seconds = time.perf_counter() - self.started
         metrics.observe_request(self.door, self.method, code, self.key, seconds)
+        if self.tenant:
+            metrics.observe_tenant(self.tenant)
         if self.method in _POLLED and code == "200":
             return
         line = {
@@ -97,11 +117,11 @@ class Call:
             "method": self.method,
             "code": code,
             "key": self.key,
-            "tenant": self.tenant,
             "items": self.items,
             "request_id": self.request_id,
             "elapsed_ms": round(seconds * 1000, 3),
         }
+        line |= self._owner()
         if self.by_admin:
             line["by_admin"] = True
         if self.span is not None and self.span.is_recorded:
@@ -109,10 +129,13 @@ class Call:
             self._end(self.span, code)
         logs.access(line)
 
+    def _owner(self) -> dict[str, str]:
+        """What is known of tenant and run."""
+        return {name: value for name, value in (("tenant", self.tenant), ("run_id", self.run_id)) if value}
+
     def _end(self, span: spans.Span, code: str) -> None:
-        span.set(
-            {"rewardline.items": self.items, "rewardline.tenant": self.tenant, **_coded(self.door, self.method, code)}
-        )
+        whose = {f"rewardline.{name}": value for name, value in self._owner().items()}
+        span.set({"rewardline.items": self.items, **whose, **_coded(self.door, self.method, code)})
         if code in _ERRORS or code.startswith("5"):
             span.fail(code)
         span.end()

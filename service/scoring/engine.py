@@ -30,6 +30,7 @@ from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Pla
 from service.scoring.preparation import Preparation
 from service.scoring.prepared_item import PreparedItem
 from service.scoring.verifier_call import VerifierCalls
+from service.tenant import TENANT
 from service.wire import BatchRequest, Result, ScoreItem, Summary
 from tracing import spans
 from verifiers.base import InvalidItem, Verdict
@@ -304,7 +305,7 @@ class Engine:
         for result in results:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
-        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared)
+        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared, TENANT.get())
         self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
         if self._on_scored is not None:
             self._on_scored(batch.request, results)

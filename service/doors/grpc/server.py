@@ -275,6 +275,7 @@ class _Door:
 
     async def _admit(self, call: Call, metadata: Metadata) -> None:
         await call.admit(self._keys, metadata.get("authorization"), Scope.SCORE, metadata.get("x-tenant"))
+        call.is_of_run(metadata.get("x-run-id"), "x-run-id")
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
         """The deadline on the loop's clock: the earliest of the call's own, the request's and ours."""

@@ -23,7 +23,7 @@ from service.limits.admission import Admission
 from service.limits.keys import ANONYMOUS
 from service.settings import Settings
 from service.tenant import owned
-from service.wire import IndexedResult, Summary, decode_request, encode
+from service.wire import IndexedResult, Summary, decode_request, encode, with_run
 
 ALL: Final = "/v1/jobs"
 ONE: Final = f"{ALL}/{{id}}"
@@ -88,6 +88,9 @@ class JobsDoor(ResourceDoor):
             request = await decode_request(body, self._settings.max_items_per_request)
             call.items = len(request.items)
             permit.charge(call.items)
+            if request.run_id is None and call.run_id:
+                body = with_run(body, call.run_id)
+            call.is_of_run(request.run_id, "run_id")
             del request
             submission = await pack(body, call.items, key)
             del body

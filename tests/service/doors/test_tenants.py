@@ -4,15 +4,17 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import yaml
+from rewardline import Client
 from websockets.sync.client import connect
 
 from service.limits import keys
-from tests.conftest import Served, serving
+from tests.conftest import Served, rewardline, serving
 from tests.service.doors.compat.recorded import recorded
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
@@ -205,3 +207,56 @@ def test_verdicts_are_shared_unless_a_setting_parts_them(serve: Callable[..., Se
         *(False, True),
         *((False, False) if by_tenant else (True, True)),
     ]
+
+
+def test_rows_lines_and_counts_say_whose_they_are(serve: Callable[..., Served], tmp_path: Path) -> None:
+    secrets = {"red": "red-0123456789abcdef", "blue": "blue-0123456789abcdef", "boss": "boss-0123456789abcdef"}
+    given = ",".join(f"{name}={key}" for name, key in secrets.items())
+    audit = tmp_path / "audit"
+    served = serve(api_keys=given, workers="1", audit_dir=str(audit), max_metrics_tenants="2")
+
+    def call(caller: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
+        given = {"Authorization": f"Bearer {secrets[caller]}"} | headers
+        method = "GET" if body is None else "POST"
+        return httpx.request(method, f"{served.url}{path}", json=body, headers=given, timeout=PATIENCE_S)
+
+    def one(name: str, **more: Any) -> JSON:
+        return {"items": [{"id": name, "verifier": "exact_match", "response": "a", "reference": "a"}], **more}
+
+    assert call("red", "/v1/score", one("by field", run_id="run/1")).status_code == 200
+    assert call("red", "/v1/score", one("by header"), **{"X-Run-Id": "run/2"}).status_code == 200
+    assert call("red", "/v1/score", one("none")).status_code == 200
+    assert call("red", "/v1/score", one("field first", run_id="run/1"), **{"X-Run-Id": "run/2"}).status_code == 200
+    assert call("boss", "/v1/score", one("as blue"), **{"X-Tenant": "blue"}).status_code == 200
+    for name, body, headers in (
+        ("job", one("job"), {"X-Run-Id": "run/3"}),
+        ("bare job", one("bare job")["items"], {"X-Run-Id": "run/4"}),
+        ("job by field", one("job by field", run_id="run/5"), {}),
+    ):
+        job = call("blue", "/v1/jobs", body, **headers).json()["job_id"]
+        assert call("blue", f"/v1/jobs/{job}?wait_s=30").json()["state"] == "done", name
+    with Client(f"grpc://{served.grpc}", api_key=secrets["blue"]) as client:
+        assert client.score_one({**one("grpc")["items"][0]}).score == 1.0
+    for wrong in ("a b", "x" * 129, "-", ""):
+        assert call("red", "/v1/score", one("wrong", run_id=wrong)).status_code == 422
+        assert call("red", "/v1/score", one("wrong"), **{"X-Run-Id": wrong}).status_code == 422
+
+    metrics = call("boss", "/metrics").text
+    assert 'rewardline_tenant_items_total{status="ok",tenant="red"} 4.0' in metrics
+    assert 'rewardline_tenant_items_total{status="ok",tenant="blue"} 5.0' in metrics
+    assert 'rewardline_tenant_requests_total{tenant="other"}' not in metrics
+    assert 'rewardline_tenant_requests_total{tenant="other"} 1.0' in call("boss", "/metrics").text
+    lines = [json.loads(line) for line in served.log.read_text().splitlines()]
+    logged = {(line["tenant"], line.get("run_id")) for line in lines if line.get("method") == "/v1/score"}
+    assert logged == {("red", "run/1"), ("red", "run/2"), ("red", None), ("blue", None)}
+
+    served.stop()
+    found = rewardline("log", audit, "--json").stdout.splitlines()
+    rows = {row["id"]: (row.get("tenant"), row.get("run_id")) for row in map(json.loads, found)}
+    assert rows == {
+        "by field": ("red", "run/1"), "by header": ("red", "run/2"), "none": ("red", None), "field first": ("red", "run/1"),
+        "as blue": ("blue", None), "job": ("blue", "run/3"), "bare job": ("blue", "run/4"), "job by field": ("blue", "run/5"),
+        "grpc": ("blue", None),
+    }  # fmt: skip
+    chosen = rewardline("log", audit, "--json", "--tenant", "red", "--run", "run/1").stdout.splitlines()
+    assert {json.loads(line)["id"] for line in chosen} == {"by field", "field first"}
