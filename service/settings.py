@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
@@ -40,12 +41,26 @@ class Settings(BaseSettings):
     grpc_port: Annotated[int, Field(ge=0, le=65535)] = 8081
 
     api_keys: Annotated[dict[str, SecretStr], NoDecode] = {}
-    """Keys by their names. In the environment: `name=key,name2=key2`. Metrics and logs show names, never keys."""
+    """Keys by their names. In the environment: `name=key,name2=key2`. Metrics and logs show names, never keys. A key is a
+    tenant of its own, or one of the tenant that is named with it: `name@tenant=key`."""
     keys_file: Path | None = None
-    """A YAML file with keys, their scopes and their limits (service/limits/keys.py). It adds to `api_keys` and is read
+    """A YAML file with keys, their scopes, tenants and limits (service/limits/keys.py). It adds to `api_keys` and is read
     again on SIGHUP. `rewardline key NAME` makes a key."""
     allow_open: bool = False
     """Serve beyond loopback even without keys."""
+
+    oidc_issuer: str | None = None
+    """The issuer (`iss`) whose JSON Web Tokens count as keys do, for our `oidc_audience` (`aud`), if one of the keys in
+    `oidc_jwks` signed them. It needs the extra `oidc`."""
+    oidc_audience: str | None = None
+    oidc_jwks: str | None = None
+    """The issuer's public keys (JWKS): a file, or a URL on `https://` (`http://` on loopback)."""
+    oidc_tenant_claim: str = "sub"
+    """The claim that names the tenant of a token."""
+    oidc_tenant_prefix: str = "oidc:"
+    """What comes before it, so that no token has the tenant of a key. Empty: the issuer decides who is which tenant."""
+    oidc_scopes_claim: str = "scope"
+    """The claim with the scopes of a token, as one text or as a list. A token without the claim has the scope `score`."""
 
     tls_cert: Path | None = None
     """The certificate chain (PEM) of both doors. The service reads these three files again when they have changed."""
@@ -86,6 +101,9 @@ class Settings(BaseSettings):
     cache_memory_mb: Annotated[float, Field(ge=0)] = 256
     """The size of the verdict cache in this process, with the overhead of its entries. 0 switches it off."""
     cache_ttl_s: Positive = 7 * 24 * 3600
+    cache_by_tenant: bool = False
+    """Whether each tenant has cached verdicts of its own. If not, a tenant can learn from `cached`, and from the time of an
+    answer, that another one had the same item judged. What a judge model said is never shared between tenants."""
 
     interaction_ttl_s: Positive = 3600
     """How long an interaction without a `ttl_s` of its own is kept after its last turn."""
@@ -193,6 +211,9 @@ class Settings(BaseSettings):
     drain_timeout_s: Positive = 30
     """After SIGTERM, the longest time that admitted requests have to finish."""
 
+    max_metrics_tenants: PositiveInt = 100
+    """Tenants with counts of their own in the metrics, the first to come. All others are counted together, as `other`."""
+
     audit_dir: Path | None = None
     """The folder of the audit log, which says which response got which reward and why. None: there is no audit log.
     `rewardline log` shows it."""
@@ -264,7 +285,8 @@ class Settings(BaseSettings):
         self._check_box_hosts_tls()
         if any(len(key.get_secret_value()) < 16 for key in self.api_keys.values()):
             raise ValueError("api_keys: a key needs at least 16 characters")
-        knows_callers = self.api_keys or self.keys_file or self.tls_client_ca
+        self._check_oidc()
+        knows_callers = self.api_keys or self.keys_file or self.tls_client_ca or self.oidc_issuer
         if not knows_callers and not self.allow_open and not _is_loopback(self.host):
             raise ValueError(
                 f"host {self.host} is reachable from other machines and no api_keys are set; "
@@ -296,6 +318,13 @@ class Settings(BaseSettings):
                 "max_items_per_request and max_body_mb must not exceed max_items_in_flight and max_mb_in_flight"
             )
         return self
+
+    def _check_oidc(self) -> None:
+        if len({bool(each) for each in (self.oidc_issuer, self.oidc_audience, self.oidc_jwks)}) > 1:
+            raise ValueError("oidc_issuer, oidc_audience and oidc_jwks go together")
+        url = urlsplit(self.oidc_jwks or "")
+        if url.scheme == "http" and not _is_loopback(url.hostname or ""):
+            raise ValueError("oidc_jwks: keys come over https://, or from a file")
 
     def _check_box_hosts_tls(self) -> None:
         if (self.box_hosts_tls_cert is None) is not (self.box_hosts_tls_key is None):

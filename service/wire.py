@@ -17,9 +17,11 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable
+from service.tenant import RUN_PATTERN
 from verifiers.near_names import near
 
 CacheMode = Literal["use", "refresh", "off"]
+RunId = Annotated[str, msgspec.Meta(pattern=RUN_PATTERN)]
 ShortText = Annotated[str, msgspec.Meta(max_length=256)]
 
 SLICE_BYTES = 500_000
@@ -91,6 +93,8 @@ class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
     deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cache: CacheMode = "use"
     explain: bool = False
+    run_id: RunId | None = None
+    """What the batch is for, such as one training. Logs and traces have it; the header `X-Run-Id` says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,7 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
     deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cache: CacheMode = "use"
     explain: bool = False
+    run_id: RunId | None = None
 
 
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
@@ -185,6 +190,13 @@ async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
         return await _decode(mended, max_items)
 
 
+def with_run(body: bytes, run_id: str) -> bytes:
+    """A body that `decode_request` has read, with this run in place of none."""
+    field = b'"run_id":"%s"}' % run_id.encode()
+    body = body.strip()
+    return b'{"items":%s,%s' % (body, field) if body.startswith(b"[") else b"%s,%s" % (body[:-1], field)
+
+
 async def _decode(body: bytes, max_items: int) -> ScoreRequest:
     try:
         return await _decode_batch(body, max_items)
@@ -192,6 +204,10 @@ async def _decode(body: bytes, max_items: int) -> ScoreRequest:
         if (batch := _as_batch(body)) is None:
             raise
         return await _decode_batch(batch, max_items)
+
+
+LONE_OPTIONS = ("deadline_s", "cache", "references", "run_id")
+"""The fields of a request that a lone item may have."""
 
 
 def _as_batch(body: bytes) -> bytes | None:
@@ -207,7 +223,7 @@ def _as_batch(body: bytes) -> bytes | None:
         return _encoder.encode({"items": fields})
     if "items" in fields or fields.keys().isdisjoint(ScoreItem.__struct_fields__):
         return None
-    options = {name: fields.pop(name) for name in ("deadline_s", "cache", "references") if name in fields}
+    options = {name: fields.pop(name) for name in LONE_OPTIONS if name in fields}
     return _encoder.encode({"items": [fields], **options})
 
 
@@ -226,7 +242,9 @@ async def _decode_batch(body: bytes, max_items: int) -> ScoreRequest:
         if held >= SLICE_BYTES:
             held = 0
             await asyncio.sleep(0)
-    return ScoreRequest(items, envelope.references, envelope.deadline_s, envelope.cache, envelope.explain)
+    return ScoreRequest(
+        items, envelope.references, envelope.deadline_s, envelope.cache, envelope.explain, envelope.run_id
+    )
 
 
 T = TypeVar("T")

@@ -115,6 +115,8 @@ class Item(msgspec.Struct, Generic[P], frozen=True, gc=False):
     """For verifiers that store answers: whether a stored answer may be used, is to be replaced, or neither."""
     conversation: Conversation | None = None
     """The whole response, if it is more than text and the verifier `judges_calls`."""
+    owner: str = ""
+    """Whose the item is. For verifiers that store answers: only items of the same owner share them."""
 
     @property
     def said(self) -> Conversation:
@@ -156,6 +158,8 @@ class Verifier(ABC, Generic[P]):
     """Whether verdicts may be cached and shared between equal items."""
     uses_prompt: ClassVar[bool] = False
     """Whether the prompt is part of what is judged, and so of the cache key."""
+    is_opinion: ClassVar[bool] = False
+    """Whether a verdict is what a model thinks. Such verdicts are shared only between items of the same owner."""
     judges_calls: ClassVar[bool] = False
     """Whether the verifier takes conversations as responses.
 

@@ -32,6 +32,8 @@ def log(
     min_score: Annotated[float | None, typer.Option(help="With at least this score.")] = None,
     max_score: Annotated[float | None, typer.Option(help="With at most this score.")] = None,
     item_id: Annotated[_Several, typer.Option("--id", help="Of this item, or this request.")] = None,
+    tenant: Annotated[_Several, typer.Option(help="Of this tenant.")] = None,
+    run: Annotated[_Several, typer.Option(help="Of this run.")] = None,
     since: Annotated[str | None, typer.Option(help="From this time on: 2026-03-07T09:15 (UTC), or 2h ago.")] = None,
     until: Annotated[str | None, typer.Option(help="Up to this time.")] = None,
     as_json: Annotated[bool, typer.Option("--json/--table", help="Whole records as JSON lines, or a table.")] = False,
@@ -49,6 +51,8 @@ def log(
             max_score,
             moment(since, now) if since else None,
             moment(until, now) if until else None,
+            frozenset(tenant or ()),
+            frozenset(run or ()),
         )
         where = places or _configured()
         found = reader.find(where)

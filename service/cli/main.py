@@ -26,7 +26,7 @@ from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
 from service.cli.score import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of
 from service.doors.verifier_info import describe
-from service.limits.keys import Scope, new_key
+from service.limits.keys import Scope, is_name, new_key
 from service.observe import logs
 from service.recipes.files import BadRecipes
 from service.run import server
@@ -132,12 +132,21 @@ def key(
     scope: Annotated[
         list[Scope] | None, typer.Option(help="score (the default), sandbox, admin; several times.")
     ] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(help="Whom it belongs to, with all keys of the same tenant; default: a tenant of its own."),
+    ] = None,
 ) -> None:
     """Make an API key: the key on standard error, to be handed on once; on standard output its line for `keys_file`."""
+    if tenant is not None and not is_name(tenant):
+        raise fail(f"--tenant {tenant!r}: expected letters, digits and . _ -, at most 64")
     secret, digest = new_key()
     err.print(secret, highlight=False, soft_wrap=True)
     scopes = ", ".join(scope or [Scope.SCORE])
-    out.print(f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]}}", highlight=False, soft_wrap=True, markup=False)
+    owner = f", tenant: {tenant}" if tenant else ""
+    out.print(
+        f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]{owner}}}", highlight=False, soft_wrap=True, markup=False
+    )
 
 
 @app.command()

@@ -6,6 +6,7 @@
     job                what a job is to all of these: submission, claim, snapshot, and the promises of a store
     redis_store        the store that processes share: a job outlives the process that runs it (`redis_store.lua` is its inside)
     memory_store       the store of one process, without Redis
+    owned_jobs         the jobs of the tenant that asks
     runner             takes jobs, and sees each through
     results            the results of one job, as they come and as they are stored
     lifespan           builds a store and a runner, and ends them

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,6 +14,7 @@ import zstandard
 from service.decompression import inflate
 from service.errors import BadRequest, Conflict, Overloaded, TooLarge
 from service.system_random import SYSTEM_RANDOM
+from service.tenant import owned
 
 MAX_ATTEMPTS = 3
 """The number of times that a job is begun. After that, the job itself may be what killed its processes, so it ends
@@ -53,7 +55,7 @@ class Submission:
     """The bytes of the JSON before compression."""
     items: int
     key: str
-    """A hash of the idempotency key and of the caller. Empty without a key."""
+    """A hash of the idempotency key, owned by its tenant. Empty without a key."""
 
     def unloaded(self) -> "Submission":
         """The submission as it is kept after the job has ended."""
@@ -118,6 +120,11 @@ class Limits:
             f"{self.max_bytes / 1e6:.0f} MB may be; DELETE those whose results you have",
             retry_after_s=wait_s * SYSTEM_RANDOM.uniform(1.0, 1.5),
         )
+
+
+def new_id() -> str:
+    """The id of a new job of the current tenant."""
+    return owned(secrets.token_hex(16))
 
 
 def conflict() -> Conflict:

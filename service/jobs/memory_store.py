@@ -4,13 +4,12 @@ for them, and for callers that fetch their results.
 
 import asyncio
 import contextlib
-import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from service.jobs.job import Board, Claim, ClaimLost, JobCounters, Limits, Snapshot, State, Submission, conflict
+from service.jobs.job import Board, Claim, ClaimLost, JobCounters, Limits, Snapshot, State, Submission, conflict, new_id
 from service.storage.memory_table import MemoryTable
 
 
@@ -84,7 +83,7 @@ class MemoryJobStore:
             return job_id
         size = len(submission.packed)
         self._limits.check_size(size)
-        job_id = secrets.token_hex(16)
+        job_id = new_id()
         if not self._held.fits(job_id, size):
             self._counters.refused += 1
             raise self._limits.overloaded(self.jobs, self.nbytes, self._held.first_goes_in_s)

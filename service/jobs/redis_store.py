@@ -30,6 +30,7 @@ from service.jobs.job import (
     State,
     Submission,
     conflict,
+    new_id,
 )
 from service.storage.listening_link import ListeningLink
 from service.system_random import SYSTEM_RANDOM
@@ -92,7 +93,7 @@ class RedisJobStore:
         limits.check_size(len(submission.packed))
         reply = await self._call(
             "submit",
-            secrets.token_hex(16),
+            new_id(),
             submission.packed,
             submission.digest,
             submission.size,

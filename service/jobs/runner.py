@@ -20,12 +20,14 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
+from fairness import TENANT
 from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
 from service.jobs.results import JobResults
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
+from service.tenant import RUN, parted
 from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 
@@ -106,6 +108,7 @@ class Runner:
     async def _see_through(self, claim: Claim) -> None:
         """Run the job for as long as this process has it."""
         self.under_way += 1
+        TENANT.set(parted(claim.job_id)[0])
         try:
             async with asyncio.TaskGroup() as group:
                 keeping = group.create_task(self._store.keep(claim))
@@ -136,6 +139,7 @@ class Runner:
                 raise Damaged("the number of items of the job has changed")
             for index, item in enumerate(request.items):
                 item.id = index if item.id is None else item.id
+            RUN.set(request.run_id or "")
             record = JobResults(self._store, claim)
             async with asyncio.TaskGroup() as group:
                 group.create_task(record.store_until_whole())

@@ -1,18 +1,22 @@
 """API keys: their names, their scopes, and the limits of each.
 
-    REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own
+    REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own; name@tenant=key names its tenant
     keys_file                         YAML, read again on SIGHUP:
 
         keys:
           run-17:  {sha256: '9f86...', scopes: [score], items_per_s: 20000, max_items_in_flight: 16384}
-          verl:    {sha256: '6030...', scopes: [score, sandbox], weight: 3}
+          verl:    {sha256: '6030...', scopes: [score, sandbox], tenant: maths, weight: 3}
           grafana: {sha256: 'fd61...', scopes: [admin]}
 
     score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
     sandbox   the caller's own programs run in boxes: /run_code and its like
-    admin     /metrics
+    admin     /metrics, and to act as another tenant (`X-Tenant`)
 
-While several wait for workers, boxes or judges, they are served in turn, by weight (1 where none is given).
+What is kept for a caller belongs to its tenant: that of all keys with the same `tenant`, else that of its key alone.
+
+With an `oidc_issuer` its tokens are taken as keys are (`tokens`).
+
+While several tenants wait for workers, boxes or judges, they are served in turn, by weight: the largest of their keys.
 
 Keys are kept as SHA-256 digests and compared in constant time, each candidate against every key. Metrics and logs show
 the name of a key, never the key. Limits hold for this process, not for all replicas together.
@@ -28,15 +32,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from fairness import WEIGHTS
+from fairness import DEFAULT, WEIGHTS
 from service.errors import Forbidden, Unauthenticated
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DOTS_OF_TOKENS: Final = 2
+"""A JSON Web Token has three parts; keys that we make have no dot."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -56,8 +62,14 @@ class Caller:
     scopes: frozenset[Scope] = frozenset(Scope)
     items_per_s: float | None = None
     max_items_in_flight: int | None = None
+    tenant: str = ""
+    """The owner of what is kept for this caller. If none is given, the key is a tenant of its own."""
     weight: int = 1
     """The share of its tenant in workers, boxes and judges while others wait, too."""
+
+    def __post_init__(self) -> None:
+        if not self.tenant:
+            object.__setattr__(self, "tenant", self.name)
 
     def check(self, scope: Scope) -> None:
         """Check that the key has the scope.
@@ -69,7 +81,7 @@ class Caller:
             raise Forbidden(f"the key {self.name!r} lacks the scope {scope.value!r}; use a key with this scope")
 
 
-ANONYMOUS: Final = Caller("anonymous")
+ANONYMOUS: Final = Caller("anonymous", tenant=DEFAULT)
 CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
 """The caller of the request that is being served."""
 
@@ -82,12 +94,28 @@ class BadKeys(Exception):
         self.problems = problems
 
 
+class Issuer(Protocol):
+    """Knows the callers of tokens that are no keys."""
+
+    async def caller_of(self, token: str) -> Caller:
+        """
+        Raises:
+            Unauthenticated: the token does not count.
+            StateUnavailable: nobody can say now.
+        """
+
+
 class Keys:
     """All keys. If there are none, everyone may call."""
 
-    def __init__(self, callers: Mapping[bytes, Caller], *, required: bool = False) -> None:
-        """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none."""
-        self._required = required
+    def __init__(
+        self, callers: Mapping[bytes, Caller], *, required: bool = False, issuer: Issuer | None = None
+    ) -> None:
+        """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none. So does an
+        `issuer`, whose tokens are taken, too.
+        """
+        self._required = required or issuer is not None
+        self._issuer = issuer
         self.use(callers)
 
     def use(self, callers: Mapping[bytes, Caller]) -> None:
@@ -95,7 +123,19 @@ class Keys:
         self._callers = dict(callers)
         WEIGHTS.clear()
         for caller in callers.values():
-            WEIGHTS[caller.name] = max(caller.weight, WEIGHTS.get(caller.name, 1))
+            WEIGHTS[caller.tenant] = max(caller.weight, WEIGHTS.get(caller.tenant, 1))
+
+    async def find(self, authorization: str | None) -> Caller:
+        """The caller with the key, or with the token of the issuer, in an `Authorization` header.
+
+        Raises:
+            Unauthenticated: this is neither.
+            StateUnavailable: it may be a token, and nobody can say now whether it counts.
+        """
+        token = _token(authorization or "")
+        if self._issuer is None or token.count(b".") != _DOTS_OF_TOKENS or self._match(token) is not None:
+            return self.caller_of(authorization)
+        return await self._issuer.caller_of(token.decode("ascii", "replace"))
 
     def caller_of(self, authorization: str | None) -> Caller:
         """The caller with the key in an `Authorization` header.
@@ -111,11 +151,15 @@ class Keys:
         token = _token(authorization or "")
         if not token:
             raise Unauthenticated("send an API key: Authorization: Bearer <key>")
+        caller = self._match(token)
+        if caller is None:
+            raise Unauthenticated("unknown API key")
+        return caller
+
+    def _match(self, token: bytes) -> Caller | None:
         digest = hashlib.sha256(token).digest()
         matches = [caller for known, caller in self._callers.items() if hmac.compare_digest(digest, known)]
-        if not matches:
-            raise Unauthenticated("unknown API key")
-        return matches[0]
+        return matches[0] if matches else None
 
 
 def _token(authorization: str) -> bytes:
@@ -141,6 +185,7 @@ class _KeySpec(BaseModel):
     items_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     max_items_in_flight: Annotated[int, Field(gt=0)] | None = None
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
+    tenant: Annotated[str, Field(pattern=f"^{_NAME.pattern}$")] | None = None
 
     @field_validator("sha256")
     @classmethod
@@ -173,7 +218,12 @@ def read(path: Path) -> dict[bytes, Caller]:
     _check(path, parsed.keys)
     return {
         bytes.fromhex(spec.sha256): Caller(
-            name, frozenset(spec.scopes), spec.items_per_s, spec.max_items_in_flight, weight=spec.weight
+            name,
+            frozenset(spec.scopes),
+            spec.items_per_s,
+            spec.max_items_in_flight,
+            spec.tenant or name,
+            spec.weight,
         )
         for name, spec in parsed.keys.items()
     }
@@ -191,12 +241,14 @@ def _check(path: Path, specs: Mapping[str, _KeySpec]) -> None:
 
 
 def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Caller]:
-    """All callers: those of the setting `api_keys`, which may do everything, and those of the file.
+    """All callers: those of the setting `api_keys`, which may do everything, and those of the file. A name in `digests`
+    may be `name@tenant`.
 
     Raises:
         BadKeys: the file has mistakes. The error holds all of them.
     """
-    callers = {digest: Caller(name) for name, digest in digests.items()}
+    parts = {digest: given.partition("@") for given, digest in digests.items()}
+    callers = {digest: Caller(name, tenant=tenant) for digest, (name, _, tenant) in parts.items()}
     if file is None:
         return callers
     from_file = read(file)
@@ -204,6 +256,11 @@ def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Calle
     if names or callers.keys() & from_file.keys():
         raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} is in api_keys, too; remove one of them"])
     return callers | from_file
+
+
+def is_name(text: str) -> bool:
+    """Whether a key or a tenant can have this name."""
+    return bool(_NAME.fullmatch(text))
 
 
 def new_key() -> tuple[str, str]:

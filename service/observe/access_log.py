@@ -7,16 +7,19 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
-from fairness import TENANT
+from fairness import DEFAULT, TENANT
+from service.errors import FieldError, Unprocessable
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
 from service.observe.metrics import Metrics
+from service.tenant import FORM, RUN, RUN_PATTERN
 from tracing import spans
 
 CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that is being served."""
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_RUN: Final = re.compile(RUN_PATTERN)
 _UNTRACED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox"})
 """Methods that machines call every few seconds."""
 _POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"})
@@ -44,35 +47,70 @@ class Call:
     """One of our routes or RPCs, never a text of the caller."""
     request_id: str
     key: str = ANONYMOUS.name
+    tenant: str = ""
+    """Empty until the caller is known."""
+    run_id: str = ""
+    by_admin: bool = False
+    """Whether the key acts as a tenant that is not its own."""
     items: int = 0
     started: float = field(default_factory=time.perf_counter)
     span: spans.Span | None = None
 
     def __post_init__(self) -> None:
         CURRENT_REQUEST.set(self.request_id)
+        CALLER.set(ANONYMOUS)  # a pipelined request begins in the context of the one before
+        TENANT.set(DEFAULT)
+        RUN.set("")
 
     def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
         """Begin the span of this request, as a child of the span that its headers name."""
         if self.method not in _UNTRACED:
             self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
 
-    def admit(self, keys: Keys, authorization: str | None, scope: Scope | None) -> None:
+    async def admit(
+        self, keys: Keys, authorization: str | None, scope: Scope | None, acts_as: str | None = None
+    ) -> None:
         """Find out which key the caller has, and check that it has the scope. Without a scope any key will do.
 
+        `acts_as` is the tenant that the caller wants to act as. For another one than its own it also needs `admin`.
+
         Raises:
-            Unauthenticated, Forbidden
+            Unauthenticated, Forbidden, StateUnavailable
+            Unprocessable: `acts_as` is no tenant.
         """
-        caller = keys.caller_of(authorization)
-        self.key = caller.name
+        caller = await keys.find(authorization)
+        self.key, self.tenant = caller.name, caller.tenant
         CALLER.set(caller)
-        TENANT.set(caller.name)
         if scope is not None:
             caller.check(scope)
+        if acts_as is not None and acts_as != caller.tenant:
+            caller.check(Scope.ADMIN)
+            if not FORM.fullmatch(acts_as):
+                message = "expected 1 to 128 printable ASCII characters without a space"
+                raise Unprocessable(f"X-Tenant: {message}", errors=[FieldError(["x-tenant"], message)])
+            self.tenant, self.by_admin = acts_as, True
+        TENANT.set(self.tenant)
+
+    def is_of_run(self, run_id: str | None, where: str) -> None:
+        """Note the run that a header or field of the request names, if any.
+
+        Raises:
+            Unprocessable: this is no name of a run.
+        """
+        if run_id is None:
+            return
+        if not _RUN.fullmatch(run_id):
+            message = f"expected a name of the form {RUN_PATTERN}"
+            raise Unprocessable(f"{where}: {message}", errors=[FieldError([where], message)])
+        self.run_id = run_id
+        RUN.set(run_id)
 
     def finish(self, metrics: Metrics, code: str) -> None:
         """Log and count the call, without anything of its content."""
         seconds = time.perf_counter() - self.started
         metrics.observe_request(self.door, self.method, code, self.key, seconds)
+        if self.tenant:
+            metrics.observe_tenant(self.tenant)
         if self.method in _POLLED and code == "200":
             return
         line = {
@@ -84,13 +122,21 @@ class Call:
             "request_id": self.request_id,
             "elapsed_ms": round(seconds * 1000, 3),
         }
+        line |= self._owner()
+        if self.by_admin:
+            line["by_admin"] = True
         if self.span is not None and self.span.is_recorded:
             line["trace_id"] = self.span.trace_id
             self._end(self.span, code)
         logs.access(line)
 
+    def _owner(self) -> dict[str, str]:
+        """What is known of tenant and run."""
+        return {name: value for name, value in (("tenant", self.tenant), ("run_id", self.run_id)) if value}
+
     def _end(self, span: spans.Span, code: str) -> None:
-        span.set({"rewardline.items": self.items, **_coded(self.door, self.method, code)})
+        whose = {f"rewardline.{name}": value for name, value in self._owner().items()}
+        span.set({"rewardline.items": self.items, **whose, **_coded(self.door, self.method, code)})
         if code in _ERRORS or code.startswith("5"):
             span.fail(code)
         span.end()

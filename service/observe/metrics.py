@@ -14,7 +14,8 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from service.observe.reward_counts import RewardCounts
+from fairness import DEFAULT
+from service.observe.reward_counts import OTHER, RewardCounts
 
 M = TypeVar("M", Counter, Histogram)
 Label = TypeVar("Label", bound=str)
@@ -25,7 +26,8 @@ _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 class Metrics:
     """The registry and what is in it."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, *, max_tenants: int = 100) -> None:
+        """`max_tenants` have counts of their own, the first to come. All others together are `other`."""
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the library left it untyped
         self.version = version
         self.registry = CollectorRegistry()
@@ -57,6 +59,10 @@ class Metrics:
             buckets=_LATENCY_S,
             registry=self.registry,
         )
+        self._max_tenants = max_tenants
+        self._tenants: set[str] = set()
+        self._tenant_requests = self._counter("tenant_requests", "Requests by tenant", "tenant")
+        self._tenant_items = self._counter("tenant_items", "Items judged or refused, by tenant", "tenant", "status")
         self._restarts = self._counter("worker_restarts", "Workers that were replaced, by reason", "reason")
         self._reloads = self._counter("recipes_reloads", "Times the file of recipes was read again", "outcome")
         self._keys_reloads = self._counter("keys_reloads", "Times the file of keys was read again", "outcome")
@@ -104,10 +110,18 @@ class Metrics:
 
         self.registry.register(_Read(made))
 
-    def observe(self, outcomes: Mapping[tuple[str, str, str], int], layers: Mapping[str, int], shared: int) -> None:
+    def observe(
+        self,
+        outcomes: Mapping[tuple[str, str, str], int],
+        layers: Mapping[str, int],
+        shared: int,
+        tenant: str = DEFAULT,
+    ) -> None:
         """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
+        tenant = self._limited(tenant)
         for labels, count in outcomes.items():
             self._of(self._items, labels).inc(count)
+            self._of(self._tenant_items, (tenant, labels[1])).inc(count)
         for layer, count in layers.items():
             if count:
                 self._of(self._cached, (layer,)).inc(count)
@@ -117,6 +131,16 @@ class Metrics:
     def observe_request(self, door: str, method: str, code: str, key: str, seconds: float) -> None:
         self._of(self._requests, (door, method, code, key)).inc()
         self._of(self._request_s, (door, method)).observe(seconds)
+
+    def observe_tenant(self, tenant: str) -> None:
+        self._of(self._tenant_requests, (self._limited(tenant),)).inc()
+
+    def _limited(self, tenant: str) -> str:
+        if tenant not in self._tenants:
+            if len(self._tenants) >= self._max_tenants:
+                return OTHER
+            self._tenants.add(tenant)
+        return tenant
 
     def observe_chunk(self, verifier: str, seconds: float) -> None:
         self._of(self._verifier_s, (verifier,)).observe(seconds)

@@ -78,7 +78,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         CannotStart: the settings demand a sandbox or an audit log that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
-    metrics = Metrics(distribution_version("rewardline-server"))
+    metrics = Metrics(distribution_version("rewardline-server"), max_tenants=settings.max_metrics_tenants)
     workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
     boxes = _boxes(settings)
     redis = None
@@ -114,6 +114,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             item_deadline_s=settings.item_deadline_s,
             max_response_bytes=settings.max_response_bytes,
             book=book,
+            cache_by_tenant=settings.cache_by_tenant,
             on_scored=on_scored,
         )
         await stack.enter_async_context(engine)

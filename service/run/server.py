@@ -7,6 +7,7 @@ stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was adm
 
 import asyncio
 import contextlib
+import importlib
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.metadata import version as distribution_version
@@ -24,7 +25,7 @@ from service.doors.http.ops import build_ops
 from service.jobs.lifespan import BackgroundJobs, open_jobs
 from service.limits import keys
 from service.limits.admission import Admission
-from service.limits.keys import BadKeys, Keys
+from service.limits.keys import BadKeys, Issuer, Keys
 from service.observe import tracing
 from service.observe.tracing import CannotTrace, Tracing
 from service.run import malloc_trim, tls
@@ -111,9 +112,20 @@ def _traces(settings: Settings) -> Iterator[Tracing | None]:
 
 def _keys(settings: Settings) -> Keys:
     try:
-        return Keys(keys.gather(settings.key_digests(), settings.keys_file), required=settings.keys_file is not None)
+        callers = keys.gather(settings.key_digests(), settings.keys_file)
     except BadKeys as error:
         raise CannotStart(str(error)) from error
+    return Keys(callers, required=settings.keys_file is not None, issuer=_issuer(settings))
+
+
+def _issuer(settings: Settings) -> Issuer | None:
+    if settings.oidc_issuer is None:
+        return None
+    try:
+        found: Issuer = importlib.import_module("service.limits.tokens").Tokens(settings)
+    except ImportError as error:
+        raise CannotStart("oidc_issuer needs PyJWT: pip install 'rewardline-server[oidc]'") from error
+    return found
 
 
 def _certificates(settings: Settings) -> Certificates | None:

@@ -19,7 +19,7 @@ from typing import Self
 
 import msgspec
 
-from fairness import FairLock
+from fairness import TENANT, FairLock
 from service.cache.cached_verdict import decode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
@@ -69,6 +69,7 @@ class Engine:
         item_deadline_s: float,
         max_response_bytes: int,
         book: Book,
+        cache_by_tenant: bool = False,
         on_scored: Callable[[BatchRequest, Sequence[Result]], None] | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
@@ -82,6 +83,7 @@ class Engine:
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
+            cache_by_tenant: Whether verdicts are shared only between items of the same tenant.
             on_scored: Told of each finished batch and its results; must return at once.
             clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
         """
@@ -91,7 +93,7 @@ class Engine:
         self._metrics = metrics
         self._on_scored = on_scored
         self.book = book
-        self._preparation = Preparation(registry, book, max_response_bytes)
+        self._preparation = Preparation(registry, book, max_response_bytes, by_tenant=cache_by_tenant)
         self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock)
         self._worker_slots = 2 * workers
         self._is_backed_up = is_backed_up
@@ -311,7 +313,7 @@ class Engine:
         for result in results:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
-        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared)
+        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared, TENANT.get())
         self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
         if self._on_scored is not None:
             self._on_scored(batch.request, results)

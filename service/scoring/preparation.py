@@ -20,6 +20,7 @@ from service.scoring.composition import Composed, Plan
 from service.scoring.lru import LruCache
 from service.scoring.planning import Planner
 from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem, configure, decoded, decoded_params
+from service.tenant import owned
 from service.wire import ABSENT, DAMAGED, Message, ScoreItem, encode, messages_of
 from verifiers.base import InvalidItem, Verdict
 from verifiers.conversation import Conversation, dialects, plain
@@ -43,10 +44,12 @@ class Refusal:
 class Preparation:
     """Turns items into prepared items. It remembers decoded references and parameters."""
 
-    def __init__(self, registry: Registry, book: Book, max_response_bytes: int) -> None:
+    def __init__(self, registry: Registry, book: Book, max_response_bytes: int, *, by_tenant: bool = False) -> None:
+        """`by_tenant`: nothing is shared between tenants, neither verdicts nor what is remembered of parameters."""
         self._registry = registry
         self._planner = Planner(registry, book)
         self._max_response_chars = max_response_bytes
+        self._by_tenant = by_tenant
         self._configured: LruCache[ConfiguredVerifier | Refusal] = LruCache(MEMO_BYTES)
         self._plans: LruCache[Plan | Refusal] = LruCache(MEMO_BYTES)
 
@@ -95,18 +98,25 @@ class Preparation:
             prefix = configured.explain_prefix if explain else configured.prefix
             if prompt is not None:
                 prefix = blake3(prefix + prompt.encode()).digest()
+            if (owner := owned("")) and (self._by_tenant or configured.is_opinion):
+                prefix = blake3(prefix + b"tenant" + owner.encode()).digest()
             judged = text.encode()
             if conversation is not None:  # no text's key begins like this
                 prefix, judged = blake3(prefix + b"conversation").digest(), encode(conversation)
             key = blake3(prefix + judged).digest(KEY_BYTES)
-        return PreparedItem(configured, text, prompt, explain, key, conversation)
+        return PreparedItem(configured, text, prompt, explain, key, conversation, owner=owned(""))
+
+    def _owner(self) -> str:
+        """Whose items alone share what is remembered of parameters. Empty: everyone's."""
+        return owned("") if self._by_tenant else ""
 
     def _configure(self, item: ScoreItem, reference: bytes) -> ConfiguredVerifier:
         assert item.verifier is not None
-        key = (item.verifier, reference, bytes(item.params))
+        named = (item.verifier, reference, bytes(item.params))
+        key = (*named, self._owner())
         known = self._configured.get(key)
         if known is None:
-            known = self._found(*key)
+            known = self._found(*named)
             self._configured.put(key, known)
         if isinstance(known, Refusal):
             raise InvalidItem(known.reason, known.message)
@@ -128,6 +138,7 @@ class Preparation:
             *(reference, bytes(item.ground_truth), bytes(item.params), bytes(item.test_cases), item.case_type),
             *(item.test_case_function, bytes(item.evaluation_criteria), item.difficulty),
             *(tuple(item.reward_weights.items()) if item.reward_weights else None, bytes(item.reward_clip)),
+            self._owner(),
         )
         known = self._plans.get(key)
         if known is None:

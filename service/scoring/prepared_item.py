@@ -31,6 +31,8 @@ class ConfiguredVerifier:
     explain_prefix: bytes
     is_shared: bool
     """Whether verdicts may be cached and shared between equal items."""
+    is_opinion: bool
+    """Whether verdicts are shared only within a tenant."""
     uses_prompt: bool
     reads_text: bool
     """Whether a text response holds the turn that is judged."""
@@ -48,10 +50,13 @@ class PreparedItem(msgspec.Struct, frozen=True, gc=False):
     key: bytes | None
     conversation: Conversation | None = None
     known: Verdict | None = None
+    owner: str = ""
+    """Whose answers of judge models may be used."""
 
     def item(self, deadline: float | None = None, cache: CacheMode = "use") -> Item[Any]:
         return Item(
-            self.response, self.configured.params, self.prompt, self.explain, deadline, cache, self.conversation
+            *(self.response, self.configured.params, self.prompt, self.explain, deadline, cache, self.conversation),
+            self.owner,
         )
 
 
@@ -80,6 +85,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
         blake3(b"judge" + head + canonical).digest(),
         blake3(b"explain" + head + canonical).digest(),
         all(one.deterministic for one in judging),
+        any(one.is_opinion for one in judging),
         any(one.uses_prompt for one in judging),
         typed.turn in ("last", "all", 1),
     )

@@ -45,6 +45,7 @@ class Judge(Verifier[JudgeParams]):
     summary = (
         "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"
     )
+    is_opinion = True
     uses_prompt = True
     chunk_items = 1
     bounds_itself = True
@@ -86,7 +87,15 @@ class Judge(Verifier[JudgeParams]):
         votes = params.votes or profile.votes.n
         ballots = await _all(
             [
-                panel.ballot(profile, case.prompt, question, votes=votes, deadline=deadline, use=item.cache)
+                panel.ballot(
+                    profile,
+                    case.prompt,
+                    question,
+                    votes=votes,
+                    deadline=deadline,
+                    use=item.cache,
+                    owner=item.owner,
+                )
                 for question in case.asked
             ]
         )

@@ -145,9 +145,17 @@ class Panel:
         return render(prompt, question.data, secret=self._secret, limits=self.limit_of(profile), control_tokens=tokens)
 
     async def ballot(
-        self, profile: Profile, prompt: Prompt, question: Question, *, votes: int, deadline: float, use: Use = "use"
+        self,
+        profile: Profile,
+        prompt: Prompt,
+        question: Question,
+        *,
+        votes: int,
+        deadline: float,
+        use: Use = "use",
+        owner: str = "",
     ) -> Ballot:
-        """Let models vote on a question.
+        """Let models vote on a question. Stored answers are those of the same owner.
 
         Raises:
             InvalidItem: the item lacks a text that the prompt shows, or a text is too long.
@@ -167,7 +175,7 @@ class Panel:
         schema = SCHEMAS[prompt.schema]
         if profile.score_source == "expected" and schema.kind in (Kind.LABELS, Kind.NUMBER) and not schema.logprobs:
             schema = with_logprobs(schema)
-        return await _Poll(self, profile, prompt, schema, question, rendered, votes, deadline, use).ballot()
+        return await _Poll(self, profile, prompt, schema, question, rendered, votes, deadline, use, owner).ballot()
 
 
 @dataclass(slots=True)
@@ -183,6 +191,7 @@ class _Poll:
     votes: int
     deadline: float
     use: Use
+    owner: str
     found: list[Vote] = field(default_factory=list)
     failures: list[JudgeFailure] = field(default_factory=list)
 
@@ -303,6 +312,8 @@ class _Poll:
         parts = dataclasses.asdict(dataclasses.replace(request, affinity=None))
         models = self.panel.models[self.profile.pool]
         named = [self.prompt.name, self.prompt.sha256, PARSER_VERSION, models, index, parts]
+        if self.owner:
+            named.append(self.owner)
         return hashlib.sha256(b"vote" + msgspec.json.encode(named, order="deterministic")).digest()
 
     def _failure(self, quorum: int) -> JudgeFailure:

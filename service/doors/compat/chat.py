@@ -24,6 +24,7 @@ from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of
 from service.errors import BadRequest, MethodNotAllowed, NotFound, Unprocessable
 from service.limits.admission import Admission
 from service.settings import Settings
+from service.tenant import owned
 from service.wire import encode
 from verifiers.judge.endpoints import Relayed
 from verifiers.judge.errors import EndpointFailure
@@ -185,7 +186,13 @@ def _is_whole(body: bytes) -> bool:
 
 
 def _key(panel: Panel, pool: str, request: Mapping[str, Any]) -> bytes:
-    named = [pool, panel.config.models_of(pool), {name: value for name, value in request.items() if name != "user"}]
+    named: list[Any] = [
+        pool,
+        panel.config.models_of(pool),
+        {name: value for name, value in request.items() if name != "user"},
+    ]
+    if owner := owned(""):  # the prompt is the caller's, and so is what a model said to it
+        named.append(owner)
     return hashlib.sha256(b"chat" + msgspec.json.encode(named, order="deterministic")).digest()
 
 

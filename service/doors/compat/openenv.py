@@ -186,7 +186,8 @@ class OpenEnv:
             try:
                 if found is None or found["what"] != "ws":
                     raise NotFound(f"{BASE} has no such websocket")
-                call.admit(self._keys, _authorization(headers), KeyScope.SCORE)
+                await call.admit(self._keys, _authorization(headers), KeyScope.SCORE, _text(headers, b"x-tenant"))
+                call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
                 self._admission.check()
             except RequestError as error:
                 code = str(error.http_status)
@@ -298,6 +299,11 @@ def _authorization(headers: Mapping[bytes, bytes]) -> str | None:
         with contextlib.suppress(binascii.Error, UnicodeDecodeError):
             return f"Bearer {base64.b64decode(value, validate=True).decode().partition(':')[2]}"
     return given or None
+
+
+def _text(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
+    value = headers.get(name)
+    return None if value is None else value.decode("latin-1")
 
 
 _object: Final = msgspec.json.Decoder(JSON)

@@ -28,6 +28,7 @@ from service.limits.admission import Admission
 from service.settings import Settings
 from service.storage.record_store import VERSION, Change
 from service.storage.records import open_records
+from service.tenant import owned
 from service.wire import CacheMode, Result, ScoreItem, encode
 
 log = structlog.get_logger("rewardline.roll")
@@ -88,6 +89,7 @@ class Tasks:
         self._item_of = item_of
         self._me = secrets.token_hex(8)
         self._running: dict[str, asyncio.Task[Outcome]] = {}
+        """By the `owned` ids of the tasks."""
         self._bytes = 0
         """The bytes of the bodies of these tasks."""
         self._beating: asyncio.Task[None] | None = None
@@ -144,7 +146,7 @@ class Tasks:
         now = asyncio.get_running_loop().time
         pause_s = _FIRST_LOOK_S
         while True:
-            running = self._running.get(task_id)
+            running = self._running.get(owned(task_id))
             if running is not None:
                 done, _ = await asyncio.wait([running], timeout=until - now())
                 return running.result() if done else None
@@ -173,22 +175,23 @@ class Tasks:
         if not await self._store.swap(task_id, version, Change(mine, left_s + _BEHIND_S)):
             return False
         log.info("a task of another process is judged here", task=task_id)
-        if task_id not in self._running:
+        if owned(task_id) not in self._running:
             self._begin(task_id, mine[VERSION], body, query, float(until))
         return True
 
     def _begin(self, task_id: str, version: bytes, body: bytes, query: bytes, until: float) -> None:
         size = len(body)
         running = asyncio.create_task(self._see_through(task_id, version, *self._item_of(body, query), until))
-        self._running[task_id] = running
+        name = owned(task_id)
+        self._running[name] = running
         self._bytes += size
-        running.add_done_callback(lambda done: self._end(task_id, size, done))
+        running.add_done_callback(lambda done: self._end(name, size, done))
 
-    def _end(self, task_id: str, size: int, done: asyncio.Task[Outcome]) -> None:
-        self._running.pop(task_id, None)
+    def _end(self, name: str, size: int, done: asyncio.Task[Outcome]) -> None:
+        self._running.pop(name, None)
         self._bytes -= size
         if not done.cancelled() and (error := done.exception()) is not None:
-            log.error("a task raised", task=task_id, exc_info=error)
+            log.error("a task raised", task=name, exc_info=error)
 
     async def _see_through(
         self, task_id: str, version: bytes, item: ScoreItem, cache: CacheMode, until: float
@@ -224,7 +227,7 @@ class Tasks:
         """Whether another process that judges the task is alive. Without Redis there is no other process."""
         if not self.is_shared or owner == self._me.encode():
             return False
-        (version,) = await self._store.read(_process(owner.decode("ascii", "replace")), (VERSION,))
+        (version,) = await self._store.common.read(_process(owner.decode("ascii", "replace")), (VERSION,))
         return version is not None
 
     async def _beat(self) -> None:
@@ -233,17 +236,17 @@ class Tasks:
         while True:
             with contextlib.suppress(StateUnavailable):
                 # Read it each time: after a lost answer it is unknown what Redis has written.
-                (version,) = await self._store.read(name, (VERSION,))
+                (version,) = await self._store.common.read(name, (VERSION,))
                 sign = {VERSION: secrets.token_hex(4).encode()}
-                await self._store.swap(name, version, Change(sign, _SILENT_S))
+                await self._store.common.swap(name, version, Change(sign, _SILENT_S))
             await asyncio.sleep(_BEAT_S)
 
     async def _say_gone(self) -> None:
         if not self.is_shared:
             return
         name = _process(self._me)
-        (version,) = await self._store.read(name, (VERSION,))
-        await self._store.swap(name, version, Change({VERSION: b"gone"}, 0.001, is_over=True))
+        (version,) = await self._store.common.read(name, (VERSION,))
+        await self._store.common.swap(name, version, Change({VERSION: b"gone"}, 0.001, is_over=True))
 
 
 def _decoded(outcome: bytes) -> Outcome:

@@ -162,7 +162,7 @@ class _Door:
 
     async def _let_in(self, call: Call, metadata: Metadata, bodies: AsyncIterator[bytes]) -> None:
         try:
-            self._admit(call, metadata)
+            await self._admit(call, metadata)
             self._admission.check()
         except RequestError:
             await _read_rest(bodies)
@@ -249,7 +249,7 @@ class _Door:
     async def _serve(self, method: str, context: Context, work: Callable[[Call, Metadata], Awaitable[bytes]]) -> bytes:
         metadata = _metadata(context)
         async with self._serving(method, metadata, context) as call:
-            self._admit(call, metadata)
+            await self._admit(call, metadata)
             return await work(call, metadata)
         raise AssertionError("abort raises")
 
@@ -273,8 +273,9 @@ class _Door:
         finally:
             call.finish(self._metrics, code)
 
-    def _admit(self, call: Call, metadata: Metadata) -> None:
-        call.admit(self._keys, metadata.get("authorization"), Scope.SCORE)
+    async def _admit(self, call: Call, metadata: Metadata) -> None:
+        await call.admit(self._keys, metadata.get("authorization"), Scope.SCORE, metadata.get("x-tenant"))
+        call.is_of_run(metadata.get("x-run-id"), "x-run-id")
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
         """The deadline on the loop's clock: the earliest of the call's own, the request's and ours."""

@@ -102,7 +102,9 @@ class Gate:
             try:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
                 if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], _OPEN_FILES):
-                    call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]))
+                    acts_as = _text(headers, b"x-tenant")
+                    await call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]), acts_as)
+                    call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track():
                     await target(scope, receive_marked, send_marked)

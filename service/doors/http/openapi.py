@@ -17,7 +17,7 @@ from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import Problem
-from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
+from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
 
 def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
@@ -81,7 +81,7 @@ def _any_form(request: dict[str, Any], components: dict[str, Any]) -> dict[str, 
     """The schema of a request, of one item with the options of its request, and of a list of items."""
     options = components["ScoreRequest"]["properties"]
     item = components["ScoreItem"]
-    properties = item["properties"] | {name: options[name] for name in ("deadline_s", "cache", "references")}
+    properties = item["properties"] | {name: options[name] for name in LONE_OPTIONS}
     components["SingleItem"] = item | {
         "title": "SingleItem",
         "description": "One response to judge, with the options of its request: a batch of one.",

@@ -18,9 +18,12 @@ from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.routes.resource import Answer, Resource, ResourceDoor
 from service.errors import FieldError, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
+from service.jobs.owned_jobs import OwnedJobs
 from service.limits.admission import Admission
+from service.limits.keys import ANONYMOUS
 from service.settings import Settings
-from service.wire import IndexedResult, Summary, decode_request, encode
+from service.tenant import owned
+from service.wire import IndexedResult, Summary, decode_request, encode, with_run
 
 ALL: Final = "/v1/jobs"
 ONE: Final = f"{ALL}/{{id}}"
@@ -75,20 +78,23 @@ class JobsDoor(ResourceDoor):
         super().__init__(RESOURCE, {ALL: {"POST": self._submit}, ONE: one})
         self._settings = settings
         self._admission = admission
-        self._store = store
+        self._jobs = OwnedJobs(store)
 
     async def _submit(self, scope: Scope, receive: Receive) -> Answer:
         headers, call = scope["state"]["headers"], scope["state"]["call"]
-        key = _key_of(headers.get(b"idempotency-key"), call.key)
+        key = _key_of(headers.get(b"idempotency-key"))
         with self._admission.enter() as permit:
             body = await read_body(self._settings, headers, receive, permit.reserve)
             request = await decode_request(body, self._settings.max_items_per_request)
             call.items = len(request.items)
             permit.charge(call.items)
+            if request.run_id is None and call.run_id:
+                body = with_run(body, call.run_id)
+            call.is_of_run(request.run_id, "run_id")
             del request
             submission = await pack(body, call.items, key)
             del body
-            job_id = await self._store.submit(submission)
+            job_id = await self._jobs.submit(submission)
         return self._answer(encode(JobAccepted(job_id)), 202, (b"location", f"{ALL}/{job_id}".encode()))
 
     async def _show(self, scope: Scope, receive: Receive) -> Answer:
@@ -96,7 +102,7 @@ class JobsDoor(ResourceDoor):
         async with cancelled_on_disconnect(receive):
             if query.wait_s:
                 await self._wait(job_id, query)
-            snapshot = await self._store.read(job_id, query.after if isinstance(query.after, int) else 0)
+            snapshot = await self._jobs.read(job_id, query.after if isinstance(query.after, int) else 0)
         if snapshot is None:
             raise _unknown(job_id)
         return self._answer(_rendered(job_id, snapshot))
@@ -105,13 +111,12 @@ class JobsDoor(ResourceDoor):
         """Wait until the job has ended, or has more results than the caller has seen, or the time is over."""
         until = asyncio.get_running_loop().time() + min(query.wait_s, MAX_WAIT_S)
         seen = query.after
-        board = self._store.board
         try:
             async with asyncio.timeout_at(until):
-                with board.waiting(job_id, for_news=isinstance(seen, int)) as rung:
-                    while not board.is_closed:
+                with self._jobs.waiting(job_id, for_news=isinstance(seen, int)) as rung:
+                    while not self._jobs.is_closed:
                         rung.clear()
-                        head = await self._store.read(job_id, self._settings.max_items_per_request)
+                        head = await self._jobs.read(job_id, self._settings.max_items_per_request)
                         if head is None or head.state.is_last or (isinstance(seen, int) and head.done > seen):
                             return
                         await rung.wait()
@@ -121,13 +126,13 @@ class JobsDoor(ResourceDoor):
     async def _cancel(self, scope: Scope, receive: Receive) -> Answer:
         job_id = RESOURCE.id_of(scope["path"])
         async with cancelled_on_disconnect(receive):
-            before = await self._store.cancel(job_id)
+            before = await self._jobs.cancel(job_id)
         if before is None:
             raise _unknown(job_id)
         return self._answer(encode(JobCancelled(job_id, State.DONE if before is State.DONE else State.CANCELLED)))
 
     def _answer(self, body: bytes, status: int = 200, *more: tuple[bytes, bytes]) -> Answer:
-        if self._store.board.is_closed:
+        if self._jobs.is_closed:
             more = (*more, (b"connection", b"close"))  # a caller that asks again at once should reach another replica
         return Answer(body, status, more)
 
@@ -136,9 +141,9 @@ def _unknown(job_id: str) -> NotFound:
     return NotFound(f"no job {job_id}: there was none, or its time is over")
 
 
-def _key_of(given: bytes | None, caller: str) -> str:
-    """The name under which a submission is known: the idempotency key of the caller. Other callers' keys never collide
-    with it.
+def _key_of(given: bytes | None) -> str:
+    """The name under which a submission is known: the idempotency key of its tenant. The keys of other tenants never
+    collide with it.
 
     Raises:
         Unprocessable: the header does not hold a valid key.
@@ -148,7 +153,7 @@ def _key_of(given: bytes | None, caller: str) -> str:
     if not re.fullmatch(KEY_PATTERN.encode(), given):
         message = "expected 1 to 255 printable ASCII characters without a space"
         raise Unprocessable(f"Idempotency-Key: {message}", errors=[FieldError(["idempotency-key"], message)])
-    return hashlib.sha256(caller.encode() + b"\0" + given).hexdigest()
+    return owned(hashlib.sha256(ANONYMOUS.name.encode() + b"\0" + given).hexdigest())
 
 
 def _query(given: bytes) -> Query:

@@ -11,6 +11,7 @@ from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed
 from service.limits.admission import Admission, announced
+from service.observe.access_log import Call
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import NDJSON, BatchRequest, Summary, decode_request, rendered, stream_line, summary_line
@@ -39,7 +40,9 @@ class ScoreDoor:
             body = await read_body(self._settings, headers, receive, permit.reserve)
             request = await decode_request(body, self._settings.max_items_per_request)
             permit.add(items=len(request.items))
-            scope["state"]["call"].items = len(request.items)
+            call: Call = scope["state"]["call"]
+            call.items = len(request.items)
+            call.is_of_run(request.run_id, "run_id")
             batch = BatchRequest(
                 request.items,
                 request.references,

@@ -14,6 +14,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fairness import DEFAULT
 from service.observe.audit_log.records import ABSENT, Record, timestamp
 
 _ROWS_AT_ONCE: Final = 100
@@ -26,7 +27,10 @@ _SCHEMA: Final = pa.schema(
         *((name, pa.string()) for name in ("verifier", "version")),
         ("cached", pa.bool_()),
         ("elapsed_ms", pa.float64()),
-        *((name, pa.string()) for name in ("request_id", "recipe", "domain", "data_source", "tag", "extracted")),
+        *(
+            (name, pa.string())
+            for name in ("request_id", "tenant", "run_id", "recipe", "domain", "data_source", "tag", "extracted")
+        ),
         *((name, pa.string()) for name in ("checks", "detail", "metadata", "response_messages")),
         *(
             (f"{text}{part}", pa.int64() if part == "_chars" else pa.string())
@@ -93,6 +97,8 @@ def _row(record: Record) -> dict[str, Any]:
 
 def _record(row: dict[str, Any]) -> Record:
     row["time"] = timestamp(row["time"].astimezone(UTC).timestamp())
+    if row.get("tenant") == DEFAULT:
+        del row["tenant"]  # lines leave it out, too
     for name in _JSON:
         row[name] = ABSENT if row.get(name) is None else msgspec.Raw(row[name].encode())
     return Record(**row)

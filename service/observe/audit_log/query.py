@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from fairness import DEFAULT
 from service.observe.audit_log.records import timestamp
 
 _AGO: Final = re.compile(r"(\d{1,6})\s*([smhdw])")
@@ -31,6 +32,8 @@ class AuditEntry(msgspec.Struct):
     verifier: str | None = None
     recipe: str | None = None
     request_id: str = ""
+    tenant: str = DEFAULT
+    run_id: str = ""
     extracted: str | None = None
     response: str | None = None
     response_sha256: str | None = None
@@ -51,6 +54,8 @@ class Query:
     """Both bounds are inclusive. A record without a score is never between them."""
     since: datetime | None = None
     until: datetime | None = None
+    tenants: Set[str] = frozenset()
+    runs: Set[str] = frozenset()
     _since: str = field(init=False)
     _until: str = field(init=False)
 
@@ -66,6 +71,10 @@ class Query:
         if self.statuses and entry.status not in self.statuses:
             return False
         if self.ids and str(entry.id) not in self.ids and entry.request_id not in self.ids:
+            return False
+        if self.tenants and entry.tenant not in self.tenants:
+            return False
+        if self.runs and entry.run_id not in self.runs:
             return False
         if self._since and entry.time < self._since:
             return False

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from fairness import DEFAULT
 from service.wire import DAMAGED, DAMAGED_JSON, Message, Result, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects, plain
@@ -42,6 +43,9 @@ class Record(msgspec.Struct, omit_defaults=True):
     cached: bool
     elapsed_ms: float
     request_id: str = ""
+    tenant: str = DEFAULT
+    """Whose the item is. Rows of releases without tenants are the default tenant's."""
+    run_id: str = ""
     recipe: str | None = None
     domain: str | None = None
     data_source: str | None = None
@@ -87,6 +91,8 @@ class Finished:
     references: Mapping[str, msgspec.Raw]
     results: Sequence[Result]
     nbytes: int
+    tenant: str = DEFAULT
+    run_id: str = ""
 
 
 def record_of(batch: Finished, at: int, time: str, rules: Rules) -> Record | None:
@@ -132,6 +138,8 @@ def _record(
         result.cached,
         result.elapsed_ms,
         request_id=batch.request_id,
+        tenant=batch.tenant,
+        run_id=batch.run_id,
         recipe=_label(result.recipe or item.recipe),
         domain=_label(item.domain),
         data_source=_label(item.data_source),

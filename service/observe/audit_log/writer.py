@@ -16,10 +16,12 @@ from typing import Final
 import msgspec
 import structlog
 
+from fairness import TENANT
 from service.observe.access_log import CURRENT_REQUEST
 from service.observe.audit_log.archive import Archive, Form
 from service.observe.audit_log.files import LiveFile
 from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
+from service.tenant import RUN
 from service.wire import BatchRequest, Message, Result
 
 log = structlog.get_logger("rewardline.audit")
@@ -109,8 +111,8 @@ class AuditLog:
             return
         self._put_bytes += nbytes
         self._put_items += len(results)
-        request_id = CURRENT_REQUEST.get()
-        self._queue.put(Finished(time.time(), request_id, batch.items, batch.references, results, nbytes))
+        whose = (CURRENT_REQUEST.get(), batch.items, batch.references, results, nbytes, TENANT.get(), RUN.get())
+        self._queue.put(Finished(time.time(), *whose))
 
     def _run(self) -> None:
         taken = 0

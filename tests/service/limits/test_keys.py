@@ -12,13 +12,13 @@ import pytest
 import yaml
 from rewardline import Client, Unauthorized
 
-from fairness import TENANT, weight_of
+from fairness import DEFAULT, TENANT, weight_of
 from service.errors import Forbidden, Overloaded, Unauthenticated
 from service.limits import keys
 from service.limits.admission import Admission, Permit
 from service.limits.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope, read
 from service.limits.rate_limits import BURST_S, RateLimits
-from tests.conftest import Serve, Served
+from tests.conftest import Serve, Served, rewardline
 from tests.waiting import PATIENCE_S, eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
@@ -61,9 +61,23 @@ def test_a_key_is_for_what_it_says(tmp_path: Path) -> None:
             known.caller_of(wrong)
 
 
+def test_a_tenant_is_a_key_or_what_its_keys_name(tmp_path: Path) -> None:
+    path, secrets = written(tmp_path, one={}, two={"tenant": "team"}, three={"tenant": "team"})
+    known = Keys(keys.gather({"four": b"4" * 32, "five@team": b"5" * 32}, path))
+    assert [known.caller_of(f"Bearer {secrets[name]}").tenant for name in ("one", "two", "three")] == [
+        *("one", "team", "team")
+    ]
+    callers = keys.gather({"four": b"4" * 32, "five@team": b"5" * 32}, path)
+    assert [(callers[key].name, callers[key].tenant) for key in (b"4" * 32, b"5" * 32)] == [
+        *(("four", "four"), ("five", "team"))
+    ]
+    assert ANONYMOUS.tenant == DEFAULT
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("keys: {a: {sha256: " + "f" * 64 + ", tenant: 'a/b'}}", "keys.a.tenant"),
         ("keys: [", "cannot read"),
         ("[]", "keys"),
         ("keys: {a: {sha256: abc}}", "64 hexadecimal digits"),
@@ -237,3 +251,14 @@ def test_each_door_asks_for_its_scope(keyed: tuple[Served, dict[str, str], Path]
     served.process.send_signal(signal.SIGHUP)
     eventually(lambda: "keys not reloaded" in served.log.read_text())
     assert calls["any"](bearer(secrets["trainer"])).status_code == 401
+
+
+def test_the_command_writes_the_line_of_a_key_with_its_tenant(tmp_path: Path) -> None:
+    made = rewardline("key", "one", "--tenant", "team", "--scope", "score", "--scope", "admin")
+    path = tmp_path / "keys.yaml"
+    path.write_text(f"keys:\n{made.stdout}")
+    caller = Keys(keys.read(path)).caller_of(f"Bearer {made.stderr.strip()}")
+    assert caller == Caller("one", frozenset({Scope.SCORE, Scope.ADMIN}), tenant="team")
+    refused = rewardline("key", "one", "--tenant", "a/b")
+    assert refused.returncode == 2
+    assert "--tenant" in refused.stderr

@@ -259,6 +259,7 @@ def test_one_trace_goes_from_the_caller_to_workers_boxes_and_judges(system: Syst
     assert system.collector.one(trace, "POST /v1/score").attributes == {
         "http.route": "/v1/score",
         "http.response.status_code": 200,
+        "rewardline.tenant": "default",
         **{f"rewardline.{name}": 0 for name in ("invalid", "failed", "cached", "deduplicated")},
         **{f"rewardline.{name}": 3 for name in ("items", "ok")},
     }

@@ -48,3 +48,27 @@ async def test_a_store_that_holds_something_else_is_a_store_that_holds_nothing(h
     assert [ballot.decision.value for ballot in ballots] == ["A", "A"]
     assert [ballot.votes[0].cached for ballot in ballots] == [False, True]
     assert len(grader.prompts) == len(store.stored) == 1
+
+
+async def test_a_vote_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    with Grader() as grader:
+        read = config.load(grader.file(tmp_path))
+        panel = Panel(
+            read,
+            Gateway(read.endpoints, read.pools, keys={}),
+            Shared(1_000_000),
+            prompts.load(),
+            fence_secret=b"s" * 32,
+        )
+        try:
+            profile = read.profiles["reference"]
+            question = Question(Data(references=("Paris",), response="It is Paris"), NO_CONTEXT)
+            deadline = asyncio.get_running_loop().time() + PATIENCE_S
+            prompt = panel.prompts[profile.prompt]
+            ballots = [
+                await panel.ballot(profile, prompt, question, votes=1, deadline=deadline, owner=owner)
+                for owner in ("", "red", "blue", "red", "")
+            ]
+        finally:
+            await panel.stop()
+    assert [ballot.votes[0].cached for ballot in ballots] == [False, False, False, True, True]

@@ -269,3 +269,11 @@ async def test_a_configuration_with_mistakes_stops_the_start(tmp_path: Path, con
     with pytest.raises(CannotStart, match=message):
         async with open_core(Settings(sandbox="none", workers=1, judge_file=file)):
             raise AssertionError("it started")
+
+
+async def test_a_kept_reply_belongs_to_who_asked(upstream: Upstream) -> None:
+    request = {**ASK, "messages": [{"role": "user", "content": "Whose is this?"}]}
+    async with upstream.plays(says("Mine."), says("Yours.")):
+        replies = [await _post(upstream, request, x_tenant=tenant) for tenant in ("red", "blue", "red", "blue")]
+    said = [reply.json()["choices"][0]["message"]["content"] for reply in replies]
+    assert said == ["Mine.", "Yours.", "Mine.", "Yours."]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fairness import DEFAULT, TENANT
 from service.settings import Settings
 from tests.judge_upstream.grader import MODES, Grader, honest
 from tests.service.recipes.shipped.scorer import Scorer
@@ -202,6 +203,19 @@ def test_equal_items_are_asked_about_once(paris: Parts, scorer: Scorer, grader: 
     assert [result.score for result in scorer.score(*[item] * 20)] == [1.0] * 20
     assert scorer.score(item)[0].cached
     assert len(grader.prompts) == 1
+
+
+def test_what_a_model_said_is_never_shared_between_tenants(paris: Parts, scorer: Scorer, grader: Grader) -> None:
+    item = {**paris, "response": "It is Paris"}
+    asked = []
+    for tenant in ("default", "red", "blue", "red"):
+        TENANT.set(tenant)
+        try:
+            assert scorer.score(item)[0].score == 1.0
+        finally:
+            TENANT.set(DEFAULT)
+        asked.append(len(grader.prompts))
+    assert asked == [1, 2, 3, 3]
 
 
 def test_who_wants_a_new_verdict_gets_a_new_answer(paris: Parts, scorer: Scorer, grader: Grader) -> None:

@@ -33,7 +33,7 @@ def two(tmp_path_factory: pytest.TempPathFactory, redis_of_two: RedisServer) -> 
     folder = tmp_path_factory.mktemp("served")
 
     def starting(name: str) -> AbstractContextManager[Served]:
-        keys = f"tester={KEY}"
+        keys = f"tester@default={KEY}"
         return serving(folder / name, redis_url=redis_of_two.url, sandbox="none", workers="1", api_keys=keys)
 
     with starting("one") as one, starting("other") as other, client:
