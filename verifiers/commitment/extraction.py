@@ -33,11 +33,23 @@ class Mentioned(msgspec.Struct, frozen=True):
 
     def as_json(self, sent: str) -> dict[str, Any]:
         """The mention with its text; `sent` is the response as it was sent."""
-        text = clip(sent[slice(*self.span)])
-        found: dict[str, Any] = {"span": list(self.span), "text": text, "stance": str(self.stance)}
-        if self.channel:
-            found["channel"] = str(self.channel)
-        return found | ({"role": "answer"} if self.is_answer else {})
+        text = clip(sent[slice(*self.span)]) or ""
+        role: Literal["answer"] | None = "answer" if self.is_answer else None
+        shown: dict[str, Any] = msgspec.to_builtins(ShownMention(self.span, text, self.stance, self.channel, role))
+        return shown
+
+
+class ShownMention(msgspec.Struct, omit_defaults=True):
+    """A text that was read as a possible answer, in `detail.mentions` of an explained verdict."""
+
+    span: tuple[int, int]
+    """Its first character in the response as sent, and the one behind its last."""
+    text: str
+    stance: Stance
+    channel: str = ""
+    """How it was marked or found; left out for one in plain words."""
+    role: Literal["answer"] | None = None
+    """The answer, or a part of it; left out for other mentions."""
 
 
 class Extraction(msgspec.Struct, frozen=True):

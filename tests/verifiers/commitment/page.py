@@ -63,7 +63,7 @@ STANCES = {
     Stance.MARKED: ("its form marks it: a tag, a box, a line behind `####`, a JSON field", "\\boxed{C}"),
     Stance.STATED: ("it is only said", "C has a tower."),
     Stance.HEDGED: ("it is doubted, asked, or one of several", "Maybe it's C."),
-    Stance.SUPPOSED: ("it is supposed", "If it were C, it would have a tower."),
+    Stance.SUPPOSED: ("it is only assumed", "If it were C, it would have a tower."),
     Stance.ATTRIBUTED: ("somebody else says it", "My friend says the answer is C."),
     Stance.DENIED: ("it is called wrong", "The answer is not C."),
     Stance.RETRACTED: (

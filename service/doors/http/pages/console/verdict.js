@@ -8,7 +8,7 @@ const LEAST_LEFT_OUT = 80;
 const STANCES = {
   announced: "called the answer", called: "called right", true: "called true", concluded: "chosen or concluded",
   marked: "in a tag, a box, a field or behind ####", stated: "only said", hedged: "doubted, asked, or one of several",
-  supposed: "supposed", attributed: "said by somebody else", denied: "called wrong", retracted: "taken back or replaced",
+  supposed: "only assumed", attributed: "said by somebody else", denied: "called wrong", retracted: "taken back or replaced",
 };
 const SHOWN_APART = new Set(["span", "channel", "mentions", "asked", "candidates", "tests", "error_patterns", "reference_as_read", "answer_as_read", "message"]);
 const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
