@@ -34,6 +34,9 @@ may correct it without the form of any channel ("Wait, it's 13."). Verifiers tha
 neither value. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
 this (confidence).
 
+*Mentions* (mentions). A caller who asks for reasons gets all that was read as a possible answer, with the stance that
+decided about it. Readers note their decisions only for such a caller.
+
 Every step is linear in the length of any response, and looks at the last `MAX_OFFERS` offers of a channel. The regular
 expressions here hold no nested repetition, and no unbounded repetition directly behind another.
 """

@@ -36,7 +36,7 @@ class Mentioned(msgspec.Struct, frozen=True):
         text = clip(sent[slice(*self.span)]) or ""
         role: Literal["answer"] | None = "answer" if self.is_answer else None
         shown: dict[str, Any] = msgspec.to_builtins(ShownMention(self.span, text, self.stance, self.channel, role))
-        return shown
+        return shown | {"span": list(self.span)}
 
 
 class ShownMention(msgspec.Struct, omit_defaults=True):

@@ -21,7 +21,8 @@ from sandbox.workers import Workers
 from verifiers import commitment
 from verifiers.base import InvalidItem, Item, Verdict, Verifier
 from verifiers.commitment import Channel
-from verifiers.commitment.mentions import moved
+from verifiers.commitment.extraction import Mentioned
+from verifiers.commitment.mentions import moved, without_answer
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.puzzles import commitment as standing
 from verifiers.puzzles import structures
@@ -177,12 +178,21 @@ def find(
     given = offers(text)
     offered = standing.undenied(text, given)
     found = _chosen(item, extraction, text, offered, is_whole)
-    is_plain = extraction.channel is Channel.WHOLE and len(text) == len(extraction.answer)
-    if sent is not None and is_plain and extraction.span is not None:
+    if sent is not None:
         chosen = offered[-1] if found.answer is not None else None
-        said = moved(standing.mentioned(text, given, chosen), extraction.span[0])
-        detail["mentions"] = [each.as_json(sent) for each in said]
+        detail["mentions"] = [each.as_json(sent) for each in _mentioned(extraction, text, given, chosen)]
     return found._replace(detail=detail)
+
+
+def _mentioned(
+    extraction: commitment.Extraction, text: str, offered: Sequence[Offer[A]], chosen: Offer[A] | None
+) -> Sequence[Mentioned]:
+    """What was read as a possible answer: in a whole text its offers, unless folding has moved them; else the marks."""
+    if extraction.channel is not Channel.WHOLE:
+        return extraction.mentions if chosen else without_answer(extraction.mentions)
+    if extraction.span is None or len(text) != len(extraction.answer or ""):
+        return ()
+    return moved(standing.mentioned(text, offered, chosen), extraction.span[0])
 
 
 def _chosen(

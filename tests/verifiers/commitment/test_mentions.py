@@ -91,6 +91,13 @@ def test_every_stance_is_shown_as_it_is_documented(found: Found, stance: Stance,
             {"n": 4},
             [("[0, 2, 3, 1]", "denied", 0), ("[1, 3, 0, 2]", "stated", 1)],
         ),
+        (
+            "n_queens",
+            "\\boxed{[1, 3, 0, 2] or [2, 0, 3, 1]}",
+            {"n": 4},
+            [("[1, 3, 0, 2] or [2, 0, 3, 1]", "marked", 0)],
+        ),
+        ("n_queens", "ﬁrst [1, 3, 0, 2]", {"n": 4}, []),
     ],
 )
 def test_mentions_have_the_stances_that_decided(

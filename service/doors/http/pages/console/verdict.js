@@ -25,7 +25,7 @@ export function verdict(item, result) {
     tests(detail.tests),
     checks(result.checks),
     asked(result),
-    mentions(detail.mentions),
+    mentions((details(result).find((each) => each.mentions) || {}).mentions),
     rest(detail),
     make("details", {}, make("summary", {}, "Result as JSON"), make("pre", { tabindex: 0 }, JSON.stringify(result, null, 2))),
   ].flat().filter((each) => each !== null);
@@ -41,13 +41,17 @@ function headline(result) {
 }
 
 /** The response with all mentions marked by their stances, and the words for these. */
-function response(item, result, detail) {
+function response(item, result, read) {
+  const detail = read.mentions ? read : details(result).find((each) => each.mentions) || read;
   const found = detail.mentions && detail.mentions.length ? detail.mentions : detail.span ? [{ span: detail.span, text: result.extracted, role: "answer" }] : [];
   const letters = Array.from(judged(item.response));
   const fits = found.length && found.every((each) => letters.slice(...each.span).join("").startsWith((each.text || "").replace(/…$/, "")));
-  const answer = result.extracted === null || result.extracted === undefined || (fits && found.some((each) => each.role)) ? null : make("p", {}, "Answer: ", make("code", { dir: "auto" }, result.extracted));
+  const answer = result.extracted === null || result.extracted === undefined || (fits && detail === read && found.some((each) => each.role)) ? null : make("p", {}, "Answer: ", make("code", { dir: "auto" }, result.extracted));
   return [answer, fits ? marked(letters, found) : null, legend(found)];
 }
+
+/** What is known about a verdict, and about each check of a recipe. */
+const details = (result) => [result, ...(result.checks || [])].map((each) => each.detail || {});
 
 /** The text that is judged: of messages that of the last one of the assistant. */
 function judged(given) {
