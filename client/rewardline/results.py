@@ -50,7 +50,10 @@ class Result:
     extracted: str | None = None
     """The answer that the server judged, as the response has it."""
     detail: Mapping[str, Any] = field(default_factory=dict)
-    """Small JSON. `message` says what was wrong with an invalid or failed item."""
+    """Small JSON. `message` says what was wrong with an invalid or failed item.
+
+    With `explain`, `mentions` lists what was read as a possible answer: `span`, `text`, `stance`, `channel`, `role`.
+    """
     checks: tuple[Mapping[str, Any], ...] | None = None
     """The components of a composition."""
     cached: bool = False

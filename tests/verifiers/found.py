@@ -40,12 +40,12 @@ class Found:
         self._thread.join()
         self._loop.close()
 
-    def judge(self, name: str, response: str | list[Any], /, **params: Any) -> Verdict:
+    def judge(self, name: str, response: str | list[Any], /, explain: bool = False, **params: Any) -> Verdict:
         """The verdict on a text or on messages. `params` are as on the wire, with the reference among them."""
         entry = self.registry[name]
         read = entry.verifier.params.model_validate_json(json.dumps(params))
         if isinstance(response, str):
-            return self.score(entry, [Item(response, read)])[0]
+            return self.score(entry, [Item(response, read, explain=explain)])[0]
         conversation = dialects.read(response)
         return self.score(entry, [Item(conversation.text("last"), read, conversation=conversation)])[0]
 

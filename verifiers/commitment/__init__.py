@@ -34,6 +34,9 @@ may correct it without the form of any channel ("Wait, it's 13."). Verifiers tha
 neither value. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
 this (confidence).
 
+*Mentions* (mentions). A caller who asks for reasons gets all that was read as a possible answer, with the stance that
+decided about it. Readers note their decisions only for such a caller.
+
 Every step is linear in the length of any response, and looks at the last `MAX_OFFERS` offers of a channel. The regular
 expressions here hold no nested repetition, and no unbounded repetition directly behind another.
 """
@@ -45,23 +48,32 @@ import msgspec
 
 from sandbox.workers import Task, worker_function
 from verifiers.commitment import glance
-from verifiers.commitment.behind import is_taken_back, replacement
+from verifiers.commitment.behind import Replacement, is_taken_back, replacement
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
 from verifiers.commitment.courtesies import without_courtesy
-from verifiers.commitment.extraction import Candidate, Extraction, Reason
+from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Reason
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.links import names_alternatives
 from verifiers.commitment.markup import without_html, without_struck
+from verifiers.commitment.mentions import (
+    Notes,
+    judged_at,
+    listening,
+    mentions,
+    note_offers,
+    turned,
+    without_answer,
+)
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
 from verifiers.commitment.segment import Segment, final_segment
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment.stance import Sentence, Stance
 from verifiers.commitment.statements import narrowed
 
 __all__ = [
@@ -81,6 +93,7 @@ __all__ = [
     "extract",
     "final_segment",
     "fold",
+    "judged_at",
     "last_digit_end",
     "load",
     "names_alternatives",
@@ -118,12 +131,24 @@ def extract(
     params: ExtractionParams,
     auto: Sequence[Channel] = DEFAULT_CHANNELS,
     segment: Segment | None = None,
+    sent: str | None = None,
 ) -> Extraction:
     """Find the answer of a response. Never raises.
 
     `auto` is the order of channels for `extract="auto"`. `segment` is the final segment, if the caller has it already.
+    With `sent`, the same response as it was sent, the extraction has its `mentions`.
     """
     segment = segment or final_segment(response, params.think)
+    if sent is None:
+        return _extracted(response, params, auto, segment)
+    with listening(response) as notes:
+        found = _extracted(response, params, auto, segment)
+        _read_rest(response, segment, auto if params.extract == "auto" else (), notes)
+    said = mentions(notes, (segment.start, segment.end), found)
+    return msgspec.structs.replace(found, mentions=said, sent=sent)
+
+
+def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment) -> Extraction:
     if segment.reason != "found":
         return Extraction(None, None, None, segment.reason)
     readers = READERS if params.extract == "auto" else READERS_IF_NAMED
@@ -138,6 +163,7 @@ def extract(
         if end == segment.end and channel in _SAID_LAST:
             end = without_courtesy(response, segment.start, end)
         offers = readers[channel](response, segment.start, end if channel in _SAID_LAST else segment.end)
+        note_offers(response, channel, offers)
         if offers.reason is None and not offers.items:
             continue
         return committed(response, channel, offers, params.on_conflict)
@@ -153,6 +179,7 @@ def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_con
     begin = segment.start
     for channel in channels:
         offers = READERS[channel](response, begin, segment.end) if begin < segment.end else NO_OFFERS
+        note_offers(response, channel, offers)
         if offers.items or offers.reason is not None:
             last = offers.items[-1].outer_end if offers.reason is None else min(offers.at, segment.end)
             used.append((last, channel, offers))
@@ -165,6 +192,14 @@ def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_con
         if other[0] > first[0] and _is_another(response, first[2], other[2], other[1]):
             first = other
     return committed(response, first[1], first[2], on_conflict)
+
+
+def _read_rest(response: str, segment: Segment, auto: Sequence[Channel], notes: Notes) -> None:
+    """Read the marks before the ones that decided, which were not read because they could not change anything."""
+    places = [each.outer_start for _, offers in notes.offers for each in offers.items]
+    stop = min(places, default=segment.start)
+    for channel in [channel for channel in _MARKS if channel in auto and segment.start < stop]:
+        note_offers(response, channel, READERS[channel](response, segment.start, stop))
 
 
 def _is_another(response: str, one: Offers, other: Offers, channel: Channel) -> bool:
@@ -208,10 +243,18 @@ def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "
         other = replacement(response, end, extraction.answer) if extraction.channel in _MARKS else None
         if other is None and not is_taken_back(response, end):
             return extraction
+        extraction = msgspec.structs.replace(extraction, mentions=_turned(extraction.mentions, other))
         if other is None or not other.corrects or on_conflict == "reject":
             break
         extraction = msgspec.structs.replace(extraction, answer=other.value, span=other.span)
-    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    said = without_answer(extraction.mentions)
+    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers", mentions=said)
+
+
+def _turned(said: tuple[Mentioned, ...], other: Replacement | None) -> tuple[Mentioned, ...]:
+    if other is None:
+        return without_answer(said, Stance.RETRACTED)
+    return turned(said, other.span, other.stance, corrects=other.corrects) if said else said
 
 
 _MAX_CORRECTIONS = 3

@@ -4,10 +4,12 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
+from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, cues, first_word, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny
+from verifiers.commitment.mentions import note
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Span, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
 
@@ -23,27 +25,42 @@ _VALUE = re.compile(
 
 def is_denied(text: str, start: int, span: tuple[int, int], end: int) -> bool:
     """Whether the sentence of a mark says that it is not the answer, or asks whether it is."""
+    stance = _denial(text, start, span, end)
+    if stance is not None:
+        note(text, Channel.BOXED, span, stance)
+    return stance is not None
+
+
+def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | None:
     sentence = sentence_at(text, span[0], start, end)
     if sentence.end < span[1]:
         sentence = Sentence(text, sentence.start, sentence_at(text, span[1], start, end).end, sentence.stop)
     if sentence.asks and not is_affirmed(text, sentence.end, end):
-        return True
+        return Stance.HEDGED
     if not may_deny(sentence):
-        return False
-    if sentence.bounds(span):
-        return True
-    return not sentence.asks and sentence.denies(span)
+        return None
+    is_against = sentence.bounds(span) or (not sentence.asks and sentence.denies(span))
+    return Stance.DENIED if is_against else None
 
 
 def is_doubted(text: str, start: int, span: tuple[int, int], end: int) -> bool:
     """Whether the sentence of a number does not state it, or the text behind takes it back."""
+    stance = _doubt(text, start, span, end)
+    if stance is not None:
+        note(text, Channel.LAST_NUMBER, span, stance)
+    return stance is not None
+
+
+def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | None:
     sentence = sentence_at(text, span[0], start, end)
-    if sentence.asks and not is_affirmed(text, sentence.end, end):
-        return True
-    if sentence.stance(span) in UNMADE and not sentence.asks:
-        return True
+    if sentence.asks:
+        if not is_affirmed(text, sentence.end, end):
+            return Stance.HEDGED
+    elif (stance := sentence.stance(span)) in UNMADE:
+        return stance
     following = islice(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), 3)
-    return is_taken_back(text, span[1]) or any(_doubts(each) for each in following)
+    is_retracted = is_taken_back(text, span[1]) or any(_doubts(each) for each in following)
+    return Stance.RETRACTED if is_retracted else None
 
 
 def _doubts(sentence: Sentence) -> bool:
@@ -72,6 +89,8 @@ class Replacement(NamedTuple):
     span: Span
     corrects: bool
     """Whether the sentence calls the answer before it wrong: "Wait, no, it's 12". Otherwise both may stand: "Or 12"."""
+    stance: Stance
+    """That of its sentence towards it."""
 
 
 def replacement(text: str, end: int, answer: str) -> Replacement | None:
@@ -100,7 +119,7 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
         return None
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
-    return Replacement(shown, span, stance not in UNMADE and sentence.corrects())
+    return Replacement(shown, span, stance not in UNMADE and sentence.corrects(), stance)
 
 
 def _past_pronoun(sentence: Sentence) -> int:

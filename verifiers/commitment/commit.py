@@ -15,8 +15,10 @@ from verifiers import commitment
 from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
+from verifiers.commitment.mentions import in_order
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import ends_with, single, without_guesses
@@ -74,6 +76,8 @@ class Commitment(NamedTuple):
     channel: str = ""
     span: Span | None = None
     seen: tuple[str, ...] = ()
+    mentions: tuple[Mentioned, ...] = ()
+    """All that was read as a possible value, in order; only if an explanation was asked for."""
 
 
 _MANY = 3
@@ -116,20 +120,25 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
     """The values that the final segment of a response commits to.
 
     With `on_conflict` "reject" the response may not name two different values at all. With `explain` all offers are
-    returned as `seen`; otherwise the search skips what cannot matter.
+    returned as `seen`, and all mentions with their stances; otherwise the search skips what cannot matter.
     """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
     offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
+    found = _found(reader, marks, offers, on_conflict)
+    if not explain:
+        return found
+    seen = reader.shown(reader.offers()) if found.seen else ()
+    return found._replace(seen=seen, mentions=reader.mentioned(found))
+
+
+def _found(reader: "_Reader", marks: Sequence["Mark"], offers: Sequence["Offer"], on_conflict: str) -> Commitment:
     last_mark = marks[-1] if marks else None
     if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
         return Commitment(None, last_mark.reason, last_mark.channel)
-    if offers:
-        found = reader.last(offers, on_conflict)
-        return found._replace(seen=reader.shown(reader.offers())) if explain else found
-    return reader.lines()
+    return reader.last(offers, on_conflict) if offers else reader.lines()
 
 
 _WIDE = {0xFF01 + n: 0x21 + n for n in range(94) if chr(0xFF01 + n) not in "，：；？！（）"}
@@ -207,6 +216,8 @@ class _Reader:
         self._offered: dict[int, Offer | None] = {}
         self._mentioned: dict[int, Sequence[Mention]] = {}
         self._known: dict[int, Sequence[Stance]] = {}
+        self._retracted: set[Span] = set()
+        """The offers that the text behind them takes back or replaces."""
 
     def _read(self, place: int) -> Read:
         """A sentence with its mentions."""
@@ -531,6 +542,26 @@ class _Reader:
         """The texts of the last offers."""
         return tuple(self._text[slice(*each.span)] for each in offers[-16:])
 
+    def mentioned(self, found: Commitment) -> tuple[Mentioned, ...]:
+        """All mentions, with the stances that decided; the answer that was found is one of them."""
+        said = [
+            Mentioned((mark.start, mark.end), Stance.MARKED, mark.channel) for mark in self._marks if not mark.names
+        ]
+        for place in range(len(self._tail)):
+            if not self._may_mention(place):
+                continue
+            sentence, mentions = self._read(place)
+            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
+                is_mark = self._is_mark(each)
+                stance = Stance.MARKED if is_mark and stance not in UNMADE else stance
+                stance = Stance.RETRACTED if each.span in self._retracted else stance
+                said.append(Mentioned(each.span, stance, self._channel(each) if is_mark else ""))
+        if found.span is None:
+            return in_order(said)
+        stances = [each.stance for each in said if each.span == found.span and each.stance not in UNMADE]
+        answer = Mentioned(found.span, stances[0] if stances else Stance.STATED, found.channel, is_answer=True)
+        return in_order([answer, *said])
+
     def last(self, offers: Sequence[Offer], on_conflict: str) -> Commitment:
         seen = self.shown(offers)
         strong = [each for each in offers if each.strength > 2]
@@ -554,7 +585,10 @@ class _Reader:
             return refused
         if on_conflict != "reject":
             last = self._corrected(last)
-        if self._is_unmade(last) or self._are_alternatives(last):
+        if self._is_unmade(last):
+            self._retracted.add(last.span)
+            return refused
+        if self._are_alternatives(last):
             return refused
         return Commitment(last.names, "found", last.channel, last.span, seen)
 
@@ -564,6 +598,7 @@ class _Reader:
         names = self._values.named(other.value) if other and other.corrects else None
         if not other or not names:
             return last
+        self._retracted.add(last.span)
         return Offer(names, other.span, self._sentence_at(other.span[0]), last.strength, last.channel)
 
     def _is_unmade(self, last: Offer) -> bool:

@@ -8,11 +8,13 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.behind import is_doubted
+from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
+from verifiers.commitment.mentions import note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.roles import is_bound_to_words, is_label
 from verifiers.commitment.sayings import divides, may_divide
@@ -66,7 +68,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if len(offers) > 1 and _is_quotient(text, start, end, *offers[-2:]):
         return NO_OFFERS
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
-        offers.pop()
+        contrast = offers.pop()
+        note(text, Channel.LAST_NUMBER, (contrast.start, contrast.end), Stance.DENIED)
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
         offers = offers[-1:]
     last = offers[-1]

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from verifiers import numerals
 from verifiers.commitment.announce import Announcement, announcements, begins_value
 from verifiers.commitment.boxes import with_boxes
+from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, listed
 from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.json_fields import json_answer
+from verifiers.commitment.mentions import is_heard, note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance
@@ -37,6 +39,9 @@ def read_lines(text: str, start: int, end: int) -> Offers:
         if inner[0] < inner[1] and each.has_verb and _is_remark(sentence):
             continue
         if each.stance in UNMADE or sentence.asks or _is_open(sentence):
+            if is_heard(text):
+                stance = each.stance if each.stance in UNMADE else Stance.HEDGED
+                note(text, Channel.ANSWER_LINE, _without_denial(sentence), stance)
             is_other = each.stance in (Stance.SUPPOSED, Stance.ATTRIBUTED) and offers
             used = is_last and not is_other and last_digit_end(text, stop, end) is None
             continue
@@ -47,6 +52,12 @@ def read_lines(text: str, start: int, end: int) -> Offers:
     if used:
         return Offers(offers, "no_answer")
     return with_boxes(text, offers) if offers else NO_OFFERS
+
+
+def _without_denial(sentence: Sentence) -> tuple[int, int]:
+    """The announced text behind the words that deny or doubt it."""
+    place = sentence.past_cue(0, Kind.NOT, Kind.MAYBE, Kind.DOUBT)
+    return sentence.words[place].start if place < len(sentence.words) else sentence.start, sentence.end
 
 
 def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int]:

@@ -28,6 +28,10 @@ class Stance(StrEnum):
     SUPPOSED = "supposed"
     ATTRIBUTED = "attributed"
     DENIED = "denied"
+    RETRACTED = "retracted"
+    """It is taken back behind its sentence, or another value is put in its place: "C. Wait, that's wrong"."""
+    MARKED = "marked"
+    """Its form marks it: a tag, a box, a line behind `####`, a JSON field. Nothing around it speaks against it."""
 
 
 UNMADE = frozenset([Stance.HEDGED, Stance.SUPPOSED, Stance.ATTRIBUTED, Stance.DENIED])

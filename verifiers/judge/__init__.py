@@ -225,8 +225,21 @@ def _votes_detail(ballots: "Sequence[Ballot]", *, explain: bool) -> dict[str, An
     if votes[0].reading.probabilities is not None:
         detail["probabilities"] = dict(votes[0].reading.probabilities)
     if explain:
-        detail["prompt_sha256"] = [ballot.prompt_sha256 for ballot in ballots]
+        detail["prompt_sha256"] = [ballot.asked.sha256 for ballot in ballots]
+        detail["asked"] = [_asked(ballot) for ballot in ballots[:_MAX_SHOWN_QUESTIONS]]
     return detail
+
+
+_MAX_SHOWN_QUESTIONS = 8
+_MAX_SHOWN_CHARS = 8_000
+
+
+def _asked(ballot: "Ballot") -> dict[str, Any]:
+    """A question as it was sent, and what each model wrote; the middle of long texts is left out."""
+    asked = ballot.asked
+    answers = [vote.as_json() | {"text": asked.masked(vote.text, _MAX_SHOWN_CHARS)} for vote in ballot.votes]
+    found = {"messages": asked.shown(_MAX_SHOWN_CHARS), "answers": answers}
+    return found | ({"failures": list(ballot.failures)} if ballot.failures else {})
 
 
 _PARIS = {"reference": "Paris", "question": "What is the capital of France?"}

@@ -58,6 +58,14 @@ class Vote:
     answer: Answer
     cached: bool
 
+    @property
+    def text(self) -> str:
+        """What the model wrote."""
+        for name in _KEPT:
+            if said := self.answer.message.get(name):
+                return said if isinstance(said, str) else msgspec.json.encode(said).decode()
+        return ""
+
     def as_json(self) -> dict[str, Any]:
         """The vote as JSON."""
         value = self.reading.value
@@ -77,7 +85,9 @@ class Ballot:
     decision: Decision
     votes: Sequence[Vote]
     flags: frozenset[str]
-    prompt_sha256: str
+    asked: Rendered
+    failures: Sequence[str] = ()
+    """The kinds of failure of the other votes."""
 
 
 class Panel:
@@ -216,7 +226,8 @@ class _Poll:
             self.panel.counts["ballot", "disagreement"] += 1
         all_flags = {flag for vote in self.found for flag in (*vote.reading.flags, *vote.answer.flags)}
         flags = {flag for flag in all_flags if not flag.startswith(_OF_THE_CALL)}
-        return Ballot(decision, self.found, frozenset(flags | set(self.rendered.flags)), self.rendered.sha256)
+        flags |= set(self.rendered.flags)
+        return Ballot(decision, self.found, frozenset(flags), self.rendered, [each.kind for each in self.failures])
 
     @property
     def _readings(self) -> list[Reading]:

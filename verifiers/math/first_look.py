@@ -23,6 +23,7 @@ from verifiers.commitment import (
     Think,
     corrected,
     extract,
+    judged_at,
     stated,
     without_html,
     without_struck,
@@ -123,13 +124,17 @@ class FirstLook:
 
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
+        sent = response if explain else None
         response = without_html(without_struck(response))
-        extraction = corrected(response, extract(response, self._params, MATH_CHANNELS), self._params.on_conflict)
+        extraction = extract(response, self._params, MATH_CHANNELS, sent=sent)
+        extraction = corrected(response, extraction, self._params.on_conflict)
         answer = extraction.answer
-        if answer is None and (words := said_last(response, self._references, self._params, extraction)) is not None:
-            return Found(words, "found", extraction.detail(explain))
+        if answer is None and (said := said_last(response, self._references, self._params, extraction)) is not None:
+            return Found(response[slice(*said)], "found", judged_at(extraction, said).detail(explain))
         if answer is not None and extraction.channel in _SAID and extraction.span is not None:
-            answer = response[slice(*stated(response, *extraction.span))]
+            span = stated(response, *extraction.span)
+            answer = response[slice(*span)]
+            extraction = judged_at(extraction, span)
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
             answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and len(answer) > MAX_READ_CHARS:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from verifiers.commitment import Extraction, ExtractionParams, final_segment
 from verifiers.commitment.cues import Kind, listed
-from verifiers.commitment.stance import UNMADE, Sentence, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, Span, sentences
 from verifiers.math.exact import unwrap
 from verifiers.math.moments import time_of_day
 from verifiers.math.words import as_words
@@ -21,8 +21,8 @@ _OPEN = frozenset([Kind.OR, Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID
 _CHARS = 300
 
 
-def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> str | None:
-    """The reference that the last sentence states, as written there; None if another answer was found or marked."""
+def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> Span | None:
+    """The place of the reference that the last sentence states; None if another answer was found or marked."""
     wanted = [words for reference in references if (words := _words(reference)) is not None]
     is_time = any(len(reference) <= _CHARS and time_of_day(reference) for reference in references)
     if not (wanted or is_time) or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
@@ -42,21 +42,22 @@ def _words(reference: str) -> list[str] | None:
     return words if 0 < len(words) <= _MOST_WORDS and all(map(str.isalpha, words)) else None
 
 
-def _time(sentence: Sentence) -> str | None:
+def _time(sentence: Sentence) -> Span | None:
     """The time of the day in words that ends a sentence: "it ends at half past three in the afternoon"."""
     if sentence.asks or not _OPEN.isdisjoint(sentence.kinds):
         return None
     for place in range(1, len(sentence.words)):
-        shown = sentence.text[sentence.words[place].start : sentence.end].rstrip(" .!")
+        first = sentence.words[place].start
+        shown = sentence.text[first : sentence.end].rstrip(" .!")
         if sentence.ends_in(_LEADS_TO_TIME, place) is not None and time_of_day(shown) is not None:
-            return shown
+            return first, first + len(shown)
     return None
 
 
 _LEADS_TO_TIME = frozenset([Kind.IS, Kind.AT])
 
 
-def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
+def _stated(sentence: Sentence, wanted: Sequence[str]) -> Span | None:
     said = [word.text for word in sentence.words]
     if sentence.asks or not _OPEN.isdisjoint(sentence.kinds) or any(word[0].isdigit() for word in said):
         return None
@@ -67,15 +68,11 @@ def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
         first = stop - len(wanted)
         if first > 0 and said[first:stop] == wanted:
             span = sentence.words[first].start, sentence.words[stop - 1].end
-            return (
-                sentence.text[slice(*span)]
-                if _is_led(sentence, first) and sentence.stance(span) not in UNMADE
-                else None
-            )
+            return span if _is_led(sentence, first) and sentence.stance(span) not in UNMADE else None
     return None
 
 
-def _subject(sentence: Sentence, wanted: Sequence[str]) -> str | None:
+def _subject(sentence: Sentence, wanted: Sequence[str]) -> Span | None:
     """A name behind a conclusion that is called the one that was asked for: "so Alice is the tallest"."""
     first = sentence.past_cue(0, Kind.SO)
     first += first < len(sentence.words) and sentence.words[first].text == ","
@@ -86,7 +83,7 @@ def _subject(sentence: Sentence, wanted: Sequence[str]) -> str | None:
     span = sentence.words[first].start, sentence.words[stop - 1].end
     is_the_one = verb < len(sentence.words) and sentence.words[verb].text in listed("determiners")
     is_the_one = is_the_one and sentence.text[span[0]].isupper()
-    return sentence.text[slice(*span)] if is_the_one and sentence.stance(span) not in UNMADE else None
+    return span if is_the_one and sentence.stance(span) not in UNMADE else None
 
 
 def _is_led(sentence: Sentence, first: int) -> bool:

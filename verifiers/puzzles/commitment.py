@@ -19,6 +19,8 @@ from typing import Literal, Protocol, TypeVar
 
 from verifiers import numerals
 from verifiers.commitment.cues import Kind, Word, cues
+from verifiers.commitment.extraction import Mentioned
+from verifiers.commitment.mentions import in_order
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, between, sentences
 from verifiers.numerals.english import ORDINALS
 
@@ -53,6 +55,14 @@ def undenied(text: str, offered: Sequence[P]) -> Sequence[P]:
     """The answers without those that the text denies: "not A -> C", "A -> C is wrong"."""
     last = offered[-_MAX_LOOKED_AT:]
     return [*offered[:-_MAX_LOOKED_AT], *(each for each in last if _stance(text, each) is not Stance.DENIED)]
+
+
+def mentioned(text: str, offered: Sequence[P], chosen: P | None) -> Sequence[Mentioned]:
+    """The last answers of a text with the stances by which they stand or not; `chosen` is the one that counts."""
+    return in_order(
+        Mentioned((each.start, min(each.end, len(text))), _stance(text, each), is_answer=each is chosen)
+        for each in [*offered[-_MAX_LOOKED_AT:]][::-1]
+    )
 
 
 def _stance(text: str, place: Place) -> Stance:

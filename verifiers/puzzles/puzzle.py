@@ -21,6 +21,8 @@ from sandbox.workers import Workers
 from verifiers import commitment
 from verifiers.base import InvalidItem, Item, Verdict, Verifier
 from verifiers.commitment import Channel
+from verifiers.commitment.extraction import Mentioned
+from verifiers.commitment.mentions import moved, without_answer
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.puzzles import commitment as standing
 from verifiers.puzzles import structures
@@ -164,14 +166,44 @@ def find(
     is_whole: Callable[[A], bool] = lambda _: True,
 ) -> Found[A]:
     """Find the answer that a response commits to."""
-    extraction = commitment.corrected(item.response, commitment.extract(item.response, item.params, auto), "reject")
+    sent = item.response if item.explain else None
+    extraction = commitment.extract(item.response, item.params, auto, sent=sent)
+    extraction = commitment.corrected(item.response, extraction, "reject")
     detail = extraction.detail(item.explain)
     if extraction.answer is None:
         return Found(None, extraction.reason, None, detail)
     if len(extraction.answer) > MAX_ANSWER_CHARS:
         return Found(None, "too_long", extraction.answer, detail)
     text = _folded(extraction.answer) if folds else extraction.answer
-    offered = standing.undenied(text, offers(text))
+    given = offers(text)
+    offered = standing.undenied(text, given)
+    found = _chosen(item, extraction, text, offered, is_whole)
+    if sent is not None:
+        chosen = offered[-1] if found.answer is not None else None
+        detail["mentions"] = [each.as_json(sent) for each in _mentioned(extraction, text, given, chosen)]
+    return found._replace(detail=detail)
+
+
+def _mentioned(
+    extraction: commitment.Extraction, text: str, offered: Sequence[Offer[A]], chosen: Offer[A] | None
+) -> Sequence[Mentioned]:
+    """What was read as a possible answer: in a whole text its offers, unless folding has moved them; else the marks."""
+    if extraction.channel is not Channel.WHOLE:
+        return extraction.mentions if chosen else without_answer(extraction.mentions)
+    if extraction.span is None or len(text) != len(extraction.answer or ""):
+        return ()
+    return moved(standing.mentioned(text, offered, chosen), extraction.span[0])
+
+
+def _chosen(
+    item: Item[Q],
+    extraction: commitment.Extraction,
+    text: str,
+    offered: Sequence[Offer[A]],
+    is_whole: Callable[[A], bool],
+) -> Found[A]:
+    """The offer that stands among those of a text, or the reason why none does; without a detail."""
+    detail: Mapping[str, Any] = {}
     if not offered:
         return Found(None, "no_answer", text, detail)
     last = offered[-1]

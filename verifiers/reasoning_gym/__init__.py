@@ -134,7 +134,8 @@ def create(resources: Resources) -> ReasoningGym:
 def extract_in_worker(payload: list[Any]) -> list[Any]:
     """The answer of a response, or None and the reason. This runs in a worker if the response is long."""
     response, fields, explain = payload
-    extraction = commitment.extract(response, ExtractionParams.model_validate(fields), _AUTO)
+    params = ExtractionParams.model_validate(fields)
+    extraction = commitment.extract(response, params, _AUTO, sent=response if explain else None)
     return [extraction.answer, extraction.reason, extraction.detail(explain)]
 
 

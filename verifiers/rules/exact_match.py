@@ -59,7 +59,7 @@ def judge(response: str, params: ExactMatchParams, explain: bool = False) -> Ver
     wanted = [_form(reference, params) for reference in references]
     if not all(wanted):
         return Verdict.invalid("empty_reference", "a reference must hold more than space")
-    extraction = commitment.extract(response, params, _AUTO)
+    extraction = commitment.extract(response, params, _AUTO, sent=response if explain else None)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **extraction.detail(explain))
     found = _form(extraction.answer, params)

@@ -71,7 +71,7 @@ class Regex(Verifier[RegexParams]):
             if len(item.response) > INLINE_CHARS:
                 long.append(index)
                 continue
-            extraction = extract(item.response, item.params)
+            extraction = extract(item.response, item.params, item.explain)
             judged = judge(extraction, item.params, item.explain)
             if isinstance(judged, Verdict):
                 verdicts[index] = judged
@@ -96,9 +96,9 @@ def create(resources: Resources) -> Regex:
     return Regex(resources.workers)
 
 
-def extract(response: str, params: RegexParams) -> Extraction:
+def extract(response: str, params: RegexParams, explain: bool = False) -> Extraction:
     """The text to match. In a whole text every character counts, also invisible ones."""
-    extraction = commitment.extract(response, params, _AUTO)
+    extraction = commitment.extract(response, params, _AUTO, sent=response if explain else None)
     if extraction.channel is not Channel.WHOLE or extraction.span is None:
         return extraction
     start, end = extraction.span
@@ -141,7 +141,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     """Judge a long text from extraction to verdict, and return the fields. It may run for ever."""
     response, chosen, explain = payload
     params = RegexParams.model_validate_json(chosen)
-    extraction = extract(response, params)
+    extraction = extract(response, params, explain)
     judged = judge(extraction, params, explain)
     if not isinstance(judged, Verdict):
         judged = _verdict(Outcome(Exit.OK, match_in_worker(judged)), extraction, explain)

@@ -2,7 +2,7 @@
 them, and with the refusals.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import Problem
 from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
+from verifiers.commitment.extraction import ShownMention
 
 
 def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
@@ -27,7 +28,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
         if app.openapi_schema is None:
             document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
             shapes, components = msgspec.json.schema_components(
-                (_documented_request(), ScoreResponse, Problem, run_code.RunCodeRequest, run_code.RunCodeResponse),
+                (*_shapes(), ShownMention),
                 ref_template="#/components/schemas/{name}",
             )
             # No types here: a wrong type makes only that item `invalid`, and is no reason to refuse the request.
@@ -35,6 +36,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 "reference": {"description": "What the response is judged against; its shape is the verifier's"},
                 "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
             }
+            components["Result"]["properties"]["detail"] |= _DETAIL
             shapes = (_any_form(shapes[0], components), *shapes[1:])
             document["components"] = {
                 "schemas": components,
@@ -77,6 +79,10 @@ def _documented_request() -> type[msgspec.Struct]:
     return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
 
 
+def _shapes() -> Sequence[Any]:
+    return _documented_request(), ScoreResponse, Problem, run_code.RunCodeRequest, run_code.RunCodeResponse
+
+
 def _any_form(request: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     """The schema of a request, of one item with the options of its request, and of a list of items."""
     options = components["ScoreRequest"]["properties"]
@@ -93,6 +99,24 @@ def _any_form(request: dict[str, Any], components: dict[str, Any]) -> dict[str, 
 
 def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+_DETAIL: JSON = {
+    "description": "What is known about the verdict, by the verifier. With `explain` it also holds the reasons.",
+    "properties": {
+        "message": {"type": "string", "description": "What was expected, where an item is invalid or failed"},
+        "mentions": {
+            "type": "array",
+            "items": _reference("ShownMention"),
+            "description": "With `explain`: all that was read as a possible answer, in order and apart from each other",
+        },
+        "asked": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "With `explain`, of a judge: each question (`messages`) with what each model wrote (`answers`)",
+        },
+    },
+}
 
 
 def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:

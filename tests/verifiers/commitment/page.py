@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.verifiers.found import Found
+from verifiers.commitment.stance import Stance
 
 PAGE = Path(__file__).parents[3] / "docs" / "answers.md"
 CHOICES = ["London", "Berlin", "Paris", "Madrid"]
@@ -54,6 +55,32 @@ RULES = (
         ["We add it up. So it is {right}.", "It is {wrong} or {right}."],
     ),
 )
+STANCES = {
+    Stance.ANNOUNCED: ("it is called the answer", "The answer is C."),
+    Stance.CALLED: ("it is called right", "C is correct."),
+    Stance.TRUE: ("it is called true, whether or not the question asks for that", "C is true."),
+    Stance.CONCLUDED: ("it is chosen, or follows from what was said", "So it's C."),
+    Stance.MARKED: ("its form marks it: a tag, a box, a line behind `####`, a JSON field", "\\boxed{C}"),
+    Stance.STATED: ("it is only said", "C has a tower."),
+    Stance.HEDGED: ("it is doubted, asked, or one of several", "Maybe it's C."),
+    Stance.SUPPOSED: ("it is only assumed", "If it were C, it would have a tower."),
+    Stance.ATTRIBUTED: ("somebody else says it", "My friend says the answer is C."),
+    Stance.DENIED: ("it is called wrong", "The answer is not C."),
+    Stance.RETRACTED: (
+        "the text behind it takes it back, or puts another value in its place",
+        "The answer is C. Wait, that's wrong.",
+    ),
+}
+"""For each stance, what a response says of a value, and an example."""
+ABOUT_STANCES = """## What `explain` shows
+
+With `"explain": true`, `detail.mentions` lists what was read as a possible answer, in the order of the text. Each mention has its `span`
+in characters of the response as sent, its `text`, its `stance`, and the `channel` that found it. The answer has `"role": "answer"`; so has
+each part of an answer in several parts. The stances are those by which the verdict was made. Mentions do not overlap. The last 100 are
+listed, and long texts are cut as everywhere in `detail`. Where a mark decides, numbers in the working before it are not read.
+
+| stance | of the value | example (multiple choice) | mention |
+|---|---|---|---|"""
 HEAD = """# How an answer is found
 
     response ──► the text after thinking, without end tokens ──► marks, in order ──► stances ──► one answer, or why there is none
@@ -78,7 +105,16 @@ def rendered(found: Found) -> str:
                 f"| `{shown}` | " + " | ".join(_verdict_text(found, name, example) for name in VERIFIERS) + " |"
             )
         parts.append("")
+    parts += [ABOUT_STANCES, *(_stance_row(found, stance) for stance in Stance)]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _stance_row(found: Found, stance: Stance) -> str:
+    meaning, example = STANCES[stance]
+    verdict = found.judge("multiple_choice", example, explain=True, reference="C", choices=CHOICES)
+    (mention,) = verdict.detail["mentions"]
+    role = ", the answer" if "role" in mention else ""
+    return f"| {mention['stance']} | {meaning} | `{example}` | `{mention['text']}`{role} |"
 
 
 def _verdict_text(found: Found, name: str, example: str) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
 
-from verifiers.judge.rendering.clipping import clipped
+from verifiers.judge.rendering.clipping import clipped, shortened
 from verifiers.judge.rendering.neutral import has_control_tokens, has_fences, has_hidden, neutralise
 from verifiers.judge.rendering.templates import MissingData, Prompt
 
@@ -27,6 +27,7 @@ __all__ = ["Data", "Encoding", "Limits", "MissingData", "Prompt", "Rendered", "T
 
 Encoding = Literal["fence", "quote_lines", "json"]
 _TAG_CHARS: Final = 12
+_HIDDEN: Final = "·" * _TAG_CHARS
 MIN_CHARS: Final = 100
 """No text is cut to fewer characters."""
 _JSON_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -73,6 +74,18 @@ class Rendered:
     held control tokens, hidden characters or fences."""
     sha256: str
     """A hash of the messages."""
+    tags: frozenset[str] = frozenset()
+    """The tags of the fences. Nobody may see them who could write a text for a judge."""
+
+    def shown(self, max_chars: int) -> list[dict[str, str]]:
+        """The messages for people: without the tags, and without the middle of a message that is longer."""
+        return [{**message, "content": self.masked(message["content"], max_chars)} for message in self.messages]
+
+    def masked(self, text: str, max_chars: int) -> str:
+        """The same for one text that belongs to the messages, such as an answer."""
+        for tag in self.tags:
+            text = text.replace(tag, _HIDDEN)
+        return shortened(text, max_chars)
 
 
 def render(
@@ -101,7 +114,7 @@ def render(
     flags = [f"truncated_{_plain(slot)}" for slot in texts if slot in cut]
     if _tries_something(data, 2 * limits.response_chars):
         flags.append("neutralised_response")
-    return Rendered(messages, tuple(dict.fromkeys(flags)), _hash(messages))
+    return Rendered(messages, tuple(dict.fromkeys(flags)), _hash(messages), frozenset(tags.values()))
 
 
 def _texts(data: Data, limits: Limits, tokens: tuple[str, ...]) -> tuple[dict[str, str], set[str]]:

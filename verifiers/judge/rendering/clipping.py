@@ -22,6 +22,11 @@ def clipped(text: str, limit_chars: int, control_tokens: Sequence[str] = ()) -> 
     return _joined(head, tail, len(text), limit_chars), True
 
 
+def shortened(text: str, limit_chars: int) -> str:
+    """The text as it is, within the limit."""
+    return text if len(text) <= limit_chars else _joined(text, text, len(text), limit_chars)
+
+
 def _joined(head: str, tail: str, length: int, limit_chars: int) -> str:
     """Join two thirds from the beginning and one third from the end, with the notice on a line of its own."""
     room = max(0, limit_chars - len(_notice(length)))

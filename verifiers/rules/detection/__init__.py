@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
+from msgspec.structs import replace
 from pydantic import Field, JsonValue, StrictInt, StrictStr, model_validator
 
 from sandbox.workers import Workers
@@ -129,11 +130,12 @@ def judge(response: str, params: DetectionParams, explain: bool = False) -> Verd
     if isinstance(gold, Verdict):
         return gold
     counts_labels = params.label_match != "ignore" and any(box.label for box in gold)
-    extraction = commitment.extract(response, params, (Channel.ANSWER_TAG,))
-    detail = extraction.detail(explain)
+    extraction = commitment.extract(response, params, (Channel.ANSWER_TAG,), sent=response if explain else None)
     answer = extraction.answer
     if answer is None and (last := _last_of_adjacent(response, extraction, params.on_conflict)) is not None:
-        answer, detail["span"] = last.text, list(last.span)
+        answer = last.text
+        extraction = replace(commitment.judged_at(extraction, last.span), span=last.span)
+    detail = extraction.detail(explain)
     if answer is None:
         return Verdict.wrong(extraction.reason, **detail)
     found = boxes.from_text(answer, params.box_format, needs_label=counts_labels)

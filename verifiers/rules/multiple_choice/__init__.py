@@ -18,6 +18,7 @@ from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment.commit import Commitment, commit, content
+from verifiers.commitment.mentions import moved
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
@@ -68,6 +69,7 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
         detail["span"] = list(found.span)
     if explain:
         detail["candidates"] = [clip(text) for text in found.seen]
+        detail["mentions"] = [mention.as_json(response) for mention in found.mentions]
     if found.value is None:
         return Verdict.wrong(found.reason, **detail)
     detail["options"] = [label for label in options.texts if label in found.value]
@@ -86,21 +88,21 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
 def _found(response: str, params: MultipleChoiceParams, options: Options, explain: bool) -> Commitment:
     text = commitment.without_html(commitment.without_struck(response))
     if params.extract != "auto":
-        extraction = commitment.extract(text, params)
+        extraction = commitment.extract(text, params, sent=response if explain else None)
         channel = extraction.channel.value if extraction.channel else ""
         seen = tuple(each.text for each in extraction.candidates)
         if extraction.answer is None:
-            return Commitment(None, extraction.reason, channel, None, seen)
+            return Commitment(None, extraction.reason, channel, None, seen, extraction.mentions)
         named = content(extraction.answer, options, params.on_conflict)
         reason = "found" if named else "unparseable" if named is None else "conflicting_answers"
-        return Commitment(named or None, reason, channel, extraction.span, seen)
+        return Commitment(named or None, reason, channel, extraction.span, seen, extraction.mentions)
     segment = commitment.final_segment(text, params.think)
     if segment.reason != "found":
         return Commitment(None, segment.reason)
     read = _commit_once if segment.end - segment.start <= _SHORT_CHARS else commit
     found = read(text[segment.start : segment.end], options, params.on_conflict, explain)
     span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
-    return found._replace(span=span)
+    return found._replace(span=span, mentions=moved(found.mentions, segment.start))
 
 
 _SHORT_CHARS = 200

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace as replace_struct
+
 from verifiers import commitment, numerals
 from verifiers.commitment import Channel
 from verifiers.commitment.cues import Kind, cues, words
@@ -73,16 +75,17 @@ def statement(
     response: str, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool = False
 ) -> Statement:
     """Find the number that the response commits to, in figures or in words."""
+    sent = response if explain else None
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
     response = notation.with_ascii_marks(response)
-    scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params)
+    scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params, sent)
     if (span := scene.extraction.span) is not None:
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
-        scene = scene if bare == scene.response else _scene(bare, params)
+        scene = scene if bare == scene.response else _scene(bare, params, sent)
     if _has_none(scene.extraction) or _is_of_a_power(scene):
         known = notation.in_other_signs(scene.response, decimal_comma)
         if known != scene.response:
-            return _as_written(response, _of(_scene(known, params), params, decimal_comma, explain))
+            return _as_written(response, _of(_scene(known, params, sent), params, decimal_comma, explain))
     return _of(scene, params, decimal_comma, explain)
 
 
@@ -95,22 +98,31 @@ def _as_written(response: str, said: Statement) -> Statement:
 def _of(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
     words = _in_figures(scene, params)
     if words is not None:
-        figures = _scene(words.text, params)
+        figures = _scene(words.text, params, words.text if explain else None)
         last = figures.extraction
         if last.channel is Channel.LAST_NUMBER and last.candidates[-1].span[0] == words.start:
             said = _statement(figures, params, decimal_comma, explain)
+            detail = dict(said.detail)
+            if scene.extraction.sent is not None:
+                detail["mentions"] = _in_words(figures.extraction, words, scene)
             if said.answer is None:
-                return said
-            detail = {**said.detail, "span": [words.start, words.end]}
+                return replace(said, detail=detail)
+            detail["span"] = [words.start, words.end]
             return replace(said, answer=scene.response[words.start : words.end], detail=detail)
     return _statement(scene, params, decimal_comma, explain)
 
 
-def _scene(response: str, params: commitment.ExtractionParams) -> _Scene:
+def _in_words(figures: commitment.Extraction, words: spelled.Spelled, scene: _Scene) -> list[dict[str, Any]]:
+    """The mentions of a response whose last number is in words; `figures` are those of the response in figures."""
+    span = words.start, words.end
+    said = [replace_struct(each, span=span) if each.span[0] == span[0] else each for each in figures.mentions]
+    return [each.as_json(scene.extraction.sent or "") for each in said if each.span[1] <= span[1]]
+
+
+def _scene(response: str, params: commitment.ExtractionParams, sent: str | None) -> _Scene:
     segment = commitment.final_segment(response, params.think)
-    extraction = commitment.corrected(
-        response, commitment.extract(response, params, segment=segment), params.on_conflict
-    )
+    extraction = commitment.extract(response, params, segment=segment, sent=sent)
+    extraction = commitment.corrected(response, extraction, params.on_conflict)
     if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
         said = commitment.without_courtesy(response, segment.start, segment.end)
         segment = commitment.Segment(segment.start, said, "found")
@@ -149,8 +161,8 @@ _FIGURE = re.compile(r"\d")
 
 
 def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
-    detail = scene.extraction.detail(explain)
     answer = _stated(scene, params)
+    detail = _judged(scene, answer).detail(explain)
     if answer is None:
         return Statement(None, scene.extraction.reason, None, detail)
     if trouble := _fault(scene):
@@ -159,6 +171,24 @@ def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma
     if isinstance(number, Unreadable):
         return Statement(None, number.reason, answer, detail)
     return Statement(number, "found", answer, detail)
+
+
+def _judged(scene: _Scene, answer: str | None) -> commitment.Extraction:
+    """The extraction, with the whole text that is read as the number among its mentions."""
+    response, segment, found = scene
+    if answer is None or found.sent is None:
+        return found
+    if found.channel is None:
+        first = response.index(answer, segment.start)
+        return commitment.judged_at(found, (first, first + len(answer)))
+    if found.channel is Channel.ANSWER_TAG and found.span is not None:
+        return commitment.judged_at(found, commitment.stated(response, *found.span))
+    span = found.span or (found.candidates[-1].span if found.candidates else None)
+    if found.channel is not Channel.LAST_NUMBER or span is None:
+        return found
+    first = span[0] - max(0, answer.rfind(response[slice(*span)]))
+    is_text = response.startswith(answer, first)
+    return commitment.judged_at(found, (first, first + len(answer))) if is_text else found
 
 
 _IS = re.compile(r"(?:(?<=it)|(?<=he)|(?<=that)|(?<=here))['’]s\s", re.IGNORECASE)

@@ -176,20 +176,22 @@ _MAX_SHOWN = 16
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
+    sent = response if explain else None
     response = commitment.without_html(response if params.metric in _LIKENESS else commitment.without_struck(response))
     references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
-        if (verdict := _says_none(response, params)) is not None:
+        if (verdict := _says_none(response, params, sent)) is not None:
             return verdict
         references = [parts for parts in references if visible(parts[0])]
         if not references:
-            extraction = commitment.extract(response, params, _AUTO)
+            extraction = commitment.extract(response, params, _AUTO, sent=sent)
             reason = "wrong_answer" if extraction.answer is not None else extraction.reason
             return Verdict.wrong(reason, extraction.answer, **extraction.detail(explain))
     if fault := params.fault if references is params.parts else _fault(references, params.metric):
         return Verdict.invalid(*fault)
-    extraction = commitment.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
+    channels = _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO
+    extraction = commitment.extract(response, params, channels, sent=sent)
     if params.metric not in _LIKENESS:
         extraction = commitment.corrected(response, extraction, params.on_conflict)
     detail = extraction.detail(explain)
@@ -320,14 +322,14 @@ def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
     )
 
 
-def _says_none(response: str, params: QaParams) -> Verdict | None:
+def _says_none(response: str, params: QaParams, sent: str | None) -> Verdict | None:
     """The verdict "right" if a response says that the question has no answer; else None."""
-    extraction = commitment.extract(response, params, _AUTO)
+    extraction = commitment.extract(response, params, _AUTO, sent=sent)
     segment = commitment.final_segment(response, params.think)
     answer = None if extraction.answer is None else _untexted(extraction.answer)
     if segment.reason != "found" or not says_none(response[segment.start : segment.end], answer):
         return None
-    return Verdict.correct(extraction.answer, **extraction.detail())
+    return Verdict.correct(extraction.answer, **extraction.detail(explain=sent is not None))
 
 
 def _verdict(score: float, extracted: str, detail: dict[str, Any]) -> Verdict:

@@ -368,3 +368,36 @@ def test_no_item_outlives_its_request(paris: Parts, scorer: Scorer, grader: Grad
     finally:
         never.set()
     assert (result.status, result.score, result.reason) == ("failed", None, "judge_deadline")
+
+
+def test_an_explained_verdict_has_the_prompt_and_the_answers_but_no_secret(
+    paris: Parts, scorer: Scorer, grader: Grader
+) -> None:
+    grader.answer = lambda sections: honest(sections)[:-1] + ', "note": "' + "x" * 20_000 + " " + _tag(grader) + '"}'
+    item = {**paris, "response": "I think it is <b>Paris</b>. " + "So. " * 4_000 + "It is Paris", "explain": True}
+    (result,) = scorer.score(item)
+    (asked,) = result.detail["asked"]
+    assert [message["role"] for message in asked["messages"]] == ["system", "user"]
+    assert f"<<<QUESTION {'·' * 12}\n{paris['prompt']}" in asked["messages"][1]["content"]
+    (answer,) = asked["answers"]
+    assert answer["text"].startswith('{"reasoning": "compared", "verdict": "A", "note": "xxx')
+    assert (answer["endpoint"], answer["value"], answer["score"]) == ("grader", "A", 1.0)
+    assert all(len(text) <= 8_000 for text in [answer["text"], *(each["content"] for each in asked["messages"])])
+    everything = json.dumps(result.detail)
+    assert not [secret for secret in (grader.url, _tag(grader), "base_url") if secret in everything]
+    (plain,) = scorer.score({**item, "explain": False})
+    assert "asked" not in plain.detail
+
+
+def _tag(grader: Grader) -> str:
+    return grader.prompts[-1].partition("<<<QUESTION ")[2][:12]
+
+
+def test_votes_that_failed_are_named_beside_those_that_count(paris: Parts, start: Start, grader: Grader) -> None:
+    votes = {"n": 3, "early_stop": False}
+    scorer = start(profiles={"reference": {"mode": "reference", "pool": "judges", "votes": votes}})
+    grader.trouble = lambda number: (400, "{}") if number == 1 else None
+    (result,) = scorer.score({**paris, "response": "It is Paris", "explain": True})
+    (asked,) = result.detail["asked"]
+    assert asked["failures"] == ["bad_upstream_request"]
+    assert [answer["value"] for answer in asked["answers"]] == ["A", "A"]

@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser import Opened
 from tests.conftest import Serve, Served
+from tests.judge_upstream.grader import Grader, honest
 from tests.waiting import PATIENCE_S
 
 KEY = "console-secret-0123456"
@@ -38,11 +40,17 @@ class Playground(Opened):
         return str(self.page.evaluate("navigator.clipboard.readText()"))
 
 
+def faults(opened: Opened) -> list[tuple[str, list[str]]]:
+    """What axe finds wrong with a page."""
+    found = Axe().run(opened.page).response["violations"]
+    return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
+
+
 def test_a_verdict_is_explained_as_one_types(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("math", "First \\boxed{3}. No, \\boxed{\\frac{2}{4}}.", "0.5")
     found = opened.verdict("correct by math")
-    assert found.locator("mark").inner_text() == "\\frac{2}{4}"
+    assert found.locator("mark.answer").inner_text() == "\\frac{2}{4}"
     expect(found.locator(".katex")).to_have_count(2)
     opened.page.locator("#response").fill("So it is \\boxed{7}.")
     opened.verdict("wrong answer by math")
@@ -93,6 +101,92 @@ def test_a_link_holds_the_whole_case_and_a_copied_call_gives_its_verdict(
     row = json.loads(download.value.path().read_text())
     assert row == {"verifier": "math", "response": "It's \\boxed{0.51}", "reference": "0.5", "params": {"abs_tol": 0.1}}
     assert first.complaints + second.complaints == []
+
+
+MANY_STANCES = (
+    "A is wrong. My friend says it's B. Maybe D? If it were A, fine. E has a tower. \\boxed{F}\n\nThe answer is (C)."
+)
+SAID = "My friend says the answer is 12. The answer is not 13. Maybe it is \\boxed{14}?\n\n\\boxed{15} and no more."
+
+
+def test_every_mention_is_marked_by_its_stance(served: Served, context: BrowserContext) -> None:
+    opened = Playground(context, served.url)
+    opened.try_it("math", SAID, "15")
+    found = opened.verdict("correct by math")
+    marks = [
+        (mark.inner_text(), mark.get_attribute("class"), mark.get_attribute("title"))
+        for mark in found.locator("mark").all()
+    ]
+    assert [(text, kind) for text, kind, _ in marks] == [
+        ("12", "stance-attributed"),
+        ("13", "stance-denied"),
+        ("14", "stance-hedged"),
+        ("15", "stance-marked answer"),
+    ]
+    assert marks[1][2] == "denied: called wrong"
+    assert marks[3][2] == "the answer; marked: in a tag, a box, a field or behind ####"
+    assert found.locator("pre").first.inner_text() == SAID
+    legend = found.locator(".legend li").all_inner_texts()
+    assert [entry.split()[0] for entry in legend] == ["answer", "marked", "hedged", "attributed", "denied"]
+    decorations = found.locator("mark").evaluate_all(
+        "marks => marks.map((mark) => getComputedStyle(mark).textDecoration)"
+    )
+    assert len(set(decorations)) == len(marks)
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_of_a_long_response_the_parts_around_mentions_are_shown(served: Served, context: BrowserContext) -> None:
+    opened = Playground(context, served.url)
+    words = "We go on with the work. " * 400
+    opened.try_it("math", f"{words}The answer is not 13. {words}So it is \\boxed{{15}}. {words}", "15")
+    found = opened.verdict("correct by math")
+    shown = found.locator("pre").first.inner_text()
+    assert found.locator("mark").all_inner_texts() == ["13", "15"]
+    assert shown.count(" characters … ") == 3
+    assert len(shown) < 2_000
+    hostile = "Maybe it is \\boxed{<img src=x onerror=alert(1)>}? " + HOSTILE
+    opened.page.locator("#response").fill(hostile)
+    opened.page.locator("#reference").fill("5")
+    found = opened.verdict("correct by math")
+    expect(found.locator("pre").first).to_contain_text("onerror")
+    assert found.locator("pre").first.inner_text() == hostile
+    assert opened.page.locator("#verdict img, #verdict script").count() == 0
+    opened.page.locator("#response").fill(
+        json.dumps([{"role": "user", "content": "?"}, {"role": "assistant", "content": SAID}])
+    )
+    opened.page.locator("#reference").fill("15")
+    opened.verdict("correct by math")
+    expect(opened.page.locator("#verdict mark.answer")).to_have_text("15")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser(beyond=1)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
+def test_the_question_to_a_judge_and_its_answers_are_shown(
+    serve: Serve, browser: Browser, tmp_path: Path, scheme: Any, width: int
+) -> None:
+    with Grader(lambda sections: honest(sections)[:-1] + ', "note": "<img src=x onerror=alert(4)>"}') as grader:
+        served = serve(judge_file=str(grader.file(tmp_path)), sandbox="none")
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context.set_default_timeout(PATIENCE_S * 1000)
+        opened = Playground(context, served.url)
+        for name in ("judge", "math_then_judge"):
+            opened.try_it(name, "I think it is <b>Paris</b>, so it is Paris", "Paris")
+            found = opened.verdict(f"correct by {name}")
+            asked = found.locator(".asked")
+            expect(asked).to_have_count(1)
+            asked.locator("summary").first.click()
+            asked.get_by_text("Prompt", exact=True).click()
+            assert "<b>Paris</b>" in asked.inner_text()
+            assert "grader: A, score 1" in asked.inner_text()
+            assert "<img src=x onerror=alert(4)>" in asked.inner_text()
+            assert grader.url not in opened.page.content()
+            assert faults(opened) == []
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened.page.locator("#verdict img, #verdict b").count() == 0
+        assert opened.complaints == []
+        context.close()
 
 
 @pytest.mark.browser
@@ -158,10 +252,12 @@ def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE_S * 1000)
     opened = Playground(context, served.url)
-    for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7")):
+    marks = ("multiple_choice", MANY_STANCES, "C")
+    for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7"), marks):
         opened.try_it(name, response, reference)
         opened.verdict(f"by {name}")
-        faults = Axe().run(opened.page).response["violations"]
-        assert [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in faults] == []
+        for summary in opened.page.locator("#verdict summary").all():
+            summary.click()
+        assert faults(opened) == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jsonschema_rs
 import pytest
 
 from service.wire import Result, ScoreItem, ScoreRequest, Summary
 from tests.waiting import PATIENCE_S
+from verifiers.commitment.stance import Stance
 
 KEY = "0123456789abcdef-a-key"
 MAX_EXAMPLES = 50
@@ -86,3 +88,16 @@ def test_the_documents_example_is_judged(served: Any) -> None:
     example = operation["requestBody"]["content"]["application/json"]["example"]
     results = httpx.post(f"{served.url}/v1/score", json=example, timeout=PATIENCE_S).json()["results"]
     assert [result["score"] for result in results] == [1.0]
+
+
+def test_the_document_describes_the_mentions_of_an_explained_verdict(served: Any) -> None:
+    schemas = httpx.get(f"{served.url}/openapi.json").json()["components"]["schemas"]
+    item = {"verifier": "math", "response": "The answer is not 5. \\boxed{6}", "reference": "6"}
+    body = {"items": [item], "explain": True}
+    (result,) = httpx.post(f"{served.url}/v1/score", json=body, timeout=PATIENCE_S).json()["results"]
+    listed = schemas["Result"]["properties"]["detail"]["properties"]["mentions"]
+    schema = {**listed, "components": {"schemas": schemas}}
+    jsonschema_rs.validate(schema, result["detail"]["mentions"])
+    stances = [mention["stance"] for mention in result["detail"]["mentions"]]
+    assert stances == ["denied", "marked"]
+    assert set(schemas["Stance"]["enum"]) == set(Stance)

@@ -1,8 +1,16 @@
 /** The verdict on one response, for people. */
 import { make } from "./dom.js";
 
-const SHOWN_CHARS = 20000;
-const SHOWN_APART = new Set(["span", "channel", "candidates", "tests", "error_patterns", "reference_as_read", "answer_as_read", "message"]);
+const WHOLE_CHARS = 4000;
+const AROUND_CHARS = 240;
+const LEAST_LEFT_OUT = 80;
+/** The words of docs/answers.md for what a response says of a value. */
+const STANCES = {
+  announced: "called the answer", called: "called right", true: "called true", concluded: "chosen or concluded",
+  marked: "in a tag, a box, a field or behind ####", stated: "only said", hedged: "doubted, asked, or one of several",
+  supposed: "only assumed", attributed: "said by somebody else", denied: "called wrong", retracted: "taken back or replaced",
+};
+const SHOWN_APART = new Set(["span", "channel", "mentions", "asked", "candidates", "tests", "error_patterns", "reference_as_read", "answer_as_read", "message"]);
 const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const words = (reason) => reason.replaceAll("_", " ");
 
@@ -11,13 +19,15 @@ export function verdict(item, result) {
   return [
     headline(result),
     detail.message ? make("p", { dir: "auto" }, detail.message) : null,
-    marked(item.response, detail.span, result.extracted),
+    response(item, result, detail),
     sides(item, result, detail),
     (detail.error_patterns || []).map((each) => make("p", {}, make("strong", {}, words(each.code.toLowerCase())), ": ", each.detail)),
     tests(detail.tests),
     checks(result.checks),
+    asked(result),
+    mentions((details(result).find((each) => each.mentions) || {}).mentions),
     rest(detail),
-    make("details", {}, make("summary", {}, "Result as JSON"), make("pre", {}, JSON.stringify(result, null, 2))),
+    make("details", {}, make("summary", {}, "Result as JSON"), make("pre", { tabindex: 0 }, JSON.stringify(result, null, 2))),
   ].flat().filter((each) => each !== null);
 }
 
@@ -30,16 +40,74 @@ function headline(result) {
   return make("p", {}, score, make("span", { class: `badge ${kind}` }, result.status), " ", reward, words(result.reason), make("span", { class: "quiet" }, by));
 }
 
-/** The response with the answer marked. Of a long response only the part around the answer is shown. */
-function marked(response, span, extracted) {
-  if (!span) return extracted === null || extracted === undefined ? null : make("p", {}, "Answer: ", make("code", { dir: "auto" }, extracted));
-  const letters = Array.from(response);
-  const [start, end] = span;
-  const first = Math.max(0, start - SHOWN_CHARS), last = Math.min(letters.length, end + SHOWN_CHARS);
-  const part = (from, to) => letters.slice(from, to).join("");
-  return make("pre", { dir: "auto", "aria-label": "The response, with the answer marked", tabindex: 0 },
-    first > 0 ? "… " : "", part(first, start), make("mark", { title: "the answer" }, part(start, end)), part(end, last), last < letters.length ? " …" : "");
+/** The response with all mentions marked by their stances, and the words for these. */
+function response(item, result, read) {
+  const detail = read.mentions ? read : details(result).find((each) => each.mentions) || read;
+  const found = detail.mentions && detail.mentions.length ? detail.mentions : detail.span ? [{ span: detail.span, text: result.extracted, role: "answer" }] : [];
+  const letters = Array.from(judged(item.response));
+  const fits = found.length && found.every((each) => letters.slice(...each.span).join("").startsWith((each.text || "").replace(/…$/, "")));
+  const answer = result.extracted === null || result.extracted === undefined || (fits && detail === read && found.some((each) => each.role)) ? null : make("p", {}, "Answer: ", make("code", { dir: "auto" }, result.extracted));
+  return [answer, fits ? marked(letters, found) : null, legend(found)];
 }
+
+/** What is known about a verdict, and about each check of a recipe. */
+const details = (result) => [result, ...(result.checks || [])].map((each) => each.detail || {});
+
+/** The text that is judged: of messages that of the last one of the assistant. */
+function judged(given) {
+  if (typeof given === "string") return given;
+  const said = given.filter((each) => each.role === "assistant").at(-1);
+  return said && typeof said.content === "string" ? said.content : "";
+}
+
+/** The text around the mentions; what is far from all of them is left out. */
+function marked(letters, found) {
+  const box = make("pre", { dir: "auto", "aria-label": "The response, with all mentions of an answer marked", tabindex: 0 });
+  const part = (from, to) => letters.slice(from, to).join("");
+  const between = (from, to, before, after) => {
+    if (to - from <= before + after + LEAST_LEFT_OUT) return box.append(part(from, to));
+    return box.append(part(from, from + before), make("span", { class: "quiet" }, ` … ${to - from - before - after} characters … `), part(to - after, to));
+  };
+  const around = letters.length <= WHOLE_CHARS ? WHOLE_CHARS : AROUND_CHARS;
+  let place = 0;
+  for (const each of found) {
+    const [start, end] = each.span;
+    between(place, start, place ? around : 0, around);
+    const long = end - start > 4 * AROUND_CHARS;
+    box.append(make("mark", { class: kindOf(each), title: about(each) }, long ? `${part(start, start + AROUND_CHARS)} … ${part(end - AROUND_CHARS, end)}` : part(start, end)));
+    place = end;
+  }
+  between(place, letters.length, around, 0);
+  return box;
+}
+
+const kindOf = (mention) => [mention.stance ? `stance-${mention.stance}` : "", mention.role === "answer" ? "answer" : ""].filter(Boolean).join(" ");
+const about = (mention) => [mention.role === "answer" ? "the answer" : "", mention.stance ? `${mention.stance}: ${STANCES[mention.stance] || ""}` : ""].filter(Boolean).join("; ");
+
+function legend(found) {
+  const stances = Object.keys(STANCES).filter((stance) => found.some((each) => each.stance === stance));
+  const entry = (kind, word, meaning) => make("li", {}, make("span", { class: `swatch ${kind}` }, word), ` ${meaning}`);
+  if (!stances.length) return null;
+  return make("ul", { class: "legend", "aria-label": "What the marks mean" }, found.some((each) => each.role) ? entry("answer", "answer", "what the response commits to") : null, stances.map((stance) => entry(`stance-${stance}`, stance, STANCES[stance])));
+}
+
+function mentions(found) {
+  if (!found || !found.length) return null;
+  const rows = found.map((each) => make("tr", {}, make("td", { dir: "auto" }, each.text), make("td", {}, each.stance), make("td", {}, each.role ?? ""), make("td", {}, words(each.channel ?? "")), make("td", {}, each.span.join("–"))));
+  return make("details", {}, make("summary", {}, `Mentions (${found.length})`), table("All that was read as a possible answer", ["text", "stance", "role", "found by", "characters"], rows));
+}
+
+/** What judges were asked, and what they answered: of a recipe, by each of its checks. */
+function asked(result) {
+  const by = result.checks ? result.checks.map((check) => [check.name, check.detail]) : [["judge", result.detail]];
+  return by.flatMap(([name, detail]) => ((detail && detail.asked) || []).map((question, place, all) => make("details", { class: "asked" },
+    make("summary", {}, `Asked of ${name}${all.length > 1 ? `, ${place + 1} of ${all.length}` : ""}: ${question.answers.length} answer${question.answers.length === 1 ? "" : "s"}`),
+    make("details", {}, make("summary", {}, "Prompt"), question.messages.flatMap((message) => [make("p", { class: "quiet" }, message.role), make("pre", { dir: "auto", tabindex: 0 }, message.content)])),
+    question.answers.map((each) => make("details", { open: true }, make("summary", {}, answered(each)), make("pre", { dir: "auto", tabindex: 0 }, each.text))),
+    (question.failures || []).map((kind) => make("p", { class: "failed" }, `One more was asked, without a verdict: ${words(kind)}`)))));
+}
+
+const answered = (each) => `${each.endpoint}${each.model && each.model !== each.endpoint ? ` (${each.model})` : ""}: ${plain(each.value)}, score ${each.score}${each.cached ? ", remembered" : ""}`;
 
 function sides(item, result, detail) {
   if (detail.reference_as_read === undefined && detail.answer_as_read === undefined) return null;
@@ -75,7 +143,7 @@ function checks(found) {
 }
 
 function rest(detail) {
-  const rows = Object.entries(detail).filter(([name]) => !SHOWN_APART.has(name))
+  const rows = Object.entries(detail).filter(([name]) => !SHOWN_APART.has(name) && !(name === "votes" && detail.asked))
     .map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, plain(value))));
   if (detail.candidates) rows.push(make("tr", {}, make("th", { scope: "row" }, "candidates"), make("td", { dir: "auto" }, detail.candidates.map(plain).join("   "))));
   if (detail.channel) rows.push(make("tr", {}, make("th", { scope: "row" }, "found by"), make("td", {}, words(detail.channel))));
