@@ -108,12 +108,21 @@ __all__ = [
 
 
 def load() -> None:
-    """Read the lexicons, and build the phrase finder and the tables of the glance.
+    """Read the lexicons, and build the phrase finder and all tables of words.
 
     This takes more than half a second of CPU time, so it is done before any response.
     """
-    extract(r"Then the answer is 5. So it is \boxed{5}, not 6.", ExtractionParams(), MATH_CHANNELS)
+    for text in _LOADING:
+        corrected(text, extract(text, ExtractionParams(), MATH_CHANNELS))
     glance.load()
+
+
+_LOADING = (
+    r"Then the answer is 5. So it is \boxed{5}, not 6. Wait, no, it's 7.",
+    r"Put it in \boxed{}. The answer is 4... wait, 5 and 6. Hope this helps.",
+    "She has at least 12 or 13 left in step 2, or 4 to 5 times 3.",
+)
+"""Texts that need all the tables."""
 
 
 @worker_function

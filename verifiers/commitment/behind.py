@@ -8,7 +8,7 @@ from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, cues, first_word, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
-from verifiers.commitment.glance import may_deny
+from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Span, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
@@ -37,9 +37,9 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         sentence = Sentence(text, sentence.start, sentence_at(text, span[1], start, end).end, sentence.stop)
     if sentence.asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
-    if not may_deny(sentence):
-        return None
-    is_against = sentence.bounds(span) or (not sentence.asks and sentence.denies(span))
+    if may_limit(sentence, span[0]) and sentence.bounds(span):
+        return Stance.DENIED
+    is_against = not sentence.asks and may_deny(sentence) and sentence.denies(span)
     return Stance.DENIED if is_against else None
 
 
@@ -79,7 +79,13 @@ def is_taken_back(text: str, end: int) -> bool:
     """Whether the text directly behind an answer says that it is not the answer."""
     begin = _behind(text, end)
     sentence = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
-    return sentence is not None and sentence.opens_with(Kind.BACK)
+    if sentence is None:
+        return False
+    first = first_word(text, sentence.heard_from, sentence.end)
+    return (not first.isalnum() or first in openings(*_BACKS)) and sentence.opens_with(Kind.BACK)
+
+
+_BACKS = (Kind.BACK, Kind.BUT)
 
 
 class Replacement(NamedTuple):

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
 from verifiers.commitment.cues import Kind, adverbs, last_words, listed, shortest, words_of
-from verifiers.commitment.stance import ANNOUNCES, DENIES, MAX_VERDICT_CHARS, Sentence
+from verifiers.commitment.stance import ANNOUNCES, DENIES, MAX_VERDICT_CHARS, OPENS, Sentence
 from verifiers.sightings import beyond_ascii
 
 _ANYWHERE = ANNOUNCES | {Kind.ONLY, Kind.EXCEPT, Kind.YES}
 _BEHIND = frozenset([Kind.CALLED, Kind.FITS, Kind.TRUE])
 _BEFORE = frozenset([Kind.CHOOSE, Kind.SO])
 _ALL = _ANYWHERE | _BEHIND | _BEFORE
-_UNMAKES = DENIES | {Kind.BOUND}
+_BOUND = frozenset([Kind.BOUND])
+_UNMAKES = DENIES | _BOUND
 _BETWEEN = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.IS])
 """The kinds of words that may stand between a mention and the words that lead to it."""
 Said = frozenset[bytes]
@@ -27,6 +28,10 @@ _DISPLAY_ENDS = b"\\]"
 """No phrase goes on behind a backslash, so that this bracket closes none: `\\[ 5 \\]` is no "[ ]"."""
 _NOT = b"nt"
 """Stands for "n't", whose letters would else be parts of other words."""
+_NO_WORDS = OPENS | frozenset("*_`\ufe0f")
+"""The signs that may stand between a limit and its number, apart from commands such as `\\text{`."""
+_MAX_BOUND_CHARS = 16
+"""The longest last word of a limit, and the longest command."""
 _MAX_LEAD_CHARS = 100
 _MAX_HEADED_CHARS = 60
 _MAX_HEADING_WORDS = 8
@@ -58,14 +63,27 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
 
 
 def may_deny(sentence: Sentence) -> bool:
-    """Whether a sentence, or a verdict behind it on its line, may deny a mention, or call it a limit."""
+    """Whether a sentence, or a verdict behind it on its line, may deny a mention."""
+    return _may_say(DENIES, sentence)
+
+
+def may_limit(sentence: Sentence, place: int) -> bool:
+    """Whether a sentence may call a mention at a place a limit: "at least 3"."""
+    text, start = sentence.text, sentence.heard_from
+    while place > start and (text[place - 1] in _NO_WORDS or text[place - 1].isspace()):
+        place -= 1
+    before = text[max(start, place - _MAX_BOUND_CHARS) : place].lower()
+    return (before.endswith(_bounds()) or "\\" in before) and _may_say(_BOUND, sentence)
+
+
+def _may_say(kinds: frozenset[Kind], sentence: Sentence) -> bool:
     shown = sentence.text[sentence.heard_from : sentence.end + MAX_VERDICT_CHARS]
     if not shown.isascii():
         shown = shown.lower().replace("\u2019", "'")
         if not _signs_beyond_ascii().isdisjoint(beyond_ascii(shown)):
             return True
         shown = shown.encode("ascii", "replace").decode()
-    return _says(_UNMAKES, _said(shown))
+    return _says(kinds, _said(shown))
 
 
 def load() -> None:
@@ -75,7 +93,8 @@ def load() -> None:
     _between()
     _signs()
     _signs_beyond_ascii()
-    for kinds in (_ALL, _ANYWHERE, _BEHIND, _BEFORE, _UNMAKES, ANNOUNCES):
+    _bounds()
+    for kinds in (_ALL, _ANYWHERE, _BEHIND, _BEFORE, DENIES, _BOUND, ANNOUNCES):
         _by_rarest(kinds)
 
 
@@ -145,6 +164,12 @@ def _bare(words: Iterable[str]) -> Said:
 
 def _bare_word(word: str) -> str:
     return word[1:] if len(word) > 1 and word[0] == "'" else word
+
+
+@cache
+def _bounds() -> tuple[str, ...]:
+    """The last words of phrases that make the number behind them a limit."""
+    return tuple(last_words(_BOUND))
 
 
 @cache

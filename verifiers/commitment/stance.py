@@ -47,7 +47,7 @@ _GOVERNS = {
 _ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
 _SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
 _COMMAS = frozenset(",，、،؛;；:：—–()（）")
-_OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
+OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
@@ -547,7 +547,7 @@ class Sentence:
         between = [word.text for word in self.words[cue.stop : first]]
         if between and between[0] in ",，" and cue.kind is not Kind.NOT:
             between = between[1:]
-        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in _OPENS | _TELLS else between):
+        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in OPENS | _TELLS else between):
             return False
         inner = [other for other in self.cues if cue.stop <= other.first and other.stop <= first]
         if any(other.kind in _ENDS_SCOPE for other in inner):
@@ -566,7 +566,7 @@ class Sentence:
 
     def _is_told(self, place: int) -> bool:
         """Whether a word only leads from a noun to the value of that noun."""
-        if self.words[place].text in _TELLS | _OPENS:
+        if self.words[place].text in _TELLS | OPENS:
             return True
         return any(cue.first <= place < cue.stop and cue.kind in _LEADS for cue in self.cues)
 
@@ -622,7 +622,7 @@ class Sentence:
         """The start of the words before a mention that belong to it: an article, "option", a bracket."""
         place = first
         while place > 0:
-            if self.words[place - 1].text in _OPENS or (place == 1 and self.words[0].text in "-•·–—"):
+            if self.words[place - 1].text in OPENS or (place == 1 and self.words[0].text in "-•·–—"):
                 place -= 1
             elif place < first and self.ends_in(_CHOOSE, place):
                 break
@@ -655,7 +655,7 @@ class Sentence:
         if Kind.BOUND not in self.kinds:
             return False
         place = self.place(span)[0]
-        while place and self.words[place - 1].text in _OPENS:
+        while place and self.words[place - 1].text in OPENS:
             place -= 1
         return self.ends_in(_BOUND, place) is not None
 
@@ -749,7 +749,7 @@ _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
-_BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
+_BETWEEN_ITEMS = _JOINS | OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4

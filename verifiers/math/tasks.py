@@ -8,13 +8,30 @@ from verifiers.math.options import DEFAULT
 TIME_LIMIT_S = 2.0
 """CPU seconds for one answer. Nearly all take milliseconds; only computer algebra on sums and integrals can take long."""
 
-_WARM = (
-    [[r"\frac{1}{2}"], r"\frac{\sqrt{3}}{2}", DEFAULT.packed()],
-    [[r"\sum_{k=1}^{5} k"], "15", DEFAULT.packed()],
-    [["x^2+1"], "(x+1)^2-2x", DEFAULT.packed()],
-    [["So it is 5 in all. The answer is 5."], "5", DEFAULT.packed()],
+_WARM = tuple(
+    [[reference], answer, DEFAULT.packed()]
+    for reference, answer in (
+        (r"\frac{1}{2}", r"\frac{\sqrt{3}}{2}"),
+        (r"\sum_{k=1}^{5} k", "15"),
+        ("x^2+1", "(x+1)^2-2x"),
+        ("So it is 5 in all. The answer is 5.", "5"),
+        (r"\$6", r"6 \text{ dollars}"),
+        (r"100\text{ square units}", "1 m^2"),
+        (r"25\%", r"1\frac{1}{4}"),
+        (r"48^\circ", "110_2"),
+        (r"\text{half past three}", "3:30 p.m."),
+        (r"[1, 2)", r"1 \le x < 2"),
+        (r"\{-2, 5\}", r"x = 5 \text{ or } x = -2"),
+        (r"\left(\frac{\pi}{2}, e^{-1}\right)", r"(\arcsin 1, \ln 2)"),
+        (r"\begin{pmatrix} 1 & 2 \\ 3 & i \end{pmatrix}", r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"),
+        (r"y = 2x + C", r"2y - 4x = |C|"),
+        (r"\lfloor n/2 \rfloor", "n! - a_1"),
+        ("isosceles", "The triangle is right-angled."),
+    )
 )
-"""The last text loads the lexicon, which takes longer than an answer may."""
+"""One pair for each kind of answer. What is built at its first use, patterns, tables and constants, is then built before
+workers are forked, and the first answers of each worker take as long as others. The lexicon alone takes longer than an
+answer may."""
 TASK = Task(module="verifiers.math.grading", function="grade", time_limit_s=TIME_LIMIT_S, warm=_WARM)
 """Reads one answer and its references, and compares them."""
 REFERENCE_ALONE = replace(TASK, time_limit_s=TIME_LIMIT_S / 2)

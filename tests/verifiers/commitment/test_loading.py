@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from verifiers.commitment import MATH_CHANNELS, ExtractionParams, cues, extract, glance, load
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, cues, extract, glance, load, wording
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 
 
 def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = (glance._leads, glance._between, glance._by_rarest)
+    tables = (glance._leads, glance._between, glance._by_rarest, wording.openings, wording._finder, wording._endings)
     for kept in (cues.languages, cues.listed, cues._trie, *tables):
         kept.cache_clear()
     load()
@@ -21,8 +21,16 @@ def test_once_loaded_no_response_waits_for_the_lexicons(monkeypatch: pytest.Monk
         raise AssertionError(path)
 
     monkeypatch.setattr(cues, "_read", read_again)
-    for response in (r"So $x = \boxed{5}$.", "The answer is 7.", "答案是 12。", "#### 9", "She has 12 left."):
-        assert extract(response, ExtractionParams(), MATH_CHANNELS).answer is not None
+    for response in (
+        r"So $x = \boxed{5}$. It is done.",
+        "The answer is 7.",
+        "答案是 12。",
+        "#### 9",
+        "She has 12 left.",
+        "x of 3",
+    ):
+        found = corrected(response, extract(response, ExtractionParams(), MATH_CHANNELS))
+        assert found.answer is not None
     assert cues._trie.cache_info().currsize == 1
     params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
     response = "First A or B?\nThe answer\nmay be A. We choose B, and so C fits. A is right. " * 9 + "The answer is C."
