@@ -1,5 +1,9 @@
-"""The console: pages for people, at `/`. They call the same routes as everybody, with the reader's own key."""
+"""Pages for people: the console at `/`, and the reference of the HTTP API at `/docs`. They call the same routes as
+everybody, with the reader's own key.
+"""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -7,11 +11,14 @@ from fastapi.responses import FileResponse
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from service.doors.http.pages import CONSOLE
+from service.doors.http.pages import CONSOLE, REFERENCE
 
 PATH: Final = "/"
 FILES: Final = "/console"
-"""The path above all scripts, styles and fonts of the pages."""
+REFERENCE_PATH: Final = "/docs"
+REFERENCE_FILES: Final = "/docs/files"
+ALL_FILES: Final = (FILES, REFERENCE_FILES)
+"""The paths above all scripts, styles and fonts of the pages."""
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -20,16 +27,32 @@ _HEADERS: Final = {
     "Cache-Control": "no-cache",
 }
 """A page loads and calls nothing but this service, and no text in it can become a script."""
+_REFERENCE_HEADERS: Final = _HEADERS | {
+    "Content-Security-Policy": _HEADERS["Content-Security-Policy"]
+    .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+    .replace("img-src 'self'", "img-src 'self' data:")
+}
+"""The component that shows the reference writes styles and an icon into its elements. Like all styles and pictures here,
+they load nothing from elsewhere.
+"""
+
+
+def mount_reference(app: FastAPI) -> None:
+    """Add the reference, where everything in the application's OpenAPI document can be tried."""
+    _mount(app, REFERENCE_PATH, REFERENCE_FILES, REFERENCE, _REFERENCE_HEADERS)
 
 
 def mount(app: FastAPI) -> None:
-    """Add the pages to the application."""
+    """Add the console to the application."""
+    _mount(app, PATH, FILES, CONSOLE, _HEADERS)
 
-    @app.get(PATH, include_in_schema=False)
+
+def _mount(app: FastAPI, path: str, files: str, folder: Path, headers: Mapping[str, str]) -> None:
+    @app.get(path, include_in_schema=False)
     async def page() -> FileResponse:
-        return FileResponse(CONSOLE / "index.html", headers=_HEADERS)
+        return FileResponse(folder / "index.html", headers=headers)
 
-    app.mount(FILES, _Files(directory=CONSOLE))
+    app.mount(files, _Files(directory=folder))
 
 
 class _Files(StaticFiles):
