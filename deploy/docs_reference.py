@@ -62,6 +62,22 @@ def example_items(described: Json) -> list[dict[str, Any]]:
     return [_item(described["name"], example) for example in described["examples"]]
 
 
+def recipes_page(book: Json) -> str:
+    """The page of the recipes that ship, from `/v1/recipes`."""
+    parts = []
+    for recipe in book["recipes"]:
+        about = re.sub(r"(?<!\n)\n(?=- )", "\n\n", _plain(recipe["about"]).strip(), count=1)
+        checks = [
+            (f"`{check['name']}`", f"`{check['verifier']}`", "" if check["weight"] is None else f"{check['weight']:g}")
+            for check in recipe["checks"]
+        ]
+        parts.append(f"## {recipe['name']}\n\n{about}\n\n{_table(('check', 'verifier', 'weight'), checks)}")
+    about = (
+        "A row's labels find its recipe, or the field `recipe` of an item names it. `GET /v1/recipes` has every detail."
+    )
+    return _page("Recipes that ship", about, *parts)
+
+
 def http_page(document: Json) -> str:
     """The page of the HTTP contract, by tags, from its OpenAPI document."""
     groups: dict[str, list[str]] = {}
@@ -95,11 +111,11 @@ def client_page(module: ModuleType) -> str:
 
 
 def command_page(app: typer.Typer) -> str:
-    """The page of the commands, as `--help` shows them."""
+    """The page of the commands, as `--help` shows them, without the list of commands, whose texts it cuts."""
     command = get_command(app)
     text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="rewardline")
-    lines = (re.sub(r"(?<!`)<([\w\[\]|., ]+)>", r"‹\1›", line) for line in text.splitlines())
-    return "\n".join(lines) + "\n"
+    text = re.sub(r"\*\*Commands\*\*:\n\n(?:\* .*\n)+\n", "", text)
+    return re.sub(r"(?<!`)<([\w\[\]|., ]+)>", r"‹\1›", text).replace("# `rewardline`", "# The command `rewardline`", 1)
 
 
 def settings_page(source: str) -> str:

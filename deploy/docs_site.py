@@ -111,7 +111,13 @@ def build(out: Path, url: str, work: Path = _WORK) -> None:
     source = work / "pages"
     pages = {place: (ROOT / place).read_text(encoding="utf-8") for _, section in NAV for _, place in section}
     sections = {title: list(section) for title, section in NAV}
-    for title, more in (("Trainers", _trainers(pages)), ("Verifiers", _verifiers(url)), ("Reference", _reference(url))):
+    generated = {
+        "Trainers": _trainers(pages),
+        "Verifiers": _verifiers(url),
+        "Recipes": [("Recipes that ship", "reference/recipes.md", reference.recipes_page(_asked(url, "/v1/recipes")))],
+        "Reference": _reference(url),
+    }
+    for title, more in generated.items():
         for name, place, text in more:
             pages[place] = text
             sections[title].append((name, place))
@@ -122,7 +128,7 @@ def build(out: Path, url: str, work: Path = _WORK) -> None:
         (source / "docs/images").mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, source / "docs/images")
     shutil.rmtree(out, ignore_errors=True)
-    shutil.move(_zensical(work, sections), out)
+    shutil.move(render(work, sections), out)
 
 
 def make(out: Path, url: str | None = None) -> None:
@@ -224,8 +230,15 @@ def _outside_code(text: str, change: Any) -> str:
     return "".join(change(part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
-def _zensical(work: Path, sections: Mapping[str, Pages]) -> Path:
-    """The folder of the site that zensical made of the pages. Its paths must be relative."""
+def render(work: Path, sections: Mapping[str, Pages]) -> Path:
+    """Have zensical make the site of the pages in `work/pages`.
+
+    Returns:
+        The folder of the site.
+
+    Raises:
+        NotBuilt: a link leads nowhere, or zensical refuses.
+    """
     (work / "mkdocs.yml").write_text(json.dumps(_config(sections), ensure_ascii=False), encoding="utf-8")
     command = (sys.executable, "-m", "zensical", "build", "--strict", "--clean", "--config-file", "mkdocs.yml")
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours

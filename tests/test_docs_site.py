@@ -124,11 +124,14 @@ def test_an_example_with_another_verdict_than_it_promises_ends_the_build(served:
 
 
 def test_the_reference_is_whole(served: Served, site: Path) -> None:
-    http, grpc, client, commands, settings = (
+    recipes, http, grpc, client, commands, settings = (
         re.sub(r"<[^>]+>", "", (site / f"reference/{name}.html").read_text())
-        for name in ("http", "grpc", "client", "commands", "settings")
+        for name in ("recipes", "http", "grpc", "client", "commands", "settings")
     )
     assert [path for path in httpx.get(f"{served.url}/openapi.json").json()["paths"] if path not in http] == []
+    assert [
+        each for each in httpx.get(f"{served.url}/v1/recipes").json()["recipes"] if each["name"] not in recipes
+    ] == []
     proto = (ROOT / "proto/rewardline/v1/rewardline.proto").read_text()
     assert [name for name in re.findall(r"^(?:message|service|enum) (\w+)", proto, re.M) if name not in grpc] == []
     assert [name for name in rewardline.__all__ if name not in client] == []
@@ -142,7 +145,7 @@ def test_a_link_to_nowhere_ends_the_build(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.md").write_text("# Start\n\nSee [that](other.md).\n")
     with pytest.raises(docs_site.NotBuilt, match="does not exist"):
-        docs_site._zensical(tmp_path, {"Start": [("Start", "index.md")]})
+        docs_site.render(tmp_path, {"Start": [("Start", "index.md")]})
 
 
 def test_what_makes_the_site_is_pinned() -> None:
