@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv takes a twentieth of pip's time. If uv does not find the index, pip installs: uv does not read pip's configuration.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image release help clean
+.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image docs release help clean
 
 # Python keeps compiled modules, even if the environment forbids it (PYTHONDONTWRITEBYTECODE).
 serve: export PYTHONDONTWRITEBYTECODE :=
@@ -71,6 +71,8 @@ lock: ## Pin the newest packages in requirements/, with hashes
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/serve.txt
 	.build/lock/bin/uv pip compile pyproject.toml --group build --group box --group test --group check --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/test.txt
+	.build/lock/bin/uv pip compile --group docs --constraint requirements/test.txt --universal --python-version 3.11 --upgrade --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links -o requirements/docs.txt
 	echo cyclonedx-bom | .build/lock/bin/uv pip compile - --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links -o deploy/release.txt
 
@@ -82,8 +84,12 @@ $(VENV)/serve.stamp: requirements/install.txt requirements/serve.txt pyproject.t
 	$(call INSTALL,--no-deps --no-build-isolation -e client -e .)
 	@touch $@
 
-$(VENV)/test.stamp: requirements/test.txt $(VENV)/serve.stamp
+$(VENV)/test.stamp: requirements/test.txt $(VENV)/docs.stamp
 	$(call INSTALL,--no-deps --require-hashes -r requirements/test.txt)
+	@touch $@
+
+$(VENV)/docs.stamp: requirements/docs.txt $(VENV)/serve.stamp
+	$(call INSTALL,--no-deps --require-hashes -r requirements/docs.txt)
 	@touch $@
 
 redis: ## Install a Redis server
@@ -128,9 +134,13 @@ box-image: $(VENV)/serve.stamp ## Make the image of Docker boxes, as root: LANGU
 audit: ## Look up known vulnerabilities of pinned packages
 	$(PYTHON) -m deploy.audit requirements/serve.txt
 
+# The site needs no internet to be read. A broken link or anchor ends the build.
+docs: $(VENV)/docs.stamp ## Make the documentation site in .build/site
+	@$(BIN)/python -m deploy.docs_site
+
 # The files of a release below .build/release: `make release DRY=1` tries it.
 DRY ?=
-release: $(VENV)/serve.stamp ## Make wheels, images, SBOM, documents and checksums; DRY=1 tries it
+release: $(VENV)/docs.stamp ## Make wheels, images, SBOM, documents and checksums; DRY=1 tries it
 	@$(BIN)/python -m deploy.release $(if $(DRY),--dry-run)
 
 help: ## Show these lines

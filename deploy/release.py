@@ -4,6 +4,7 @@
     requirements/serve.txt                ──► cyclonedx-py  ──► rewardline-server-VERSION.cdx.json
                                           ──► constraints.txt, with which pip installs what was tested
     docs/, proto/, README, CHANGELOG      ──► git archive   ──► rewardline-VERSION-docs.tar.gz
+                                          ──► deploy.docs_site ──► rewardline-VERSION-site.tar.gz
     deploy/docker                         ──► deploy.docker.build ──► images with the tag VERSION, images.json, their SBOMs
                                               all of it     ──► SHA256SUMS
 
@@ -20,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -31,12 +33,22 @@ import docker
 from docker.errors import DockerException
 from docker.utils import kwargs_from_env
 
-from deploy import version
+from deploy import docs_site, version
+from deploy.docs_reference import BrokenExample
 
 ROOT: Final = Path(__file__).parents[1]
 PINNED: Final = Path(__file__).with_name("release.txt")
 LOCKED: Final = ROOT / "requirements/serve.txt"
-DOCUMENTS: Final = ("README.md", "CHANGELOG.md", "LICENSE", "NOTICE", "docs", "proto", "client/README.md")
+DOCUMENTS: Final = (
+    "README.md",
+    "README.zh.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "NOTICE",
+    "docs",
+    "proto",
+    "client/README.md",
+)
 _TOOLS: Final = ROOT / ".build" / "release-tools"
 _PATIENCE_S: Final = 3600
 """For one step; the images take longest."""
@@ -103,6 +115,22 @@ def documents(out: Path) -> None:
     _run("git", "archive", f"--prefix={name}/", "--output", str(out / f"{name}.tar.gz"), "HEAD", *DOCUMENTS)
 
 
+def site(out: Path) -> None:
+    """The documentation site, in one archive.
+
+    Raises:
+        NotMade: a link leads nowhere, or an example has another verdict than it promises.
+    """
+    name = f"rewardline-{version.version()}-site"
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            docs_site.make(Path(folder) / name)
+        except (docs_site.NotBuilt, BrokenExample) as error:
+            raise NotMade(str(error)) from error
+        ordered = ("--sort=name", f"--mtime=@{_commit_time()}", "--owner=0", "--group=0", "--numeric-owner")
+        _run("tar", *ordered, "--use-compress-program=gzip -n", "-cf", str(out / f"{name}.tar.gz"), "-C", folder, name)
+
+
 def images(out: Path) -> None:
     """The images in the Docker daemon, with the version as their tag; in the folder, what they are and hold.
 
@@ -151,6 +179,7 @@ def make(out: Path, dry: bool, with_images: bool) -> list[str]:
     (out / "constraints.txt").write_text(constraints(LOCKED.read_text(encoding="utf-8")), encoding="utf-8")
     bill_of_materials(out)
     documents(out)
+    site(out)
     if with_images:
         try:
             images(out)

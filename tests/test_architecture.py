@@ -25,20 +25,20 @@ def test_every_folder_of_the_table_is_there_and_every_room_is_in_it() -> None:
 
 
 def test_every_file_of_the_picture_is_there() -> None:
-    picture = PAGE.partition("```mermaid")[2].partition("```")[0]
+    picture = PAGE.partition("```text")[2].partition("```")[0]
     files = re.findall(r"\b((?:doors|limits|scoring|cache|backends)/[\w/]+\.py)", picture)
     assert len(files) > 9
     assert [file for file in files if not (ROOT / "service" / file).is_file()] == []
 
 
 def test_the_layers_are_those_of_the_contracts() -> None:
-    written = [line.split()[0] if line.startswith("    doors") else line.strip() for line in PAGE.splitlines()]
+    written = [line.split()[0] if line.startswith("doors  ") else line.strip() for line in PAGE.splitlines()]
     held = [layer for layer in contracts()["the rooms of service"]["layers"] if layer != "__main__"]
     start = written.index(held[0])
     assert written[start : start + len(held)] == held
     inside = PAGE.partition("Inside `scoring`: ")[2].partition(".")[0]
     assert " ".join(inside.replace("`", "").split()) == " ► ".join(contracts()["inside scoring"]["layers"])
-    doors = next(line for line in PAGE.splitlines() if line.startswith("    doors"))
+    doors = next(line for line in PAGE.splitlines() if line.startswith("doors  "))
     assert " ".join(doors.split()[1:]) == " ► ".join(contracts()["inside the doors"]["layers"])
 
 

@@ -8,7 +8,8 @@ import pytest
 from tests.conftest import ROOT
 
 PAGES = sorted(
-    page for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/*.md"), *ROOT.glob("client/*.md"))
+    page
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/*.md"), *ROOT.glob("client/*.md"))
 )
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -26,11 +27,32 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 
 def test_the_readme_leads_to_every_page() -> None:
-    assert pages_from(ROOT / "README.md") >= set(ROOT.glob("docs/*.md"))
+    assert pages_from(ROOT / "README.md") >= set(ROOT.glob("docs/**/*.md"))
 
 
 def test_the_readme_is_read_in_a_few_minutes() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+@pytest.mark.parametrize(
+    ("original", "translated"), [("README.md", "README.zh.md"), ("docs/start.md", "docs/zh/start.md")]
+)
+def test_a_translation_has_the_same_blocks_headings_and_links(original: str, translated: str) -> None:
+    pages = [ROOT / original, ROOT / translated]
+    one, other = (re.findall(r"^```[\s\S]*?^```$", page.read_text(), re.MULTILINE) for page in pages)
+    assert one == other
+    one, other = (re.findall(r"^(#+) ", page.read_text(), re.MULTILINE) for page in pages)
+    assert one == other
+    one, other = (sorted(_led_to(page) - set(pages)) for page in pages)
+    assert one == other
+    for page, opposite in (pages, pages[::-1]):
+        assert opposite in pages_from(page)
+
+
+def _led_to(page: Path) -> set[Path]:
+    """Where the links of a page lead; a translated page counts as its original."""
+    found = ((page.parent / target.partition("#")[0]).resolve() for target in links(page))
+    return {Path(str(path).replace("/zh/", "/").replace(".zh.md", ".md")) for path in found}
 
 
 def links(page: Path) -> list[str]:

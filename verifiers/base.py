@@ -83,7 +83,7 @@ def clip(text: str | None) -> str | None:
 class Params(BaseModel):
     """A verifier's parameters, `reference` among them; unknown names and NaN are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     turn: Turn = "last"
     """The turn that is judged, of a response that is messages: the last one, all, or one by its number from 1.

@@ -160,7 +160,13 @@ def test_a_dry_run_makes_all_but_images_and_the_same_each_time(
     bill = f"rewardline-server-{version()}.cdx.json"
     made = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert made == sorted(
-        [*_distributions(), "SHA256SUMS", "constraints.txt", bill, f"rewardline-{version()}-docs.tar.gz"]
+        [
+            *_distributions(),
+            "SHA256SUMS",
+            "constraints.txt",
+            bill,
+            *(f"rewardline-{version()}-{what}.tar.gz" for what in ("docs", "site")),
+        ]
     )
     sums = (tmp_path / "one" / "SHA256SUMS").read_text()
     assert sums == (tmp_path / "two" / "SHA256SUMS").read_text()
@@ -173,3 +179,5 @@ def test_a_dry_run_makes_all_but_images_and_the_same_each_time(
     assert {f"{each['name']}=={each['version']}" for each in told["components"]} == pins
     with tarfile.open(tmp_path / "one" / f"rewardline-{version()}-docs.tar.gz") as archive:
         assert f"rewardline-{version()}-docs/docs/answers.md" in archive.getnames()
+    with tarfile.open(tmp_path / "one" / f"rewardline-{version()}-site.tar.gz") as archive:
+        assert f"rewardline-{version()}-site/docs/answers.html" in archive.getnames()

@@ -114,7 +114,7 @@ def test_the_clients_wheel_scores(dist: Path, tmp_path: Path, served: Served, py
 
 
 def test_it_is_tried_without_installing_as_the_page_says(dist: Path, tmp_path: Path) -> None:
-    (line,) = re.findall(r"^    (uvx --from dist/.*) serve$", (ROOT / "docs/install.md").read_text(), re.MULTILINE)
+    (line,) = re.findall(r"^(uvx --from dist/.*) serve$", (ROOT / "docs/install.md").read_text(), re.MULTILINE)
     (tmp_path / "dist").symlink_to(dist)
     uvx = shutil.which("uvx", path=str(Path(sys.executable).parent))
     assert uvx

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import structlog
 from fastapi import FastAPI, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
@@ -20,7 +20,6 @@ from service.doors.compat import routes as compat_routes
 from service.doors.http import console, openapi
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
-from service.doors.http.pages import DOCS_PAGE
 from service.doors.routes import advantages, box_runs, score
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
@@ -111,10 +110,7 @@ def build_app(
         """Metrics in Prometheus' text format."""
         return metrics_response(metrics)
 
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> HTMLResponse:
-        return HTMLResponse(DOCS_PAGE)
-
+    console.mount_reference(app)
     if settings.console:
         console.mount(app)
     _speak_problem_json(app)
@@ -139,8 +135,9 @@ def _route(path: str) -> str:
     """The path as a metric label. Only our own paths appear, so their number is bounded."""
     if path.startswith("/v1/verifiers/"):
         return "/v1/verifiers/{name}"
-    if path.startswith(f"{console.FILES}/"):
-        return console.FILES
+    for files in console.ALL_FILES:
+        if path.startswith(f"{files}/"):
+            return files
     return path if path in _PATHS else _route_with_names(path) or "other"
 
 
@@ -153,7 +150,7 @@ _PATHS: Final = frozenset(
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
         box_runs.PATH,
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
-        *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", console.PATH),
+        *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }
 )
 

@@ -1,19 +1,25 @@
-"""The console: pages for people, at `/`. They call the same routes as everybody, with the reader's own key."""
+"""Pages for people: the console at `/`, and the reference of the HTTP API at `/docs`. They call the same routes as
+everybody, with the reader's own key.
+"""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
+from fastapi.responses import FileResponse, HTMLResponse
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from service.doors.http.pages import CONSOLE
+from service.doors.http.pages import CONSOLE, REFERENCE
 
 PATH: Final = "/"
 FILES: Final = "/console"
-"""The path above all other pages, scripts, styles and fonts."""
+"""The path above all other pages, scripts, styles and fonts of the console."""
+REFERENCE_PATH: Final = "/docs"
+REFERENCE_FILES: Final = "/docs/files"
+ALL_FILES: Final = (FILES, REFERENCE_FILES)
+"""The paths that need no key, because no page holds a secret."""
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -38,7 +44,25 @@ class Page:
 PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
 PAGES: Final = (PLAYGROUND,)
 """The pages of a service, in the order of the header."""
-_API: Final = Page("API", "/docs", "")
+_API: Final = Page("API", REFERENCE_PATH, "")
+_REFERENCE_HEADERS: Final = _HEADERS | {
+    "Content-Security-Policy": _HEADERS["Content-Security-Policy"]
+    .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+    .replace("img-src 'self'", "img-src 'self' data:")
+}
+"""The component that shows the reference writes styles and an icon into its elements. Like all styles and pictures here,
+they load nothing from elsewhere.
+"""
+
+
+def mount_reference(app: FastAPI) -> None:
+    """Add the reference, where everything in the application's OpenAPI document can be tried."""
+
+    @app.get(REFERENCE_PATH, include_in_schema=False)
+    async def reference() -> FileResponse:
+        return FileResponse(REFERENCE / "index.html", headers=_REFERENCE_HEADERS)
+
+    app.mount(REFERENCE_FILES, _Files(directory=REFERENCE))
 
 
 def mount(app: FastAPI, pages: Sequence[Page] = PAGES) -> None:

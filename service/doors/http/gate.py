@@ -22,9 +22,8 @@ from service.wire import encode
 
 log = structlog.get_logger("rewardline.http")
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", console.PATH})
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", console.REFERENCE_PATH, console.PATH})
 """Paths that need no key: probes have none, and the contract and the pages are no secret."""
-_OPEN_FILES: Final = (console.FILES,)
 _LAST_WORDS_S: Final = 1.0
 """The time for reading the rest of a body while the service ends. It is less than the time until connections are
 cut."""
@@ -101,7 +100,7 @@ class Gate:
         try:
             try:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
-                if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], _OPEN_FILES):
+                if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], console.ALL_FILES):
                     acts_as = _text(headers, b"x-tenant")
                     await call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]), acts_as)
                     call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
