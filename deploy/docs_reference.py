@@ -118,6 +118,14 @@ def command_page(app: typer.Typer) -> str:
     return re.sub(r"(?<!`)<([\w\[\]|., ]+)>", r"‹\1›", text).replace("# `rewardline`", "# The command `rewardline`", 1)
 
 
+def metrics_page(exposed: str) -> str:
+    """The page of the metrics, from what `/metrics` answers."""
+    kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", exposed, re.MULTILINE))
+    told = re.findall(r"^# HELP (rewardline_\w+) (.*)$", exposed, re.MULTILINE)
+    rows = [(f"`{name}`", kinds[name], _cell(text)) for name, text in told if not name.endswith("_created")]
+    return _page("Metrics", "`/metrics` has these, for Prometheus.", _table(("metric", "kind", "meaning"), rows))
+
+
 def settings_page(source: str) -> str:
     """The page of the settings, from the source of their class."""
     module = ast.parse(source)
@@ -135,8 +143,8 @@ def settings_page(source: str) -> str:
 
 
 _TRY_HTTP: Final = (
-    "\n\nA running service shows this contract at `/docs`, where each operation can be tried in the browser, and at "
-    "`/openapi.json` for tools."
+    "\n\nA running service shows this contract at `/docs`, where each operation can be tried in the browser "
+    "([on this machine](http://127.0.0.1:8080/docs)), and at `/openapi.json` for tools."
 )
 _SECTION = re.compile(r"^(Args|Raises|Returns|Yields):\n((?:    .+\n?)+)", re.MULTILINE)
 _LINE = re.compile(r"^    (?! )", re.MULTILINE)

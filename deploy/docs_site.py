@@ -114,7 +114,8 @@ def build(out: Path, url: str, work: Path = _WORK) -> None:
     generated = {
         "Trainers": _trainers(pages),
         "Verifiers": _verifiers(url),
-        "Recipes": [("Recipes that ship", "reference/recipes.md", reference.recipes_page(_asked(url, "/v1/recipes")))],
+        "Recipes": [("Recipes that ship", "reference/recipes.md", reference.recipes_page(_json(url, "/v1/recipes")))],
+        "Operate": [("Metrics", "reference/metrics.md", reference.metrics_page(_asked(url, "/metrics").decode()))],
         "Reference": _reference(url),
     }
     for title, more in generated.items():
@@ -157,7 +158,7 @@ def _trainers(pages: dict[str, str]) -> Iterator[tuple[str, str, str]]:
 
 def _verifiers(url: str) -> Iterator[tuple[str, str, str]]:
     with rewardline.Client(url) as client:
-        for described in _asked(url, "/v1/verifiers")["verifiers"]:
+        for described in _json(url, "/v1/verifiers")["verifiers"]:
             results = client.score(reference.example_items(described), deadline_s=_PATIENCE_S)
             verdicts = [{"status": each.status, "score": each.score, "reason": each.reason} for each in results]
             yield described["name"], f"verifiers/{described['name']}.md", reference.verifier_page(described, verdicts)
@@ -166,18 +167,22 @@ def _verifiers(url: str) -> Iterator[tuple[str, str, str]]:
 def _reference(url: str) -> Iterator[tuple[str, str, str]]:
     proto = (ROOT / "proto/rewardline/v1/rewardline.proto").read_text(encoding="utf-8")
     settings = (ROOT / "service/settings.py").read_text(encoding="utf-8")
-    yield "HTTP", "reference/http.md", reference.http_page(_asked(url, "/openapi.json"))
+    yield "HTTP", "reference/http.md", reference.http_page(_json(url, "/openapi.json"))
     yield "gRPC", "reference/grpc.md", reference.grpc_page(proto)
     yield "Python client", "reference/client.md", reference.client_page(rewardline)
     yield "Commands", "reference/commands.md", reference.command_page(app)
     yield "Settings", "reference/settings.md", reference.settings_page(settings)
 
 
-def _asked(url: str, path: str) -> Any:
+def _json(url: str, path: str) -> Any:
+    return json.loads(_asked(url, path))
+
+
+def _asked(url: str, path: str) -> bytes:
     address = urlsplit(url)
     with closing(HTTPConnection(address.hostname or "", address.port, timeout=_PATIENCE_S)) as connection:
         connection.request("GET", path)
-        return json.loads(connection.getresponse().read())
+        return connection.getresponse().read()
 
 
 def _files(pages: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -288,7 +293,7 @@ def _served() -> Iterator[str]:
             if found is None:
                 raise NotBuilt(f"the service did not start: {line!r}; `rewardline serve` says why")
             ends = time.monotonic() + _PATIENCE_S
-            while _asked(found[1], "/readyz")["status"] != "ready" and time.monotonic() < ends:
+            while _json(found[1], "/readyz")["status"] != "ready" and time.monotonic() < ends:
                 time.sleep(0.1)
             yield found[1]
         finally:

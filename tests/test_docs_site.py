@@ -124,13 +124,17 @@ def test_an_example_with_another_verdict_than_it_promises_ends_the_build(served:
 
 
 def test_the_reference_is_whole(served: Served, site: Path) -> None:
-    recipes, http, grpc, client, commands, settings = (
+    recipes, metrics, http, grpc, client, commands, settings = (
         re.sub(r"<[^>]+>", "", (site / f"reference/{name}.html").read_text())
-        for name in ("recipes", "http", "grpc", "client", "commands", "settings")
+        for name in ("recipes", "metrics", "http", "grpc", "client", "commands", "settings")
     )
     assert [path for path in httpx.get(f"{served.url}/openapi.json").json()["paths"] if path not in http] == []
     assert [
         each for each in httpx.get(f"{served.url}/v1/recipes").json()["recipes"] if each["name"] not in recipes
+    ] == []
+    exposed = httpx.get(f"{served.url}/metrics").text
+    assert [
+        name for name in re.findall(r"^# HELP (rewardline_\w+?)(?:_created)? ", exposed, re.M) if name not in metrics
     ] == []
     proto = (ROOT / "proto/rewardline/v1/rewardline.proto").read_text()
     assert [name for name in re.findall(r"^(?:message|service|enum) (\w+)", proto, re.M) if name not in grpc] == []
