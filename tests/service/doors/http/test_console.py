@@ -170,11 +170,10 @@ def test_the_question_to_a_judge_and_its_answers_are_shown(
         served = serve(judge_file=str(grader.file(tmp_path)), sandbox="none")
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         context.set_default_timeout(PATIENCE_S * 1000)
-        opened = Playground(context, served.url)
         for name in ("judge", "math_then_judge"):
+            opened = Playground(context, served.url)
             opened.try_it(name, "I think it is <b>Paris</b>, so it is Paris", "Paris")
-            found = opened.verdict(f"correct by {name}")
-            asked = found.locator(".asked")
+            asked = opened.verdict(f"correct by {name}").locator(".asked")
             expect(asked).to_have_count(1)
             asked.locator("summary").first.click()
             asked.get_by_text("Prompt", exact=True).click()
@@ -183,9 +182,9 @@ def test_the_question_to_a_judge_and_its_answers_are_shown(
             assert "<img src=x onerror=alert(4)>" in asked.inner_text()
             assert grader.url not in opened.page.content()
             assert faults(opened) == []
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.page.locator("#verdict img, #verdict b").count() == 0
-        assert opened.complaints == []
+            assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert opened.page.locator("#verdict img, #verdict b").count() == 0
+            assert opened.complaints == []
         context.close()
 
 
@@ -251,13 +250,13 @@ def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) ->
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE_S * 1000)
-    opened = Playground(context, served.url)
     marks = ("multiple_choice", MANY_STANCES, "C")
     for name, response, reference in (("math", "\\boxed{7}", "8"), ("think_math", "<think>a</think>7", "7"), marks):
+        opened = Playground(context, served.url)
         opened.try_it(name, response, reference)
         opened.verdict(f"by {name}")
         for summary in opened.page.locator("#verdict summary").all():
             summary.click()
         assert faults(opened) == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
