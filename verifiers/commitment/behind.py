@@ -26,11 +26,12 @@ def is_denied(text: str, start: int, span: tuple[int, int], end: int) -> bool:
     sentence = sentence_at(text, span[0], start, end)
     if sentence.end < span[1]:
         sentence = Sentence(text, sentence.start, sentence_at(text, span[1], start, end).end, sentence.stop)
-    if sentence.asks and not is_affirmed(text, sentence.end, end):
+    asks = sentence.asks
+    if asks and not is_affirmed(text, sentence.end, end):
         return True
     if may_limit(sentence, span[0]) and sentence.bounds(span):
         return True
-    return not sentence.asks and may_deny(sentence) and sentence.denies(span)
+    return not asks and may_deny(sentence) and sentence.denies(span)
 
 
 def is_doubted(text: str, start: int, span: tuple[int, int], end: int) -> bool:
