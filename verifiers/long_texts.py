@@ -135,6 +135,8 @@ def _judge_payload(judge: Callable[..., Verdict], item: Item[Any]) -> list[Any]:
 
 def sendable(text: str) -> str:
     """A text that can be sent to a worker, with U+FFFD for lone surrogates, which no encoding has."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -122,8 +122,9 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
 
 def _same(outcomes: list[Outcome]) -> str:
     first = {outcome.rows.name: outcome for outcome in outcomes if outcome.way == WAYS[0]}
-    same = all(outcome.verdicts == first[outcome.rows.name].verdicts for outcome in outcomes if outcome.way in WAYS)
-    return f"The three ways gave {'the same' if same else 'DIFFERENT'} verdicts."
+    others = [outcome for outcome in outcomes if outcome.way in WAYS[1:]]
+    same = all(outcome.verdicts == first[outcome.rows.name].verdicts for outcome in others)
+    return f"The three ways gave {'the same' if same else 'DIFFERENT'} verdicts." if others else ""
 
 
 if __name__ == "__main__":

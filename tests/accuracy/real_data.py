@@ -1,5 +1,6 @@
 """The labelled files, and the ways to judge them: over HTTP, over gRPC, by the command line, and by other graders."""
 
+import hashlib
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from rewardline import Client
 from tests.accuracy.rewrites import Rewrite, response
 from tests.conftest import Served
 from tests.processes import descendants
+from verifiers.math_verify import MathVerify
 
 ROOT = Path(__file__).parents[2]
 DATA, REPORTS = ROOT / "tests" / "data" / "math", ROOT / "tests" / "data" / "reports"
@@ -30,6 +32,7 @@ RIVALS: Mapping[str, Mapping[str, Any]] = {
     "math, second opinion always": {"params": {"second_opinion": "always"}},
 }
 """The other judges of rows for `math`, with the changes that they make to items."""
+KEPT = ROOT / ".build" / "accuracy"
 COMPARED = ("status", "score", "reason", "extracted", "detail")
 
 Json = dict[str, Any]
@@ -214,14 +217,27 @@ def judge(rows: Rows, way: str, served: Served, folder: Path) -> Outcome:
 
 
 def judge_as(rival: str, rows: Rows, served: Served, folder: Path) -> Outcome:
-    """Have one of `RIVALS` judge rows for `math`."""
+    """Have one of `RIVALS` judge rows for `math`.
+
+    What Math-Verify said of the same rows is kept in `KEPT`, with what it took. Another release is asked again.
+    """
     other = RIVALS[rival]
     is_math = "verifier" not in other
     own = [item.get("params", {}) if is_math else {} for item in rows.items]
     items = [
         {**item, **other, "params": {**params, **other["params"]}} for item, params in zip(rows.items, own, strict=True)
     ]
-    return replace(judge(replace(rows, items=items), WAYS[0], served, folder), way=rival)
+    if is_math:
+        return replace(judge(replace(rows, items=items), WAYS[0], served, folder), way=rival)
+    asked = json.dumps([MathVerify.version, items]).encode()
+    kept = KEPT / f"{hashlib.sha256(asked).hexdigest()}.json"
+    if kept.exists():
+        return Outcome(rival, replace(rows, items=items), *json.loads(kept.read_text(encoding="utf-8")))
+    outcome = replace(judge(replace(rows, items=items), WAYS[0], served, folder), way=rival)
+    if not outcome.failed:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps([outcome.verdicts, outcome.seconds, outcome.cpu_s]), encoding="utf-8")
+    return outcome
 
 
 def _by_command(rows: Rows, folder: Path) -> list[Json]:

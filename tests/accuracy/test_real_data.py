@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.accuracy import real_data
 from tests.accuracy.real_data import (
     WAYS,
     Rows,
@@ -87,3 +88,15 @@ def test_a_second_opinion_makes_no_verdict_worse(served: Served, tmp_path: Path,
         assert asked.false_accepts <= never.false_accepts, asked.disagreements
         assert asked.agree >= never.agree
         assert asked.failed.total() == 0
+
+
+@pytest.mark.accuracy
+def test_math_verify_is_asked_once_about_the_same_rows(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_data, "KEPT", tmp_path / "kept")
+    rows = peers()[1].sample(8)
+    first, again, others = (judge_as("math_verify", each, served, tmp_path) for each in (rows, rows, rows.sample(4)))
+    assert (again.verdicts, again.seconds, again.agree) == (first.verdicts, first.seconds, first.agree)
+    assert others.seconds != first.seconds
+    assert len(list((tmp_path / "kept").iterdir())) == 2

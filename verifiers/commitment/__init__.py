@@ -164,7 +164,7 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
     end = segment.end
     channels = _channels(params.extract, auto)
     if params.extract == "auto":
-        found = _marked(response, segment, [channel for channel in channels if channel in _MARKS], params.on_conflict)
+        found = _marked(response, segment, channels, params.on_conflict)
         if found is not None:
             return found
         channels = [channel for channel in channels if channel not in _MARKS]
@@ -180,13 +180,15 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
 
 
 def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_conflict: OnConflict) -> Extraction | None:
-    """The content of the last mark of any form; None if there is no mark.
+    """The content of the last mark of any form among some channels; None if there is no mark.
 
     A mark inside another mark is a part of it. An announcement behind a mark counts if it holds another value.
     """
     used: list[tuple[int, Channel, Offers]] = []
     begin = segment.start
     for channel in channels:
+        if channel not in _MARKS:
+            continue
         offers = READERS[channel](response, begin, segment.end) if begin < segment.end else NO_OFFERS
         note_offers(response, channel, offers)
         if offers.items or offers.reason is not None:

@@ -35,11 +35,12 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     sentence = sentence_at(text, span[0], start, end)
     if sentence.end < span[1]:
         sentence = Sentence(text, sentence.start, sentence_at(text, span[1], start, end).end, sentence.stop)
-    if sentence.asks and not is_affirmed(text, sentence.end, end):
+    asks = sentence.asks
+    if asks and not is_affirmed(text, sentence.end, end):
         return Stance.HEDGED
     if may_limit(sentence, span[0]) and sentence.bounds(span):
         return Stance.DENIED
-    is_against = not sentence.asks and may_deny(sentence) and sentence.denies(span)
+    is_against = not asks and may_deny(sentence) and sentence.denies(span)
     return Stance.DENIED if is_against else None
 
 

@@ -17,6 +17,7 @@ from verifiers.commitment.spans import strip, unwrap
 
 _BOX_OPENING = re.compile(r"(?:\s{0,8}\[[^\]\n]{0,40}\]){0,2}\s{0,8}\{")
 _BOX_BARE = re.compile(r"\s{0,8}((?:[-+−]?\d|\\[A-Za-z])[^\s$]{0,200}|[A-Za-z](?![A-Za-z]))")
+_PLAIN_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\{([^{}\\]{0,200})\}")
 _BRACES = re.compile(r"(?P<box>\\{1,2}(?:boxed|fbox|framebox)(?![A-Za-z]))|\\[^A-Za-z]|(?P<open>\{+)|(?P<close>\}+)")
 
 
@@ -73,6 +74,9 @@ def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list
     position = next(commands)
     closed: list[Offer] = []
     opened: list[_OpenBox] = []
+    if len(places) == 1 and (plain := _PLAIN_BOX.match(text, position, end)):
+        _close(text, closed, _OpenBox(1, position, plain.start(1)), plain.end(1))
+        return closed, opened
     depth = 0
     while match := _BRACES.search(text, position, end):
         position = match.end()

@@ -41,7 +41,9 @@ class MathVerify(Verifier[MathVerifyParams]):
     params = MathVerifyParams
     summary = "Exactly Math-Verify's verdict, for those who need the original's numbers; it cannot hang"
     concurrency = None
-    chunk_items: ClassVar[int] = 128
+    chunk_items: ClassVar[int] = 8
+    bounds_itself: ClassVar[bool] = True
+    """Each item ends by `timeout_seconds`. Many that reach it must not make those behind them `failed`."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers

@@ -1,5 +1,6 @@
 """Math-Verify's own verdicts, and what it is silent about told. Real worker processes."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -7,8 +8,12 @@ from typing import Any
 
 import pytest
 from math_verify import parse, verify
+from msgspec import Raw
 
 from sandbox.workers import Workers
+from service.run.core import open_core
+from service.settings import Settings
+from service.wire import BatchRequest, ScoreItem
 from tests.verifiers.math.patience import until_judged
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.math_verify import MathVerify, MathVerifyParams, create, grading
@@ -155,3 +160,18 @@ async def test_a_broken_limit_is_the_answers_or_the_references_fault(verifier: M
     ]
     verdicts = await until_judged(verifier, [each for each, _ in cases])
     assert [summary(verdict) for verdict in verdicts] == [expected for _, expected in cases]
+
+
+@pytest.mark.bombs
+async def test_items_that_hang_leave_those_behind_them_their_time() -> None:
+    hanging = [
+        ScoreItem(
+            rf"\boxed{{10^{{10^{{{10 + n}}}}}}}", "math_verify", Raw(b'"5"'), params=Raw(b'{"timeout_seconds": 0.2}')
+        )
+        for n in range(4)
+    ]
+    items = [*hanging, ScoreItem(r"\boxed{5}", "math_verify", Raw(b'"5"'))]
+    async with open_core(Settings(sandbox="none", workers=1, item_deadline_s=0.3)) as core:
+        batch = BatchRequest(items, {}, "off", False, asyncio.get_running_loop().time() + 300)
+        results = (await core.engine.score(batch)).results
+    assert "item_deadline" not in [result.reason for result in results]
