@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from service.cli.dataset_audit.audit import SEGMENT_ROWS, Report, audit
-from service.cli.dataset_audit.rows import WHOLE_ROW, BadData, Columns, read
+from service.dataset_audit.audit import SEGMENT_ROWS, audit
+from service.dataset_audit.files import BadData
+from service.dataset_audit.report import Report
+from service.dataset_audit.rows import WHOLE_ROW, Columns, read
 from service.run.core import open_core
 from service.scoring.engine import Engine
 from service.settings import Settings
