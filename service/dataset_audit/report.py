@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ EARNED: Final = ("0", *(f"{n / 10:g}" for n in range(1, 10)), "below 1", "1")
 """The bins of scores by their upper ends. 0 and 1 have bins of their own."""
 _MAX_SHOWN_CHARS: Final = 300
 _MAX_ITEM_CHARS: Final = 4_000
-_MAX_EXAMPLES_CHARS: Final = 2_000_000
+_MAX_EXAMPLES_CHARS: Final = 1_000_000
 """Of all examples of a report that keeps only some."""
 _MAX_FIXES: Final = 50_000
 _MAX_FIXES_CHARS: Final = 2_000_000
@@ -145,6 +145,19 @@ class Report:
         if len(self.fixes) < _MAX_FIXES and self._fixes_chars < _MAX_FIXES_CHARS:
             self.fixes.append(fix)
             self._fixes_chars += len(str(fix.value))
+
+    def copy(self) -> "Report":
+        """The report as it is now, for a thread that reads it while it grows."""
+        kinds = {key: replace(kind, examples=[*kind.examples]) for key, kind in self.kinds.items()}
+        return replace(
+            self,
+            kinds=kinds,
+            recipes=Counter(self.recipes),
+            references=Counter(self.references),
+            unjudged_reasons=Counter(self.unjudged_reasons),
+            earned=[*self.earned],
+            fixes=[*self.fixes],
+        )
 
     def end_segment(self) -> None:
         """Forget which rows are bad. All findings of a row are noted between two calls."""

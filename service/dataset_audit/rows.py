@@ -98,6 +98,7 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
     item |= {field: fields[column] for field, column in others if column and fields.get(column) is not None}
     solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
     try:
+        msgspec.json.encode(shown)  # half a character in a label is found here
         built = msgspec.convert({**_raw(item), "response": ""}, ScoreItem)
     except UnicodeEncodeError:
         return Row(number, name, None, "the row holds half a character (a lone surrogate)", None, shown, nbytes=nbytes)
