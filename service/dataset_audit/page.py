@@ -23,6 +23,8 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; p
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .5rem; border-bottom: 1px solid #8886; overflow-wrap: anywhere; }
 code { font: 14px/1.4 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+th { overflow-wrap: normal; }
+td:first-child { overflow-wrap: normal; }
 section { overflow-x: auto; }
 meter { width: 12rem; max-width: 40vw; }
 bdi { unicode-bidi: isolate; }

@@ -16,7 +16,7 @@ _TAG = parameter(
 )
 _UNAVAILABLE = {401: "No API key, or an unknown one", 403: "The key lacks the scope `admin`", 503: "Shutting down"}
 _NONE = {404: "This replica has no audit of this id, or its hour is over"}
-_EXAMPLE = '{"id": "q1", "answer": "There are $\\\\boxed{4}$ such integers."}\n{"id": "q2", "answer": "$x = $"}\n'
+_LINES = 'Lines of JSON objects, such as `{"id": "q1", "answer": "There are $\\boxed{4}$ such integers."}`'
 
 
 def paths(refusal: Refusal) -> tuple[JSON, JSON]:
@@ -61,7 +61,7 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
         requestBody={
             "required": True,
             "content": {
-                NDJSON: {"schema": {"type": "string", "minLength": 1}, "example": _EXAMPLE},
+                NDJSON: {"schema": {"type": "string", "minLength": 1, "description": _LINES}},
                 audits.PARQUET: {"schema": {"type": "string", "format": "binary"}},
                 "application/json": {"schema": path, "example": {"path": "train.jsonl", "verifier": "math"}},
             },

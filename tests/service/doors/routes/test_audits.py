@@ -58,7 +58,7 @@ def ended(caller: httpx.Client, audit_id: str) -> JSON:
 
     def is_over() -> bool:
         view.update(caller.get(f"/v1/audits/{audit_id}").raise_for_status().json())
-        return view["state"] != "running"
+        return bool(view["state"] != "running")
 
     eventually(is_over)
     return view
