@@ -115,7 +115,7 @@ async def audited(
             probes = segment.probes[start : start + batch_items]
             async with admit(len(probes)) if admit else contextlib.nullcontext():
                 deadline = asyncio.get_running_loop().time() + _DEADLINE_S
-                batch = BatchRequest([probe.item() for probe in probes], {}, "use", False, deadline)
+                batch = BatchRequest([probe.item() for probe in probes], {}, "use", False, deadline, is_recorded=False)
                 results = (await engine.score(batch)).results
             for probe, result in zip(probes, results, strict=True):
                 _note(report, probe, result)

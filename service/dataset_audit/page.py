@@ -43,7 +43,7 @@ def html(name: str, report: Report, *, state: str = "") -> str:
     parts = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(name)}: audit</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
+        f"<title>{_escaped(name)}: audit</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
         f"<p><strong>{_text(state)}</strong></p>" if state else "",
         f"<p>{report.rows} rows; {report.bad_rows} with findings. {report.checks} references looked at, "
         f"{report.own_answers} of them with a right response; {report.unjudged} could not be judged.</p>",
@@ -105,4 +105,8 @@ def _table(heads: Iterable[str], rows: Iterable[str]) -> str:
 
 
 def _text(value: Any) -> str:
-    return f"<bdi>{escape(str(value).encode('utf-8', 'backslashreplace').decode())}</bdi>"
+    return f"<bdi>{_escaped(str(value))}</bdi>"
+
+
+def _escaped(text: str) -> str:
+    return escape(text.encode("utf-8", "backslashreplace").decode())
