@@ -10,8 +10,9 @@ finding too. Rows that could not be judged are counted separately, because they 
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, Final
 
 import msgspec
@@ -30,6 +31,8 @@ from verifiers.math.solutions import ReferenceKind, kind_of
 
 SEGMENT_ROWS: Final = 256
 _SEGMENT_BYTES: Final = 8_000_000
+_SLICE_S: Final = 0.001
+_THREAD_BYTES: Final = 64_000
 _DEADLINE_S: Final = 3600.0
 _NOTHING: Final = "```python\npass\n```"
 """A program that does nothing, for tests without a solution."""
@@ -95,7 +98,7 @@ async def audited(
 ) -> AsyncIterator[None]:
     """Audit every row. The report grows with each step of the iteration; it never changes in between.
 
-    Rows are read in a thread.
+    Rows are read, and long ones prepared, in a thread.
 
     Args:
         engine: Judges.
@@ -109,7 +112,8 @@ async def audited(
     """
     planner = Planner(engine.registry, engine.book)
     source = iter(rows)
-    while segment := await asyncio.to_thread(_next_segment, planner, source, batch_items):
+    while some := await asyncio.to_thread(_next_rows, source, batch_items):
+        segment = await _prepared(planner, some)
         _count(report, segment)
         for start in range(0, len(segment.probes), batch_items):
             probes = segment.probes[start : start + batch_items]
@@ -123,16 +127,32 @@ async def audited(
         yield
 
 
-def _next_segment(planner: Planner, source: Iterator[Row], most_rows: int) -> _Segment | None:
-    segment, nbytes = _Segment(), 0
-    while segment.rows < most_rows and nbytes < _SEGMENT_BYTES:
-        row = next(source, None)
-        if row is None:
-            break
-        segment.rows += 1
+def _next_rows(source: Iterator[Row], most: int) -> list[Row]:
+    rows: list[Row] = []
+    nbytes = 0
+    while len(rows) < most and nbytes < _SEGMENT_BYTES and (row := next(source, None)) is not None:
+        rows.append(row)
         nbytes += row.nbytes
-        _add(segment, planner, row)
-    return segment if segment.rows else None
+    return rows
+
+
+async def _prepared(planner: Planner, rows: Sequence[Row]) -> _Segment:
+    """All that can be said of rows before they are judged.
+
+    Short rows are prepared here, in slices: beside a thread that computes, each step of the event loop waits for
+    Python's lock, which takes longer than a slice.
+    """
+    segment = _Segment(len(rows))
+    until = perf_counter() + _SLICE_S
+    for row in rows:
+        if row.nbytes > _THREAD_BYTES:
+            await asyncio.to_thread(_add, segment, planner, row)
+        else:
+            _add(segment, planner, row)
+        if perf_counter() > until:
+            await asyncio.sleep(0)
+            until = perf_counter() + _SLICE_S
+    return segment
 
 
 def _count(report: Report, segment: _Segment) -> None:

@@ -16,6 +16,7 @@ const field = (name) => byId(`set-${name}`);
 const words = (text) => text.replaceAll("_", " ");
 const number = (value) => value.toLocaleString("en");
 let chosen = null;
+let maxMb = Infinity;
 let audited = null;
 let shown = null;
 let tag = null;
@@ -31,6 +32,7 @@ async function start() {
     group("verifier", "Verifiers", verifiers.verifiers.map((each) => each.name)),
     group("recipe", "Recipes", recipes.recipes.map((each) => each.name)));
   byId("path-box").hidden = !kept.takes_paths;
+  maxMb = kept.max_mb;
   earlier(kept.audits);
   say("");
   open();
@@ -79,6 +81,7 @@ function options() {
 async function begin() {
   const path = byId("path").value.trim();
   if (!chosen && !path) return say("Choose a file first.");
+  if (chosen && chosen.size > maxMb * 1e6) return say(`The file has more than ${number(maxMb)} MB. Send a part of it, or run "rewardline audit FILE".`);
   if (sending) sending.abort();
   sending = new AbortController();
   const given = options();
