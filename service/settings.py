@@ -244,6 +244,13 @@ class Settings(BaseSettings):
     """The share of traced requests among those that bring no `traceparent`. For all others the caller's `traceparent`
     decides."""
 
+    dataset_root: Path | None = None
+    """A folder with data sets that callers may name in `POST /v1/audits`. None: they can only send files."""
+    max_dataset_mb: Positive = 512
+    """The largest file that can be sent to be audited. It is kept on disk until the audit ends."""
+    max_dataset_audits: PositiveInt = 2
+    """Audits of data sets that this process runs at once. Further ones are refused (429)."""
+
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
 

@@ -107,6 +107,8 @@ class BatchRequest:
     explain: bool
     deadline: float
     """In seconds on the event loop's clock."""
+    is_recorded: bool = True
+    """Whether the audit log and the metrics of rewards record it: whether its responses are those of a model."""
 
 
 class Result(msgspec.Struct, gc=False):

@@ -20,8 +20,8 @@ from service import settings
 from service.backends.boxes import variants
 from service.cli import host_check, try_one
 from service.cli import recipes as recipes_command
+from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
-from service.cli.dataset_audit.command import command as audit_command
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
 from service.cli.score import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import msgspec
 from rewardline import AsyncClient
 
-from service.cli.dataset_audit.rows import BadData, parquet_rows
+from service.dataset_audit.files import BadData, parquet_rows
 from service.errors import RequestError
 from service.run.core import open_core
 from service.settings import Settings

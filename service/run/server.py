@@ -17,6 +17,7 @@ import structlog
 from starlette.types import ASGIApp
 
 from service.cancellation import cancel
+from service.dataset_audit.running import Audits
 from service.doors.compat.routes import open_doors
 from service.doors.grpc.health import Health
 from service.doors.grpc.server import build_server
@@ -59,6 +60,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
         async with (
             open_core(settings) as built,
             open_jobs(settings, built.engine, built.admission) as jobs,
+            _audits(built, settings) as audits,
             open_doors(settings, built.engine, built.admission, built.metrics, built.boxes) as doors,
         ):
             jobs.publish(built.metrics)
@@ -77,6 +79,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 built.boxes,
                 built.interactions,
                 jobs,
+                audits,
                 built.panel,
                 built.readiness,
                 doors,
@@ -95,7 +98,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                         await first(stopping.wait(), *tasks)
                     built.admission.draining = True
                     health.notify_watchers()
-                    await _drain(built.admission, jobs, settings.drain_timeout_s)
+                    await _drain(built.admission, jobs, audits, settings.drain_timeout_s)
                     http_server.should_exit = ops_server.should_exit = True
                     await asyncio.gather(grpc_server.stop(STOP_S), *tasks)
 
@@ -108,6 +111,15 @@ def _traces(settings: Settings) -> Iterator[Tracing | None]:
         except CannotTrace as error:
             raise CannotStart(str(error)) from error
         yield traces
+
+
+def _audits(built: Core, settings: Settings) -> Audits:
+    return Audits(
+        built.engine,
+        built.admission,
+        max_under_way=settings.max_dataset_audits,
+        batch_items=settings.max_items_per_request,
+    )
 
 
 def _keys(settings: Settings) -> Keys:
@@ -150,11 +162,12 @@ async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
         await cancel(*beating)
 
 
-async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -> None:
-    """Wait for admitted requests. Those that are left after the timeout are refused."""
+async def _drain(admission: Admission, jobs: BackgroundJobs, audits: Audits, timeout_s: float) -> None:
+    """Wait for admitted requests. Those that are left after the timeout are refused. Audits are not waited for."""
     log.info("draining", requests=admission.requests, items=admission.items)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
+            await audits.stop()
             await jobs.drain()
             await admission.idle()
             await admission.calls.wait_until_answered(_LAST_ANSWERS_S)

@@ -314,9 +314,10 @@ class Engine:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
         self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared, TENANT.get())
-        self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
-        if self._on_scored is not None:
-            self._on_scored(batch.request, results)
+        if batch.request.is_recorded:
+            self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
+            if self._on_scored is not None:
+                self._on_scored(batch.request, results)
         summary = batch.summary(outcomes, now)
         if batch.span is not None:
             counts = msgspec.structs.asdict(summary).items()

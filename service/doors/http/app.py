@@ -15,12 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from service.backends.boxes import Boxes
+from service.dataset_audit.running import Audits
 from service.doors.compat import chat, nemo_gym, openenv, run_code
 from service.doors.compat import routes as compat_routes
 from service.doors.http import console, openapi
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
 from service.doors.routes import advantages, box_runs, score
+from service.doors.routes import audits as audits_door
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
 from service.doors.verifier_info import describe
@@ -54,6 +56,7 @@ def build_app(
     boxes: Boxes,
     interactions: Interactions,
     jobs: BackgroundJobs,
+    audits: Audits,
     panel: Panel | None,
     readiness: Callable[[], Readiness],
     others: Mapping[str, ASGIApp],
@@ -125,6 +128,7 @@ def build_app(
     environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)
     bare |= dict.fromkeys(openenv.ROUTES, environments)
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.JobsDoor(settings, admission, jobs.store))
+    bare |= dict.fromkeys(audits_door.ROUTES, audits_door.AuditsDoor(settings, engine, admission, audits))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= others
     gate = Gate(app, bare, _route, keys, admission, metrics)
@@ -142,7 +146,8 @@ def _route(path: str) -> str:
 
 
 def _route_with_names(path: str) -> str | None:
-    return interactions_door.RESOURCE.route(path) or jobs_door.RESOURCE.route(path) or openenv.route(path)
+    kept = (interactions_door.RESOURCE, jobs_door.RESOURCE, audits_door.RESOURCE)
+    return next((route for resource in kept if (route := resource.route(path))), None) or openenv.route(path)
 
 
 _PATHS: Final = frozenset(

@@ -42,7 +42,8 @@ class Page:
 
 
 PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
-PAGES: Final = (PLAYGROUND,)
+DATA_SETS: Final = Page("Data sets", f"{FILES}/data", "data.html")
+PAGES: Final = (PLAYGROUND, DATA_SETS)
 """The pages of a service, in the order of the header."""
 _API: Final = Page("API", REFERENCE_PATH, "")
 _REFERENCE_HEADERS: Final = _HEADERS | {

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from service.doors.compat import chat, openenv_openapi, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
 from service.doors.routes import advantages
+from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
@@ -57,6 +58,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 interactions_document.paths(refusal),
                 openenv_openapi.paths(refusal),
                 jobs_document.paths(shapes[0], refusal),
+                audits_document.paths(refusal),
                 routes.document(refusal),
             ):
                 document["components"]["schemas"] |= more

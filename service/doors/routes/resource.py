@@ -46,6 +46,7 @@ class Answer:
     body: bytes
     status: int = 200
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    media: bytes = asgi_response.JSON
 
 
 Handler: TypeAlias = Callable[[Scope, Receive], Awaitable[Answer]]
@@ -66,4 +67,4 @@ class ResourceDoor:
             allowed = ", ".join(self._handlers[route])
             raise MethodNotAllowed(f"{method} {route}; it takes {allowed}", allow=allowed)
         answer = await handler(scope, receive)
-        await asgi_response.respond(send, answer.status, answer.body, *answer.headers)
+        await asgi_response.respond(send, answer.status, answer.body, *answer.headers, media=answer.media)

@@ -17,7 +17,8 @@ from verifiers.commitment.stance import Stance
 KEY = "0123456789abcdef-a-key"
 MAX_EXAMPLES = 50
 # What turns are to be judged by is looked at when an interaction is opened, so that a verifier nobody has is a refusal
-# (422) there, as no schema can say. So it is where other systems' clients, who know no verdict but a number, ask for one.
+# (422) there, as no schema can say. So it is where other systems' clients, who know no verdict but a number, ask for one,
+# and where an audit names a verifier or a file.
 # What breaks a schema by its length may be refused for that (431) before anybody looks at the schema.
 CHECKS = """
 [checks.negative_data_rejection]
@@ -25,6 +26,11 @@ expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "41
 
 [[operations]]
 include-name = "POST /v1/interactions"
+[operations.checks.positive_data_acceptance]
+expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "422", "429", "5xx"]
+
+[[operations]]
+include-name = "POST /v1/audits"
 [operations.checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "422", "429", "5xx"]
 

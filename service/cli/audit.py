@@ -10,8 +10,11 @@ from rich.table import Table
 
 from service import settings
 from service.cli.console import err, fail, out, say
-from service.cli.dataset_audit.audit import Report, audit
-from service.cli.dataset_audit.rows import BadData, Columns, read
+from service.dataset_audit.audit import audit
+from service.dataset_audit.files import BadData
+from service.dataset_audit.page import html
+from service.dataset_audit.report import Report
+from service.dataset_audit.rows import Columns, read
 from service.recipes.files import BadRecipes
 from service.run.core import CannotStart, open_core
 
@@ -26,19 +29,28 @@ def command(
         str | None, typer.Option(help="Default: reference, ground_truth, gold, ...; '.' is the whole row.")
     ] = None,
     solution_field: Annotated[
-        str | None, typer.Option(help="A program that must pass the row's tests; default: canonical_solution, ...")
+        str | None,
+        typer.Option(
+            help="A right response: a program that must pass the tests (default: canonical_solution, ...), a text."
+        ),
     ] = None,
+    prompt_field: Annotated[str | None, typer.Option(help="For verifiers that read the prompt.")] = None,
+    params_field: Annotated[str | None, typer.Option(help="The verifier's parameters; default: params.")] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
-    report: Annotated[Path | None, typer.Option("-o", "--report", help="All findings as JSON.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("-o", "--report", help="All findings as JSON, or as a page if it ends in .html.")
+    ] = None,
 ) -> None:
     """Find rows that cannot be judged, before training. Exit code 1: there are findings; 3: some were not judged."""
-    columns = Columns(reference_field, solution_field, recipe, verifier)
+    columns = Columns(reference_field, solution_field, prompt_field, params_field, recipe, verifier)
     try:
         found = uvloop.run(_audit(file, columns, config))
     except (BadData, BadRecipes, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
     if report is not None:
-        report.write_text(json.dumps(found.plain(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        is_page = report.suffix in (".html", ".htm")
+        text = html(file.name, found) if is_page else json.dumps(found.plain(), indent=1, ensure_ascii=False) + "\n"
+        report.write_text(text, encoding="utf-8")
     _show(file, found)
     if found.findings:
         raise typer.Exit(1)
@@ -50,7 +62,7 @@ async def _audit(file: Path, columns: Columns, config: Path | None) -> Report:
     with err.status("reading") as status:
 
         def show(so_far: Report) -> None:
-            status.update(f"{so_far.rows} rows, {len(so_far.findings)} findings")
+            status.update(f"{so_far.rows} rows, {so_far.bad_rows} with findings")
 
         async with open_core(settings.read(config)) as core:
             return await audit(core.engine, read(file, columns), show)
@@ -74,7 +86,7 @@ def _show(file: Path, report: Report) -> None:
         say(f"References of mathematics: {kinds}.")
     recipes = ", ".join(f"{name} ({count})" for name, count in report.recipes.most_common(8))
     say(
-        f"{file}: {report.rows} rows; {len({finding.row for finding in report.findings})} with findings. "
+        f"{file}: {report.rows} rows; {report.bad_rows} with findings. "
         f"{report.checks} references looked at, {report.own_answers} of them with their own answer; "
         f"{report.unjudged} could not be judged. By {recipes or 'nothing'}."
     )

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from service.cli.dataset_audit.audit import SEGMENT_ROWS, Report, audit
-from service.cli.dataset_audit.rows import WHOLE_ROW, BadData, Columns, read
+from service.dataset_audit.audit import SEGMENT_ROWS, audit
+from service.dataset_audit.files import BadData
+from service.dataset_audit.report import Report
+from service.dataset_audit.rows import WHOLE_ROW, Columns, read
 from service.run.core import open_core
 from service.scoring.engine import Engine
 from service.settings import Settings
@@ -137,6 +139,10 @@ async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -
     assert printed["by_reason"] == [{"verifier": "", "reason": "unroutable", "rows": 1}]
     assert run(write(tmp_path / "code.jsonl", [{"test_cases": CASES}]), "--verifier", "code").returncode == 3
     assert run(good, "--recipe", "nosuch").returncode == 1
+    page = tmp_path / "report.html"
+    assert run(bad, "--report", page).returncode == 1
+    assert "unroutable" in page.read_text()
+    assert page.read_text().startswith("<!doctype html>")
 
 
 async def test_references_of_mathematics_are_counted_by_their_kind(engine: Engine, tmp_path: Path) -> None:
@@ -154,3 +160,45 @@ async def test_references_of_mathematics_are_counted_by_their_kind(engine: Engin
     assert report.references == {kind: len(references) for kind, references in kinds.items()}
     assert [finding.reason for finding in report.findings] == ["unparseable_reference"]
     assert report.plain()["references"]["boxed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "fix"),
+    [
+        ({"answer": r"There are $\boxed{4}$ such integers."}, {}, (["answer"], "4")),
+        ({"reward_model": {"ground_truth": "6*3\n#### 18"}}, {}, (["reward_model", "ground_truth"], "18")),
+        ({"extra": {"gold": "<answer>7</answer>"}}, {"reference": "extra.gold"}, (["extra", "gold"], "7")),
+        ({"answer": "5"}, {}, None),
+        ({"answer": ["#### 5", "6"]}, {}, None),
+        (
+            {"answer": "B", "q": "Which?\nA. Rome\nB. Oslo"},
+            {"verifier": "multiple_choice", "prompt": "q"},
+            (["params", "choices"], ["Rome", "Oslo"]),
+        ),
+        (
+            {"answer": "B", "q": "Which?\nA. Rome\nB. Oslo\nAnswer:"},
+            {"verifier": "multiple_choice", "prompt": "q"},
+            None,
+        ),
+        ({"answer": "B", "params": {"choices": ["x", "y"]}}, {"verifier": "multiple_choice"}, None),
+    ],
+)
+async def test_a_plainer_value_is_a_hint_and_no_finding(
+    engine: Engine, tmp_path: Path, row: Any, columns: dict[str, str], fix: tuple[list[str], Any] | None
+) -> None:
+    report = await audited(engine, tmp_path / "rows.jsonl", row, **{"verifier": "math", **columns})
+    assert [(list(each.path), each.value) for each in report.fixes] == ([] if fix is None else [fix])
+    assert (report.findings, report.bad_rows, sum(report.earned)) == ([], 0, 1)
+    if fix is not None:
+        mended: Any = row
+        for name in fix[0][:-1]:
+            mended = mended.setdefault(name, {})
+        mended[fix[0][-1]] = fix[1]
+        again = await audited(engine, tmp_path / "rows.jsonl", row, **{"verifier": "math", **columns})
+        assert (again.fixes, again.findings, again.earned[-1]) == ([], [], 1)
+
+
+async def test_an_audit_leaves_no_trace_in_the_log_of_training(tmp_path: Path) -> None:
+    async with open_core(Settings(sandbox="none", workers=1, audit_dir=tmp_path / "log")) as core:
+        await audited(core.engine, tmp_path / "rows.jsonl", {"answer": "5"}, verifier="math")
+    assert "".join(file.read_text() for file in (tmp_path / "log").rglob("*.jsonl")) == ""

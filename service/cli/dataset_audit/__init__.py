@@ -1,1 +1,0 @@
-"""The audit of a data set before training: it finds rows that cannot be judged by their recipe."""

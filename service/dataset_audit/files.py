@@ -1,0 +1,192 @@
+"""Reads the file of a data set: JSON lines or Parquet, of any length, and damaged in any way.
+
+Memory is bounded by the longest line that is taken. Parquet is read by another process, because a small file can
+unpack to any size, or crash its reader.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+MAX_LINE_BYTES: Final = 8_000_000
+"""A longer line is a finding."""
+MAX_OWN_LINE_BYTES: Final = 256_000_000
+"""The same for the files of somebody who runs a command, and has the memory to himself."""
+NO_PYARROW: Final = "Parquet needs pyarrow: pip install 'rewardline-server[parquet]'"
+_PARQUET: Final = b"PAR1"
+_PACKED: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"BZh": "bzip2"}
+_SKIPPED_BYTES: Final = 1_000_000
+_SECOND_TRY_BYTES: Final = 1_000_000
+"""Python's own JSON reader holds up all threads while it reads."""
+_UNPACKER: Final = Path(__file__).with_name("unpack_parquet.py")
+_MAX_COMPLAINT_BYTES: Final = 2_000
+
+
+class BadData(Exception):
+    """The file cannot be read as a data set. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A line that holds no row. `problem` says why, and what to write."""
+
+    problem: str
+
+
+Line = tuple[int, Any, int]
+"""The number of a line or row from 1, its value (or `Unread`), and its bytes."""
+
+
+def has_parquet() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+class DataFile:
+    """A file that is read once. One thread reads, others may look at its progress, or stop it."""
+
+    def __init__(self, path: Path, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self._path = path
+        self._max_line_bytes = max_line_bytes
+        self._stopped = False
+        self._unpacker: subprocess.Popen[bytes] | None = None
+        self._guard = threading.Lock()
+        """Guards `_stopped` and `_unpacker`: no process begins after the stop."""
+        self.size = 0
+        self.position = 0
+        """Bytes that have been read."""
+        self.total_rows: int | None = None
+        """Known in advance of Parquet alone."""
+
+    def stop(self) -> None:
+        """End the reading. The reader sees the end of the file."""
+        with self._guard:
+            self._stopped = True
+            if self._unpacker is not None:
+                self._unpacker.kill()
+
+    def lines(self) -> Iterator[Line]:
+        """Every line that is not blank.
+
+        Raises:
+            BadData: the file cannot be read.
+        """
+        try:
+            with self._path.open("rb") as file:
+                self.size = self._path.stat().st_size
+                head = file.read(4)
+                file.seek(0)
+                if head == _PARQUET or self._path.suffix == ".parquet":
+                    yield from self._parquet()
+                    return
+                for mark, name in _PACKED.items():
+                    if head.startswith(mark):
+                        raise BadData(f"the file is packed with {name}; unpack it first")
+                yield from self._json(file)
+        except OSError as error:
+            raise BadData(error.strerror or str(error)) from error
+
+    def _json(self, file: IO[bytes]) -> Iterator[Line]:
+        for number, line, nbytes in self._bounded(file):
+            self.position += nbytes
+            if line is None:
+                yield number, Unread(f"the line has more than {self._max_line_bytes / 1e6:g} MB; split or drop it"), 0
+            elif not line.isspace():
+                yield number, decoded(line), nbytes
+
+    def _bounded(self, file: IO[bytes]) -> Iterator[tuple[int, bytes | None, int]]:
+        """Each line with its bytes. None stands for a line that is too long; it is skipped without being held."""
+        number = 0
+        while not self._stopped and (line := file.readline(self._max_line_bytes + 1)):
+            number += 1
+            nbytes = len(line)
+            if nbytes <= self._max_line_bytes:
+                yield number, line, nbytes
+                continue
+            while not self._stopped and not line.endswith(b"\n") and (line := file.readline(_SKIPPED_BYTES)):
+                nbytes += len(line)
+            yield number, None, nbytes
+
+    def _parquet(self) -> Iterator[Line]:
+        if not has_parquet():
+            raise BadData(NO_PYARROW)
+        with tempfile.TemporaryFile() as complaints:
+            with self._guard:
+                if self._stopped:
+                    return
+                self._unpacker = subprocess.Popen(  # noqa: S603 - our own file, in an interpreter without our variables
+                    [sys.executable, "-I", str(_UNPACKER), str(self._path)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=complaints,
+                    env={"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
+                )
+            try:
+                assert self._unpacker.stdout is not None
+                yield from self._unpacked(self._unpacker.stdout)
+                code = self._unpacker.wait()
+            finally:
+                self._unpacker.kill()
+                self._unpacker.wait()
+                if self._unpacker.stdout is not None:
+                    self._unpacker.stdout.close()
+            if code and not self._stopped:
+                complaints.seek(0)
+                said = complaints.read(_MAX_COMPLAINT_BYTES).decode(errors="replace").strip()
+                raise BadData(said if code == 1 and said else "the file's reader died; write the file anew")
+
+    def _unpacked(self, pipe: IO[bytes]) -> Iterator[Line]:
+        """The rows from the other process: first their number, then a line for each."""
+        lines = self._bounded(pipe)
+        first = next(lines, None)
+        if first is None or first[1] is None:
+            return
+        self.total_rows = int(first[1])
+        for number, line, nbytes in lines:
+            if line is None:
+                problem = f"the row has more than {self._max_line_bytes / 1e6:g} MB as JSON; split or drop it"
+                yield number - 1, Unread(problem), 0
+            else:
+                is_row = line.startswith(b"+")
+                yield number - 1, decoded(line[1:]) if is_row else Unread(line[1:].decode().strip()), nbytes
+            self.position = int(self.size * (number - 1) / max(self.total_rows, 1))
+
+
+def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """The rows of a Parquet file of the user of a command, with their numbers from 1.
+
+    Raises:
+        BadData: the file, or one of its rows, cannot be read.
+    """
+    try:
+        for number, fields, _ in DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES).lines():
+            if isinstance(fields, Unread):
+                raise BadData(f"row {number}: {fields.problem}")
+            yield number, fields
+    except BadData as error:
+        raise BadData(f"{path}: {error}") from error
+
+
+def decoded(line: bytes) -> Any:
+    """The value of a line, or `Unread`."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        if len(line) > _SECOND_TRY_BYTES:
+            return Unread("the line is not JSON")
+    try:
+        return json.loads(line)  # takes NaN and other encodings, too
+    except UnicodeDecodeError:
+        return Unread("the line is not UTF-8; write the file in UTF-8")
+    except RecursionError:
+        return Unread("the line is nested too deeply")
+    except ValueError as error:
+        return Unread(f"the line is not JSON: {error}")

@@ -1,0 +1,161 @@
+"""Makes an item without a response of each row of a data set."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from service.dataset_audit.files import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
+from service.wire import RowFields, ScoreItem
+
+Json = dict[str, Any]
+
+_LABELS = ("domain", "data_source", "tag")
+_REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution")
+_SOLUTIONS = ("reference_solution", "canonical_solution", "solution")
+_TESTS = ("test_cases", "case_type", "test_case_function")
+WHOLE_ROW = "."
+"""A name for the reference column that means the row itself, as in HumanEval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row, as an item without a response."""
+
+    number: int
+    """The number of the line or row, from 1."""
+    id: str | None
+    item: ScoreItem | None
+    """The item. None: the row is not an item, and `problem` says why."""
+    problem: str
+    solution: str | None
+    """A right response to the row: a program that should pass its tests, or a text."""
+    shown: Json
+    """The parts of the row that a report shows."""
+    reference_path: tuple[str, ...] = ()
+    """The columns that lead to the reference. Empty: the row has none, or is itself the reference."""
+    params_path: tuple[str, ...] = ()
+    """The column of the parameters."""
+    names_solution: bool = False
+    """Whether the column of the solution was named, not guessed."""
+    nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns for each purpose. None: the first of the usual names that exists. `a.b` is the part b of column a."""
+
+    reference: str | None = None
+    solution: str | None = None
+    """Of a right response: a program, or a text. Named, it is judged by every verifier; otherwise only programs are."""
+    prompt: str | None = None
+    params: str | None = None
+    recipe: str | None = None
+    """A recipe that judges all rows."""
+    verifier: str | None = None
+    """A verifier that judges all rows."""
+
+
+def read(path: Path, columns: Columns) -> Iterator[Row]:
+    """The rows of a file.
+
+    Raises:
+        BadData: the file cannot be read.
+    """
+    try:
+        yield from rows_of(DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES), columns)
+    except BadData as error:
+        raise BadData(f"{path}: {error}") from error
+
+
+def rows_of(file: DataFile, columns: Columns, limit: int | None = None) -> Iterator[Row]:
+    """The first rows of a file.
+
+    Raises:
+        BadData: the file cannot be read.
+    """
+    for number, fields, nbytes in islice(file.lines(), limit):
+        yield _row(number, fields, columns, nbytes)
+
+
+def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
+    if not isinstance(fields, dict):
+        return Row(number, None, None, _no_object(fields), None, {}, nbytes=nbytes)
+    name = _text(fields.get("id"))
+    shown = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
+    path = _reference_path(fields, columns)
+    reference = fields if columns.reference == WHOLE_ROW else _at(fields, path)
+    item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
+    if reference is not ABSENT:
+        item["reference"] = shown["reference"] = reference
+    item |= {kind: chosen for kind in ("recipe", "verifier") if (chosen := getattr(columns, kind)) is not None}
+    item |= {kind: fields[kind] for kind in ("recipe", "verifier") if kind in fields and kind not in item}
+    params = columns.params or "params"
+    others = (("params", params), ("prompt", columns.prompt))
+    item |= {field: fields[column] for field, column in others if column and fields.get(column) is not None}
+    solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
+    try:
+        msgspec.json.encode(shown)  # half a character in a label is found here
+        built = msgspec.convert({**_raw(item), "response": ""}, ScoreItem)
+    except UnicodeEncodeError:
+        return Row(number, name, None, "the row holds half a character (a lone surrogate)", None, shown, nbytes=nbytes)
+    except RecursionError:
+        return Row(number, name, None, "the row is nested too deeply", None, {}, nbytes=nbytes)
+    except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError) as error:
+        return Row(number, name, None, f"{error}", None, shown, nbytes=nbytes)
+    text = solution if isinstance(solution, str) else None
+    return Row(number, name, built, "", text, shown, path, (params,), columns.solution is not None, nbytes)
+
+
+def _no_object(value: Any) -> str:
+    if isinstance(value, Unread):
+        return value.problem
+    if isinstance(value, list):
+        return "the row is a list, not a JSON object; jq -c '.[]' makes rows of a file that is one list"
+    return "the row is not a JSON object"
+
+
+ABSENT = msgspec.UNSET
+
+
+def _reference_path(fields: Json, columns: Columns) -> tuple[str, ...]:
+    """The columns that lead to the reference. In verl's rows it is inside `reward_model`."""
+    if columns.reference is not None:
+        if columns.reference == WHOLE_ROW:
+            return ()
+        return (columns.reference,) if columns.reference in fields else tuple(columns.reference.split("."))
+    found = next((name for name in _REFERENCES if fields.get(name) is not None), None)
+    if found is not None:
+        return (found,)
+    model = fields.get("reward_model")
+    return ("reward_model", "ground_truth") if isinstance(model, dict) and "ground_truth" in model else ()
+
+
+def _at(fields: Json, path: tuple[str, ...]) -> Any:
+    value: Any = fields if path else ABSENT
+    for name in path:
+        value = value.get(name, ABSENT) if isinstance(value, dict) else ABSENT
+    return value
+
+
+def _fields() -> tuple[str, ...]:
+    """The fields of a row that decide how it is judged."""
+    left_out = ("ground_truth", "source", "messages")
+    return tuple(name for name in RowFields.__struct_fields__ if name not in left_out)
+
+
+def _raw(item: Json) -> Json:
+    """The item, with its JSON fields as raw bytes."""
+    as_json = {field.name for field in msgspec.structs.fields(ScoreItem) if field.type is msgspec.Raw}
+    return {name: msgspec.Raw(msgspec.json.encode(value)) if name in as_json else value for name, value in item.items()}
+
+
+def _first(fields: Json, names: tuple[str, ...]) -> Any:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def _text(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int | float) else None

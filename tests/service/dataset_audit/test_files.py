@@ -1,0 +1,131 @@
+"""Files of any length, damaged in any way, are read with bounded memory."""
+
+import subprocess
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from service.dataset_audit import files
+from service.dataset_audit.files import BadData, DataFile, Line, Unread, parquet_rows
+
+LIMIT = 1000
+
+
+def read(path: Path) -> list[Line]:
+    return list(DataFile(path, max_line_bytes=LIMIT).lines())
+
+
+def written(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def test_lines_are_numbered_as_an_editor_does(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "a.jsonl", b'\xef\xbb\xbf{"a": 1}\r\n\n  \n{"a": NaN}\n[2]'))
+    assert [(number, str(value)) for number, value, _ in found] == [(1, "{'a': 1}"), (4, "{'a': nan}"), (5, "[2]")]
+
+
+def test_a_long_line_is_skipped_without_being_held(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"a": 1}\n')
+        for _ in range(64):
+            file.write(b"x" * 1_000_000)
+        file.write(b'\n{"a": 2}\n')
+    tracemalloc.start()
+    found = read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [number for number, _, _ in found] == [1, 2, 3]
+    assert isinstance(found[1][1], Unread)
+    assert found[2][1] == {"a": 2}
+    assert peak < 8_000_000
+
+
+def test_progress_is_known_while_it_is_read(tmp_path: Path) -> None:
+    file = DataFile(written(tmp_path / "a.jsonl", b'{"a": 1}\n' * 100))
+    lines = file.lines()
+    for _ in range(50):
+        next(lines)
+    assert (file.position, file.size) == (450, 900)
+    file.stop()
+    assert next(lines, None) is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 200])
+def test_parquet_gives_its_rows(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "rows.parquet"
+    rows = [{"n": n, "list": [n, {"deep": b"\xff"}["deep"].hex()][:1], "none": None} for n in range(count)]
+    schema = pyarrow.schema({"n": pyarrow.int64(), "list": pyarrow.list_(pyarrow.int64()), "none": pyarrow.string()})
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), path)
+    file = DataFile(path)
+    assert [(number, value) for number, value, _ in file.lines()] == [(n + 1, row) for n, row in enumerate(rows)]
+    assert file.total_rows == count
+    assert list(parquet_rows(path)) == [(n + 1, row) for n, row in enumerate(rows)]
+
+
+def test_a_row_of_parquet_that_cannot_be_read_is_one_finding(tmp_path: Path) -> None:
+    damaged = pyarrow.Array.from_buffers(pyarrow.string(), 2, pyarrow.array([b"\xff\xfe", b"fine"]).buffers())
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"a": damaged, "b": ["x" * 2000, "y"]}), path)
+    (_, first, _), (_, second, _) = DataFile(path).lines()
+    assert isinstance(first, Unread)
+    assert second == {"a": "fine", "b": "y"}
+    with pytest.raises(BadData, match="row 1"):
+        list(parquet_rows(path))
+
+
+def test_the_reader_of_parquet_can_be_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"a": ["x" * 100] * 100_000}), path)
+    file = DataFile(path)
+    lines = file.lines()
+    next(lines)
+    file.stop()
+    assert len(list(lines)) < 99_999
+    assert list(file.lines()) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PAR1", "not Parquet that can be read"),
+        (b"PAR1" + b"\xff" * 10_000 + b"PAR1", "not Parquet that can be read"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"PK\x03\x04", "zip"),
+    ],
+)
+def test_what_is_no_data_set_says_so(tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(BadData, match=said):
+        read(written(tmp_path / "data", data))
+
+
+def test_without_pyarrow_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "has_parquet", lambda: False)
+    with pytest.raises(BadData, match="rewardline-server\\[parquet\\]"):
+        read(written(tmp_path / "rows.parquet", b"PAR1"))
+
+
+def test_the_process_that_reads_parquet_has_none_of_our_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader of a hostile file shall find no key."""
+    given: list[Any] = []
+    begin = subprocess.Popen
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        given.append(options["env"])
+        return begin(*arguments, **options)
+
+    monkeypatch.setenv("REWARDLINE_API_KEYS", "me=secret-secret-secret")
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"a": [1]}), path)
+    lines: Iterator[Line] = DataFile(path).lines()
+    assert len(list(lines)) == 1
+    assert [name for name in given[0] if name.startswith("REWARDLINE")] == []
