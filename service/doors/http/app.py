@@ -21,7 +21,7 @@ from service.doors.http import console, openapi
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
 from service.doors.http.pages import DOCS_PAGE
-from service.doors.routes import advantages, box_runs, score
+from service.doors.routes import advantages, box_runs, live, score
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
 from service.doors.verifier_info import describe
@@ -31,6 +31,7 @@ from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.observe.access_log import Call
+from service.observe.history import History
 from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
@@ -56,6 +57,7 @@ def build_app(
     interactions: Interactions,
     jobs: BackgroundJobs,
     panel: Panel | None,
+    history: History | None,
     readiness: Callable[[], Readiness],
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
@@ -130,6 +132,7 @@ def build_app(
     bare |= dict.fromkeys(openenv.ROUTES, environments)
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.JobsDoor(settings, admission, jobs.store))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
+    bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare |= others
     gate = Gate(app, bare, _route, keys, admission, metrics)
     return nemo_gym.Rerouted(gate, is_root=settings.root_door == "nemo_gym")
@@ -151,7 +154,7 @@ def _route_with_names(path: str) -> str | None:
 _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
-        box_runs.PATH,
+        *(box_runs.PATH, live.SERIES, live.JUDGES),
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", console.PATH),
     }

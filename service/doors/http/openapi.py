@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 
 from service.doors.compat import chat, openenv_openapi, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
-from service.doors.routes import advantages
+from service.doors.routes import advantages, live
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
@@ -56,6 +56,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 openenv_openapi.paths(refusal),
                 jobs_document.paths(shapes[0], refusal),
                 routes.document(refusal),
+                live.paths(refusal),
             ):
                 document["components"]["schemas"] |= more
                 document["paths"] |= paths
