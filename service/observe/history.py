@@ -60,6 +60,8 @@ class Shown(msgspec.Struct, frozen=True):
     about: str
     unit: str
     kind: str
+    red_above: float | None
+    """A figure above this one is trouble."""
 
 
 class Past(msgspec.Struct, frozen=True):
@@ -160,7 +162,11 @@ def _is_of_one(panel: Panel) -> bool:
 
 
 def _shown(rows: Sequence[Row]) -> list[Shown]:
-    return [Shown(each.title, row.title, each.about, each.unit, each.kind) for row in rows for each in row.panels]
+    return [
+        Shown(each.title, row.title, each.about, each.unit, each.kind, each.red_above)
+        for row in rows
+        for each in row.panels
+    ]
 
 
 def _series(track: "_Track", group: Group, values: npt.NDArray[np.float64]) -> Series:
@@ -303,12 +309,13 @@ class _Track:
         return self._columns.items()
 
     def legend(self, labels: Mapping[str, str]) -> str:
-        if labels and set(labels.values()) == {OTHER}:
-            return OTHER
+        """The name of a line: `p99 http`. The line of all others has the name of its first label: `p99 other door`."""
         text = self._line.legend
-        for label, value in labels.items():
-            text = text.replace("{{" + label + "}}", value)
-        return text
+        is_other = set(labels.values()) == {OTHER}
+        for place, (label, value) in enumerate(labels.items()):
+            shown = value if not is_other else "" if place else f"{OTHER} {label}"
+            text = text.replace("{{" + label + "}}", shown)
+        return text.strip() or ("(none)" if labels and "instance" not in labels else "")
 
     def note(self, step: int, before: int, elapsed_s: float | None) -> None:
         """Keep the figures of a step. `before` is the last step that has figures."""

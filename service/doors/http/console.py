@@ -36,7 +36,9 @@ class Page:
 
 
 PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
-PAGES: Final = (PLAYGROUND,)
+LIVE: Final = Page("Live", f"{FILES}/live", "live.html")
+JUDGES: Final = Page("Judges and boxes", f"{FILES}/judges", "judges.html")
+PAGES: Final = (PLAYGROUND, LIVE, JUDGES)
 """The pages of a service, in the order of the header."""
 _API: Final = Page("API", "/docs", "")
 

@@ -149,8 +149,8 @@ def test_the_largest_lines_have_figures_of_their_own_and_the_others_share_one() 
     lines = service.lines()
     assert len(lines) == MAX_LINES + 1
     assert lines[f"ok r{MAX_LINES + 5}"] == [None, MAX_LINES + 6]
-    assert lines[OTHER] == [None, sum(range(1, 7))]
-    (other,) = (each for each in service.history.since()().series if each.legend == OTHER)
+    assert lines["other status"] == [None, sum(range(1, 7))]
+    (other,) = (each for each in service.history.since()().series if each.legend == "other status")
     assert other.labels == {"status": OTHER, "reason": OTHER}
 
 
@@ -183,7 +183,7 @@ def test_lines_that_were_never_used_leave_their_places_to_others() -> None:
     assert {lines[f"v{number}"][-1] for number in range(MAX_LINES, 2 * MAX_LINES - 1)} == set(
         range(MAX_LINES, 2 * MAX_LINES - 1)
     )
-    assert (lines[OTHER], len(lines)) == ([0, 0], MAX_LINES + 1)
+    assert (lines["other of"], len(lines)) == ([0, 0], MAX_LINES + 1)
 
 
 def test_only_what_is_new_is_given_again() -> None:
