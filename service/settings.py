@@ -76,7 +76,8 @@ class Settings(BaseSettings):
     """The address that the port for operators binds. None: the address of the doors."""
 
     console: bool = True
-    """Whether `/` shows the console, pages in which people try verifiers."""
+    """Whether `/` shows the console, pages in which people try verifiers and see what the service does. Without it
+    the service does not remember its last hour."""
 
     root_door: Literal["nemo_gym"] | None = None
     """The door whose paths also work without their prefix, such as `/verify`, for clients that make URLs without a

@@ -29,17 +29,18 @@ from service.settings import Settings
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
 
+_LOGGED: Final = ("kind", "isolation", "caveats", "languages", "slots")
+
 log = structlog.get_logger("rewardline.boxes")
 
 
-async def weaknesses(sandbox: Sandbox) -> list[str]:
-    """The attacks of a quick self-check that this sandbox does not stop.
+async def attack(sandbox: Sandbox) -> self_check.Report:
+    """The report of a quick self-check.
 
     Raises:
         SandboxUnavailable: the self-check could not run its programs.
     """
-    report = await self_check.check(sandbox, self_check.SHORT)
-    return [f"{finding.name}: {finding.detail}" for finding in report.findings if not finding.held]
+    return await self_check.check(sandbox, self_check.SHORT)
 
 
 Held = PooledSandbox | RemoteSandbox
@@ -124,17 +125,19 @@ class Boxes(Sandbox):
     """The sandbox of the service: the first of `kinds` that works here."""
 
     def __init__(
-        self, kinds: Sequence[Kind], check: Callable[[Sandbox], Awaitable[Sequence[str]]], *, slots: int = 1
+        self, kinds: Sequence[Kind], check: Callable[[Sandbox], Awaitable[self_check.Report]], *, slots: int = 1
     ) -> None:
-        """`check(sandbox)` attacks a sandbox and returns one sentence for each attack that it did not stop. `slots` is
-        the number of boxes until a kind is chosen.
-        """
+        """`check(sandbox)` attacks a sandbox. `slots` is the number of boxes until a kind is chosen."""
         self._kinds = kinds
         self._check = check
         self._slots = slots
         self._chosen: tuple[str, Held] | None = None
         self._why = "" if kinds else "this service was started without boxes for programs (setting `sandbox`)"
         self._starting: asyncio.Task[None] | None = None
+        self._refused: dict[str, str] = {}
+        """The kinds that were tried and cannot be had, with the reasons."""
+        self._stopped: Sequence[str] | None = None
+        """The attacks of the self-check, all of which the boxes stopped."""
         self.cpu_s = 0.0
         """CPU seconds that programs in boxes have used so far, in runs with a result."""
 
@@ -208,11 +211,23 @@ class Boxes(Sandbox):
             "languages": sorted(self.languages),
             "slots": self.slots,
             "message": self.why,
+            "kinds": [{"kind": kind.name, "standing": self._standing(kind.name)} for kind in self._kinds],
+            "refused": self._refused,
+            "attacks_stopped": self._stopped,
+            "boxes": self.states(),
+            "waiting_programs": self.waiting,
         }
         if self._chosen is not None:
             kind, pool = self._chosen
             described |= {"kind": kind, "isolation": pool.isolation, "caveats": list(pool.caveats)}
         return described
+
+    def _standing(self, kind: str) -> str:
+        if kind in self._refused:
+            return "refused"
+        if self._chosen is None:
+            return "starting"
+        return "used" if self._chosen[0] == kind else "not tried"
 
     async def start(self) -> None:
         """Begin to start the boxes. Returns at once."""
@@ -253,29 +268,38 @@ class Boxes(Sandbox):
             self._why = "starting the boxes raised; the server's log has the traceback"
 
     async def _choose(self) -> None:
-        reasons = []
         for kind in self._kinds:
             pool = kind.make()
             try:
                 await self._try(pool, checked=kind.checks_itself)
             except SandboxUnavailable as error:
                 log.info("no such boxes", kind=kind.name, why=str(error))
-                reasons.append(f"{kind.name}: {error}")
+                self._refused[kind.name] = str(error)
                 continue
             self._chosen = (kind.name, pool)
             self.isolation, self.caveats = pool.isolation, pool.caveats
-            log.info("boxes are ready", **{name: value for name, value in self.describe().items() if value})
+            described = {name: value for name, value in self.describe().items() if name in _LOGGED and value}
+            log.info("boxes are ready", **described)
             return
-        self._why = "; ".join(reasons)
+        self._why = "; ".join(f"{name}: {why}" for name, why in self._refused.items())
         log.error("programs cannot be run: items that need a box will be `failed`", why=self._why)
 
     async def _try(self, pool: Held, *, checked: bool) -> None:
         async with contextlib.AsyncExitStack() as undo:
             undo.push_async_callback(pool.stop)
             await pool.start()
-            broken = [] if checked else await self._check(pool)
-            if broken:
-                raise SandboxUnavailable(
-                    f"the self-check found attacks that these boxes do not stop: {'; '.join(broken)}"
-                )
+            if not checked:
+                self._stopped = _all_stopped(await self._check(pool))
             undo.pop_all()
+
+
+def _all_stopped(report: self_check.Report) -> list[str]:
+    """The names of the attacks.
+
+    Raises:
+        SandboxUnavailable: one of them got through.
+    """
+    broken = [f"{finding.name}: {finding.detail}" for finding in report.findings if not finding.held]
+    if broken:
+        raise SandboxUnavailable(f"the self-check found attacks that these boxes do not stop: {'; '.join(broken)}")
+    return [finding.name for finding in report.findings]

@@ -20,9 +20,13 @@ CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _RUN: Final = re.compile(RUN_PATTERN)
-_UNTRACED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox"})
+_CONSOLE: Final = ("/v1/series", "/v1/judges")
+"""Methods that the console's pages call every few seconds."""
+_UNTRACED: Final = frozenset(
+    {"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox", *_CONSOLE}
+)
 """Methods that machines call every few seconds."""
-_POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"})
+_POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox", *_CONSOLE})
 """Methods that fronts, proxies and monitors call again and again. The access log shows such a call only if its answer
 was not 200."""
 _ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})

@@ -8,7 +8,7 @@ from importlib.metadata import version as distribution_version
 from sandbox.boxes.remote import BadTlsFiles
 from sandbox.workers import Workers
 from service.backends import judges
-from service.backends.boxes import Boxes, kinds, weaknesses
+from service.backends.boxes import Boxes, attack, kinds
 from service.cache.memory_cache import MemoryCache
 from service.cache.redis_cache import RedisCache
 from service.cache.verdict_cache import VerdictCache
@@ -160,6 +160,6 @@ def load_verifiers() -> registry.Registry:
 
 def _boxes(settings: Settings) -> Boxes:
     try:
-        return Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
+        return Boxes(kinds(settings), attack, slots=settings.slot_count)
     except BadTlsFiles as error:
         raise CannotStart(f"box_hosts_tls: {error}") from error

@@ -28,6 +28,7 @@ from service.limits import keys
 from service.limits.admission import Admission
 from service.limits.keys import BadKeys, Issuer, Keys
 from service.observe import tracing
+from service.observe.history import History
 from service.observe.tracing import CannotTrace, Tracing
 from service.run import malloc_trim, tls
 from service.run.core import CannotStart, Core, open_core
@@ -70,6 +71,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 settings, callers, built.engine, built.admission, built.metrics, built.readiness
             )
             grpc_port = bind_grpc(grpc_server, settings)
+            history = History(built.metrics.registry.collect) if settings.console else None
             app = build_app(
                 settings,
                 callers,
@@ -81,6 +83,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 jobs,
                 audits,
                 built.panel,
+                history,
                 built.readiness,
                 doors,
             )
@@ -94,7 +97,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                     if ops_socket is not None:
                         tasks.append(await ops_server.start(ops_socket))
                     on_ready(addresses_of(settings, http_socket, grpc_port, ops_socket))
-                    async with _beating(built, health):
+                    async with _beating(built, health, history):
                         await first(stopping.wait(), *tasks)
                     built.admission.draining = True
                     health.notify_watchers()
@@ -152,10 +155,11 @@ def _ops(built: Core, settings: Settings) -> ASGIApp:
 
 
 @contextlib.asynccontextmanager
-async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
-    beating = [
-        asyncio.create_task(beat) for beat in (built.load_monitor.run(), health.follow(), malloc_trim.trim_regularly())
-    ]
+async def _beating(built: Core, health: Health, history: History | None) -> AsyncIterator[None]:
+    beats = [built.load_monitor.run(), health.follow(), malloc_trim.trim_regularly()]
+    if history is not None:
+        beats.append(history.run())
+    beating = [asyncio.create_task(beat) for beat in beats]
     try:
         yield
     finally:

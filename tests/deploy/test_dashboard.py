@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from deploy.grafana.dashboard import dashboard
+from service.observe.history import History
 from tests.conftest import Served, serving
 from tests.deploy.engine import ROOT
 from tests.judge_upstream.grader import Grader
@@ -49,6 +50,17 @@ def test_panels_do_not_overlap_and_each_says_what_it_shows() -> None:
     assert len({panel["id"] for panel in dashboard()["panels"]}) == len(dashboard()["panels"])
 
 
+def test_the_console_has_every_panel_that_is_about_one_replica() -> None:
+    past = History(list).since()()
+    shown = [(panel.name, panel.about, panel.unit, panel.kind) for panel in past.panels]
+    drawn = [
+        (panel["title"], panel["description"], panel["fieldConfig"]["defaults"]["unit"], panel["type"])
+        for panel in PANELS
+        if panel["title"] != "Replicas"
+    ]
+    assert shown == drawn
+
+
 def test_every_variable_of_a_query_is_one_that_can_be_chosen() -> None:
     offered = {f"${variable['name']}" for variable in dashboard()["templating"]["list"]} | {"$__rate_interval"}
     for _, expr in QUERIES:
@@ -72,6 +84,7 @@ class Scraped(NamedTuple):
 
     url: str
     moment: float
+    service: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +98,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
         serving(folder / "log.jsonl", sandbox="local", judge_file=str(grader.file(folder))) as served,
         _scraping(served, folder) as url,
     ):
-        yield Scraped(url, _work(served, url))
+        yield Scraped(url, _work(served, url), served.url)
 
 
 @contextmanager
@@ -179,6 +192,25 @@ def test_numbers_are_those_of_the_work_that_was_done(prometheus: Scraped) -> Non
     by_verifier = {value["metric"]["verifier"]: float(value["value"][1]) for value in shares}
     assert by_verifier["judge"] == pytest.approx(1.0)
     assert 0 < by_verifier["math"] < 1
+
+
+@pytest.mark.deploy
+def test_the_console_has_the_lines_of_the_dashboard(prometheus: Scraped) -> None:
+    """Both evaluate the same table: where Prometheus gives a line of a panel, the service's own history has it, too."""
+    wanted: set[tuple[str, ...]] = set()
+    for title, expr in QUERIES:
+        for value in _values(prometheus, _asked(expr)):
+            labels = {label: text for label, text in value["metric"].items() if label != "instance"}
+            # Lines of 0 are absent, or share one with others, if there are many.
+            if title != "Replicas" and float(value["value"][1]):
+                wanted.add((title, *sorted(labels.values())))
+
+    def missing() -> set[tuple[str, ...]]:
+        series = httpx.get(f"{prometheus.service}/v1/series").json()["series"]
+        return wanted - {(each["name"], *sorted(filter(None, each["labels"].values()))) for each in series}
+
+    assert len(wanted) > 20
+    eventually(lambda: not missing(), missing)
 
 
 def _asked(expr: str) -> str:

@@ -21,7 +21,7 @@ from service.doors.compat import routes as compat_routes
 from service.doors.http import console, openapi
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
-from service.doors.routes import advantages, box_runs, score
+from service.doors.routes import advantages, box_runs, live, score
 from service.doors.routes import audits as audits_door
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
@@ -32,6 +32,7 @@ from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.observe.access_log import Call
+from service.observe.history import History
 from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
@@ -58,6 +59,7 @@ def build_app(
     jobs: BackgroundJobs,
     audits: Audits,
     panel: Panel | None,
+    history: History | None,
     readiness: Callable[[], Readiness],
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
@@ -130,6 +132,7 @@ def build_app(
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.JobsDoor(settings, admission, jobs.store))
     bare |= dict.fromkeys(audits_door.ROUTES, audits_door.AuditsDoor(settings, engine, admission, audits))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
+    bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare |= others
     gate = Gate(app, bare, _route, keys, admission, metrics)
     return nemo_gym.Rerouted(gate, is_root=settings.root_door == "nemo_gym")
@@ -153,7 +156,7 @@ def _route_with_names(path: str) -> str | None:
 _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
-        box_runs.PATH,
+        *(box_runs.PATH, live.SERIES, live.JUDGES),
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }

@@ -42,8 +42,10 @@ class Page:
 
 
 PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
+LIVE: Final = Page("Live", f"{FILES}/live", "live.html")
 DATA_SETS: Final = Page("Data sets", f"{FILES}/data", "data.html")
-PAGES: Final = (PLAYGROUND, DATA_SETS)
+JUDGES: Final = Page("Judges and boxes", f"{FILES}/judges", "judges.html")
+PAGES: Final = (PLAYGROUND, LIVE, DATA_SETS, JUDGES)
 """The pages of a service, in the order of the header."""
 _API: Final = Page("API", REFERENCE_PATH, "")
 _REFERENCE_HEADERS: Final = _HEADERS | {

@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 
 from service.doors.compat import chat, openenv_openapi, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
-from service.doors.routes import advantages
+from service.doors.routes import advantages, live
 from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
@@ -60,6 +60,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 jobs_document.paths(shapes[0], refusal),
                 audits_document.paths(refusal),
                 routes.document(refusal),
+                live.paths(refusal),
             ):
                 document["components"]["schemas"] |= more
                 document["paths"] |= paths

@@ -1,6 +1,5 @@
 """The service's boxes: which kind is taken, what is refused, and that nothing is left behind."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from sandbox.boxes.backend import Box, Profile
 from sandbox.boxes.docker import DockerBackend
 from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import PooledSandbox
+from sandbox.self_check import Finding, Report
 from service.backends.boxes import Boxes, Kind, kinds
 from service.settings import Settings
 from tests.waiting import turns, until
@@ -18,15 +18,15 @@ LOCAL = Kind("local", lambda: PooledSandbox(LocalBackend(), slots=1))
 NO_DAEMON = Kind("docker", lambda: PooledSandbox(DockerBackend(address="unix:///nonexistent.sock"), slots=1))
 
 
-async def nothing_found(sandbox: Sandbox) -> Sequence[str]:
-    return ()
+async def nothing_found(sandbox: Sandbox) -> Report:
+    return Report(sandbox.isolation, [Finding("network", True, "connects to the network")], ())
 
 
-async def a_hole_found(sandbox: Sandbox) -> Sequence[str]:
-    return ("a program reached the network",)
+async def a_hole_found(sandbox: Sandbox) -> Report:
+    return Report(sandbox.isolation, [Finding("network", False, "a program reached the network")], ())
 
 
-async def broken(sandbox: Sandbox) -> Sequence[str]:
+async def broken(sandbox: Sandbox) -> Report:
     raise ZeroDivisionError
 
 
@@ -61,6 +61,10 @@ async def test_the_first_kind_that_can_be_had_is_taken() -> None:
         assert description["isolation"] in (Isolation.NAMESPACES, Isolation.LANDLOCK)
         assert description["caveats"]
         assert "python" in description["languages"]
+        assert [each["standing"] for each in description["kinds"]] == ["refused", "used"]
+        assert "nonexistent" in description["refused"]["docker"]
+        assert description["attacks_stopped"] == ["network"]
+        assert description["boxes"].keys() == {"ready", "busy"}
         assert await greeting(boxes) == b"hi\n"
         assert boxes.cpu_s > 0
     finally:
@@ -72,6 +76,7 @@ async def test_a_program_waits_for_boxes_that_are_starting() -> None:
     await boxes.start()
     try:
         assert boxes.state == "starting"
+        assert boxes.describe()["kinds"] == [{"kind": "local", "standing": "starting"}]
         assert await greeting(boxes) == b"hi\n"
     finally:
         await boxes.stop()

@@ -43,6 +43,10 @@ class EndpointState:
     limit: int
     in_flight: int
     ejections: int
+    ejected_for_s: float
+    """Seconds until the ejection ends, 0 if it is over."""
+    paused_for_s: float
+    """Seconds for which it asked to be left alone."""
     capabilities: Mapping[str, Any]
     latency_s_total: float
     latency_count: int
@@ -169,7 +173,8 @@ class Gateway:
 
     def states(self) -> list[EndpointState]:
         """The current state of every endpoint."""
-        return [_state(endpoint) for endpoint in self._dispatcher.endpoints.values()]
+        now = self._clock()
+        return [_state(endpoint, now) for endpoint in self._dispatcher.endpoints.values()]
 
     def pool_states(self) -> list[PoolState]:
         return [PoolState(pool.name, tuple(pool.config.members), pool.counters) for pool in self._pools.values()]
@@ -214,7 +219,7 @@ class Gateway:
         return chain
 
 
-def _state(endpoint: Endpoint) -> EndpointState:
+def _state(endpoint: Endpoint, now: float) -> EndpointState:
     can = endpoint.capabilities
     return EndpointState(
         endpoint.name,
@@ -225,6 +230,8 @@ def _state(endpoint: Endpoint) -> EndpointState:
         endpoint.limiter.limit,
         endpoint.limiter.in_flight,
         endpoint.health.ejections,
+        max(0.0, endpoint.health.ejected_until - now),
+        max(0.0, endpoint.paused_until - now),
         {**asdict(can), "refused": sorted(can.refused)},
         endpoint.latency.total_s,
         endpoint.latency.count,

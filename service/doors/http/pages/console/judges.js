@@ -1,0 +1,154 @@
+/** The page Judges and boxes: how the models and the boxes behind the verifiers do. */
+import { json, whenKeyIsGiven } from "./call.js";
+import { said } from "./chart.js";
+import { byId, make } from "./dom.js";
+
+const POLL_MS = 5000;
+let timer = 0;
+
+async function poll() {
+  clearTimeout(timer);
+  if (document.hidden) return;
+  await Promise.all([show("judges", "/v1/judges", judges), show("boxes", "/v1/sandbox", boxes)]);
+  clearTimeout(timer);
+  timer = setTimeout(poll, POLL_MS);
+}
+
+const shown = new Map();
+
+/** Show an answer. What says the same as before stays as it is, for those who read or select it. */
+async function show(id, path, render) {
+  let parts;
+  let text;
+  try {
+    const answer = await json(path);
+    text = JSON.stringify(answer);
+    parts = () => render(answer);
+  } catch (error) {
+    text = error.message;
+    parts = () => [make("p", { class: "failed", role: "status" }, `${error.message} The page tries again.`)];
+  }
+  if (shown.get(id) === text) return;
+  shown.set(id, text);
+  byId(id).replaceChildren(...parts());
+}
+
+const STANDING = {
+  healthy: ["ok", "healthy", "gets calls"],
+  unprobed: ["invalid", "unprobed", "is being tried for the first time"],
+  ejected: ["failed", "ejected", "gets no calls"],
+  trial: ["invalid", "on trial", "the next call decides"],
+  disabled: ["failed", "disabled", "gets no calls until the next start"],
+  held: ["failed", "held", "gets no items until it passes its canaries"],
+};
+
+function judges(report) {
+  if (!report.configured) {
+    return [make("p", {}, "There are no judge models. Name a file with endpoints in ", make("code", {}, "REWARDLINE_JUDGE_FILE"), ".")];
+  }
+  const { asked, cached } = report.votes;
+  const rule = report.canaries;
+  const canaries = rule.every_s === null
+    ? "Canaries, items with a known verdict, are not asked (canaries.every_s)."
+    : `Canaries are asked each ${said(rule.every_s, "s")}. Below ${said(rule.min_pass_rate, "percentunit")} an endpoint is ${rule.eject ? "held" : "reported"}.`;
+  return [
+    make("p", {}, `${report.waiting_calls} calls wait for an endpoint. ${asked} votes were asked for, ${cached} more came from the cache. ${canaries}`),
+    make("div", { class: "cards" }, report.endpoints.map((each) => endpoint(each, rule))),
+    pools(report.pools),
+  ];
+}
+
+function endpoint(each, rule) {
+  const [style, word, meaning] = STANDING[each.state] || ["invalid", each.state, ""];
+  const why = [meaning, each.back_in_s === null ? "" : `for ${Math.ceil(each.back_in_s)} s`, each.why ? `(${each.why})` : ""];
+  return card(each.name, [style, word], [
+    ["State", why.filter(Boolean).join(" ")],
+    ["Model", each.model],
+    ["Address", each.address],
+    ["Pools", each.pools.join(", ") || "none"],
+    ["Under way", `${each.in_flight} calls; it bears ${each.limit} as far as is known, ${each.max_limit} at most`],
+    ["Rate limits", limits(each)],
+    ["Calls", `${each.calls}, ${each.answered} answered`],
+    ["Failures", counted(each.failures)],
+    ["Ejections", String(each.ejections)],
+    ["Mean time", each.mean_latency_s === null ? "not known yet" : said(each.mean_latency_s, "s")],
+    ["Tokens", `${each.prompt_tokens} of prompts, ${each.completion_tokens} of replies${each.cost === null ? "" : `, cost ${each.cost.toFixed(2)}`}`],
+    ["It gives", abilities(each.can)],
+    ["Canaries", each.canaries.length ? each.canaries.map((round) => canary(round, rule)) : "no round yet"],
+  ]);
+}
+
+const limits = ({ rpm, tpm }) =>
+  [rpm === null ? "" : `${rpm} calls`, tpm === null ? "" : `${tpm} tokens`].filter(Boolean).join(" and ").replace(/$/, rpm === null && tpm === null ? "none" : " per minute");
+
+const counted = (counts) => Object.entries(counts).map(([name, count]) => `${name} ${count}`).join(", ") || "none";
+
+function abilities(can) {
+  const words = { schema: "JSON by a schema", logprobs: "log-probabilities", several: "several choices" };
+  const known = Object.entries(words).map(([name, text]) => `${text}: ${can[name] === null ? "not known" : can[name] ? "yes" : "no"}`);
+  return [...known, can.refused.length ? `refuses ${can.refused.join(", ")}` : ""].filter(Boolean).join("; ");
+}
+
+function canary(round, rule) {
+  const isBad = round.passed < rule.min_pass_rate * round.answered;
+  const missed = round.missed.length ? `; wrong: ${round.missed.join(", ")}` : "";
+  const text = `${round.profile}: ${round.passed} of ${round.answered} right at ${new Date(round.at * 1000).toLocaleTimeString()}${missed}`;
+  return make("p", { class: isBad ? "failed" : "" }, text);
+}
+
+function pools(all) {
+  const rows = all.map((pool) => [
+    ["Members", pool.members.join(", ")],
+    ["Asked next", pool.fallback || "no other pool"],
+    ["Profiles", pool.profiles.join(", ") || "none"],
+    ["Calls", `${pool.calls}, ${pool.retries} repeated, ${pool.failovers} passed to the other pool`],
+    ["Failed for good", counted(pool.failures)],
+  ]);
+  return make("div", {}, make("h3", {}, "Pools"), make("div", { class: "cards" }, rows.map((of, at) => card(all[at].name, null, of))));
+}
+
+const BOXES = {
+  ready: ["ok", "ready", "Programs can be run."],
+  starting: ["invalid", "starting", "Programs wait until the boxes have started."],
+  lost: ["failed", "lost", "Programs are refused; the service tries to make other boxes."],
+  unavailable: ["failed", "unavailable", "Items that need a box are failed."],
+};
+const KINDS = { used: "in use", refused: "cannot be had", starting: "is being tried", "not tried": "was not needed" };
+
+function boxes(described) {
+  const [style, word, meaning] = BOXES[described.state] || ["invalid", described.state, ""];
+  const { ready = 0, busy = 0 } = described.boxes;
+  const cards = [
+    card(described.kind || "No boxes", [style, word], [
+      ["State", [meaning, described.message].filter(Boolean).join(" ")],
+      ["Isolation", described.isolation || "none"],
+      ["Boxes", `${described.slots} may work at once; ${busy} do, ${ready} are ready`],
+      ["Waiting", `${described.waiting_programs} programs`],
+      ["Self-check", checked(described)],
+      ["Not stopped", described.caveats.length ? list(described.caveats) : "nothing known"],
+      ["Languages", described.languages.join(", ") || "none"],
+    ]),
+  ];
+  if (described.kinds.length) {
+    cards.push(card("Kinds, strongest first", null, described.kinds.map(({ kind, standing }) => [kind, [KINDS[standing] || standing, described.refused[kind]].filter(Boolean).join(": ")])));
+  }
+  return [make("div", { class: "cards" }, cards)];
+}
+
+function checked(described) {
+  if (described.attacks_stopped) return `${described.attacks_stopped.length} attacks were stopped at the start: ${described.attacks_stopped.join(", ")}`;
+  return described.kind === "remote" ? "done by the hosts of the boxes" : "not done";
+}
+
+const list = (texts) => make("ul", {}, texts.map((text) => make("li", {}, text)));
+
+/** A name with a badge, and a table of what there is to say. */
+function card(name, badge, rows) {
+  const title = make("h3", {}, name, badge ? " " : null, badge ? make("span", { class: `badge ${badge[0]}` }, badge[1]) : null);
+  const lines = rows.map(([label, value]) => make("tr", {}, make("th", { scope: "row" }, label), make("td", {}, value)));
+  return make("div", { class: "tile" }, title, make("table", {}, make("tbody", {}, lines)));
+}
+
+document.addEventListener("visibilitychange", poll);
+whenKeyIsGiven(poll);
+poll();

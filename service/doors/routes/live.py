@@ -1,0 +1,95 @@
+"""`GET /v1/series` and `GET /v1/judges` show operators what the service does now, and did in the last hour."""
+
+import asyncio
+from typing import Annotated, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from service.backends.judge_report import Judges, report
+from service.doors.asgi import asgi_response
+from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, parameter
+from service.errors import MethodNotAllowed, NotFound, Unprocessable
+from service.observe.history import STEP_S, STEPS, History, Past
+from service.wire import encode
+from verifiers.judge.panel import Panel
+
+SERIES: Final = "/v1/series"
+JUDGES: Final = "/v1/judges"
+_LATEST_S: Final = 1e11
+"""No clock is beyond this time."""
+
+
+class Query(msgspec.Struct, forbid_unknown_fields=True):
+    """The query of a request for series."""
+
+    since: Annotated[float, msgspec.Meta(ge=0, le=_LATEST_S)] | None = None
+
+
+class LiveDoor:
+    """Both routes as an ASGI application."""
+
+    def __init__(self, history: History | None, panel: Panel | None) -> None:
+        """`history` is None if the service keeps none."""
+        self._history = history
+        self._panel = panel
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = scope["path"], scope["method"]
+        if method != "GET":
+            raise MethodNotAllowed(f"{method} {path}; it takes GET", allow="GET")
+        if path == JUDGES:
+            await asgi_response.respond(send, 200, encode(report(self._panel)))
+            return
+        query = _query(scope["query_string"])
+        if self._history is None:
+            raise NotFound("this service keeps no series: the console is turned off (setting console); see /metrics")
+        past = self._history.since(query.since)
+        await asgi_response.respond(send, 200, await asyncio.to_thread(lambda: encode(past())))
+
+
+def _query(given: bytes) -> Query:
+    """Decode the query string of a request.
+
+    Raises:
+        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
+    """
+    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
+    try:
+        if len(dict(pairs)) < len(pairs):
+            raise msgspec.ValidationError("an option stands there twice")
+        return msgspec.convert(dict(pairs), Query, strict=False)
+    except msgspec.ValidationError as error:
+        raise Unprocessable(
+            f"the query takes since, a time in seconds since 1970 such as `until` of the last answer: {error}"
+        ) from error
+
+
+def paths(refusal: Refusal) -> tuple[JSON, JSON]:
+    """The paths, and the schemas that they refer to."""
+    (past, judges), schemas = msgspec.json.schema_components((Past, Judges), ref_template="#/components/schemas/{name}")
+    operation = Operations("operation", refusal, {401: "No API key, or an unknown one"}).operation
+    forbidden = {403: "The key lacks the scope `admin`"}
+    since = parameter(
+        *("since", "query", {"type": "number", "minimum": 0, "maximum": _LATEST_S}),
+        required=False,
+        description="A time in seconds since 1970: only later figures are given. `until` of an answer is the next `since`.",
+        example=1_795_800_000.0,
+    )
+    series = operation(
+        "series",
+        "The last hour of this replica",
+        f"The series of the Grafana dashboard, one figure each {STEP_S:g} s, {STEPS} at most. Other replicas have their own.",
+        {"200": answer_of("All figures, or the new ones", past)},
+        forbidden | {404: "The console is turned off", 422: "The query has a wrong option or value"},
+        parameters=[since],
+    )
+    shown = operation(
+        "judges",
+        "Judge models",
+        "Each endpoint with its state, limits, counts and canaries, and the pools. Keys are not shown.",
+        {"200": answer_of("Now, at this replica", judges)},
+        forbidden,
+    )
+    return {SERIES: {"get": series}, JUDGES: {"get": shown}}, schemas
