@@ -12,11 +12,12 @@ takes, which proxies cut and a draining service must wait for; a poll each secon
 """
 
 import asyncio
+import contextlib
 import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Annotated, Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -28,18 +29,10 @@ from service.dataset_audit.page import html
 from service.dataset_audit.report import EARNED, Example, Kind, Report, Severity
 from service.dataset_audit.rows import Columns
 from service.dataset_audit.running import Audit, Audits, State
-from service.doors.asgi.request_body import Disconnected, read_body
+from service.doors.asgi.request_body import read_body
+from service.doors.asgi.spooling import no_room, spool
 from service.doors.routes.resource import Answer, Resource, ResourceDoor
-from service.errors import (
-    BadRequest,
-    BodyTimeout,
-    FieldError,
-    NotFound,
-    StateUnavailable,
-    TooLarge,
-    Unprocessable,
-    UnsupportedMedia,
-)
+from service.errors import FieldError, NotFound, Unprocessable, UnsupportedMedia
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
 from service.settings import Settings
@@ -58,7 +51,6 @@ FILE_TYPES: Final = (NDJSON, PARQUET)
 _FILE_TYPES: Final = frozenset({*FILE_TYPES, "application/jsonl", "application/octet-stream"})
 """A file says by its first bytes whether it is Parquet."""
 MOST_ROWS: Final = 10**9
-_WRITE_BYTES: Final = 1_000_000
 _HTML: Final = b"text/html; charset=utf-8"
 _REPORT_HEADERS: Final = (
     (b"content-disposition", b'attachment; filename="audit.html"'),
@@ -272,56 +264,21 @@ class AuditsDoor(ResourceDoor):
         try:
             spooled = tempfile.NamedTemporaryFile(prefix="rewardline-audit-")  # noqa: SIM115 - its audit closes it
         except OSError as error:
-            raise _no_room(error) from error
+            raise no_room(error) from error
         try:
-            await self._spool(scope["state"]["headers"], receive, spooled)
+            await spool(
+                scope["state"]["headers"],
+                receive,
+                spooled,
+                max_bytes=int(self._settings.max_dataset_mb * 1_000_000),
+                part_timeout_s=self._settings.body_timeout_s,
+            )
             file = DataFile(Path(spooled.name))
             return self._audits.begin(options.name or "data set", file, options.columns(), options.limit, spooled)
         except BaseException:
-            spooled.close()
+            with contextlib.suppress(OSError):  # what could not be written is tried once more
+                spooled.close()
             raise
-
-    async def _spool(self, headers: Mapping[bytes, bytes], receive: Receive, file: IO[bytes]) -> None:
-        """Write the body of a request to a file. Each megabyte has the time of a whole body of another request.
-
-        Raises:
-            RequestError: the body is too large, too late or packed, or there is no room for it.
-            Disconnected
-        """
-        if headers.get(b"content-encoding", b"identity") != b"identity":
-            raise UnsupportedMedia("send the file without a Content-Encoding")
-        limit = int(self._settings.max_dataset_mb * 1_000_000)
-        declared = headers.get(b"content-length", b"")
-        size = 0
-        _check_size(int(declared) if declared.isdigit() else 0, limit)
-        has_more = True
-        while has_more:
-            part, has_more = await self._megabyte(receive)
-            size += len(part)
-            _check_size(size, limit)
-            try:
-                await asyncio.to_thread(file.write, part)
-            except OSError as error:
-                raise _no_room(error) from error
-        await asyncio.to_thread(file.flush)
-        if not size:
-            raise BadRequest("the body is empty; send the file as the body (curl --data-binary @FILE)")
-
-    async def _megabyte(self, receive: Receive) -> tuple[bytes, bool]:
-        parts: list[bytes] = []
-        size, has_more = 0, True
-        try:
-            async with asyncio.timeout(self._settings.body_timeout_s):
-                while has_more and size < _WRITE_BYTES:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise Disconnected
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    has_more = message.get("more_body", False)
-        except TimeoutError as error:
-            raise BodyTimeout(f"the file stopped coming for {self._settings.body_timeout_s:g} s") from error
-        return b"".join(parts), has_more
 
     def _check(self, options: AuditOptions) -> None:
         """Check that the named verifier or recipe exists.
@@ -459,15 +416,3 @@ def _below(root: Path | None, path: str) -> Path:
     if not is_there:
         raise NotFound(f"no file {path[:200]!r} among the data sets")
     return found
-
-
-def _check_size(size: int, limit: int) -> None:
-    if size > limit:
-        raise TooLarge(
-            f"the file has more than {limit / 1e6:g} MB (setting max_dataset_mb); send a part of it, or run "
-            "`rewardline audit FILE`, which takes any size"
-        )
-
-
-def _no_room(error: OSError) -> StateUnavailable:
-    return StateUnavailable(f"the service cannot keep the file for now: {error.strerror}", retry_after_s=30.0)
