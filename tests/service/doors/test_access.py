@@ -157,6 +157,16 @@ def test_every_route_has_a_line(shared: Shared) -> None:
     assert named == HTTP.keys(), "add a line to tests/service/doors/access.py"
     paths = {name.partition(" ")[2] for name in HTTP}
     assert paths >= _PATHS | {path for path in openenv.ROUTES if path != f"{openenv.BASE}/ws"}
+    operations = {
+        f"{method.upper()} {path}": operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    for name, operation in operations.items():
+        needs_key = HTTP[name].needs != "nothing"
+        assert ("security" in operation, {"401", "403"} <= operation["responses"].keys()) == (needs_key, needs_key), (
+            name
+        )
     assert [name for name, access in HTTP.items() if "{id}" in name and not access.of] == []
 
 
