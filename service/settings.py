@@ -69,6 +69,10 @@ class Settings(BaseSettings):
     """Certificate authorities (PEM) for callers. If set, both doors take only callers with a certificate that one of
     these authorities has signed."""
 
+    tls_client_tenants: bool = False
+    """Whether callers without a key belong to the tenant that their certificate names (`cert:` and its URI or common
+    name), with the scopes `score` and `sandbox`. It needs `tls_client_ca`. Websockets need a key nevertheless."""
+
     ops_port: Annotated[int, Field(ge=0, le=65535)] | None = None
     """The port for probes, metrics and draining: plain HTTP without keys (service/doors/http/ops.py). None: there is no
     such port. 0 takes any free port."""
@@ -293,7 +297,7 @@ class Settings(BaseSettings):
         self._check_box_hosts_tls()
         if any(len(key.get_secret_value()) < 16 for key in self.api_keys.values()):
             raise ValueError("api_keys: a key needs at least 16 characters")
-        self._check_oidc()
+        self._check_callers()
         knows_callers = self.api_keys or self.keys_file or self.tls_client_ca or self.oidc_issuer
         if not knows_callers and not self.allow_open and not _is_loopback(self.host):
             raise ValueError(
@@ -327,7 +331,9 @@ class Settings(BaseSettings):
             )
         return self
 
-    def _check_oidc(self) -> None:
+    def _check_callers(self) -> None:
+        if self.tls_client_tenants and self.tls_client_ca is None:
+            raise ValueError("tls_client_tenants needs tls_client_ca")
         if len({bool(each) for each in (self.oidc_issuer, self.oidc_audience, self.oidc_jwks)}) > 1:
             raise ValueError("oidc_issuer, oidc_audience and oidc_jwks go together")
         url = urlsplit(self.oidc_jwks or "")

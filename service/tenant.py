@@ -11,6 +11,7 @@ nothing.
 
 import re
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -26,8 +27,12 @@ RUN: ContextVar[str] = ContextVar("run", default="")
 
 def owned(name: str) -> str:
     """The name under which the thing of the current tenant is kept. `name` holds no slash."""
-    tenant = TENANT.get()
-    return name if tenant == DEFAULT else f"{quote(tenant, safe='')}/{name}"
+    return _prefix(TENANT.get()) + name
+
+
+@lru_cache(maxsize=4096)
+def _prefix(tenant: str) -> str:
+    return "" if tenant == DEFAULT else f"{quote(tenant, safe='')}/"
 
 
 def parted(kept: str) -> tuple[str, str]:

@@ -40,6 +40,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from fairness import DEFAULT, WEIGHTS
 from service.errors import Forbidden, Unauthenticated
+from service.tenant import FORM
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _DOTS_OF_TOKENS: Final = 2
@@ -110,13 +111,19 @@ class Keys:
     """All keys. If there are none, everyone may call."""
 
     def __init__(
-        self, callers: Mapping[bytes, Caller], *, required: bool = False, issuer: Issuer | None = None
+        self,
+        callers: Mapping[bytes, Caller],
+        *,
+        required: bool = False,
+        issuer: Issuer | None = None,
+        takes_certificates: bool = False,
     ) -> None:
         """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none. So does an
-        `issuer`, whose tokens are taken, too.
+        `issuer`, whose tokens count, too, and `takes_certificates`: then a certificate stands for a key.
         """
-        self._required = required or issuer is not None
+        self._required = required or issuer is not None or takes_certificates
         self._issuer = issuer
+        self._takes_certificates = takes_certificates
         self.use(callers)
 
     def use(self, callers: Mapping[bytes, Caller]) -> None:
@@ -126,17 +133,26 @@ class Keys:
         for caller in callers.values():
             WEIGHTS[caller.tenant] = max(caller.weight, WEIGHTS.get(caller.tenant, 1))
 
-    async def find(self, authorization: str | None) -> Caller:
-        """The caller with the key, or with the token of the issuer, in an `Authorization` header.
+    async def find(self, authorization: str | None, certificate: str | None = None) -> Caller:
+        """The caller with the key, or with the token of the issuer, in an `Authorization` header. Without the header it
+        is the one that the `certificate` names, if certificates count.
 
         Raises:
             Unauthenticated: this is neither.
             StateUnavailable: it may be a token, and nobody can say now whether it counts.
         """
+        if self._takes_certificates and certificate is not None and not authorization:
+            return self._certified(certificate)
         token = _token(authorization or "")
         if self._issuer is None or token.count(b".") != _DOTS_OF_TOKENS or self._match(token) is not None:
             return self.caller_of(authorization)
         return await self._issuer.caller_of(token.decode("ascii", "replace"))
+
+    def _certified(self, name: str) -> Caller:
+        tenant = f"cert:{name}"
+        if not FORM.fullmatch(tenant):
+            raise Unauthenticated("the name in your certificate is no tenant; send an API key")
+        return Caller("certificate", frozenset({Scope.SCORE, Scope.SANDBOX}), tenant=tenant)
 
     def caller_of(self, authorization: str | None) -> Caller:
         """The caller with the key in an `Authorization` header.

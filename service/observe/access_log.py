@@ -72,17 +72,23 @@ class Call:
             self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
 
     async def admit(
-        self, keys: Keys, authorization: str | None, scope: Scope | None, acts_as: str | None = None
+        self,
+        keys: Keys,
+        authorization: str | None,
+        scope: Scope | None,
+        acts_as: str | None = None,
+        certificate: str | None = None,
     ) -> None:
         """Find out which key the caller has, and check that it has the scope. Without a scope any key will do.
 
-        `acts_as` is the tenant that the caller wants to act as. For another one than its own it also needs `admin`.
+        `certificate` is the name in the caller's certificate. `acts_as` is the tenant that the caller wants to act as.
+        For another one than its own it also needs `admin`.
 
         Raises:
             Unauthenticated, Forbidden, StateUnavailable
             Unprocessable: `acts_as` is no tenant.
         """
-        caller = await keys.find(authorization)
+        caller = await keys.find(authorization, certificate)
         self.key, self.tenant = caller.name, caller.tenant
         CALLER.set(caller)
         if scope is not None:

@@ -130,7 +130,12 @@ def _keys(settings: Settings) -> Keys:
         callers = keys.gather(settings.key_digests(), settings.keys_file)
     except BadKeys as error:
         raise CannotStart(str(error)) from error
-    return Keys(callers, required=settings.keys_file is not None, issuer=_issuer(settings))
+    return Keys(
+        callers,
+        required=settings.keys_file is not None,
+        issuer=_issuer(settings),
+        takes_certificates=settings.tls_client_tenants,
+    )
 
 
 def _issuer(settings: Settings) -> Issuer | None:

@@ -94,26 +94,23 @@ class Preparation:
         else:
             text, conversation = _judged(configured, response)
         key = None
+        owner = owned("") if self._by_tenant or configured.is_opinion else ""
         if share and configured.is_shared:
             prefix = configured.explain_prefix if explain else configured.prefix
             if prompt is not None:
                 prefix = blake3(prefix + prompt.encode()).digest()
-            if (owner := owned("")) and (self._by_tenant or configured.is_opinion):
+            if owner:
                 prefix = blake3(prefix + b"tenant" + owner.encode()).digest()
             judged = text.encode()
             if conversation is not None:  # no text's key begins like this
                 prefix, judged = blake3(prefix + b"conversation").digest(), encode(conversation)
             key = blake3(prefix + judged).digest(KEY_BYTES)
-        return PreparedItem(configured, text, prompt, explain, key, conversation, owner=owned(""))
-
-    def _owner(self) -> str:
-        """Whose items alone share what is remembered of parameters. Empty: everyone's."""
-        return owned("") if self._by_tenant else ""
+        return PreparedItem(configured, text, prompt, explain, key, conversation, owner=owner)
 
     def _configure(self, item: ScoreItem, reference: bytes) -> ConfiguredVerifier:
         assert item.verifier is not None
         named = (item.verifier, reference, bytes(item.params))
-        key = (*named, self._owner())
+        key = (*named, owned("")) if self._by_tenant else named
         known = self._configured.get(key)
         if known is None:
             known = self._found(*named)
@@ -138,7 +135,7 @@ class Preparation:
             *(reference, bytes(item.ground_truth), bytes(item.params), bytes(item.test_cases), item.case_type),
             *(item.test_case_function, bytes(item.evaluation_criteria), item.difficulty),
             *(tuple(item.reward_weights.items()) if item.reward_weights else None, bytes(item.reward_clip)),
-            self._owner(),
+            owned("") if self._by_tenant else "",
         )
         known = self._plans.get(key)
         if known is None:

@@ -36,6 +36,7 @@ from service.doors.grpc.messages import (
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.doors.verifier_info import describe
 from service.errors import FieldError, Overloaded, RequestError, Unprocessable
+from service.limits import certificates
 from service.limits.admission import Admission, announced
 from service.limits.keys import Keys, Scope
 from service.observe.access_log import Call, request_id
@@ -155,14 +156,14 @@ class _Door:
         """
         metadata = _metadata(context)
         async with self._serving("ScoreStream", metadata, context) as call:
-            await self._let_in(call, metadata, bodies)
+            await self._let_in(call, metadata, bodies, context)
             async with contextlib.aclosing(self._stream(call, bodies, context)) as answers:
                 async for answer in answers:
                     yield answer
 
-    async def _let_in(self, call: Call, metadata: Metadata, bodies: AsyncIterator[bytes]) -> None:
+    async def _let_in(self, call: Call, metadata: Metadata, bodies: AsyncIterator[bytes], context: Context) -> None:
         try:
-            await self._admit(call, metadata)
+            await self._admit(call, metadata, context)
             self._admission.check()
         except RequestError:
             await _read_rest(bodies)
@@ -249,7 +250,7 @@ class _Door:
     async def _serve(self, method: str, context: Context, work: Callable[[Call, Metadata], Awaitable[bytes]]) -> bytes:
         metadata = _metadata(context)
         async with self._serving(method, metadata, context) as call:
-            await self._admit(call, metadata)
+            await self._admit(call, metadata, context)
             return await work(call, metadata)
         raise AssertionError("abort raises")
 
@@ -273,8 +274,10 @@ class _Door:
         finally:
             call.finish(self._metrics, code)
 
-    async def _admit(self, call: Call, metadata: Metadata) -> None:
-        await call.admit(self._keys, metadata.get("authorization"), Scope.SCORE, metadata.get("x-tenant"))
+    async def _admit(self, call: Call, metadata: Metadata, context: Context) -> None:
+        certificate = certificates.of_grpc(context.auth_context())
+        authorization, acts_as = metadata.get("authorization"), metadata.get("x-tenant")
+        await call.admit(self._keys, authorization, Scope.SCORE, acts_as, certificate)
         call.is_of_run(metadata.get("x-run-id"), "x-run-id")
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:

@@ -13,8 +13,11 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from service.errors import BadRequest, RequestError, TooLarge
+from service.limits import certificates
 from service.wire import encode
 
+CERTIFICATE: Final = "rewardline.certificate"
+"""The extension of a request's scope with the name in the caller's certificate."""
 MAX_HEAD_BYTES: Final = 65_536
 _ANSWER_PATIENCE: Final = 4
 """The time without progress of an answer, in units of `head_timeout_s`. It is long, because a trainer may be busy with
@@ -40,11 +43,14 @@ class Connection(HttpToolsProtocol):
     _answer_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = False
+    _certificate: str | None = None
+    """The name in the certificate that the caller showed."""
     _answered: RequestResponseCycle | None = None
     """The request that is answered now."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
         super().connection_made(transport)
+        self._certificate = certificates.of_peer(transport.get_extra_info("peercert"))
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -69,6 +75,8 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._in_head, self._head_bytes = True, 0
         super().on_message_begin()
+        if self._certificate is not None:
+            self.scope["extensions"] = {CERTIFICATE: {"name": self._certificate}}
 
     def on_url(self, url: bytes) -> None:
         self._count(len(url))

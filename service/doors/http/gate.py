@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
+from service.doors.http.connection import CERTIFICATE
 from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.keys import Keys
@@ -102,7 +103,8 @@ class Gate:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
                 if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], console.ALL_FILES):
                     acts_as = _text(headers, b"x-tenant")
-                    await call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]), acts_as)
+                    needed, shown = _scope_of(scope["path"]), scope.get("extensions", {}).get(CERTIFICATE, {})
+                    await call.admit(self._keys, _authorization(headers), needed, acts_as, shown.get("name"))
                     call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track():

@@ -65,9 +65,12 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 document["components"]["schemas"] |= more
                 document["paths"] |= paths
             too_large = refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes")
+            lacking = refusal("The key lacks the scope")
             for operations in document["paths"].values():
                 for operation in operations.values():
                     operation["responses"]["431"] = too_large
+                    if "security" in operation:
+                        operation["responses"]["403"] = lacking
             app.openapi_schema = document
         return app.openapi_schema
 

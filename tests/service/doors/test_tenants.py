@@ -1,75 +1,24 @@
 """Two teams and one service: each finds what it made and nothing of the other, in memory as in Redis."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import yaml
 from rewardline import Client
 from websockets.sync.client import connect
 
-from service.limits import keys
-from tests.conftest import Served, rewardline, serving
+from tests.conftest import Served, rewardline
 from tests.service.doors.compat.recorded import recorded
-from tests.service.redis_server import RedisServer
+from tests.service.doors.conftest import Shared
 from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
-CALLERS: dict[str, JSON] = {
-    "red": {},
-    "blue-1": {"tenant": "blue"},
-    "blue-2": {"tenant": "blue"},
-    "older": {"tenant": "default"},
-    "boss": {"scopes": ["score", "admin"]},
-}
 TASK = {"verifier": "exact_match", "reference": "a", "max_turns": 9}
 SESSION = {"resources_session_id": "s", "episode_id": {"rollout_id": "r"}}
 SEED = SESSION | {"task_id": {"taskset": "t", "task_id": "1"}, "task_data": {}}
-
-
-@dataclass(frozen=True)
-class Shared:
-    """A service with several callers."""
-
-    served: Served
-    secrets: dict[str, str]
-    redis: RedisServer | None
-
-    def call(self, caller: str, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
-        given = {"Authorization": f"Bearer {self.secrets[caller]}"} | {
-            name.replace("_", "-"): value for name, value in headers.items()
-        }
-        url = f"{self.served.url}{path}"
-        return httpx.request(method, url, json=body, headers=given, timeout=PATIENCE_S)
-
-    def refusal(self, caller: str, method: str, path: str, thing: str, body: Any = None) -> JSON:
-        """All of a refusal but what differs from call to call: date, request, and the id that was asked for."""
-        reply = self.call(caller, method, path, body)
-        said = reply.text.replace(reply.headers["x-request-id"], "REQUEST").replace(thing, "ID")
-        own = ("date", "x-request-id", "content-length")
-        headers = {name: value for name, value in reply.headers.items() if name not in own}
-        return {"status": reply.status_code, "headers": headers, "said": said}
-
-
-@pytest.fixture(scope="module", params=["memory", "redis"])
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    folder = tmp_path_factory.mktemp("shared")
-    made = {name: keys.new_key() for name in CALLERS}
-    specs = {name: {"sha256": made[name][1], **spec} for name, spec in CALLERS.items()}
-    path = folder / "keys.yaml"
-    path.write_text(yaml.safe_dump({"keys": specs}))
-    with ExitStack() as stack:
-        redis = stack.enter_context(RedisServer(folder)) if request.param == "redis" else None
-        settings = {"redis_url": redis.url} if redis else {}
-        served = stack.enter_context(
-            serving(folder / "log.jsonl", (), None, keys_file=str(path), sandbox="none", workers="1", **settings)
-        )
-        yield Shared(served, {name: key for name, (key, _) in made.items()}, redis)
 
 
 def opened(shared: Shared, caller: str, name: str, **more: Any) -> int:

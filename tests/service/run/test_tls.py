@@ -1,6 +1,7 @@
 """TLS at both doors, with certificates made here: trusted, mutual, and exchanged while the service runs."""
 
 import asyncio
+import json
 import signal
 import socket
 import ssl
@@ -16,6 +17,7 @@ from tests.certificates import Authority
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S, eventually
 
+KEY = "0123456789abcdef-a-key"
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
 
 
@@ -156,3 +158,40 @@ def test_files_that_are_no_certificates_stop_the_start(tmp_path: Path, authority
     assert made.context.minimum_version is ssl.TLSVersion.TLSv1_2
     assert certificates(Settings()) is None
     assert grpc_credentials(Settings()) is None
+
+
+def test_a_certificate_may_name_a_tenant(serve: Serve, authority: Authority) -> None:
+    cert, key = authority.issue("of-tenants")
+    served = serve(
+        tls_cert=str(cert),
+        tls_key=str(key),
+        tls_client_ca=str(authority.ca),
+        tls_client_tenants="1",
+        api_keys=f"keyed={KEY}",
+        ops_port="0",
+        workers="1",
+    )
+    named = {"red": authority.issue("red"), "blue": authority.issue("blue", "URI:spiffe://cluster/blue,DNS:red")}
+
+    def call(team: str, method: str, path: str, body: object = None, given: str = "") -> int:
+        context = ssl.create_default_context(cafile=str(authority.ca))
+        context.load_cert_chain(*named[team])
+        headers = {"Authorization": f"Bearer {given}"} if given else {}
+        with httpx.Client(base_url=served.url, verify=context, timeout=PATIENCE_S) as client:
+            return client.request(method, path, json=body, headers=headers).status_code
+
+    creation = {"verifier": "exact_match", "reference": "a", "instance_id": "one"}
+    assert call("red", "POST", "/v1/interactions", creation) == 201
+    assert call("red", "GET", "/v1/interactions/one") == 200
+    assert call("blue", "GET", "/v1/interactions/one") == 404
+    assert call("red", "GET", "/v1/interactions/one", given=KEY) == 404  # a key decides where there is one
+    assert call("red", "GET", "/v1/interactions/one", given="wrong") == 401
+    assert call("red", "GET", "/metrics") == 403
+    assert scored(f"grpcs://{served.grpc}", authority, named["blue"]) is Status.OK
+    lines = [json.loads(line) for line in served.log.read_text().splitlines()]
+    tenants = {(line["door"], line["tenant"]) for line in lines if line.get("key") == "certificate"}
+    assert tenants == {
+        ("http", "cert:red"),
+        ("http", "cert:spiffe://cluster/blue"),
+        ("grpc", "cert:spiffe://cluster/blue"),
+    }

@@ -1,0 +1,60 @@
+"""What tenants share of the work on their items."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairness import TENANT
+from service.recipes import book as recipes
+from service.scoring.preparation import Preparation
+from service.scoring.prepared_item import PreparedItem
+from service.wire import ScoreItem
+from verifiers.base import Example, Item, Params, Verdict, Verifier
+from verifiers.registry import Entry, Registry
+
+
+class Counted(Params):
+    """Counts how often parameters are read."""
+
+    read: int = 0
+    reference: str = ""
+
+    def model_post_init(self, context: Any) -> None:
+        Fact.read += 1
+
+
+class Fact(Verifier[Counted]):
+    name, version, summary, params = "fact", "1", "test", Counted
+    read = 0
+
+    async def score(self, items: Sequence[Item[Counted]]) -> Sequence[Verdict]:
+        return [Verdict.correct() for _ in items]
+
+
+class Opinion(Fact):
+    name, is_opinion = "opinion", True
+
+
+@pytest.mark.parametrize(
+    ("verifier", "by_tenant", "keys", "reads"),
+    [("fact", False, 1, 1), ("fact", True, 3, 3), ("opinion", False, 3, 1), ("opinion", True, 3, 3)],
+)
+def test_opinions_are_parted_and_all_else_if_it_is_wished(
+    verifier: str, *, by_tenant: bool, keys: int, reads: int
+) -> None:
+    entries = {one.name: Entry(one, [Example("", {}, 1.0, "", "")], "test") for one in (Fact(), Opinion())}
+    registry = Registry(entries)
+    preparation = Preparation(registry, recipes.load(registry), 1000, by_tenant=by_tenant)
+    body = msgspec.json.encode({"verifier": verifier, "response": "a", "reference": "b"})
+    found, before = set(), Fact.read
+    for tenant in ("default", "red", "blue", "red", "default"):
+        token = TENANT.set(tenant)
+        try:
+            prepared = preparation.prepare(msgspec.json.decode(body, type=ScoreItem), {}, explain=False, share=True)
+        finally:
+            TENANT.reset(token)
+        assert isinstance(prepared, PreparedItem)
+        found.add(prepared.key)
+    assert (len(found), Fact.read - before) == (keys, reads)
