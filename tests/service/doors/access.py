@@ -16,7 +16,7 @@ class Access:
     """What of a tenant the call names. What another tenant has is answered like what nobody has."""
 
 
-SCORE, SANDBOX = Access("score"), Access("sandbox")
+SCORE, SANDBOX, ADMIN = Access("score"), Access("sandbox"), Access("admin")
 
 HTTP: Final[dict[str, Access]] = {
     "GET /": Access("nothing"),
@@ -24,7 +24,15 @@ HTTP: Final[dict[str, Access]] = {
     "GET /healthz": Access("nothing"),
     "GET /openapi.json": Access("nothing"),
     "GET /readyz": Access("nothing"),
-    "GET /metrics": Access("admin"),
+    "GET /metrics": ADMIN,
+    "GET /v1/series": ADMIN,
+    "GET /v1/judges": ADMIN,
+    "GET /v1/audits": ADMIN,
+    "POST /v1/audits": Access("admin", 422),
+    "GET /v1/audits/{id}": Access("admin", 404),
+    "DELETE /v1/audits/{id}": Access("admin", 404),
+    "GET /v1/audits/{id}/report": Access("admin", 404),
+    "GET /v1/audits/{id}/fixes": Access("admin", 404),
     "GET /v1/ping": Access("key"),
     "GET /v1/recipes": Access("key"),
     "GET /v1/sandbox": Access("key"),
