@@ -24,7 +24,7 @@ _LATEST_S: Final = 1e11
 class Query(msgspec.Struct, forbid_unknown_fields=True):
     """The query of a request for series."""
 
-    since: Annotated[float, msgspec.Meta(ge=0, le=_LATEST_S)] | None = None
+    since: Annotated[float, msgspec.Meta(ge=0, le=_LATEST_S)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class LiveDoor:
@@ -45,7 +45,7 @@ class LiveDoor:
         query = _query(scope["query_string"])
         if self._history is None:
             raise NotFound("this service keeps no series: the console is turned off (setting console); see /metrics")
-        past = self._history.since(query.since)
+        past = self._history.since(query.since if isinstance(query.since, float) else None)
         await asgi_response.respond(send, 200, await asyncio.to_thread(lambda: encode(past())))
 
 

@@ -48,6 +48,7 @@ def test_the_series_of_a_service_at_rest(served: Served) -> None:
         ("since=1e300", 422),
         ("since=nan", 422),
         ("since=", 422),
+        ("since=null", 422),
         ("since=1&since=2", 422),
         ("until=1", 422),
         ("since=0", 200),
