@@ -10,7 +10,7 @@
 
     score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
     sandbox   the caller's own programs run in boxes: /run_code and its like
-    admin     /metrics
+    admin     /metrics, and /v1/log, which shows what all callers sent
 
 Keys are kept as SHA-256 digests and compared in constant time, each candidate against every key. Metrics and logs show
 the name of a key, never the key. Limits hold for this process, not for all replicas together.
