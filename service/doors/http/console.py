@@ -36,15 +36,20 @@ class Page:
 
 
 PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
-PAGES: Final = (PLAYGROUND,)
+LOG: Final = Page("Log", f"{FILES}/log", "log.html")
+PAGES: Final = (PLAYGROUND, LOG)
 """The pages of a service, in the order of the header."""
-_API: Final = Page("API", "/docs", "")
+API: Final = Page("API", "/docs", "")
+VIEW_PAGES: Final = (LOG,)
+"""The pages of `rewardline view`, which shows files without a service."""
 
 
-def mount(app: FastAPI, pages: Sequence[Page] = PAGES) -> None:
-    """Add the pages to the application, with their scripts and styles. The header of each leads to all of them."""
+def mount(app: FastAPI, pages: Sequence[Page] = PAGES, others: Sequence[Page] = (API,)) -> None:
+    """Add the pages to the application, with their scripts and styles. The header of each leads to all of them, and to
+    others that are there.
+    """
     for page in pages:
-        app.get(page.path, include_in_schema=False)(_answer(page, (*pages, _API)))
+        app.get(page.path, include_in_schema=False)(_answer(page, (*pages, *others)))
     app.mount(FILES, _Files(directory=CONSOLE))
 
 

@@ -41,7 +41,9 @@ class LogFilters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    verifier: _Names = Field([], description="Verifiers or recipes", examples=[["math"]])
+    verifier: _Names = Field(
+        [], description="Verifiers or recipes; an empty text stands for records without any", examples=[["math"]]
+    )
     status: Annotated[list[Literal["ok", "invalid", "failed"]], Field(max_length=3)] = []
     reason: _Names = []
     data_source: _Names = Field([], description="An empty text stands for records without one")

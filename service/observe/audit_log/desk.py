@@ -66,7 +66,8 @@ class Desk:
         """The bytes that `write` puts into a descriptor. It raises what `ask` does."""
         async with self._turn(caller):
             source, target = os.pipe()
-            fcntl.fcntl(target, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            with contextlib.suppress(OSError):  # a user may have only so much
+                fcntl.fcntl(target, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
             reader = asyncio.StreamReader(_PIPE_BYTES)
             transport, _ = await asyncio.get_running_loop().connect_read_pipe(
                 lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(source, "rb", 0)

@@ -47,7 +47,7 @@ _FOUND: Final = {
 }
 """The narrow columns."""
 _CONDITIONS: Final = {
-    "judges": "(list_contains($judges, verifier) OR list_contains($judges, recipe))",
+    "judges": "list_contains($judges, coalesce(verifier, recipe, '')) OR list_contains($judges, recipe)",
     "statuses": "list_contains($statuses, status)",
     "reasons": "list_contains($reasons, reason)",
     "data_sources": "list_contains($data_sources, coalesce(data_source, ''))",
@@ -101,7 +101,7 @@ class Filters:
     """The conditions that a record must meet, all of them. One that is empty is met by every record."""
 
     judges: Sequence[str] = ()
-    """Verifiers or recipes."""
+    """Verifiers or recipes. An empty text stands for records without any."""
     statuses: Sequence[str] = ()
     reasons: Sequence[str] = ()
     data_sources: Sequence[str] = ()

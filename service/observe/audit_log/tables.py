@@ -7,6 +7,7 @@ no other file can be reached. Values of callers are bound; no text of theirs is 
 This module is imported when a log is first searched: DuckDB is large.
 """
 
+import contextlib
 import os
 import tempfile
 import threading
@@ -101,8 +102,9 @@ class Tables:
     def __enter__(self) -> Self:
         with ExitStack() as opened:
             files = [(path, self._open(path, opened), self._open(self._beside(path), opened)) for path in self._paths]
-            for _ in range(_RESCUED):
-                self._spares.append(opened.enter_context(tempfile.TemporaryFile()).fileno())
+            with contextlib.suppress(OSError):  # there may be no place for temporary files
+                for _ in range(_RESCUED):
+                    self._spares.append(opened.enter_context(tempfile.TemporaryFile()).fileno())
             self._connection = duckdb.connect(":memory:", config=_SETTINGS)
             opened.callback(self._connection.close)
             readable = [file for _, *pair in files for file in pair if file is not None]
@@ -122,7 +124,8 @@ class Tables:
         """End the query. Its thread raises `Stopped` soon; call again until it has."""
         self._stopped.set()
         if self._connection is not None:
-            self._connection.interrupt()
+            with contextlib.suppress(duckdb.ConnectionException):  # closed in this moment
+                self._connection.interrupt()
 
     def sql(self, text: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows of a statement.

@@ -119,6 +119,7 @@ def test_all_forms_are_one_log(folder: Path) -> None:
         (Filters(judges=["numeric"]), lambda each: each["verifier"] == "numeric"),
         (Filters(judges=["think_math"]), lambda each: each["recipe"] == "think_math"),
         (Filters(statuses=["failed", "invalid"]), lambda each: each["status"] != "ok"),
+        (Filters(judges=["", "think_math"]), lambda each: each["recipe"] == "think_math"),
         (Filters(reasons=["wrong"], judges=["math"]), lambda e: e["reason"] == "wrong" and e["verifier"] == "math"),
         (Filters(data_sources=[""]), lambda each: each["data_source"] is None),
         (
