@@ -18,7 +18,7 @@ from rich.table import Column, Table
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import host_check, try_one
+from service.cli import host_check, try_one, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
@@ -52,6 +52,7 @@ Look at one verdict:
 Judge files:
   rewardline audit data.parquet --verifier math      before training: rows that cannot be judged
   rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
+  rewardline view rollouts.verdicts.jsonl            look at them in a browser
 
 Serve trainers:
   rewardline serve                     HTTP on 127.0.0.1:8080, gRPC on 127.0.0.1:8081
@@ -67,6 +68,7 @@ app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
 app.command("judges")(judges_command)
 app.command("try")(try_one.command)
+app.command("view")(view.command)
 
 
 @app.callback()

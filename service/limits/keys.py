@@ -10,8 +10,8 @@
 
     score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
     sandbox   the caller's own programs run in boxes: /run_code and its like
-    admin     what the service does (/metrics, /v1/series, /v1/judges), audits of data sets, and to act as another tenant
-              (`X-Tenant`)
+    admin     what the service does (/metrics, /v1/series, /v1/judges), what all callers sent (/v1/log), audits of data sets,
+              and to act as another tenant (`X-Tenant`)
 
 What is kept for a caller belongs to its tenant: that of all keys with the same `tenant`, else that of its key alone.
 

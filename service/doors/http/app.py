@@ -7,40 +7,36 @@ others belong to FastAPI, and `gate` runs before all of them.
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
 
-import structlog
-from fastapi import FastAPI, Path, Request, Response
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI, Path, Response
 from fastapi.responses import PlainTextResponse
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from service.backends.boxes import Boxes
 from service.dataset_audit.running import Audits
 from service.doors.compat import chat, nemo_gym, openenv, run_code
 from service.doors.compat import routes as compat_routes
-from service.doors.http import console, openapi
+from service.doors.http import console, openapi, problems
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
 from service.doors.routes import advantages, box_runs, live, score
 from service.doors.routes import audits as audits_door
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
+from service.doors.routes import log as log_routes
 from service.doors.verifier_info import describe
-from service.errors import FieldError, NotFound, Problem, RequestError, Unprocessable
+from service.errors import NotFound
 from service.interactions.lifecycle import Interactions
 from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
 from service.limits.keys import Keys
-from service.observe.access_log import Call
+from service.observe.audit_log import reader
+from service.observe.audit_log.desk import Desk
 from service.observe.history import History
 from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
-from service.wire import encode
 from verifiers.judge.panel import Panel
-
-log = structlog.get_logger("rewardline.http")
 
 _READINESS: dict[int | str, dict[str, Any]] = {
     status: {"description": about, "content": {"application/json": {"schema": {"type": "object"}}}}
@@ -116,9 +112,11 @@ def build_app(
         return metrics_response(metrics)
 
     console.mount_reference(app)
+    folder = settings.audit_dir
+    app.include_router(log_routes.router(None if folder is None else Desk(lambda: reader.find([folder]))))
     if settings.console:
         console.mount(app)
-    _speak_problem_json(app)
+    problems.speak(app)
     openapi.extend(app, score.PATH, OPEN_PATHS)
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
     bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission)}
@@ -156,39 +154,8 @@ def _route_with_names(path: str) -> str | None:
 _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
-        *(box_runs.PATH, live.SERIES, live.JUDGES),
+        *(box_runs.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }
 )
-
-
-def _speak_problem_json(app: FastAPI) -> None:
-    """Render FastAPI's own errors in the same form as ours."""
-
-    def respond(request: Request, status: int, title: str, detail: str, errors: list[FieldError]) -> Response:
-        slug = title.lower().replace(" ", "-")
-        call: Call = request.scope["state"]["call"]
-        problem = Problem(f"urn:rewardline:error:{slug}", title, status, detail, errors, call.request_id)
-        return Response(encode(problem), status, media_type="application/problem+json")
-
-    @app.exception_handler(Exception)
-    async def on_bug(request: Request, error: Exception) -> Response:
-        call: Call = request.scope["state"]["call"]
-        log.error("a route raised", request_id=call.request_id, exc_info=error)
-        return respond(request, 500, "Internal error", "the server's log has the traceback", [])
-
-    @app.exception_handler(RequestError)
-    async def on_request_error(request: Request, error: RequestError) -> Response:
-        return respond(request, error.http_status, error.title, error.detail, error.errors)
-
-    @app.exception_handler(HTTPException)
-    async def on_http(request: Request, error: HTTPException) -> Response:
-        response = respond(request, error.status_code, str(error.detail), "", [])
-        response.headers.update(error.headers or {})
-        return response
-
-    @app.exception_handler(RequestValidationError)
-    async def on_validation(request: Request, error: RequestValidationError) -> Response:
-        fields = [FieldError(list(item["loc"]), item["msg"]) for item in error.errors()]
-        return respond(request, 422, Unprocessable.title, "the request does not have the shape of the contract", fields)

@@ -43,11 +43,14 @@ class Page:
 
 PLAYGROUND: Final = Page("Playground", PATH, "playground.html")
 LIVE: Final = Page("Live", f"{FILES}/live", "live.html")
+LOG: Final = Page("Log", f"{FILES}/log", "log.html")
 DATA_SETS: Final = Page("Data sets", f"{FILES}/data", "data.html")
 JUDGES: Final = Page("Judges and boxes", f"{FILES}/judges", "judges.html")
-PAGES: Final = (PLAYGROUND, LIVE, DATA_SETS, JUDGES)
+PAGES: Final = (PLAYGROUND, LIVE, LOG, DATA_SETS, JUDGES)
 """The pages of a service, in the order of the header."""
-_API: Final = Page("API", REFERENCE_PATH, "")
+API: Final = Page("API", REFERENCE_PATH, "")
+VIEW_PAGES: Final = (LOG,)
+"""The pages of `rewardline view`, which shows files without a service."""
 _REFERENCE_HEADERS: Final = _HEADERS | {
     "Content-Security-Policy": _HEADERS["Content-Security-Policy"]
     .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
@@ -68,10 +71,12 @@ def mount_reference(app: FastAPI) -> None:
     app.mount(REFERENCE_FILES, _Files(directory=REFERENCE))
 
 
-def mount(app: FastAPI, pages: Sequence[Page] = PAGES) -> None:
-    """Add the pages to the application, with their scripts and styles. The header of each leads to all of them."""
+def mount(app: FastAPI, pages: Sequence[Page] = PAGES, others: Sequence[Page] = (API,)) -> None:
+    """Add the pages to the application, with their scripts and styles. The header of each leads to all of them, and to
+    others that are there.
+    """
     for page in pages:
-        app.get(page.path, include_in_schema=False)(_answer(page, (*pages, _API)))
+        app.get(page.path, include_in_schema=False)(_answer(page, (*pages, *others)))
     app.mount(FILES, _Files(directory=CONSOLE))
 
 

@@ -30,7 +30,7 @@ _LAST_WORDS_S: Final = 1.0
 cut."""
 _VERBS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ANY_KEY: Final = ("/v1/sandbox", "/v1/ping", "/v1/verifiers", "/v1/recipes")
-_ADMIN: Final = ("/metrics", "/v1/audits", "/v1/series", "/v1/judges")
+_ADMIN: Final = ("/metrics", "/v1/audits", "/v1/series", "/v1/judges", "/v1/log")
 _SANDBOX: Final = (
     "/run_code",
     "/run_jupyter",

@@ -1,7 +1,7 @@
 """Writes and reads closed files as Parquet, for users of DuckDB, pandas or Spark. This module is imported only if
 Parquet was chosen: it needs the extra `parquet`.
 
-A record is a row. Parts of a record that are JSON (checks, detail, metadata) are columns of JSON text. An id is text
+A record is a row. Parts of a record that are JSON (checks, detail, metadata, params) are columns of JSON text. An id is text
 even if it was a number.
 """
 
@@ -31,7 +31,7 @@ _SCHEMA: Final = pa.schema(
             (name, pa.string())
             for name in ("request_id", "tenant", "run_id", "recipe", "domain", "data_source", "tag", "extracted")
         ),
-        *((name, pa.string()) for name in ("checks", "detail", "metadata", "response_messages")),
+        *((name, pa.string()) for name in ("checks", "detail", "metadata", "params", "response_messages")),
         *(
             (f"{text}{part}", pa.int64() if part == "_chars" else pa.string())
             for text in ("response", "prompt", "reference")
@@ -39,7 +39,7 @@ _SCHEMA: Final = pa.schema(
         ),
     ]
 )
-_JSON: Final = ("checks", "detail", "metadata", "response_messages")
+_JSON: Final = ("checks", "detail", "metadata", "params", "response_messages")
 _decoder: Final = msgspec.json.Decoder(Record)
 _encoder: Final = msgspec.json.Encoder()
 
@@ -101,4 +101,4 @@ def _record(row: dict[str, Any]) -> Record:
         del row["tenant"]  # lines leave it out, too
     for name in _JSON:
         row[name] = ABSENT if row.get(name) is None else msgspec.Raw(row[name].encode())
-    return Record(**row)
+    return Record(**{name: row[name] for name in Record.__struct_fields__ if name in row})

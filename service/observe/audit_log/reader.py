@@ -39,7 +39,7 @@ def find(places: Iterable[Path]) -> list[Path]:
     """
     found: dict[str, Path] = {}
     for named in places:
-        place = named if named.exists() else _elsewhere(named)
+        place = named if named.exists() else elsewhere(named)
         if place is None:
             raise NotThere(f"no folder or file {named}")
         for path in place.iterdir() if place.is_dir() else (place,):
@@ -48,8 +48,13 @@ def find(places: Iterable[Path]) -> list[Path]:
                 # A file that is being packed is there twice. The original is whole.
                 found[stem] = min(path, found.get(stem, path), key=_form)
             elif path == place:
-                found[place.name] = place
+                found[str(place)] = place
     return [found[stem] for stem in sorted(found)]
+
+
+def key_of(path: Path) -> str:
+    """What tells the file from others, whatever form it has by now."""
+    return stem_of(path) or str(path)
 
 
 def may_hold(path: Path, since: datetime | None, until: datetime | None) -> bool:
@@ -79,7 +84,7 @@ def lines(path: Path, damaged: list[str]) -> Iterator[bytes]:
                 while line := file.readline(MAX_LINE_BYTES):
                     yield line
     except FileNotFoundError:
-        there = _elsewhere(path)
+        there = elsewhere(path)
         if there is not None:  # otherwise it was deleted, because it was the oldest
             yield from lines(there, damaged)
     except _DAMAGE as error:
@@ -93,7 +98,7 @@ def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path
     tails: dict[str, _Tail] = {}
     while True:
         is_reported = False
-        now = {stem_of(path) or path.name: path for path in _find_what_is_left(places) if is_wanted(path)}
+        now = {key_of(path): path for path in _find_what_is_left(places) if is_wanted(path)}
         for stem in sorted(now.keys() | tails.keys()):
             tail = tails.setdefault(stem, _Tail())
             for line in tail.more(now.get(stem), damaged):
@@ -113,7 +118,7 @@ def _find_what_is_left(places: Sequence[Path]) -> list[Path]:
         return []
 
 
-def _elsewhere(path: Path) -> Path | None:
+def elsewhere(path: Path) -> Path | None:
     """The path of a file of the log after it has been closed or packed."""
     stem = stem_of(path)
     others = [path.with_name(stem + form) for form in FORMS] if stem else []

@@ -67,6 +67,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     long."""
     reference_sha256: str | None = None
     reference_chars: int | None = None
+    params: msgspec.Raw = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,7 @@ def _record(
         record.prompt, record.prompt_chars = prompt_text[:limit], len(prompt_text)
     if reference is not None:
         record.reference, record.reference_chars = reference[:limit], len(reference)
+    record.params = _json(bytes(item.params), rules)
     record.extracted = None if result.extracted is None else _sound(result.extracted)[:limit]
     record.checks = _encoded(result.checks, rules) if result.checks else ABSENT
     record.detail = _encoded(result.detail, rules) if result.detail else ABSENT

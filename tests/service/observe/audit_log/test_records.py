@@ -101,7 +101,9 @@ def test_long_texts_are_cut_and_say_how_long_they_were() -> None:
 
 def test_redaction_leaves_hashes_and_lengths_and_no_text_of_a_model() -> None:
     response, prompt, reference, extracted, detail, check = SECRETS
-    of = item(response=response, prompt=prompt, reference=reference, metadata={"kept": 1})
+    of = item(
+        response=response, prompt=prompt, reference=reference, metadata={"kept": 1}, params={"options": [reference]}
+    )
     checks = [{"name": "math", "score": 1.0, "extracted": check, "detail": {"text": check}, "reason": "correct"}]
     outcome = result(extracted=extracted, detail={"text": detail}, checks=checks)
     found = remembered(of, outcome, Rules(redact=True))
@@ -112,6 +114,8 @@ def test_redaction_leaves_hashes_and_lengths_and_no_text_of_a_model() -> None:
     assert (found["response_chars"], found["prompt_chars"], found["reference_chars"]) == (15, 13, 16)
     assert found["checks"] == [{"name": "math", "score": 1.0, "reason": "correct"}]
     assert found["metadata"] == {"kept": 1}
+    assert "params" not in found
+    assert remembered(of, outcome)["params"] == {"options": [reference]}
     assert all(secret in json.dumps(remembered(of, outcome)) for secret in SECRETS)
 
 

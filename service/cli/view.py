@@ -1,0 +1,82 @@
+"""`rewardline view` shows stored results in a browser: files of `rewardline score`, exports, and audit logs."""
+
+import socket
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+import uvicorn
+
+from service.cli.console import fail, quiet_settings, say
+from service.doors.http.view import HOST, build_view
+from service.observe.audit_log import reader
+from service.observe.audit_log.desk import Desk
+
+_VERDICTS: Final = ".verdicts.jsonl"
+_FORMS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
+
+
+def command(
+    places: Annotated[
+        list[Path], typer.Argument(metavar="FILE|DIR...", help="JSON lines (also .gz, .zst) or Parquet, or folders.")
+    ],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Default: a free one.")] = 0,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs."""
+    try:
+        found = files(places)
+    except reader.NotThere as error:
+        raise fail(str(error)) from error
+    if not found:
+        raise fail(f"no files to show in {', '.join(map(str, places))}; they end with {', '.join(_FORMS)}")
+    try:
+        listening = socket.create_server((HOST, port))
+    except OSError as error:
+        raise fail(f"port {port}: {error.strerror}") from error
+    with listening:
+        address = f"http://{HOST}:{listening.getsockname()[1]}/"
+        say(f"Shows {len(found)} {'file' if len(found) == 1 else 'files'} on {address} until Ctrl-C.")
+        if open_it:
+            webbrowser.open(address)
+        quiet_settings()
+        serve(places, listening)
+
+
+def serve(places: Sequence[Path], listening: socket.socket) -> None:
+    """Serve the pages until Ctrl-C."""
+    desk = Desk(lambda: files(places), rollouts_of)
+    config = uvicorn.Config(build_view(desk), log_config=None, server_header=False, lifespan="off")
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+
+
+def files(places: Sequence[Path]) -> list[Path]:
+    """The files at these places: those that are named, and in folders all that may hold records.
+
+    Raises:
+        reader.NotThere
+    """
+    inside = [
+        path
+        for place in places
+        if place.is_dir()
+        for path in sorted(place.iterdir())
+        if path.name.endswith(_FORMS) and path.is_file() and not path.name.startswith(".")
+    ]
+    texts = {rollouts_of(path) for path in inside}
+    return reader.find(
+        [*(place for place in places if not place.is_dir()), *(path for path in inside if path not in texts)]
+    )
+
+
+def rollouts_of(path: Path) -> Path | None:
+    """The file that `rewardline score` read, if this is what it wrote."""
+    if not path.name.endswith(_VERDICTS):
+        return None
+    beside = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in (".jsonl", ".parquet"))
+    return next((place for place in beside if place.is_file()), None)

@@ -1,0 +1,262 @@
+/** The log: stored records searched, counted and opened. The address holds the search, so that it can be shared. */
+import { byId, make } from "./dom.js";
+import { call, json, problem, whenKeyIsGiven } from "./call.js";
+import { bars, histogram, overTime } from "./bars.js";
+import { packed } from "./share.js";
+import { verdict } from "./verdict.js";
+
+const REFRESH_MS = 5000;
+const CELL_CHARS = 160;
+const RESULT = ["id", "status", "score", "reward", "reason", "verifier", "version", "recipe", "extracted", "detail", "checks", "cached", "elapsed_ms"];
+const form = byId("filters");
+const hasPlayground = Boolean(document.querySelector('nav a[href="/"]'));
+const words = (reason) => reason.replaceAll("_", " ");
+const number = (value) => (value === null || value === undefined ? "" : String(Number(value.toFixed(4))));
+const count = (value) => value.toLocaleString("en");
+let following = null;
+let asked = null;
+let timer = null;
+
+/** In these fields a lone "-" stands for records that have none. In a call that is an empty text. */
+const MAY_BE_NONE = new Set(["verifier", "data_source"]);
+const typed = (name, value) => (value === "" && MAY_BE_NONE.has(name) ? "-" : value);
+const sent = (name, value) => (value === "-" && MAY_BE_NONE.has(name) ? "" : value);
+
+/** The search in the form, as parameters of a call. */
+function query() {
+  const given = new URLSearchParams();
+  for (const [name, value] of new FormData(form))
+    if (value.trim() !== "" && !(name === "order" && value === "newest")) given.append(name, sent(name, value.trim()));
+  return given;
+}
+
+/** Fill the form with the search in the address. */
+function fromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const field of form.elements) {
+    if (!field.name) continue;
+    const value = given.get(field.name);
+    field.value = value === null ? (field.name === "order" ? "newest" : "") : typed(field.name, value);
+  }
+}
+
+/** Search for what is in the form. `isQuiet` leaves the open record and the place on the page. */
+async function search(isQuiet = false) {
+  clearTimeout(timer);
+  if (asked) asked.abort();
+  const mine = (asked = new AbortController());
+  const given = query();
+  if (location.hash.slice(1) !== String(given)) history.replaceState(null, "", `#${given}`);
+  if (!isQuiet) say("Reading the log …");
+  const filters = new URLSearchParams(given);
+  filters.delete("order");
+  try {
+    const page = await json(`/v1/log?${given}`, { signal: mine.signal });
+    const found = await json(`/v1/log/summary?${filters}`, { signal: mine.signal });
+    showRows(page, found.records);
+    showSummary(found);
+    say(...told(found));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    byId("records").hidden = byId("summary").hidden = true;
+    say(error.message);
+    return;
+  }
+  if (byId("refresh").checked) timer = setTimeout(() => search(true), REFRESH_MS);
+}
+
+const say = (...said) => byId("said").replaceChildren(...said);
+
+/** What was read, in words. */
+function told(found) {
+  const { files, rows, damaged_rows: lines, damaged_files: damaged } = found.read;
+  const mean = found.mean_reward === null ? "" : `, mean reward ${number(found.mean_reward)}`;
+  const some = found.records ? `${count(found.records)} of ${count(rows)} records in ${files} ${files === 1 ? "file" : "files"}${mean}.`
+    : rows ? `None of ${count(rows)} records fits. Take a condition away, or widen the time.`
+      : files ? "There are no records in these files." : "There are no records here. They appear when the service has judged something.";
+  return [some, lines ? ` ${count(lines)} ${lines === 1 ? "line is no whole record, and was" : "lines are no whole records, and were"} left out.` : "", ...damaged.map((each) => make("span", { class: "damaged" }, ` Damaged: ${each}`))];
+}
+
+/** Search for these values, too. */
+function narrow(values) {
+  for (const [name, value] of Object.entries(values)) form.elements[name].value = typed(name, value);
+  search();
+  byId("log-title").scrollIntoView();
+}
+
+function showSummary(found) {
+  const chosen = (name, values) => (value) => narrow({ [name]: value, ...values });
+  const charts = found.records ? [
+    bars("Status", found.by_status, chosen("status")),
+    bars("Reason", found.by_reason, chosen("reason")),
+    bars("Verifier or recipe", found.by_judge, chosen("verifier")),
+    bars("Data source", found.by_data_source, chosen("data_source")),
+    histogram(found.rewards, (low, high) => narrow({ min_reward: low, max_reward: high })),
+    overTime(found.over_time, (begins, ends) => narrow({ since: begins, until: ends })),
+    failures(found.failures),
+  ] : [];
+  byId("summary").replaceChildren(...charts.filter(Boolean));
+  byId("summary").hidden = !found.records;
+}
+
+function failures(groups) {
+  if (!groups.length) return null;
+  const rows = groups.map((each) => make("tr", {}, make("td", {}, count(each.count)), make("td", {}, each.judge || "-"), make("td", { class: each.status }, each.status),
+    make("td", {}, make("button", { type: "button", class: "link", onclick: () => narrow({ verifier: each.judge, status: each.status, reason: each.reason, text: each.message }) }, words(each.reason))),
+    make("td", { dir: "auto" }, each.message), make("td", {}, make("button", { type: "button", class: "link", onclick: () => open(each.example) }, "example"))));
+  return make("div", { class: "chart whole" }, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What was not judged" },
+    make("table", {}, make("caption", {}, "Not judged"), make("thead", {}, make("tr", {}, ["records", "judge", "status", "reason", "message"].map((head) => make("th", { scope: "col" }, head)), make("td", {}))), make("tbody", {}, rows))));
+}
+
+function showRows(page, records) {
+  following = page.next;
+  const heads = ["time (UTC)", "judge", "status", "reward", "reason", "answer"];
+  const body = make("tbody", {}, page.rows.map(rowOf));
+  byId("rows").replaceChildren(make("table", { class: "records", "aria-label": "Records" }, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), body));
+  byId("records").hidden = !records;
+  byId("more").hidden = !following;
+}
+
+function rowOf(row) {
+  const judge = row.recipe && row.verifier ? `${row.recipe} (${row.verifier})` : row.recipe || row.verifier || "";
+  const answer = row.message ?? row.extracted ?? row.response_end ?? (row.redacted ? "(only hashes are kept)" : "");
+  const time = row.time ? row.time.slice(0, 19).replace("T", " ") : `id ${row.id}`;
+  const kind = row.status === "ok" && row.score < 1 ? "zero" : row.status;
+  const from = [row.data_source, row.run_id, row.tenant].filter(Boolean).join(" · ");
+  return make("tr", {},
+    make("td", {}, make("button", { type: "button", class: "link", "aria-label": `Open the record of ${time}`, onclick: () => open(row.row) }, time)),
+    make("td", {}, judge, from ? make("small", { class: "quiet" }, from) : null), make("td", { class: kind }, row.status), make("td", {}, number(row.reward)),
+    make("td", {}, words(row.reason)), make("td", { dir: "auto" }, make("code", {}, cut(answer))));
+}
+
+/** The end of a long answer, because it holds the result. */
+const cut = (text) => { const letters = Array.from(text); return letters.length > CELL_CHARS ? `… ${letters.slice(-CELL_CHARS).join("")}` : text; };
+
+async function more() {
+  const given = query();
+  given.set("cursor", following);
+  try {
+    const page = await json(`/v1/log?${given}`);
+    following = page.next;
+    const rows = page.rows.map(rowOf);
+    byId("rows").querySelector("tbody").append(...rows);
+    byId("more").hidden = !following;
+    rows[0]?.querySelector("button").focus();
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+/** Open a record in place. */
+async function open(row) {
+  const box = byId("opened");
+  box.hidden = false;
+  box.replaceChildren(make("p", { class: "quiet" }, "Reading …"));
+  try {
+    box.replaceChildren(...opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`)));
+  } catch (error) {
+    box.replaceChildren(make("p", { class: "failed" }, error.message));
+  }
+  box.focus();
+  box.scrollIntoView({ block: "nearest" });
+}
+
+function opened(record) {
+  const isRedacted = record.response_sha256 !== null;
+  const item = itemOf(record);
+  const lasting = ["time", "id", "data_source", "run_id", "tenant", "tag", "request_id", "metadata"].filter((name) => record[name] !== null)
+    .map((name) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, typeof record[name] === "string" ? record[name] : JSON.stringify(record[name]))));
+  return [
+    make("div", { class: "row" }, make("h3", {}, `Record ${record.id ?? ""}`), make("button", { type: "button", onclick: close }, "Close")),
+    ...links(record, item, isRedacted),
+    ...explained(record, item),
+    ...["prompt", "response", "reference"].map((name) => text(name, record)),
+    make("table", {}, make("tbody", {}, lasting)),
+  ].filter(Boolean);
+}
+
+/** The verdict as the playground shows it. What was cut when it was logged, or is of no known shape, is shown as it is. */
+function explained(record, item) {
+  const result = Object.fromEntries(RESULT.map((name) => [name, record[name]]));
+  if (item.response === undefined && result.detail) result.detail = { ...result.detail, span: undefined };
+  try {
+    return verdict({ ...item, response: item.response ?? "" }, result);
+  } catch {
+    return [make("pre", { dir: "auto", tabindex: 0, "aria-label": "Result as JSON" }, JSON.stringify(result, null, 2))];
+  }
+}
+
+/** The ways on from a record, or why there are none. */
+function links(record, item, isRedacted) {
+  const quiet = (said) => make("p", { class: "quiet" }, said);
+  if (isRedacted) return [quiet("The log holds only hashes of the texts (audit_redact), so that the case cannot be opened.")];
+  if (record.response === null) return [quiet("This file holds verdicts only, without the responses.")];
+  const isCut = record.response_chars !== null && Array.from(record.response).length < record.response_chars && !record.response_messages;
+  const said = isCut ? [quiet(`The log cut the response, which had ${count(record.response_chars)} characters (audit_max_text_chars).`)] : [];
+  return hasPlayground && (item.verifier || item.recipe) ? [make("p", {}, make("a", { href: `/#${packed(item)}` }, "Open in the playground")), ...said] : said;
+}
+
+/** The record as an item that can be judged again. */
+function itemOf(record) {
+  const item = record.recipe ? { recipe: record.recipe } : record.verifier ? { verifier: record.verifier } : {};
+  if (record.response !== null) item.response = Array.isArray(record.response_messages) ? JSON.stringify(record.response_messages) : record.response;
+  if (record.reference !== null) item.reference = structured(record.reference);
+  if (record.prompt !== null) item.prompt = record.prompt;
+  if (record.params !== null && typeof record.params === "object") item.params = record.params;
+  return item;
+}
+
+/** The log holds a reference that is no text as JSON. */
+function structured(reference) {
+  if (!/^[[{]/.test(reference)) return reference;
+  try { return JSON.parse(reference); } catch { return reference; }
+}
+
+function text(name, record) {
+  const length = record[`${name}_chars`];
+  const title = `${name[0].toUpperCase()}${name.slice(1)}${length === null ? "" : `, ${count(length)} characters`}`;
+  if (record[name] !== null) return make("details", { open: name === "response" }, make("summary", {}, title), make("pre", { dir: "auto", tabindex: 0, "aria-label": title }, shown(record[name])));
+  return record[`${name}_sha256`] === null ? null : make("p", {}, `${title}, SHA-256 `, make("code", {}, record[`${name}_sha256`]));
+}
+
+/** A long text shows its beginning, and the whole on demand. */
+function shown(whole) {
+  const first = 20000;
+  if (whole.length <= first) return whole;
+  const rest = make("button", { type: "button", onclick: () => rest.replaceWith(whole.slice(first)) }, `show ${count(whole.length - first)} more characters`);
+  return [whole.slice(0, first), rest];
+}
+
+function close() {
+  byId("opened").hidden = true;
+  byId("rows").querySelector("button")?.focus();
+}
+
+async function download(format) {
+  const given = query();
+  given.delete("order");
+  given.set("format", format);
+  say("Exporting …");
+  try {
+    const reply = await call(`/v1/log/export?${given}`);
+    if (!reply.ok) return say(await problem(reply));
+    const link = make("a", { href: URL.createObjectURL(await reply.blob()), download: `log.${format}` });
+    link.click();
+    URL.revokeObjectURL(link.href);
+    return say("Exported.");
+  } catch (error) {
+    return say(`The export broke off: ${error.message}`);
+  }
+}
+
+form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
+for (const field of form.elements) if (field.tagName === "SELECT") field.addEventListener("change", () => search());
+byId("clear").addEventListener("click", () => { history.replaceState(null, "", "#"); fromAddress(); search(); });
+byId("refresh").addEventListener("change", () => search(true));
+byId("more").addEventListener("click", more);
+for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => download(button.dataset.export));
+addEventListener("hashchange", () => { fromAddress(); search(); });
+addEventListener("keydown", (event) => { if (event.key === "Escape" && !byId("opened").hidden) close(); });
+whenKeyIsGiven(() => search());
+fromAddress();
+search();

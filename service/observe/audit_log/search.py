@@ -1,0 +1,387 @@
+"""What people ask about the log: a page of records, one whole record, counts, and an export.
+
+Each question is asked in a thread of its own (`desk`). It first reads narrow columns of the records that are wanted, of
+one file after the other; texts are read only of the records that are shown.
+"""
+
+import base64
+import bisect
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeAlias
+
+import msgspec
+
+from service.observe.audit_log import reader
+from service.observe.audit_log.columns import COLUMNS
+
+if TYPE_CHECKING:
+    from service.observe.audit_log.tables import Table, Tables
+
+Order = Literal["newest", "oldest", "highest", "lowest"]
+JSON = dict[str, Any]
+_Place: TypeAlias = tuple[Any, ...]
+"""What a record is ordered by, the number of its file, and its line."""
+BINS: Final = 20
+SPANS: Final = 60
+MOST_GROUPS: Final = 50
+_SHOWN_CHARS: Final = 300
+_WIDTHS_S: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
+_IS_WHOLE: Final = "(status IS NOT NULL AND reason IS NOT NULL)"
+_MESSAGE: Final = "(detail ->> '$.message')"
+_FOUND: Final = {
+    "line": "line",
+    "moment": "moment",
+    "status": "status",
+    "reason": "reason",
+    "judge": "coalesce(recipe, verifier, '')",
+    "verifier": "coalesce(verifier, '')",
+    "data_source": "coalesce(data_source, '')",
+    "reward": "CASE WHEN isfinite(reward) THEN reward END",
+    "message": f"CASE WHEN status <> 'ok' THEN coalesce(left({_MESSAGE}, {_SHOWN_CHARS}), '') END",
+}
+"""The narrow columns."""
+_CONDITIONS: Final = {
+    "judges": "list_contains($judges, coalesce(verifier, recipe, '')) OR list_contains($judges, recipe)",
+    "statuses": "list_contains($statuses, status)",
+    "reasons": "list_contains($reasons, reason)",
+    "data_sources": "list_contains($data_sources, coalesce(data_source, ''))",
+    "runs": "list_contains($runs, run_id)",
+    "tenants": "list_contains($tenants, tenant)",
+    "ids": "(list_contains($ids, id ->> '$') OR list_contains($ids, request_id))",
+    "min_reward": "reward >= $min_reward",
+    "max_reward": "reward <= $max_reward",
+    "min_score": "score >= $min_score",
+    "max_score": "score <= $max_score",
+    "since": "moment >= $since::TIMESTAMP",
+    "until": "moment <= $until::TIMESTAMP",
+    "text": " OR ".join(
+        f"contains(lower({column}), lower($text))" for column in ("(id ->> '$')", "response", "prompt", "extracted", _MESSAGE)
+    ),
+}  # fmt: skip
+_KEYS: Final[Mapping[Order, tuple[str, str]]] = {
+    "newest": ("epoch_us(coalesce(moment, 'epoch'::TIMESTAMP))", "DESC"),
+    "oldest": ("epoch_us(coalesce(moment, 'epoch'::TIMESTAMP))", "ASC"),
+    "highest": ("coalesce(reward, '-infinity'::DOUBLE)", "DESC"),
+    "lowest": ("coalesce(reward, 'infinity'::DOUBLE)", "ASC"),
+}
+"""What records are ordered by."""
+_TIME: Final = "strftime(moment, '%Y-%m-%dT%H:%M:%S.%fZ')"
+_ROW: Final = {
+    "line": "line",
+    "time": _TIME,
+    "id": "id ->> '$'",
+    **{name: name for name in ("status", "reason", "verifier", "version", "recipe", "data_source", "tag", "run_id")},
+    **{name: name for name in ("tenant", "request_id", "cached")},
+    **{name: f"CASE WHEN isfinite({name}) THEN {name} END" for name in ("score", "reward", "elapsed_ms")},
+    "extracted": f"left(extracted, {_SHOWN_CHARS})",
+    "response_end": f"right(response, {_SHOWN_CHARS})",
+    "response_chars": "coalesce(response_chars, length(response))",
+    "redacted": "response_sha256 IS NOT NULL",
+    "message": f"left({_MESSAGE}, {_SHOWN_CHARS})",
+}
+"""What a page shows of a record."""
+
+
+class BadCursor(Exception):
+    """The text is not a cursor of this kind of question."""
+
+
+class NoRecord(Exception):
+    """There is no such record, or not any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The conditions that a record must meet, all of them. One that is empty is met by every record."""
+
+    judges: Sequence[str] = ()
+    """Verifiers or recipes. An empty text stands for records without any."""
+    statuses: Sequence[str] = ()
+    reasons: Sequence[str] = ()
+    data_sources: Sequence[str] = ()
+    runs: Sequence[str] = ()
+    tenants: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    """Ids of items or requests."""
+    min_reward: float | None = None
+    max_reward: float | None = None
+    min_score: float | None = None
+    max_score: float | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+    """A part of the id, the response, the prompt, the extracted answer or the message, in either case."""
+
+    def values(self) -> JSON:
+        """The values that are bound, by name."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: _bound(value) for name, value in given.items() if value not in (None, "", [], ())}
+
+    def condition(self) -> str:
+        wanted = " AND ".join(f"({_CONDITIONS[name]})" for name in self.values())
+        return wanted or "true"
+
+    def may_be_in(self, path: Path) -> bool:
+        return reader.may_hold(path, self.since, self.until)
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value if isinstance(value, str | float | int) else list(value)
+
+
+def page(tables: "Tables", filters: Filters, order: Order, limit: int, cursor: str | None) -> JSON:
+    """`limit` records behind the cursor, in order, and the cursor of those that follow. The newest come without a look
+    at files that are older than all of them.
+
+    Raises:
+        BadCursor
+    """
+    after = None if cursor is None else _Cursor.of(cursor, order)
+    _make_found(tables)
+    places: list[_Place] = []
+    files_left = 0
+    numbered = list(enumerate(tables.tables))
+    for number, table in reversed(numbered) if order == "newest" else numbered:
+        if len(places) > limit and not _may_be_as_new(table, places[limit]):
+            files_left += 1
+        elif _find(tables, number, table, filters) and order == "newest":
+            places = _places(tables, order, limit, after)
+    places = _places(tables, order, limit, after)
+    rows = _rows(tables, places[:limit], _ROW)
+    following = None
+    if len(places) > limit:
+        k, number, line = places[limit - 1]
+        following = _Cursor(order, k, tables.tables[number].key, line).text()
+    return {
+        "rows": [rows[number, line] for _, number, line in places[:limit]],
+        "next": following,
+        "read": _read(tables, files_left),
+    }
+
+
+def record(tables: "Tables", row: str) -> JSON:
+    """A whole record, by what a page calls its row.
+
+    Raises:
+        NoRecord
+    """
+    key, _, line = row.rpartition(":")
+    number = next((number for number, table in enumerate(tables.tables) if table.key == key), None)
+    if number is None or not re.fullmatch(r"\d{1,12}", line):
+        raise NoRecord
+    whole = {name: name for name in COLUMNS} | {"line": "line", "time": _TIME, "id": "id ->> '$'"}
+    found = _rows(tables, [(0, number, int(line))], whole).get((number, int(line)))
+    if found is None or found["status"] is None:
+        raise NoRecord
+    for name, kind in COLUMNS.items():
+        if kind == "JSON" and name != "id" and found[name] is not None:
+            found[name] = msgspec.Raw(found[name].encode())
+    return found
+
+
+def summary(tables: "Tables", filters: Filters) -> JSON:
+    """Counts of the records, by what they are, by their reward, and over time; and failures, grouped."""
+    _make_found(tables)
+    for number, table in enumerate(tables.tables):
+        _find(tables, number, table, filters)
+    ((records, mean),) = tables.sql("SELECT count(*), avg(reward) FROM found")
+    return {
+        "records": records,
+        "mean_reward": mean,
+        **{f"by_{name}": _counts(tables, name) for name in ("status", "reason", "judge", "data_source")},
+        "rewards": _histogram(tables),
+        "over_time": _over_time(tables),
+        "failures": _failures(tables),
+        "read": _read(tables, 0),
+    }
+
+
+def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"], output: int) -> None:
+    """Write the records to a pipe. `output` is its descriptor, which the tables may write to."""
+    # A damaged file is found before anything of it is written.
+    readable = [table for table in tables.tables if tables.read(table, "SELECT count(status) FROM {rows}")]
+    if not readable:
+        return
+    columns = {name: name for name in COLUMNS} | {"time": _TIME, "request_id": "coalesce(request_id, '')"}
+    if form == "parquet":  # as the log's own files
+        columns |= {name: f"{name}::VARCHAR" for name, kind in COLUMNS.items() if kind == "JSON"}
+        columns |= {"time": "make_timestamptz(epoch_us(moment))", "id": "id ->> '$'"}
+    shown = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    wanted = [f"SELECT {shown} FROM {table.rows} WHERE {_IS_WHOLE} AND ({filters.condition()})" for table in readable]
+    # Lines of several files make one file; Parquet of several files does not.
+    for rows in wanted if form == "jsonl" else [" UNION ALL ".join(wanted)]:
+        how = "FORMAT json" if form == "jsonl" else "FORMAT parquet, COMPRESSION zstd"
+        tables.sql(f"COPY ({rows}) TO '/proc/self/fd/{output}' ({how}, USE_TMP_FILE false)", filters.values())
+
+
+def _make_found(tables: "Tables") -> None:
+    tables.sql(
+        "CREATE TEMP TABLE found (file INTEGER, line BIGINT, moment TIMESTAMP, status VARCHAR, reason VARCHAR, "
+        "judge VARCHAR, verifier VARCHAR, data_source VARCHAR, reward DOUBLE, message VARCHAR)"
+    )
+
+
+def _find(tables: "Tables", number: int, table: "Table", filters: Filters) -> bool:
+    """Add the wanted records of a file to `found`, and all to the tally. False if the file cannot be read."""
+    narrow = ", ".join(f"{sql} AS {name}" for name, sql in _FOUND.items())
+    seen = tables.read(
+        table,
+        f"CREATE OR REPLACE TEMP TABLE part AS SELECT {narrow}, is_whole, is_wanted FROM (SELECT *, "
+        f"{_IS_WHOLE} AS is_whole, {_IS_WHOLE} AND coalesce({filters.condition()}, false) AS is_wanted FROM {{rows}})",
+        filters.values(),
+    )
+    if seen:
+        tables.sql(f"INSERT INTO found SELECT {number}, * EXCLUDE (is_whole, is_wanted) FROM part WHERE is_wanted")
+        ((whole, damaged),) = tables.sql("SELECT count(*) FILTER (is_whole), count(*) FILTER (NOT is_whole) FROM part")
+        tables.tally.files += 1
+        tables.tally.rows += whole
+        tables.tally.damaged_rows += damaged
+        tables.sql("DROP TABLE part")
+    return seen
+
+
+def _places(tables: "Tables", order: Order, limit: int, after: "_Cursor | None") -> list[_Place]:
+    """The first records behind the cursor, and one more."""
+    key, direction = _KEYS[order]
+    behind, values = "", {}
+    if after is not None:
+        number, line = after.place([table.key for table in tables.tables])
+        behind = f"WHERE (k, file, line) {'<' if direction == 'DESC' else '>'} ($k, $number, $line)"
+        values = {"k": after.k, "number": number, "line": line}
+    return tables.sql(
+        f"SELECT k, file, line FROM (SELECT {key} AS k, file, line FROM found) {behind} "
+        f"ORDER BY k {direction}, file {direction}, line {direction} LIMIT {limit + 1}",
+        values,
+    )
+
+
+def _rows(tables: "Tables", places: Sequence[_Place], columns: Mapping[str, str]) -> dict[tuple[int, int], JSON]:
+    """These columns of some records, by file and line."""
+    found: dict[tuple[int, int], JSON] = {}
+    shown = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    for number in {number for _, number, _ in places}:
+        table = tables.tables[number]
+        lines = [line for _, of, line in places if of == number]
+        statement = (
+            f"CREATE OR REPLACE TEMP TABLE shown AS SELECT {shown} FROM {{rows}} WHERE list_contains($lines, line)"
+        )
+        if not tables.read(table, statement, {"lines": lines}):
+            continue
+        for values in tables.sql("SELECT * FROM shown"):
+            row = dict(zip(columns, values, strict=True))
+            line = row.pop("line")
+            found[number, line] = {"row": f"{table.key}:{line}", **row}
+    return found
+
+
+def _may_be_as_new(table: "Table", place: _Place) -> bool:
+    return reader.may_hold(table.path, datetime.fromtimestamp(place[0] / 1e6, UTC), None)
+
+
+def _counts(tables: "Tables", column: str) -> list[JSON]:
+    rows = tables.sql(
+        f"SELECT {column}, count(*) AS n, avg(reward) FROM found GROUP BY ALL ORDER BY n DESC, 1 LIMIT {MOST_GROUPS}"
+    )
+    return [{"name": name, "count": count, "mean_reward": mean} for name, count, mean in rows]
+
+
+def _histogram(tables: "Tables") -> JSON:
+    """Rewards in equal bins. Most are between 0 and 1, so that the bins begin and end there or beyond."""
+    ((lowest, highest),) = tables.sql("SELECT min(reward), max(reward) FROM found")
+    low, high = min(lowest or 0.0, 0.0), max(highest or 0.0, 1.0)
+    found = tables.sql(
+        f"SELECT least({BINS - 1}, floor((reward - $low) / ($high - $low) * {BINS}))::INTEGER, count(*) "
+        "FROM found WHERE reward IS NOT NULL GROUP BY ALL",
+        {"low": low, "high": high},
+    )
+    counts = dict(found)
+    return {"low": low, "high": high, "counts": [counts.get(bin, 0) for bin in range(BINS)]}
+
+
+def _over_time(tables: "Tables") -> JSON:
+    """Records in equal spans of time, about `SPANS`, whose width is one that clocks have."""
+    ((first, last),) = tables.sql("SELECT min(epoch(moment)), max(epoch(moment)) FROM found")
+    if first is None:
+        return {"width_s": 0, "spans": []}
+    wanted_s = (last - first) / SPANS
+    days = math.ceil(wanted_s / _WIDTHS_S[-1])
+    width_s = next((width for width in _WIDTHS_S if width >= wanted_s), days * _WIDTHS_S[-1])
+    start = int(first // width_s)
+    found = {
+        number: counts
+        for number, *counts in tables.sql(
+            "SELECT floor(epoch(moment) / $width)::BIGINT - $start, count(*) FILTER (status = 'ok'), "
+            "count(*) FILTER (status = 'invalid'), count(*) FILTER (status = 'failed'), avg(reward) "
+            "FROM found WHERE moment IS NOT NULL GROUP BY ALL",
+            {"width": width_s, "start": start},
+        )
+    }
+    spans = []
+    for number in range(int(last // width_s) - start + 1):
+        ok, invalid, failed, mean = found.get(number, (0, 0, 0, None))
+        begins = datetime.fromtimestamp((start + number) * width_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        spans.append({"begins": begins, "ok": ok, "invalid": invalid, "failed": failed, "mean_reward": mean})
+    return {"width_s": width_s, "spans": spans}
+
+
+def _failures(tables: "Tables") -> list[JSON]:
+    """What was not judged, by judge, reason and message, with a record of each."""
+    rows = tables.sql(
+        "SELECT judge, status, reason, message, count(*) AS n, arg_max(file, moment), arg_max(line, moment) "
+        f"FROM (SELECT * REPLACE (coalesce(moment, 'epoch'::TIMESTAMP) AS moment) FROM found) WHERE status <> 'ok' "
+        f"GROUP BY ALL ORDER BY n DESC, 1, 2, 3, 4 LIMIT {MOST_GROUPS}"
+    )
+    names = ("judge", "status", "reason", "message", "count")
+    return [
+        {**dict(zip(names, row[:5], strict=True)), "example": f"{tables.tables[row[5]].key}:{row[6]}"} for row in rows
+    ]
+
+
+def _read(tables: "Tables", files_left: int) -> JSON:
+    tally = tables.tally
+    return {
+        "files": tally.files,
+        "files_left": files_left,
+        "rows": tally.rows,
+        "damaged_rows": tally.damaged_rows,
+        "damaged_files": tally.damaged_files,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Cursor:
+    """The last record of a page."""
+
+    order: Order
+    k: float
+    key: str
+    line: int
+
+    @classmethod
+    def of(cls, text: str, order: Order) -> Self:
+        """Raises `BadCursor`."""
+        try:
+            given, k, key, line = json.loads(base64.urlsafe_b64decode(text))
+        except (ValueError, TypeError) as error:
+            raise BadCursor from error
+        is_sound = isinstance(k, float) or (isinstance(k, int) and abs(k) < 2**62)
+        if given != order or not is_sound or not isinstance(key, str) or not isinstance(line, int) or abs(line) > 2**62:
+            raise BadCursor
+        return cls(order, k, key, line)
+
+    def text(self) -> str:
+        return base64.urlsafe_b64encode(json.dumps([self.order, self.k, self.key, self.line]).encode()).decode()
+
+    def place(self, keys: Sequence[str]) -> tuple[int, int]:
+        """The position of the file, and the line. If the file is gone: what is between its neighbours."""
+        if self.key in keys:
+            return keys.index(self.key), self.line
+        return bisect.bisect(keys, self.key) - 1, 2**62

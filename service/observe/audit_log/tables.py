@@ -1,0 +1,276 @@
+"""Files of the log as tables of DuckDB, opened for one query.
+
+DuckDB reads all forms of files by itself and without Python's lock, so that scoring goes on beside it. It gets
+descriptors instead of names: a name is never a pattern, a file that is packed or deleted meanwhile stays readable, and
+no other file can be reached. Values of callers are bound; no text of theirs is ever SQL.
+
+This module is imported when a log is first searched: DuckDB is large.
+"""
+
+import contextlib
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import duckdb
+
+from service.observe.audit_log import reader
+from service.observe.audit_log.columns import COLUMNS, JSON, TEXT
+from service.observe.audit_log.files import CLOSED, LIVE
+
+_MEMORY: Final = "1GB"
+_MAX_LINE_BYTES: Final = 64_000_000
+_DELETED: Final = " (deleted)"
+"""What Linux puts after the name of a file that has been deleted."""
+_RESCUED: Final = 8
+"""Damaged files of which what is whole is read. Of more, nothing is."""
+_RESCUED_BYTES: Final = 1_000_000_000
+_TEXTS: Final[Mapping[str, Sequence[str]]] = {
+    "response": ("response", "completion", "output"),
+    "reference": ("reference", "ground_truth", "gold", "answer", "solution"),
+    "prompt": ("prompt", "messages"),
+    **{name: (name,) for name in ("params", "data_source", "domain", "tag", "metadata")},
+}
+"""The texts of a rollout, and the names that they have in files."""
+_ROLLOUT: Final = {
+    name: COLUMNS.get(column, TEXT) for column, names in {"id": ("id",), **_TEXTS}.items() for name in names
+}
+_SETTINGS: Final = {
+    "threads": 1,
+    "memory_limit": _MEMORY,
+    "temp_directory": "",
+    # A descriptor's number is given to another file later.
+    "enable_external_file_cache": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+
+
+class Stopped(Exception):
+    """The query was stopped, because it took too long or nobody waits for it."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was read."""
+
+    files: int = 0
+    rows: int = 0
+    damaged_rows: int = 0
+    """Lines that are no whole records, as a crash may leave one."""
+    damaged_files: list[str] = field(default_factory=list)
+    """The names of files that end too early or cannot be read, each with a message."""
+
+
+@dataclass(slots=True)
+class Table:
+    """One file."""
+
+    key: str
+    """What tells the file from the others, whatever form it has by now."""
+    path: Path
+    rows: str
+    """SQL that gives its rows. `line` counts them, from 1; `moment` is the time."""
+    is_readable: bool = True
+
+
+class Tables:
+    """Some files, opened together. Only `stop` may be called from another thread."""
+
+    def __init__(
+        self, paths: Sequence[Path], output: int | None = None, beside: Callable[[Path], Path | None] = lambda _: None
+    ) -> None:
+        """`output` is a descriptor that SQL may write to. `beside` gives the file with the texts of a file of verdicts,
+        row by row, if it has one.
+        """
+        self.tally = Tally()
+        self.tables: list[Table] = []
+        self._paths = paths
+        self._output = output
+        self._beside = beside
+        self._closing = ExitStack()
+        self._spares: list[int] = []
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._stopped = threading.Event()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            files = [(path, self._open(path, opened), self._open(self._beside(path), opened)) for path in self._paths]
+            with contextlib.suppress(OSError):  # there may be no place for temporary files
+                for _ in range(_RESCUED):
+                    self._spares.append(opened.enter_context(tempfile.TemporaryFile()).fileno())
+            self._connection = duckdb.connect(":memory:", config=_SETTINGS)
+            opened.callback(self._connection.close)
+            readable = [file for _, *pair in files for file in pair if file is not None]
+            self._lock([*readable, *self._spares, *([] if self._output is None else [self._output])])
+            for path, file, beside in files:
+                if file is not None:
+                    self._add(path, file, beside)
+            self._closing = opened.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.close()
+
+    def stop(self) -> None:
+        """End the query. Its thread raises `Stopped` soon; call again until it has."""
+        self._stopped.set()
+        if self._connection is not None:
+            with contextlib.suppress(duckdb.ConnectionException):  # closed in this moment
+                self._connection.interrupt()
+
+    def sql(self, text: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a statement.
+
+        Raises:
+            Stopped
+            MemoryError
+            duckdb.Error: a file is damaged.
+        """
+        if self._stopped.is_set():
+            raise Stopped
+        assert self._connection is not None
+        try:
+            rows: list[tuple[Any, ...]] = self._connection.execute(text, values).fetchall()
+        except duckdb.InterruptException as error:
+            raise Stopped from error
+        except duckdb.OutOfMemoryException as error:
+            raise MemoryError("the query needs more than it may have") from error
+        return rows
+
+    def read(self, table: Table, text: str, values: Mapping[str, Any] | None = None) -> bool:
+        """Run a statement on a file. `{rows}` in it stands for the file's rows. False if the file cannot be read; then
+        the tally says so.
+        """
+        if not table.is_readable:
+            return False
+        try:
+            self.sql(text.replace("{rows}", table.rows), values)
+        except duckdb.Error as error:
+            self._complain(table.path, str(error).partition("\n")[0])
+            table.is_readable = self._rescue(table)
+            return self.read(table, text, values)
+        return True
+
+    def _open(self, path: Path | None, opened: ExitStack) -> int | None:
+        """Open a file, wherever it is by now. None if it is gone, because it was the oldest, or cannot be opened."""
+        for place in () if path is None else (path, reader.elsewhere(path)):
+            if place is None:
+                break
+            try:
+                descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self._complain(place, error.strerror or str(error))
+                return None
+            opened.callback(os.close, descriptor)
+            return descriptor
+        return None
+
+    def _lock(self, descriptors: Sequence[int]) -> None:
+        """From here on SQL reaches these files only, and can set nothing."""
+        places = dict.fromkeys(place for descriptor in descriptors for place in _places(descriptor))
+        allowed = ", ".join("'" + place.replace("'", "''") + "'" for place in places)
+        self.sql(f"SET allowed_paths = [{allowed}]")
+        self.sql("SET enable_external_access = false")
+        self.sql("SET lock_configuration = true")
+
+    def _add(self, path: Path, file: int, beside: int | None) -> None:
+        try:
+            rows = self._rows(file, COLUMNS)
+            if beside is not None:
+                rows = _joined(rows, self._rows(beside, _ROLLOUT))
+        except duckdb.Error as error:
+            self._complain(path, str(error).partition("\n")[0])
+        else:
+            self.tables.append(Table(reader.key_of(path), path, _numbered(rows)))
+
+    def _rows(self, file: int, columns: Mapping[str, str]) -> str:
+        """SQL for the rows of a file of any form."""
+        name = os.readlink(_place(file)).removesuffix(_DELETED)
+        if not name.endswith(".parquet"):
+            return _json(file, "gzip" if name.endswith(".gz") else "zstd" if name.endswith(".zst") else "none", columns)
+        source = f"read_parquet('{_place(file)}')"
+        found = {name: kind for name, kind, *_ in self.sql(f"DESCRIBE SELECT * FROM {source}")}
+        cast = [f"{_cast(name, kind, found.get(name))} AS {name}" for name, kind in columns.items()]
+        return f"SELECT {', '.join(cast)} FROM {source}"
+
+    def _complain(self, path: Path, why: str) -> None:
+        """Note a damaged file. DuckDB knows it by its descriptor, which says nothing to people."""
+        said = " ".join(word for word in why.split() if "/proc/self/fd/" not in word).rstrip(": ")
+        self.tally.damaged_files.append(f"{path.name}: {said}")
+
+    def _rescue(self, table: Table) -> bool:
+        """Copy what is whole of a damaged file: one that ends too early, or has a line that is too long for DuckDB."""
+        if not self._spares or table.path.suffix == ".parquet":
+            return False
+        descriptor = self._spares.pop()
+        left = _RESCUED_BYTES
+        with open(descriptor, "wb", closefd=False) as rescued:
+            for line in reader.lines(table.path, []):
+                left -= len(line)
+                if left < 0 or self._stopped.is_set():
+                    break
+                if line.endswith(b"\n"):
+                    rescued.write(line)
+        table.rows = _numbered(_json(descriptor, "none", COLUMNS))
+        return True
+
+
+def _place(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
+
+
+def _places(descriptor: int) -> list[str]:
+    """What a descriptor leads to, and what its file will be called when it is closed, or packed and deleted: DuckDB
+    asks for the name each time.
+    """
+    name = os.readlink(_place(descriptor))
+    names = dict.fromkeys((name, name.removesuffix(LIVE) + CLOSED if name.endswith(LIVE) else name))
+    return [_place(descriptor), *names, *(f"{each}{_DELETED}" for each in names)]
+
+
+def _json(descriptor: int, compression: str, columns: Mapping[str, str]) -> str:
+    """Lines that are no objects give rows of nulls."""
+    declared = ", ".join(f"{name}: '{kind}'" for name, kind in columns.items())
+    return (
+        f"SELECT * FROM read_json('{_place(descriptor)}', format = 'newline_delimited', columns = {{{declared}}}, "
+        f"compression = '{compression}', ignore_errors = true, maximum_object_size = {_MAX_LINE_BYTES})"
+    )
+
+
+def _joined(verdicts: str, rollouts: str) -> str:
+    """Verdicts with the texts of the rollouts that they are on, row by row. Where the ids differ, there are no texts."""
+    is_same = "(t.id IS NULL OR v.id::VARCHAR = t.id::VARCHAR)"
+    columns = ", ".join(
+        f"coalesce(v.{name}, CASE WHEN {is_same} THEN coalesce({', '.join(f't.{each}' for each in names)}) END) AS {name}"
+        for name, names in _TEXTS.items()
+    )
+    return (
+        f"SELECT v.* EXCLUDE is_there REPLACE ({columns}) FROM (SELECT true AS is_there, * FROM ({verdicts})) v "
+        f"POSITIONAL JOIN ({rollouts}) t WHERE is_there"
+    )
+
+
+def _numbered(rows: str) -> str:
+    return f"(SELECT row_number() OVER () AS line, try_cast(time AS TIMESTAMP) AS moment, * FROM ({rows}))"
+
+
+def _cast(name: str, kind: str, found: str | None) -> str:
+    """A column of a Parquet file, in the type that it has in JSON lines."""
+    if found is None:
+        return f"NULL::{kind}"
+    if name == "time" and found.startswith("TIMESTAMP"):
+        return f"make_timestamp(epoch_us({name}))"
+    if found.startswith("STRUCT") or found.endswith("]") or (name == "id" and found != JSON):
+        return f"to_json({name})::{kind}"
+    return f"try_cast({name} AS {kind})"

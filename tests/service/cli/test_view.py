@@ -1,0 +1,107 @@
+"""`rewardline view` as a user runs it."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, expect
+from typer.testing import CliRunner
+
+from service.cli.main import app
+from service.cli.view import files, rollouts_of
+from tests.browser import Opened
+from tests.conftest import ROOT
+from tests.tables import table
+from tests.waiting import PATIENCE_S
+
+VERDICT = {"status": "ok", "score": 0.0, "reward": 0.0, "reason": "wrong_answer", "verifier": "math", "version": "1"}
+DETAIL = {"span": [17, 18], "channel": "boxed"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What somebody has after `rewardline score rollouts.jsonl`."""
+    rollouts = [{"id": name, "response": f"So it is {name}\\boxed{{7}}", "answer": "8"} for name in ("<b>a</b>", "b")]
+    verdicts = [{"line": at, "id": each["id"], **VERDICT, "extracted": "7"} for at, each in enumerate(rollouts)]
+    verdicts[1] |= {"detail": DETAIL}
+    for name, rows in (("rollouts.jsonl", rollouts), ("rollouts.verdicts.jsonl", verdicts)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+@contextmanager
+def viewed(*arguments: object) -> Iterator[str]:
+    """The address of a view. It ends by Ctrl-C."""
+    command = [sys.executable, "-m", "service", "view", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        try:
+            assert process.stdout is not None
+            found = re.fullmatch(
+                r"Shows \d+ files? on (http://127\.0\.0\.1:\d+/) until Ctrl-C\.\n", process.stdout.readline()
+            )
+            assert found
+            yield found[1]
+            process.send_signal(signal.SIGINT)
+            assert (process.wait(PATIENCE_S), process.communicate()) == (0, ("", ""))
+        finally:
+            process.kill()
+
+
+def test_stored_results_are_looked_at_without_a_service(folder: Path, context: BrowserContext) -> None:
+    with viewed(folder) as address:
+        opened = Opened(context, address)
+        page = opened.page
+        expect(page.locator("#said")).to_have_text("2 of 2 records in 1 file, mean reward 0.")
+        expect(page.locator("nav a")).to_have_text(["Log"])
+        page.get_by_role("button", name="Open the record of id b").click()
+        shown = page.locator("#opened")
+        expect(shown.locator("mark")).to_have_text("7")
+        expect(shown).to_contain_text("wrong answer by math")
+        expect(shown.get_by_role("link")).to_have_count(0)
+        assert opened.complaints == []
+        for host, status in (("evil.example", 400), ("127.0.0.1.evil.example", 400), ("localhost:1", 200)):
+            reply = httpx.get(f"{address}v1/log", headers={"Host": host}, timeout=PATIENCE_S)
+            assert (reply.status_code, "access-control-allow-origin" in reply.headers) == (status, False)
+        assert httpx.get(f"{address}console/log").headers["content-security-policy"].startswith("default-src 'none'")
+        assert httpx.get(f"{address}v1/log?limit=x").json()["errors"][0]["loc"] == ["query", "limit"]
+        assert httpx.get(f"{address}v1/score").status_code == 404
+
+
+@table(
+    "arguments, said",
+    [
+        ([], "Missing argument"),
+        (["nosuch.jsonl"], "no folder or file nosuch.jsonl"),
+        (["."], "no files to show in ."),
+        (["rollouts.jsonl", "--port", "70000"], "65535"),
+    ],
+)
+def test_what_cannot_be_shown_says_why(tmp_path: Path, arguments: list[str], said: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        done = CliRunner().invoke(app, ["view", *arguments])
+    assert done.exit_code != 0
+    assert said in " ".join(done.stderr.split())
+
+
+def test_a_port_that_is_taken_says_so(folder: Path) -> None:
+    with viewed(folder) as address:
+        done = CliRunner().invoke(app, ["view", str(folder), "--port", str(httpx.URL(address).port)])
+    assert (done.exit_code, "in use" in done.stderr) == (2, True)
+
+
+def test_folders_give_what_may_hold_records(folder: Path) -> None:
+    for name in ("notes.txt", ".hidden.jsonl", "audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl", "more.parquet"):
+        (folder / name).touch()
+    names = [path.name for path in files([folder])]
+    assert names == ["audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl", "more.parquet", "rollouts.verdicts.jsonl"]
+    assert files([folder / "rollouts.jsonl"]) == [folder / "rollouts.jsonl"]
+    assert rollouts_of(folder / "rollouts.verdicts.jsonl") == folder / "rollouts.jsonl"
+    assert rollouts_of(folder / "rollouts.jsonl") is None
