@@ -67,6 +67,8 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         "Operate",
         (
             ("Operate", "docs/operate.md"),
+            ("The console", "docs/console.md"),
+            ("Teams and their keys", "docs/tenants.md"),
             ("Runbook", "docs/runbook.md"),
             ("Reliability", "docs/reliability.md"),
             ("Traces", "docs/tracing.md"),
