@@ -206,8 +206,11 @@ def router(desk: Desk | None) -> APIRouter:
     routes = APIRouter(prefix=PATH, tags=["log"], responses=_REFUSALS)
 
     async def ask(request: Request, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
-        async with cancelled_on_disconnect(request.receive):
-            return await _open(desk).ask(CALLER.get().name, question, choose)
+        try:
+            async with cancelled_on_disconnect(request.receive):
+                return await _open(desk).ask(CALLER.get().name, question, choose)
+        except reader.NotThere as error:
+            raise NotFound(str(error)) from error
 
     @routes.get("", operation_id="search_log")
     async def page(query: Annotated[LogPageQuery, Query()], request: Request) -> LogPage:
@@ -251,7 +254,10 @@ def router(desk: Desk | None) -> APIRouter:
             lambda tables, output: search.export(tables, filters, query.format, output),
             filters.may_be_in,
         )
-        first = await anext(parts, b"")  # a refusal gets its own status
+        try:
+            first = await anext(parts, b"")  # a refusal gets its own status
+        except reader.NotThere as error:
+            raise NotFound(str(error)) from error
         name = f"attachment; filename=log.{query.format}"
         return StreamingResponse(
             _streamed(first, parts), media_type=_MEDIA[query.format], headers={"Content-Disposition": name}

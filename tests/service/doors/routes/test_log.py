@@ -118,6 +118,14 @@ def test_without_a_log_the_setting_is_named(served: Served, path: str) -> None:
     assert "audit_dir" in reply.json()["detail"]
 
 
+def test_a_folder_that_is_gone_is_said_to_be_gone(serve: Serve, tmp_path: Path) -> None:
+    served = serve(audit_dir=str(tmp_path / "audit"))
+    (tmp_path / "audit").rmdir()
+    for path in ("", "/summary", "/export"):
+        reply = httpx.get(f"{served.url}/v1/log{path}", timeout=PATIENCE_S)
+        assert (reply.status_code, "no folder or file" in reply.text) == (404, True)
+
+
 def test_what_others_sent_is_for_the_scope_admin(serve: Serve, tmp_path: Path) -> None:
     secrets = {scope: f"{scope}-secret-0123456789" for scope in ("score", "sandbox", "admin")}
     lines = [
