@@ -1,5 +1,6 @@
 """`rewardline view` shows stored results in a browser: files of `rewardline score`, exports, and audit logs."""
 
+import contextlib
 import socket
 import webbrowser
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from service.cli.console import fail, quiet_settings, say
 from service.doors.http.view import HOST, build_view
 from service.observe.audit_log import reader
 from service.observe.audit_log.desk import Desk
+from service.settings import SettingsError
 
 _VERDICTS: Final = ".verdicts.jsonl"
 _FORMS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
@@ -27,8 +29,9 @@ def command(
 ) -> None:
     """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs."""
     try:
+        quiet_settings()
         found = files(places)
-    except reader.NotThere as error:
+    except (reader.NotThere, SettingsError) as error:
         raise fail(str(error)) from error
     if not found:
         raise fail(f"no files to show in {', '.join(map(str, places))}; they end with {', '.join(_FORMS)}")
@@ -36,23 +39,13 @@ def command(
         listening = socket.create_server((HOST, port))
     except OSError as error:
         raise fail(f"port {port}: {error.strerror}") from error
-    with listening:
+    with listening, contextlib.suppress(KeyboardInterrupt):
+        server = uvicorn.Server(uvicorn.Config(build_view(Desk(lambda: files(places), rollouts_of)), log_config=None))
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         say(f"Shows {len(found)} {'file' if len(found) == 1 else 'files'} on {address} until Ctrl-C.")
         if open_it:
             webbrowser.open(address)
-        quiet_settings()
-        serve(places, listening)
-
-
-def serve(places: Sequence[Path], listening: socket.socket) -> None:
-    """Serve the pages until Ctrl-C."""
-    desk = Desk(lambda: files(places), rollouts_of)
-    config = uvicorn.Config(build_view(desk), log_config=None, server_header=False, lifespan="off")
-    try:
-        uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        return
+        server.run(sockets=[listening])
 
 
 def files(places: Sequence[Path]) -> list[Path]:

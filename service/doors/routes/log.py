@@ -201,20 +201,29 @@ class LogSummary(BaseModel):
     read: LogRead
 
 
-def router(desk: Desk | None) -> APIRouter:
+def router(kept: Desk | None) -> APIRouter:
     """The routes. There is no desk where no log is kept."""
     routes = APIRouter(prefix=PATH, tags=["log"], responses=_REFUSALS)
 
-    async def ask(request: Request, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
-        async with cancelled_on_disconnect(request.receive):
-            return await _open(desk).ask(CALLER.get().name, question, choose)
+    def there() -> Desk:
+        if kept is None:
+            raise NotFound("no audit log is kept here; set audit_dir (REWARDLINE_AUDIT_DIR) to a folder for it")
+        return kept
+
+    async def ask(desk: Desk, request: Request, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
+        try:
+            async with cancelled_on_disconnect(request.receive):
+                return await desk.ask(CALLER.get().name, question, choose)
+        except reader.NotThere as error:
+            raise NotFound(str(error)) from error
 
     @routes.get("", operation_id="search_log")
     async def page(query: Annotated[LogPageQuery, Query()], request: Request) -> LogPage:
         """Records of the audit log, the newest first or in another order. Their texts are cut."""
-        filters = query.filters()
+        desk, filters = there(), query.filters()
         try:
             found = await ask(
+                desk,
                 request,
                 lambda tables: search.page(tables, filters, query.order, query.limit, query.cursor),
                 filters.may_be_in,
@@ -229,7 +238,10 @@ def router(desk: Desk | None) -> APIRouter:
         key = query.row.rpartition(":")[0]
         try:
             found = await ask(
-                request, lambda tables: search.record(tables, query.row), lambda path: reader.key_of(path) == key
+                there(),
+                request,
+                lambda tables: search.record(tables, query.row),
+                lambda path: reader.key_of(path) == key,
             )
         except NoRecord as error:
             raise NotFound("the log has no such row, or not any more") from error
@@ -238,32 +250,29 @@ def router(desk: Desk | None) -> APIRouter:
     @routes.get("/summary", operation_id="summarise_log")
     async def summary(query: Annotated[LogFilters, Query()], request: Request) -> LogSummary:
         """Counts of records by what they are, by their reward and over time; and failures, grouped."""
-        filters = query.filters()
-        found = await ask(request, lambda tables: search.summary(tables, filters), filters.may_be_in)
+        desk, filters = there(), query.filters()
+        found = await ask(desk, request, lambda tables: search.summary(tables, filters), filters.may_be_in)
         return LogSummary.model_validate(found)
 
     @routes.get("/export", operation_id="export_log", response_class=StreamingResponse, responses=_EXPORTED)
     async def export(query: Annotated[LogExportQuery, Query()]) -> StreamingResponse:
         """The whole records as a file, which `rewardline score` and `rewardline view` read."""
-        filters = query.filters()
-        parts = _open(desk).stream(
+        desk, filters = there(), query.filters()
+        parts = desk.stream(
             CALLER.get().name,
             lambda tables, output: search.export(tables, filters, query.format, output),
             filters.may_be_in,
         )
-        first = await anext(parts, b"")  # a refusal gets its own status
+        try:
+            first = await anext(parts, b"")  # a refusal gets its own status
+        except reader.NotThere as error:
+            raise NotFound(str(error)) from error
         name = f"attachment; filename=log.{query.format}"
         return StreamingResponse(
             _streamed(first, parts), media_type=_MEDIA[query.format], headers={"Content-Disposition": name}
         )
 
     return routes
-
-
-def _open(desk: Desk | None) -> Desk:
-    if desk is None:
-        raise NotFound("no audit log is kept here; set audit_dir (REWARDLINE_AUDIT_DIR) to a folder for it")
-    return desk
 
 
 async def _streamed(first: bytes, parts: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:

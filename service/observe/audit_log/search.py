@@ -208,15 +208,14 @@ def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"]
     """Write the records to a pipe. `output` is its descriptor, which the tables may write to."""
     # A damaged file is found before anything of it is written.
     readable = [table for table in tables.tables if tables.read(table, "SELECT count(status) FROM {rows}")]
-    if not readable:
-        return
     columns = {name: name for name in COLUMNS} | {"time": _TIME, "request_id": "coalesce(request_id, '')"}
     if form == "parquet":  # as the log's own files
         columns |= {name: f"{name}::VARCHAR" for name, kind in COLUMNS.items() if kind == "JSON"}
         columns |= {"time": "make_timestamptz(epoch_us(moment))", "id": "id ->> '$'"}
     shown = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    wanted = [f"SELECT {shown} FROM {table.rows} WHERE {_IS_WHOLE} AND ({filters.condition()})" for table in readable]
-    # Lines of several files make one file; Parquet of several files does not.
+    condition = f"{_IS_WHOLE} AND ({filters.condition()})"
+    wanted = [f"SELECT {shown} FROM {rows} WHERE {condition}" for rows in tables.together(readable)]
+    # Lines that follow lines make one file; Parquet that follows Parquet does not.
     for rows in wanted if form == "jsonl" else [" UNION ALL ".join(wanted)]:
         how = "FORMAT json" if form == "jsonl" else "FORMAT parquet, COMPRESSION zstd"
         tables.sql(f"COPY ({rows}) TO '/proc/self/fd/{output}' ({how}, USE_TMP_FILE false)", filters.values())

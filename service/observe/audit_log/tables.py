@@ -77,6 +77,8 @@ class Table:
     path: Path
     rows: str
     """SQL that gives its rows. `line` counts them, from 1; `moment` is the time."""
+    lines: tuple[str, int] | None = None
+    """The compression and the descriptor of a file of JSON lines that stands alone."""
     is_readable: bool = True
 
 
@@ -160,6 +162,17 @@ class Tables:
             return self.read(table, text, values)
         return True
 
+    def together(self, tables: Sequence[Table]) -> list[str]:
+        """SQL for the rows of some files: few statements, because each file in a union would hold memory of its own."""
+        rows = [table.rows for table in tables if table.lines is None]
+        by_compression: dict[str, list[int]] = {}
+        for table in tables:
+            if table.lines is not None:
+                by_compression.setdefault(table.lines[0], []).append(table.lines[1])
+        rows += (_numbered(_json(files, how, COLUMNS)) for how, files in by_compression.items())
+        none = ", ".join(f"NULL::{kind} AS {name}" for name, kind in COLUMNS.items())
+        return rows or [_numbered(f"SELECT {none} WHERE false")]
+
     def _open(self, path: Path | None, opened: ExitStack) -> int | None:
         """Open a file, wherever it is by now. None if it is gone, because it was the oldest, or cannot be opened."""
         for place in () if path is None else (path, reader.elsewhere(path)):
@@ -191,14 +204,16 @@ class Tables:
                 rows = _joined(rows, self._rows(beside, _ROLLOUT))
         except duckdb.Error as error:
             self._complain(path, str(error).partition("\n")[0])
-        else:
-            self.tables.append(Table(reader.key_of(path), path, _numbered(rows)))
+            return
+        compression = _compression(file)
+        lines = None if compression is None or beside is not None else (compression, file)
+        self.tables.append(Table(reader.key_of(path), path, _numbered(rows), lines))
 
     def _rows(self, file: int, columns: Mapping[str, str]) -> str:
         """SQL for the rows of a file of any form."""
-        name = os.readlink(_place(file)).removesuffix(_DELETED)
-        if not name.endswith(".parquet"):
-            return _json(file, "gzip" if name.endswith(".gz") else "zstd" if name.endswith(".zst") else "none", columns)
+        compression = _compression(file)
+        if compression is not None:
+            return _json([file], compression, columns)
         source = f"read_parquet('{_place(file)}')"
         found = {name: kind for name, kind, *_ in self.sql(f"DESCRIBE SELECT * FROM {source}")}
         cast = [f"{_cast(name, kind, found.get(name))} AS {name}" for name, kind in columns.items()]
@@ -222,7 +237,8 @@ class Tables:
                     break
                 if line.endswith(b"\n"):
                     rescued.write(line)
-        table.rows = _numbered(_json(descriptor, "none", COLUMNS))
+        table.rows = _numbered(_json([descriptor], "none", COLUMNS))
+        table.lines = "none", descriptor
         return True
 
 
@@ -239,11 +255,19 @@ def _places(descriptor: int) -> list[str]:
     return [_place(descriptor), *names, *(f"{each}{_DELETED}" for each in names)]
 
 
-def _json(descriptor: int, compression: str, columns: Mapping[str, str]) -> str:
+def _compression(file: int) -> str | None:
+    """How lines are packed. None for Parquet."""
+    name = os.readlink(_place(file)).removesuffix(_DELETED)
+    if name.endswith(".parquet"):
+        return None
+    return "gzip" if name.endswith(".gz") else "zstd" if name.endswith(".zst") else "none"
+
+
+def _json(descriptors: Sequence[int], compression: str, columns: Mapping[str, str]) -> str:
     """Lines that are no objects give rows of nulls."""
     declared = ", ".join(f"{name}: '{kind}'" for name, kind in columns.items())
     return (
-        f"SELECT * FROM read_json('{_place(descriptor)}', format = 'newline_delimited', columns = {{{declared}}}, "
+        f"SELECT * FROM read_json({list(map(_place, descriptors))}, format = 'newline_delimited', columns = {{{declared}}}, "
         f"compression = '{compression}', ignore_errors = true, maximum_object_size = {_MAX_LINE_BYTES})"
     )
 

@@ -101,7 +101,7 @@ def test_folders_give_what_may_hold_records(folder: Path) -> None:
     for name in ("notes.txt", ".hidden.jsonl", "audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl", "more.parquet"):
         (folder / name).touch()
     names = [path.name for path in files([folder])]
-    assert names == ["audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl", "more.parquet", "rollouts.verdicts.jsonl"]
+    assert names == ["more.parquet", "rollouts.verdicts.jsonl", "audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl"]
     assert files([folder / "rollouts.jsonl"]) == [folder / "rollouts.jsonl"]
     assert rollouts_of(folder / "rollouts.verdicts.jsonl") == folder / "rollouts.jsonl"
     assert rollouts_of(folder / "rollouts.jsonl") is None

@@ -377,6 +377,20 @@ def test_an_export_holds_the_same_records(folder: Path, tmp_path: Path, form: An
     assert {line["time"] for line in lines} == {row["time"] for row in wanted}
 
 
+def test_an_export_of_nothing_is_a_table_without_rows(tmp_path: Path) -> None:
+    with (tmp_path / "export.parquet").open("wb") as output:
+        ask([tmp_path], search.export, Filters(), "parquet", output.fileno(), output=output.fileno())
+    assert ask([tmp_path / "export.parquet"], search.page, Filters(), "newest", 9, None)["rows"] == []
+
+
+def test_many_files_are_exported_as_few(tmp_path: Path) -> None:
+    for first in range(0, 300, 2):
+        file(tmp_path, range(first, first + 2))
+    with (tmp_path / "export.parquet").open("wb") as output:
+        ask([tmp_path], search.export, Filters(), "parquet", output.fileno(), output=output.fileno())
+    assert ask([tmp_path / "export.parquet"], search.summary, Filters())["records"] == 300
+
+
 def test_verdicts_are_shown_with_the_texts_of_their_rollouts(tmp_path: Path) -> None:
     rollouts: list[JSON] = [
         {"id": "a", "completion": "It is 7.", "gold": {"x": [1]}, "data_source": "own", "params": {"abs_tol": 1}},
