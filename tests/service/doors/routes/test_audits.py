@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from tests.conftest import Serve, Served
+from tests.conftest import ROOT, Serve, Served
 from tests.tables import table
 from tests.waiting import PATIENCE_S, eventually
 
@@ -295,3 +295,29 @@ def test_it_needs_the_scope_admin(serve: Serve, tmp_path: Path) -> None:
         problem(caller.get(f"/v1/audits/{audit_id}", headers=headers(READER)), 403)
         problem(caller.get(f"/v1/audits/{audit_id}/report", headers=headers(READER)), 403)
         assert caller.get(f"/v1/audits/{audit_id}", headers=headers(KEY)).status_code == 200
+
+
+@table(
+    ("name", "options", "kinds"),
+    [
+        ("math/gsm8k_references.jsonl", {"verifier": "math"}, {"worked_solution": 27}),
+        ("math/deepmath_golds.jsonl", {"verifier": "math", "limit": 300}, {}),
+        ("math/inspect_cases.jsonl", {"verifier": "math", "limit": 20}, None),
+        ("reports/numeric.jsonl", {}, {}),
+    ],
+)
+def test_real_data_sets_are_audited_and_stay_right_when_mended(
+    caller: httpx.Client, name: str, options: JSON, kinds: Mapping[str, int] | None
+) -> None:
+    body = (ROOT / "tests" / "data" / name).read_bytes()
+    view = audited(caller, body, **options)
+    assert (view["state"], view["unjudged"], view["bad_rows"]) == ("done", 0, 0), view["kinds"]
+    assert kinds is None or reasons(view) == kinds
+    fixes = [json.loads(line) for line in caller.get(f"/v1/audits/{view['audit_id']}/fixes").text.splitlines()]
+    rows = [json.loads(line) for line in body.splitlines()]
+    items = [
+        {"verifier": "math", "response": fix["value"], "reference": rows[fix["row"] - 1][fix["path"][0]]}
+        for fix in fixes
+    ]
+    results = caller.post("/v1/score", json={"items": items}).json()["results"] if items else []
+    assert [item for item, result in zip(items, results, strict=True) if result["score"] != 1.0] == []
