@@ -162,7 +162,7 @@ def test_the_answer_is_judged_by_another_verifier(found: Found) -> None:
     assert (wrong.score, wrong.reason) == (0.0, "wrong_answer")
     half = found.judge("trajectory", [*BOOKED[:-1], says("\\boxed{13}")], **asked, credit="mean", weights={"answer": 3})
     assert half.score == 0.25
-    own = {"answer": {"verifier": "math", "reference": "12"}, "reference": WANTED, "required": WANTED}
+    own: JSON = {"answer": {"verifier": "math", "reference": "12"}, "reference": WANTED, "required": WANTED}
     assert found.judge("trajectory", BOOKED, **own).score == 1.0
 
 
