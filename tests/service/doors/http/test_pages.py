@@ -88,8 +88,8 @@ def test_a_key_is_asked_of_calls_and_not_of_the_page(serve: Serve, browser: Brow
             reference.execute()
         assert answered.value.status == 401
         reference.open("Authentication")
-        reference.page.get_by_placeholder("api-token").first.fill(KEY)
-        reference.page.get_by_role("button", name="Set").first.click()
+        reference.page.get_by_placeholder("api-token").fill(KEY)
+        reference.page.get_by_role("button", name="Set").click()
         reference.open("Judge a batch")
         with reference.page.expect_response(f"{server.url}/v1/score") as answered:
             reference.execute()
