@@ -256,7 +256,7 @@ def router(kept: Desk | None) -> APIRouter:
 
     @routes.get("/export", operation_id="export_log", response_class=StreamingResponse, responses=_EXPORTED)
     async def export(query: Annotated[LogExportQuery, Query()]) -> StreamingResponse:
-        """The whole records as a file, which `rewardline score` and `rewardline view` read."""
+        """The whole records as a file, which `rewardline log` and `rewardline view` read."""
         desk, filters = there(), query.filters()
         parts = desk.stream(
             CALLER.get().name,
