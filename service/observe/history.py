@@ -108,7 +108,8 @@ class History:
         """Take a sample at each step, for as long as the service runs."""
         self.sample()
         while True:
-            await asyncio.sleep(STEP_S - self._clock() % STEP_S)
+            due = (self._step + 1) * STEP_S  # timers may fire a little early, and the step is then still to come
+            await asyncio.sleep(max(0.0, due - self._clock()))
             self.sample()
 
     def sample(self) -> None:

@@ -238,6 +238,29 @@ async def test_it_samples_at_each_step_until_it_is_cancelled() -> None:
     assert seen == [2.0, STEP_S, 2 * STEP_S, 3 * STEP_S]
 
 
+@in_virtual_time
+async def test_a_timer_that_fires_a_little_early_costs_no_step() -> None:
+    loop = asyncio.get_running_loop()
+    read: set[float] = set()
+
+    def clock() -> float:
+        """Early when it is read for the first time after each third sleep, as timers of whole milliseconds are."""
+        now = loop.time()
+        early = 0.0 if now in read or now % (3 * STEP_S) else 1e-4
+        read.add(now)
+        return now - early
+
+    queue = Metric("queue", "", "gauge")
+    queue.add_sample("queue", {}, 1.0)
+    rows = [Row("row", [Panel("panel", "about", [Line(Level("queue"))])])]
+    history = History(lambda: [queue], rows=rows, clock=clock)
+    running = asyncio.create_task(history.run())
+    await asyncio.sleep(STEP_S * 10 + 1)
+    running.cancel()
+    (series,) = history.since()().series
+    assert series.values[-10:] == [1.0] * 10
+
+
 def test_every_kind_of_line_of_the_table_is_understood() -> None:
     metrics = Metrics("test")
     now = 0.0
