@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import os
 import threading
 import urllib.parse
@@ -50,6 +51,7 @@ Indexed = tuple[int, Result]
 
 _CACHE_MODES = ("use", "refresh", "off")
 _CLOSE_TIMEOUT_S = 5.0
+_BUDGET_EXHAUSTED = "budget_exhausted"
 _ANSWER_MARGIN_S, _ANSWER_MARGIN_SHARE = 1.0, 0.1
 """The server's deadline ends earlier than the caller's by the smaller of these two, so that its answer still arrives."""
 _MIN_TIMEOUT_S = 0.001
@@ -156,6 +158,15 @@ class AsyncClient(ConfiguredClient):
         return await self._with_retries(
             lambda transport, timeout_s: transport.verifiers(timeout_s), self._config.timeout_s
         )
+
+    async def usage(self) -> dict[str, Any]:
+        """What this key's tenant and its runs have used, and what they may use. HTTP only.
+
+        Raises:
+            RequestError: The server refused the request; the subclass says why.
+            Unavailable: No answer came in time.
+        """
+        return await self.call("GET", "/v1/usage")
 
     async def open_interaction(self, fields: Mapping[str, Any], *, deadline_s: float | None = None) -> str:
         """Open an interaction of several turns, and return its id.
@@ -369,7 +380,7 @@ class AsyncClient(ConfiguredClient):
             keys = list(unsettled)
 
             def take(position: int, result: Result, keys: list[int] = keys) -> None:
-                if result.status is Status.FAILED:
+                if result.status is Status.FAILED and not _is_final(result, deadline.remaining_s()):
                     failed[keys[position]] = result
                 else:
                     emit(unsettled.pop(keys[position]), result)
@@ -392,7 +403,8 @@ class AsyncClient(ConfiguredClient):
                 resends += 1
             elif not _asks_to_wait(fault):
                 faults += 1
-            pause_s = backoff.next_s(fault.retry_after_s if fault else None)
+            unjudged_yet = (failed[key] for key in unsettled if key in failed)
+            pause_s = backoff.next_s(fault.retry_after_s if fault else _asked_pause_s(unjudged_yet))
             spent = faults > self._config.max_retries or resends > self._config.max_resends
             if spent or pause_s >= deadline.remaining_s():
                 break
@@ -513,6 +525,25 @@ async def _within(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
         return await asyncio.wait_for(work, max(timeout_s, 0.0))
     except asyncio.TimeoutError as error:
         raise Unavailable("deadline", "no answer within the deadline") from error
+
+
+def _is_final(result: Result, remaining_s: float) -> bool:
+    """Whether it helps nobody to send the item of a `failed` result again: a budget is used up, and not anew in time."""
+    pause_s = _budget_pause_s(result)
+    return pause_s is not None and pause_s >= remaining_s
+
+
+def _asked_pause_s(failed: Iterable[Result]) -> float | None:
+    """The longest pause that budgets ask for."""
+    return max((pause for pause in map(_budget_pause_s, failed) if pause is not None), default=None)
+
+
+def _budget_pause_s(result: Result) -> float | None:
+    """How long the budget is used up because of which the item was not judged. None: it has another reason."""
+    if result.reason != _BUDGET_EXHAUSTED:
+        return None
+    pause = result.detail.get("retry_after_s")
+    return float(pause) if isinstance(pause, (int, float)) else math.inf
 
 
 def _asks_to_wait(fault: Unavailable) -> bool:

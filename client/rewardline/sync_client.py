@@ -62,6 +62,7 @@ class Client(ConfiguredClient):
     score = _blocking(AsyncClient.score)
     score_one = _blocking(AsyncClient.score_one)
     verifiers = _blocking(AsyncClient.verifiers)
+    usage = _blocking(AsyncClient.usage)
     open_interaction = _blocking(AsyncClient.open_interaction)
     take_turn = _blocking(AsyncClient.take_turn)
     show_interaction = _blocking(AsyncClient.show_interaction)

@@ -36,6 +36,7 @@ class FakeServer:
         self.faults: deque[Fault] = deque()
         self.fails: Counter[str] = Counter()
         """For each response, how often its items still get `failed`."""
+        self.failure: dict[str, Any] = {"reason": "worker_lost"}
         self.max_items = 4096
         self.max_bytes = 64 * 1024 * 1024
         self.api_key: str | None = None
@@ -139,7 +140,7 @@ class FakeServer:
             return {**answer, "status": "invalid", "score": None, "reward": None, "reason": "bad_text"}
         if self.fails[response] > 0:
             self.fails[response] -= 1
-            return {**answer, "status": "failed", "score": None, "reward": None, "reason": "worker_lost"}
+            return {**answer, "status": "failed", "score": None, "reward": None, **self.failure}
         reference = body.get("references", {}).get(item.get("reference_id"), item.get("reference"))
         if reference is None:
             return {**answer, "status": "invalid", "score": None, "reward": None, "reason": "no_reference"}

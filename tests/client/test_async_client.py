@@ -127,6 +127,28 @@ async def test_what_keeps_failing_stays_failed_without_a_score(server: FakeServe
         raise_for_failed(results)
 
 
+@pytest.mark.parametrize("detail", [{}, {"retry_after_s": 50.0}])
+async def test_a_budget_that_is_used_up_for_longer_than_the_deadline_is_not_asked_again(
+    server: FakeServer, detail: dict[str, Any]
+) -> None:
+    server.fails["1"] = 1000
+    server.failure = {"reason": "budget_exhausted", "detail": detail}
+    async with AsyncClient(server.url) as client, asyncio.timeout(PATIENCE_S):
+        results = await client.score(items(3), deadline_s=30)
+    assert len(server.bodies) == 1
+    assert [result.score for result in results] == [right(3)[0], None, right(3)[2]]
+    assert results[1].reason == "budget_exhausted"
+
+
+async def test_a_budget_that_begins_anew_is_waited_for(server: FakeServer) -> None:
+    server.fails["1"] = 1
+    server.failure = {"reason": "budget_exhausted", "detail": {"retry_after_s": 0.3}}
+    async with AsyncClient(server.url) as client:
+        results = await client.score(items(3))
+    assert [result.score for result in results] == right(3)
+    assert server.arrived_at[1] - server.arrived_at[0] >= 0.3
+
+
 @pytest.mark.parametrize("status", [429, 503])
 async def test_retry_after_is_waited_for(server: FakeServer, status: int) -> None:
     server.faults.extend([answering(status, {"Retry-After": "0.3"})] * 2)
