@@ -204,10 +204,12 @@ class SandboxUnavailable(Exception):
     The caller may try again.
     """
 
-    def __init__(self, message: str, reason: str = "sandbox_unavailable") -> None:
+    def __init__(self, message: str, reason: str = "sandbox_unavailable", **detail: object) -> None:
         super().__init__(message)
         self.reason = reason
-        """A short stable word: sandbox_unavailable, sandbox_busy, box_died, language_unavailable."""
+        """A short stable word: sandbox_unavailable, sandbox_busy, box_died, language_unavailable, budget_exhausted."""
+        self.detail = detail
+        """Small JSON beside the message."""
 
 
 class Sandbox(ABC):

@@ -69,8 +69,8 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
         return cls(Status.INVALID, None, reason, None, {"message": clip(message)})
 
     @classmethod
-    def failed(cls, reason: str, message: str = "") -> "Verdict":
-        return cls(Status.FAILED, None, reason, None, {"message": clip(message)} if message else {})
+    def failed(cls, reason: str, message: str = "", **detail: Any) -> "Verdict":
+        return cls(Status.FAILED, None, reason, None, {"message": clip(message), **detail} if message else detail)
 
 
 def clip(text: str | None) -> str | None:
@@ -135,12 +135,13 @@ class InvalidItem(Exception):
 class Unavailable(Exception):
     """A part needed to judge this item is unavailable.
 
-    The status becomes `failed`; this says nothing about the response.
+    The status becomes `failed`; this says nothing about the response. `detail` is small JSON for the verdict.
     """
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, **detail: Any) -> None:
         super().__init__(message)
         self.reason = reason
+        self.detail = detail
 
 
 class Verifier(ABC, Generic[P]):

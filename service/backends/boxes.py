@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import structlog
 
+from fairness import TENANT
 from sandbox import self_check
 from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Backend, BoxSize
@@ -24,8 +25,11 @@ from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import Counters, PooledSandbox
 from sandbox.boxes.remote import RemoteSandbox, TlsFiles
 from service.cancellation import cancel
+from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
 from service.settings import Settings
+from service.tenant import RUN
+from service.usage.ledger import REASON, Ledger
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
 
@@ -125,9 +129,17 @@ class Boxes(Sandbox):
     """The sandbox of the service: the first of `kinds` that works here."""
 
     def __init__(
-        self, kinds: Sequence[Kind], check: Callable[[Sandbox], Awaitable[self_check.Report]], *, slots: int = 1
+        self,
+        kinds: Sequence[Kind],
+        check: Callable[[Sandbox], Awaitable[self_check.Report]],
+        *,
+        slots: int = 1,
+        usage: Ledger | None = None,
     ) -> None:
-        """`check(sandbox)` attacks a sandbox. `slots` is the number of boxes until a kind is chosen."""
+        """`check(sandbox)` attacks a sandbox. `slots` is the number of boxes until a kind is chosen. CPU seconds are
+        counted in `usage`.
+        """
+        self._usage = Ledger() if usage is None else usage
         self._kinds = kinds
         self._check = check
         self._slots = slots
@@ -251,13 +263,23 @@ class Boxes(Sandbox):
         await self.settled()
         if self._chosen is None:
             raise SandboxUnavailable(self._why or "the boxes are not started")
+        refusal = self._usage.refusal((Measure.CPU_S,))
+        if refusal is not None:
+            raise SandboxUnavailable(refusal.message, REASON, **refusal.detail)
+        used_s = 0.0
 
         def count(position: int, result: RunResult) -> bool:
-            self.cpu_s += result.cpu_s
+            nonlocal used_s
+            used_s += result.cpu_s
             return True if on_result is None else on_result(position, result)
 
-        built = await self._chosen[1].run(program, runs, count)
-        self.cpu_s += 0.0 if built.cached else built.cpu_s
+        try:
+            built = await self._chosen[1].run(program, runs, count)
+            used_s += 0.0 if built.cached else built.cpu_s
+        finally:  # also what a caller that has gone has used
+            self.cpu_s += used_s
+            if used_s:
+                self._usage.note(TENANT.get(), RUN.get(), {Measure.CPU_S: used_s})
         return built
 
     async def _choose_or_say(self) -> None:

@@ -6,11 +6,16 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Final
 
+from fairness import TENANT
 from service.cache.verdict_cache import VerdictCache
+from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
 from service.settings import Settings, environment
+from service.tenant import RUN
+from service.usage.ledger import JUDGING, NOBODY, Ledger
 from verifiers.judge import config, prompts
 from verifiers.judge.endpoints import EndpointState, Gateway
+from verifiers.judge.errors import OverBudget
 from verifiers.judge.panel import Panel
 from verifiers.judge.sharing import Shared
 
@@ -30,8 +35,11 @@ class Kept:
 
 
 @contextlib.asynccontextmanager
-async def open_panel(settings: Settings, cache: VerdictCache, metrics: Metrics) -> AsyncIterator[Panel | None]:
-    """The panel of judges. Its endpoints are checked in the background. None if no file is named.
+async def open_panel(
+    settings: Settings, cache: VerdictCache, metrics: Metrics, usage: Ledger
+) -> AsyncIterator[Panel | None]:
+    """The panel of judges. Its endpoints are checked in the background. None if no file is named. Tokens and cost are
+    counted in `usage`.
 
     Raises:
         BadJudges: the file has mistakes, or a key it names is not in the environment.
@@ -43,17 +51,37 @@ async def open_panel(settings: Settings, cache: VerdictCache, metrics: Metrics) 
     read = config.load(settings.judge_file)
     secret = settings.judge_fence_secret
     keys = config.keys_from(environment(read.key_names), read.key_names)
+    gateway = Gateway(
+        read.endpoints,
+        read.pools,
+        keys=keys,
+        observe=metrics.observe_judge_call,
+        check=partial(_check, usage),
+        spent=partial(_note, usage),
+    )
     panel = Panel(
         read,
-        Gateway(read.endpoints, read.pools, keys=keys, observe=metrics.observe_judge_call),
+        gateway,
         Shared(int(read.answers_memory_mb * 1_000_000), outer=Kept(cache)),
         prompts.load(folder=read.prompts_dir),
         fence_secret=secret.get_secret_value().encode() if secret is not None else secrets.token_bytes(32),
     )
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(panel.stop)
+        caller = TENANT.set(NOBODY)  # what runs in the background asks in nobody's name
         await panel.start()
+        TENANT.reset(caller)
         yield panel
+
+
+def _check(usage: Ledger) -> None:
+    refusal = usage.refusal(JUDGING)
+    if refusal is not None:
+        raise OverBudget(refusal.message, retry_after_s=refusal.retry_after_s, detail=refusal.detail)
+
+
+def _note(usage: Ledger, tokens: float, cost: float) -> None:
+    usage.note(TENANT.get(), RUN.get(), {Measure.JUDGE_TOKENS: tokens, Measure.JUDGE_COST: cost})
 
 
 _EVENTS: Final[Mapping[str, str]] = {

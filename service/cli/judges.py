@@ -16,6 +16,7 @@ from service.cache.verdict_cache import VerdictCache
 from service.cli.console import fail, out
 from service.observe.metrics import Metrics
 from service.settings import Settings
+from service.usage.ledger import Ledger
 from verifiers.base import Item, Verdict
 from verifiers.judge import Judge
 from verifiers.judge.config import BadJudges
@@ -61,7 +62,7 @@ def command(
 
 async def _tried(file: Path, wait_s: float) -> tuple[list[EndpointState], list[tuple[str, Sequence[Verdict]]]]:
     cache = VerdictCache(MemoryCache(0))
-    async with judges.open_panel(Settings(judge_file=file), cache, Metrics("")) as panel:
+    async with judges.open_panel(Settings(judge_file=file), cache, Metrics(""), Ledger()) as panel:
         assert panel is not None
         for _ in range(round(wait_s / _TICK_S)):
             if all(state.health in _SETTLED for state in panel.gateway.states()):

@@ -7,6 +7,8 @@
           run-17:  {sha256: '9f86...', scopes: [score], items_per_s: 20000, max_items_in_flight: 16384}
           verl:    {sha256: '6030...', scopes: [score, sandbox], tenant: maths, weight: 3}
           grafana: {sha256: 'fd61...', scopes: [admin]}
+        tenants:
+          maths: {budget: {cpu_s: 360000}, run_budget: {items_per_minute: 60000}}
 
     score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
     sandbox   the caller's own programs run in boxes: /run_code and its like
@@ -14,6 +16,8 @@
               and to act as another tenant (`X-Tenant`)
 
 What is kept for a caller belongs to its tenant: that of all keys with the same `tenant`, else that of its key alone.
+
+What a tenant and its runs may use is in `tenants` (`budgets`).
 
 With an `oidc_issuer` its tokens are taken as keys are (`tokens`).
 
@@ -40,6 +44,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from fairness import DEFAULT, WEIGHTS
 from service.errors import Forbidden, Unauthenticated
+from service.limits.budgets import Budgets
 from service.tenant import FORM
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -216,14 +221,10 @@ class _KeysFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     keys: dict[str, _KeySpec]
+    tenants: dict[Annotated[str, Field(pattern=f"^{FORM.pattern}$")], Budgets] = {}
 
 
-def read(path: Path) -> dict[bytes, Caller]:
-    """The callers in a file, keyed by the digests of their keys.
-
-    Raises:
-        BadKeys: the file has mistakes. The error holds all of them.
-    """
+def _parsed(path: Path) -> _KeysFile:
     try:
         given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
         parsed = _KeysFile.model_validate(given)
@@ -233,6 +234,25 @@ def read(path: Path) -> dict[bytes, Caller]:
         problems = error.errors(include_input=False, include_url=False)
         raise BadKeys([f"{path}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems]) from error
     _check(path, parsed.keys)
+    return parsed
+
+
+def budgets(file: Path | None) -> dict[str, Budgets]:
+    """The budgets of tenants in the file of keys.
+
+    Raises:
+        BadKeys: the file has mistakes. The error holds all of them.
+    """
+    return {} if file is None else _parsed(file).tenants
+
+
+def read(path: Path) -> dict[bytes, Caller]:
+    """The callers in a file, keyed by the digests of their keys.
+
+    Raises:
+        BadKeys: the file has mistakes. The error holds all of them.
+    """
+    parsed = _parsed(path)
     return {
         bytes.fromhex(spec.sha256): Caller(
             name,

@@ -2,7 +2,7 @@
 
 Workers keep no metrics: they answer to this process, which holds the only registry. So a scrape is complete, and no
 files can go stale. If there are several fronts on one machine, each has its own port for `/metrics`. No label holds a
-text that a caller can invent.
+text that a caller can invent, except for the names of a hundred runs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,7 +118,7 @@ class Metrics:
         tenant: str = DEFAULT,
     ) -> None:
         """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
-        tenant = self._limited(tenant)
+        tenant = self.tenant_label(tenant)
         for labels, count in outcomes.items():
             self._of(self._items, labels).inc(count)
             self._of(self._tenant_items, (tenant, labels[1])).inc(count)
@@ -133,9 +133,10 @@ class Metrics:
         self._of(self._request_s, (door, method)).observe(seconds)
 
     def observe_tenant(self, tenant: str) -> None:
-        self._of(self._tenant_requests, (self._limited(tenant),)).inc()
+        self._of(self._tenant_requests, (self.tenant_label(tenant),)).inc()
 
-    def _limited(self, tenant: str) -> str:
+    def tenant_label(self, tenant: str) -> str:
+        """The tenant, or `other` beyond the limit."""
         if tenant not in self._tenants:
             if len(self._tenants) >= self._max_tenants:
                 return OTHER

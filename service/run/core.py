@@ -23,6 +23,8 @@ from service.run import gauges
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.storage.records import open_records
+from service.usage.ledger import Ledger
+from service.usage.usage import Usage, open_usage
 from verifiers import commitment, registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
@@ -52,6 +54,7 @@ class Core:
     interactions: Interactions
     panel: Panel | None
     load_monitor: LoadMonitor
+    usage: Usage
 
     def readiness(self) -> Readiness:
         """The parts that cannot judge now.
@@ -80,15 +83,17 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     """
     metrics = Metrics(distribution_version("rewardline-server"), max_tenants=settings.max_metrics_tenants)
     workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
-    boxes = _boxes(settings)
+    ledger = Ledger()
+    boxes = _boxes(settings, ledger)
     redis = None
     if settings.redis_url is not None:
         redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
     cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
     admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
     async with contextlib.AsyncExitStack() as stack:
+        usage = await stack.enter_async_context(open_usage(ledger, settings.redis_url))
         try:
-            panel = await stack.enter_async_context(judges.open_panel(settings, cache, metrics))
+            panel = await stack.enter_async_context(judges.open_panel(settings, cache, metrics, ledger))
         except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
         verifiers = registry.load(Resources(workers, boxes, panel))
@@ -115,6 +120,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             max_response_bytes=settings.max_response_bytes,
             book=book,
             cache_by_tenant=settings.cache_by_tenant,
+            usage=ledger,
             on_scored=on_scored,
         )
         await stack.enter_async_context(engine)
@@ -144,8 +150,10 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             interactions,
             panel,
             LoadMonitor(engine.queued_s),
+            usage,
         )
         gauges.publish(metrics, admission, built.load_monitor, engine, workers, cache)
+        gauges.publish_usage(metrics, usage)
         boxes.publish(metrics)
         if panel is not None:
             judges.publish(panel, metrics)
@@ -158,8 +166,8 @@ def load_verifiers() -> registry.Registry:
     return registry.load(Resources(Workers(1)))
 
 
-def _boxes(settings: Settings) -> Boxes:
+def _boxes(settings: Settings, usage: Ledger) -> Boxes:
     try:
-        return Boxes(kinds(settings), attack, slots=settings.slot_count)
+        return Boxes(kinds(settings), attack, slots=settings.slot_count, usage=usage)
     except BadTlsFiles as error:
         raise CannotStart(f"box_hosts_tls: {error}") from error

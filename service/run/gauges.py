@@ -1,5 +1,6 @@
 """Publishes metrics that are read from other parts: admission, queues, workers, the cache."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from sandbox.workers import Workers
@@ -9,6 +10,8 @@ from service.limits.admission import Admission
 from service.observe.load_monitor import LoadMonitor
 from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
+from service.usage.run_counts import OTHER
+from service.usage.usage import Usage
 
 
 def publish(
@@ -56,6 +59,31 @@ def publish(
         ("breaker_opened", "Times Redis was given up for a while"),
     ):
         metrics.watch_total(f"cache_{name}", about, partial(_read, counters, name))
+
+
+def publish_usage(metrics: Metrics, usage: Usage) -> None:
+    """Publish what tenants and runs have used at this process."""
+    ledger = usage.ledger
+
+    def by_tenant() -> Mapping[tuple[str, str], float]:
+        found: dict[tuple[str, str], float] = {}
+        for tenant, account in ledger.totals():
+            for measure, amount in account.here.items():
+                labels = (metrics.tenant_label(tenant), measure.value)
+                found[labels] = found.get(labels, 0.0) + amount
+        return found
+
+    def by_run() -> Mapping[tuple[str, str], float]:
+        found: dict[tuple[str, str], float] = {}
+        for (tenant, run), items in ledger.run_counts.counts().items():
+            label = metrics.tenant_label(tenant)
+            labels = (label, run if label == tenant else OTHER)
+            found[labels] = found.get(labels, 0.0) + items
+        return found
+
+    metrics.watch_pairs("tenant_usage", "What tenants have used", by_tenant, ("tenant", "measure"))
+    metrics.watch_pairs("run_items", "Items by run; other: older ones, and those without", by_run, ("tenant", "run"))
+    metrics.watch_total("usage_errors", "Calls to Redis for usage that failed", lambda: usage.errors)
 
 
 def _is_leaving(admission: Admission) -> float:

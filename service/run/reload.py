@@ -19,18 +19,24 @@ from service.run import tls
 from service.run.tls import BadCertificate, Certificates
 from service.scoring.engine import Engine
 from service.settings import Settings
+from service.usage.ledger import Ledger
 
 log = structlog.get_logger("rewardline")
 
 
 @contextlib.asynccontextmanager
 async def reloading(
-    engine: Engine, metrics: Metrics, settings: Settings, callers: Keys, certificates: Certificates | None
+    engine: Engine,
+    metrics: Metrics,
+    settings: Settings,
+    callers: Keys,
+    usage: Ledger,
+    certificates: Certificates | None,
 ) -> AsyncIterator[None]:
     """Read all files again on SIGHUP. Certificates are also read when their files change, because programs replace
     them.
     """
-    reader = _Reader(engine, metrics, settings, callers, certificates)
+    reader = _Reader(engine, metrics, settings, callers, usage, certificates)
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = {loop.create_task(reader.watch())}
 
@@ -49,12 +55,19 @@ async def reloading(
 
 class _Reader:
     def __init__(
-        self, engine: Engine, metrics: Metrics, settings: Settings, callers: Keys, certificates: Certificates | None
+        self,
+        engine: Engine,
+        metrics: Metrics,
+        settings: Settings,
+        callers: Keys,
+        usage: Ledger,
+        certificates: Certificates | None,
     ) -> None:
         self._engine = engine
         self._metrics = metrics
         self._settings = settings
         self._callers = callers
+        self._usage = usage
         self._certificates = certificates
         self._turn = asyncio.Lock()
 
@@ -88,12 +101,14 @@ class _Reader:
             return
         try:
             found = await asyncio.to_thread(keys.gather, settings.key_digests(), settings.keys_file)
+            budgets = await asyncio.to_thread(keys.budgets, settings.keys_file)
         except BadKeys as error:
             log.warning("keys not reloaded; the old ones stay in force", problems=error.problems)
             self._metrics.observe_keys_reload("refused")
             return
         self._callers.use(found)
-        log.info("keys reloaded", keys=len(found))
+        self._usage.use(budgets)
+        log.info("keys reloaded", keys=len(found), budgets=len(budgets))
         self._metrics.observe_keys_reload("done")
 
     async def _read_certificates(self) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import importlib
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from importlib.metadata import version as distribution_version
 from typing import Any
 
@@ -26,6 +26,7 @@ from service.doors.http.ops import build_ops
 from service.jobs.lifespan import BackgroundJobs, open_jobs
 from service.limits import keys
 from service.limits.admission import Admission
+from service.limits.budgets import Budgets
 from service.limits.keys import BadKeys, Issuer, Keys
 from service.observe import tracing
 from service.observe.history import History
@@ -51,7 +52,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
         CannotStart: a port is taken, or the settings demand a sandbox that cannot be had.
     """
     stopping = asyncio.Event()
-    callers = _keys(settings)
+    callers, budgets = _keys(settings)
     with contextlib.ExitStack() as sockets:
         traces = sockets.enter_context(_traces(settings))
         http_socket = sockets.enter_context(bind(settings.host, settings.http_port))
@@ -65,6 +66,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
             open_doors(settings, built.engine, built.admission, built.metrics, built.boxes) as doors,
         ):
             jobs.publish(built.metrics)
+            built.usage.ledger.use(budgets)
             if traces is not None:
                 traces.publish(built.metrics)
             grpc_server, health = build_server(
@@ -85,13 +87,14 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 built.panel,
                 history,
                 built.readiness,
+                built.usage,
                 doors,
             )
             certificates = _certificates(settings)
             http_server = HttpServer(http_config(app, settings, None if certificates is None else certificates.context))
             ops_server = HttpServer(http_config(_ops(built, settings), settings, None))
             with _signals(stopping):
-                async with reloading(built.engine, built.metrics, settings, callers, certificates):
+                async with reloading(built.engine, built.metrics, settings, callers, built.usage.ledger, certificates):
                     await grpc_server.start()
                     tasks = [await http_server.start(http_socket)]
                     if ops_socket is not None:
@@ -125,17 +128,20 @@ def _audits(built: Core, settings: Settings) -> Audits:
     )
 
 
-def _keys(settings: Settings) -> Keys:
+def _keys(settings: Settings) -> tuple[Keys, Mapping[str, Budgets]]:
+    """All keys, and the budgets of tenants."""
     try:
         callers = keys.gather(settings.key_digests(), settings.keys_file)
+        budgets = keys.budgets(settings.keys_file)
     except BadKeys as error:
         raise CannotStart(str(error)) from error
-    return Keys(
+    known = Keys(
         callers,
         required=settings.keys_file is not None,
         issuer=_issuer(settings),
         takes_certificates=settings.tls_client_tenants,
     )
+    return known, budgets
 
 
 def _issuer(settings: Settings) -> Issuer | None:

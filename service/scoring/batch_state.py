@@ -8,6 +8,7 @@ from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Composition, Part
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
 from service.scoring.prepared_item import ConfiguredVerifier
+from service.tenant import RUN
 from service.wire import BatchRequest, Result, Summary
 from tracing import spans
 from verifiers.base import Verdict
@@ -31,6 +32,7 @@ class BatchState:
     ) -> None:
         self.request = request
         self.tenant = TENANT.get()
+        self.run = RUN.get()
         self.deadline = request.deadline
         self.cache = request.cache
         self.results: list[Result | None] = [None] * len(request.items)
@@ -86,6 +88,11 @@ class BatchState:
         """Begin the checks with open gates."""
         if self.ready_parts:
             self._on_gates(self)
+
+    def refuse(self, verdict: Verdict) -> None:
+        """Give every item this verdict, before any has begun."""
+        for index in range(len(self.results)):
+            self.answer(index, None, verdict, now=self._started)
 
     def expire(self, now: float) -> None:
         """Answer every item that has no verdict yet with `failed`, because the deadline is over."""

@@ -149,8 +149,10 @@ class Composition:
     def _trouble(self, position: int, verdict: Verdict) -> Outcome:
         check, configured = self._checks[position], self.composed.plan.verifiers[position]
         message = f"check {check.name}: {verdict.detail.get('message', verdict.reason)}"
-        make = Verdict.invalid if verdict.status is Status.INVALID else Verdict.failed
-        return Outcome(make(verdict.reason, message), None, configured, cached=False)
+        if verdict.status is Status.INVALID:
+            return Outcome(Verdict.invalid(verdict.reason, message), None, configured, cached=False)
+        detail = {name: value for name, value in verdict.detail.items() if name != "message"}
+        return Outcome(Verdict.failed(verdict.reason, message, **detail), None, configured, cached=False)
 
     def _shaped(self) -> Outcome:
         recipe, plan = self._recipe, self.composed.plan

@@ -19,9 +19,10 @@ from typing import Self
 
 import msgspec
 
-from fairness import TENANT, FairLock
+from fairness import FairLock
 from service.cache.cached_verdict import decode_verdict
 from service.cache.verdict_cache import VerdictCache
+from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
 from service.recipes.book import Book
 from service.scoring.batch_state import BatchState
@@ -31,6 +32,7 @@ from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Pla
 from service.scoring.preparation import Preparation
 from service.scoring.prepared_item import PreparedItem
 from service.scoring.verifier_call import VerifierCalls
+from service.usage.ledger import REASON, Ledger
 from service.wire import BatchRequest, Result, ScoreItem, Summary
 from tracing import spans
 from verifiers.base import InvalidItem, Verdict
@@ -70,6 +72,7 @@ class Engine:
         max_response_bytes: int,
         book: Book,
         cache_by_tenant: bool = False,
+        usage: Ledger | None = None,
         on_scored: Callable[[BatchRequest, Sequence[Result]], None] | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
@@ -84,6 +87,7 @@ class Engine:
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
             cache_by_tenant: Whether verdicts are shared only between items of the same tenant.
+            usage: Counts the items of tenants and runs, and says when they have none left.
             on_scored: Told of each finished batch and its results; must return at once.
             clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
         """
@@ -92,6 +96,7 @@ class Engine:
         self._clock = clock
         self._metrics = metrics
         self._on_scored = on_scored
+        self._usage = Ledger() if usage is None else usage
         self.book = book
         self._preparation = Preparation(registry, book, max_response_bytes, by_tenant=cache_by_tenant)
         self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock)
@@ -114,6 +119,7 @@ class Engine:
                 slots=slots,
                 chunk_items=verifier.chunk_items,
                 gives_up_places=not verifier.bounds_itself,
+                mixes=not verifier.bounds_itself,
                 is_backed_up=self._is_backed_up if verifier.concurrency is None else _never,
                 clock=self._clock,
             )
@@ -152,7 +158,7 @@ class Engine:
 
     async def score(self, request: BatchRequest) -> Scored:
         """Judge a batch. Cancelling the call stops the work that no other batch waits for."""
-        batch = BatchState(request, perf_counter(), self._open_gates)
+        batch = self._opened(BatchState(request, perf_counter(), self._open_gates))
         with self._closing(batch):
             await self._submit(batch)
             await batch.done.wait()
@@ -169,7 +175,7 @@ class Engine:
             ready.append((index, result))
             some.set()
 
-        batch = BatchState(request, perf_counter(), self._open_gates, take)
+        batch = self._opened(BatchState(request, perf_counter(), self._open_gates, take))
         with self._closing(batch):
             submitting = self._tasks.create_task(self._submit(batch))
             try:
@@ -183,6 +189,13 @@ class Engine:
             finally:
                 submitting.cancel()
         yield self._scored(batch).summary
+
+    def _opened(self, batch: BatchState) -> BatchState:
+        """The batch, with its items charged to its tenant and run; refused if they have no budget left."""
+        refusal = self._usage.begin(len(batch.request.items))
+        if refusal is not None:
+            batch.refuse(Verdict.failed(REASON, refusal.message, **refusal.detail))
+        return batch
 
     @contextlib.contextmanager
     def _closing(self, batch: BatchState) -> Iterator[None]:
@@ -313,12 +326,15 @@ class Engine:
         for result in results:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
-        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared, TENANT.get())
+        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared, batch.tenant)
         if batch.request.is_recorded:
             self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
             if self._on_scored is not None:
                 self._on_scored(batch.request, results)
         summary = batch.summary(outcomes, now)
+        judged = len(results) - summary.cached - sum(n for labels, n in outcomes.items() if labels[2] == REASON)
+        if judged:
+            self._usage.note(batch.tenant, batch.run, {Measure.JUDGED: judged})
         if batch.span is not None:
             counts = msgspec.structs.asdict(summary).items()
             batch.span.set({f"rewardline.{name}": count for name, count in counts if name != "elapsed_ms"})

@@ -19,6 +19,7 @@ from time import perf_counter
 
 from fairness import TENANT, Turns, weight_of
 from service.scoring.pending_verdict import Chunk, PendingVerdict, Waiter
+from service.tenant import RUN
 
 TARGET_CHUNK_S = 0.004
 LATE_CHUNK_S = 0.1
@@ -40,6 +41,7 @@ class FairQueue:
         slots: int,
         chunk_items: int,
         gives_up_places: bool = True,
+        mixes: bool = True,
         is_backed_up: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
@@ -50,6 +52,7 @@ class FairQueue:
             slots: Most chunks under way, without those that gave up their places.
             chunk_items: Most items of a chunk.
             gives_up_places: Whether late chunks give up their places.
+            mixes: Whether a chunk may hold items of several tenants and runs. If not, what it costs is theirs alone.
             is_backed_up: Whether work waits for workers, so that a late chunk may not have begun.
             clock: Seconds.
         """
@@ -59,6 +62,7 @@ class FairQueue:
         self._tasks = tasks
         self._slots = slots
         self._chunk_items = chunk_items
+        self._mixes = mixes
         self._max_late = MAX_LATE_CHUNKS if gives_up_places else 0
         self._tenants: dict[str, _Lines] = {}
         """The tenants that wait."""
@@ -71,6 +75,8 @@ class FairQueue:
         self._item_s = TARGET_CHUNK_S / chunk_items
         self._chars = 0
         """Characters in the chunk that is being put together."""
+        self._run = ""
+        """The run of that chunk. If it mixes runs, it is one of them."""
         self.queued = 0
         """Items that wait. Withdrawn items count until their turn comes."""
 
@@ -100,6 +106,7 @@ class FairQueue:
                 self._chunks.add(chunk)
                 context = copy_context()
                 context.run(TENANT.set, next(iter(charged)))
+                context.run(RUN.set, self._run)
                 chunk.start(self._tasks.create_task(self._work(chunk, charged), context=context))
 
     def _take(self) -> tuple[list[PendingVerdict], dict[str, int]]:
@@ -121,6 +128,8 @@ class FairQueue:
                 verdicts += taken
                 charged[tenant] = charged.get(tenant, 0) + len(taken)
                 self._turns.charge(tenant, len(taken) * self._item_s)
+                if not self._mixes:
+                    break
         return verdicts, charged
 
     def _take_from(self, lines: _Lines, room: int) -> list[PendingVerdict]:
@@ -128,6 +137,12 @@ class FairQueue:
         while lines and len(verdicts) < room and self._chars < _CHUNK_CHARS:
             share = max(1, (room - len(verdicts)) // len(lines))
             batch, line = lines.popitem(last=False)
+            if not verdicts:
+                self._run = batch.run
+            elif not self._mixes and batch.run != self._run:
+                lines[batch] = line
+                lines.move_to_end(batch, last=False)
+                break
             for _ in range(min(share, len(line))):
                 pending = line.popleft()
                 self.queued -= 1

@@ -34,6 +34,9 @@ class Waiter(Protocol):
     def tenant(self) -> str: ...
 
     @property
+    def run(self) -> str: ...
+
+    @property
     def deadline(self) -> float: ...
 
     @property

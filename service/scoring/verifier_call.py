@@ -67,7 +67,7 @@ class VerifierCalls:
         except InvalidItem as error:
             trouble = Verdict.invalid(error.reason, str(error))
         except Unavailable as error:
-            trouble = Verdict.failed(error.reason, str(error))
+            trouble = Verdict.failed(error.reason, str(error), **error.detail)
         except Exception:
             log.exception("verifier %s raised on %d items", entry.verifier.name, len(items))
             trouble = Verdict.failed("verifier_bug", "the verifier raised; the server's log has the traceback")

@@ -138,7 +138,7 @@ class Code(Verifier[CodeParams]):
             try:
                 deliver(position, await self._judge(item))
             except Unavailable as error:
-                deliver(position, Verdict.failed(error.reason, str(error)))
+                deliver(position, Verdict.failed(error.reason, str(error), **error.detail))
 
         async with asyncio.TaskGroup() as group:
             for position, item in enumerate(items):
@@ -153,7 +153,7 @@ class Code(Verifier[CodeParams]):
         except InvalidItem as error:
             return Verdict.invalid(error.reason, str(error))
         except SandboxUnavailable as error:
-            raise Unavailable(error.reason, str(error)) from error
+            raise Unavailable(error.reason, str(error), **error.detail) from error
         except WorkersUnavailable as error:
             raise Unavailable("workers_unavailable", str(error)) from error
         except judging.ComparisonFailed as error:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams, extract, final_segment
 from verifiers.judge import guards
-from verifiers.judge.errors import JudgeFailure, Unparseable
+from verifiers.judge.errors import JudgeFailure, OverBudget, Unparseable
 from verifiers.judge.long_texts import by_length
 from verifiers.judge.modes import Question, finding, questions, suits
 from verifiers.judge.parameters import JudgeParams
@@ -72,6 +72,8 @@ class Judge(Verifier[JudgeParams]):
             return await self._judged(item)
         except InvalidItem as error:
             return Verdict.invalid(error.reason, str(error))
+        except OverBudget as error:
+            return Verdict.failed(error.kind, error.message, **error.detail)
         except JudgeFailure as error:
             kind = "unparseable" if isinstance(error, Unparseable) else error.kind
             return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS])

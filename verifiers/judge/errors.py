@@ -3,11 +3,12 @@
     JudgeFailure
     ├── Unparseable       the judge answered, and its answer holds no verdict that can be read for certain
     └── EndpointFailure   no judge answered: connections, limits, budgets, deadlines
+        └── OverBudget    the caller may not ask now
 
 Each has a `kind`, a stable word that is counted and returned. A kind is never made from the judge's text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PARSE_KINDS = frozenset(
@@ -100,3 +101,11 @@ class EndpointFailure(JudgeFailure):
     ) -> None:
         super().__init__(kind, message, retryable=retryable, retry_after_s=retry_after_s)
         self.attempts = tuple(attempts)
+
+
+class OverBudget(EndpointFailure):
+    """The caller has used up its own budget, and no endpoint was asked. `detail` is small JSON for the verdict."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None, detail: Mapping[str, object]) -> None:
+        super().__init__("budget_exhausted", message, retryable=False, retry_after_s=retry_after_s)
+        self.detail = detail

@@ -90,7 +90,7 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
             except InvalidItem as error:
                 deliver(position, Verdict.invalid(error.reason, str(error)))
             except Unavailable as error:
-                deliver(position, Verdict.failed(error.reason, str(error)))
+                deliver(position, Verdict.failed(error.reason, str(error), **error.detail))
             else:
                 if isinstance(found, Verdict):
                     deliver(position, found)
@@ -145,7 +145,7 @@ def _verdict(
     if isinstance(outcome, InvalidItem):
         return Verdict.invalid(outcome.reason, str(outcome))
     if isinstance(outcome, Unavailable):
-        return Verdict.failed(outcome.reason, str(outcome))
+        return Verdict.failed(outcome.reason, str(outcome), **outcome.detail)
     if outcome.trouble:
         return Verdict.wrong(outcome.trouble, answer, **detail)
     detail = {**detail, "raw_score": outcome.score}

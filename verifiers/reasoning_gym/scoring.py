@@ -115,7 +115,7 @@ class Scorers:
         except NotInstalled as error:
             return Unavailable("reasoning_gym_not_installed", str(error))
         except SandboxUnavailable as error:
-            return Unavailable(error.reason, str(error))
+            return Unavailable(error.reason, str(error), **error.detail)
         return Unavailable("scorer_broken", f"the scorer cannot be loaded: {built.message}")
 
     async def _made(self, task: Task) -> Program:

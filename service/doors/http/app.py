@@ -23,6 +23,7 @@ from service.doors.routes import audits as audits_door
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
 from service.doors.routes import log as log_routes
+from service.doors.routes import usage as usage_door
 from service.doors.verifier_info import describe
 from service.errors import NotFound
 from service.interactions.lifecycle import Interactions
@@ -36,6 +37,7 @@ from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
+from service.usage.usage import Usage
 from verifiers.judge.panel import Panel
 
 _READINESS: dict[int | str, dict[str, Any]] = {
@@ -57,6 +59,7 @@ def build_app(
     panel: Panel | None,
     history: History | None,
     readiness: Callable[[], Readiness],
+    usage: Usage,
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
     """The HTTP application. `others` holds the doors for clients of other systems, by their paths."""
@@ -131,8 +134,9 @@ def build_app(
     bare |= dict.fromkeys(audits_door.ROUTES, audits_door.AuditsDoor(settings, engine, admission, audits))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
+    bare[usage_door.PATH] = usage_door.UsageDoor(usage)
     bare |= others
-    gate = Gate(app, bare, _route, keys, admission, metrics)
+    gate = Gate(app, bare, _route, keys, admission, metrics, usage.ledger)
     return nemo_gym.Rerouted(gate, is_root=settings.root_door == "nemo_gym")
 
 
@@ -154,7 +158,7 @@ def _route_with_names(path: str) -> str | None:
 _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
-        *(box_runs.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
+        *(box_runs.PATH, usage_door.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }

@@ -13,12 +13,14 @@ from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
 from service.doors.http.connection import CERTIFICATE
-from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
+from service.errors import BodyTimeout, MethodNotAllowed, Overloaded, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
+from service.limits.budgets import Measure
 from service.limits.keys import Keys
 from service.limits.keys import Scope as KeyScope
 from service.observe.access_log import Call, request_id
 from service.observe.metrics import Metrics
+from service.usage.ledger import Ledger
 from service.wire import encode
 
 log = structlog.get_logger("rewardline.http")
@@ -29,7 +31,9 @@ _LAST_WORDS_S: Final = 1.0
 """The time for reading the rest of a body while the service ends. It is less than the time until connections are
 cut."""
 _VERBS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_ANY_KEY: Final = ("/v1/sandbox", "/v1/ping", "/v1/verifiers", "/v1/recipes")
+_ANY_KEY: Final = ("/v1/sandbox", "/v1/ping", "/v1/verifiers", "/v1/recipes", "/v1/usage")
+_ASK_LATER_S: Final = 3600.0
+"""`Retry-After` where a budget does not end by itself: somebody may raise it."""
 _ADMIN: Final = ("/metrics", "/v1/audits", "/v1/series", "/v1/judges", "/v1/log")
 _SANDBOX: Final = (
     "/run_code",
@@ -54,6 +58,7 @@ class Gate:
         keys: Keys,
         admission: Admission,
         metrics: Metrics,
+        usage: Ledger,
     ) -> None:
         """`route` gives the name of a path in logs and metrics. `bare` holds the routes that do not belong to the app,
         by that name.
@@ -64,6 +69,7 @@ class Gate:
         self._keys = keys
         self._metrics = metrics
         self._route = route
+        self._usage = usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -106,6 +112,8 @@ class Gate:
                     needed, shown = _scope_of(scope["path"]), scope.get("extensions", {}).get(CERTIFICATE, {})
                     await call.admit(self._keys, _authorization(headers), needed, acts_as, shown.get("name"))
                     call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
+                    if needed is KeyScope.SANDBOX:
+                        self._check_budget()
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track():
                     await target(scope, receive_marked, send_marked)
@@ -127,6 +135,16 @@ class Gate:
             await asgi_response.respond(send_marked, 500, encode(problem), media=asgi_response.PROBLEM)
         finally:
             call.finish(self._metrics, code)
+
+    def _check_budget(self) -> None:
+        """Check that the caller may run programs.
+
+        Raises:
+            Overloaded: its budget is used up.
+        """
+        refusal = self._usage.refusal((Measure.CPU_S,))
+        if refusal is not None:
+            raise Overloaded(refusal.message, retry_after_s=refusal.retry_after_s or _ASK_LATER_S)
 
     async def _read_rest(self, receive: Receive) -> None:
         with contextlib.suppress(TimeoutError):

@@ -16,6 +16,7 @@ from service.doors.routes import advantages, live
 from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
+from service.doors.routes import usage as usage_door
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import Problem
 from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
@@ -49,6 +50,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             bare = {score_path: {"post": _score_operation(shapes[0], shapes[1], refusal)}}
             bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], refusal)}
             bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
+            bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
             bare |= chat.operations(refusal)
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():

@@ -16,6 +16,7 @@ from fairness import DEFAULT, TENANT, weight_of
 from service.errors import Forbidden, Overloaded, Unauthenticated
 from service.limits import keys
 from service.limits.admission import Admission, Permit
+from service.limits.budgets import UNLIMITED
 from service.limits.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope, read
 from service.limits.rate_limits import BURST_S, RateLimits
 from tests.conftest import Serve, Served, rewardline
@@ -74,6 +75,30 @@ def test_a_tenant_is_a_key_or_what_its_keys_name(tmp_path: Path) -> None:
     assert ANONYMOUS.tenant == DEFAULT
 
 
+def test_tenants_have_budgets_whether_or_not_a_key_names_them(tmp_path: Path) -> None:
+    path, _ = written(tmp_path, one={"tenant": "maths"})
+    path.write_text(
+        path.read_text() + "tenants:\n"
+        "  maths: {budget: {cpu_s: 3600, items_per_minute: 1e6}, run_budget: {judge_cost: 2.5}}\n"
+        "  'https://issuer/user': {}\n"
+    )
+    found = keys.budgets(path)
+    assert found["maths"].budget.set_limits() == {"cpu_s": 3600, "items_per_minute": 1e6}
+    assert found["maths"].run_budget.set_limits() == {"judge_cost": 2.5}
+    assert found["https://issuer/user"] == UNLIMITED
+    assert len(keys.read(path)) == 1
+    assert keys.budgets(None) == {}
+
+
+def test_all_mistakes_of_keys_and_budgets_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    path.write_text("keys: {a: {sha256: abc}}\ntenants: {b: {budget: {items: -1, cpu: 2}}}")
+    for reads in (keys.read, keys.budgets):
+        with pytest.raises(BadKeys) as caught:
+            reads(path)
+        assert len(caught.value.problems) == 3
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -86,6 +111,12 @@ def test_a_tenant_is_a_key_or_what_its_keys_name(tmp_path: Path) -> None:
         ("keys: {a: {sha256: " + "f" * 64 + ", scopes: []}}", "keys.a.scopes"),
         ("keys: {a: {sha256: " + "f" * 64 + ", items_per_s: -1}}", "keys.a.items_per_s"),
         ("keys: {a: {sha256: " + "f" * 64 + "}, b: {sha256: " + "f" * 64 + "}}", "same key"),
+        ("keys: {}\ntenants: {a: {budget: {item: 1}}}", "tenants.a.budget.item"),
+        ("keys: {}\ntenants: {a: {budgets: {}}}", "tenants.a.budgets"),
+        ("keys: {}\ntenants: {a: {run_budget: {judge_cost_per_minute: -1}}}", "run_budget.judge_cost_per_minute"),
+        ("keys: {}\ntenants: {a: {budget: {cpu_s: .inf}}}", "tenants.a.budget.cpu_s"),
+        ("keys: {}\ntenants: {a: {budget: {judged: 1}}}", "tenants.a.budget.judged"),
+        ('keys: {}\ntenants: {"a b": {}}', "tenants.a b"),
         ('keys: {"a b": {sha256: ' + "f" * 64 + "}}", "a name is"),
     ],
 )

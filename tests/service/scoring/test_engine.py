@@ -17,10 +17,13 @@ from fairness import TENANT
 from service.cache.memory_cache import MemoryCache
 from service.cache.redis_cache import RedisCache
 from service.cache.verdict_cache import VerdictCache
+from service.limits.budgets import Budget, Budgets
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.scoring.engine import Engine, Scored
 from service.scoring.pending_verdict import PendingVerdict
+from service.tenant import RUN
+from service.usage.ledger import Ledger
 from service.wire import BatchRequest, CacheMode, Message, Result, ScoreItem, Summary
 from tests.service.redis_server import RedisServer
 from tests.virtual_time import in_virtual_time
@@ -123,6 +126,7 @@ async def engine_of(
     metrics: Metrics | None = None,
     workers: int = 2,
     is_backed_up: Callable[[], bool] = lambda: False,
+    usage: Ledger | None = None,
 ) -> AsyncIterator[Engine]:
     entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
     engine = Engine(
@@ -135,6 +139,7 @@ async def engine_of(
         max_response_bytes=1000,
         book=recipes.load(registry),
         clock=clock,
+        usage=usage,
     )
     async with engine:
         yield engine
@@ -494,6 +499,67 @@ async def test_tenants_share_a_verifier_by_the_time_that_their_items_take() -> N
         await asyncio.create_task(score("small", 50))
         assert order[begun:].count("large") <= 15  # each second of the one costs a second of the other
         large.cancel()
+
+
+async def test_what_costs_money_is_judged_in_chunks_of_one_tenant_and_one_run() -> None:
+    heard: list[tuple[str, str, list[str]]] = []
+
+    class Paid(Gated):
+        name, concurrency, bounds_itself = "paid", 1, True
+
+        async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+            heard.append((TENANT.get(), RUN.get(), [item.response for item in items]))
+            return await super().score(items)
+
+    paid = Paid()
+    async with engine_of(paid) as engine:
+
+        async def score(tenant: str, run: str) -> Scored:
+            TENANT.set(tenant)
+            RUN.set(run)
+            return await engine.score(batch(*(item("paid", f"{tenant} {run} {n}") for n in range(3))))
+
+        first = asyncio.create_task(engine.score(batch(item("paid", "first"))))
+        await paid.entered.wait()
+        whose = [(tenant, run) for tenant in ("red", "blue") for run in ("", "r1", "r2")]
+        rest = [asyncio.create_task(score(*each)) for each in whose]
+        await turns(20)
+        paid.gate.set()
+        await asyncio.gather(first, *rest)
+    for tenant, run, responses in heard[1:]:
+        assert all(response.startswith(f"{tenant} {run} ") for response in responses)
+    assert sorted(response for *_, responses in heard[1:] for response in responses) == sorted(
+        f"{tenant} {run} {n}" for tenant, run in whose for n in range(3)
+    )
+
+
+async def test_beyond_a_budget_nothing_is_judged_and_nothing_is_kept() -> None:
+    counting, ledger = Counting(), Ledger()
+    ledger.use({"red": Budgets(budget=Budget(items=2), run_budget=Budget(items=1))})
+    TENANT.set("red")
+    async with engine_of(counting, usage=ledger) as engine:
+        RUN.set("r1")
+        assert (await engine.score(batch(item("counting", "yes")))).results[0].score == 1.0
+        for _ in range(2):
+            scored = await engine.score(batch(item("counting", "yes"), item("counting", "no")))
+            assert [(result.status, result.reason, result.score) for result in scored.results] == [
+                ("failed", "budget_exhausted", None)
+            ] * 2
+            assert scored.summary.failed == 2
+        streamed = [part async for part in engine.stream(batch(item("counting", "new")))]
+        assert isinstance(streamed[0], list)
+        assert streamed[0][0][1].reason == "budget_exhausted"
+        assert counting.asked == ["yes"]
+        RUN.set("r2")
+        assert (await engine.score(batch(item("counting", "yes")))).results[0].cached
+        RUN.set("")
+        [refused] = (await engine.score(batch(item("counting", "new")))).results
+        assert refused.detail["of"] == "tenant"
+        ledger.use({})
+        assert (await engine.score(batch(item("counting", "new")))).results[0].score == 0.0
+    told = ledger.report("red")
+    assert (told.total.items, told.total.judged) == (3, 2)
+    assert {run.run_id: (run.total.items, run.total.judged) for run in told.runs} == {"r1": (1, 1), "r2": (1, 0)}
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,11 @@ Observe = Callable[[str, str, float], None]
 """Called after each call with the endpoint, `ok` or the class of the failure, and seconds."""
 
 
+Spent = Callable[[float, float], None]
+"""Called after each call, in the task of its caller, with its tokens and its cost. Both are estimates if they are
+unknown."""
+
+
 class Standing(Enum):
     """Whether a call may go to an endpoint, and if not, why."""
 
@@ -73,6 +78,7 @@ class Endpoint:
         changed: Callable[[], None],
         pause_cap_s: float,
         observe: Observe | None = None,
+        spent: Spent | None = None,
     ) -> None:
         self.name = name
         self.config = config
@@ -89,6 +95,7 @@ class Endpoint:
         """A failure that suggests a wrong key or model; until a probe has decided, no other call goes out."""
         self.call_prober: Callable[[], None] = lambda: None
         self.observe: Observe = observe or (lambda endpoint, kind, seconds: None)
+        self._spent: Spent = spent or (lambda tokens, cost: None)
         self._clock = clock
         self._changed = changed
         self._pause_cap_s = pause_cap_s
@@ -196,6 +203,8 @@ class Endpoint:
             self._tokens.settle(lease.tokens, used)
         for spending in lease.spendings:
             spending.settle((lease.tokens, self.estimated_cost(lease.tokens)), (used, cost), now)
+        if used or cost:
+            self._spent(used, cost)
         self._changed()
         return known
 

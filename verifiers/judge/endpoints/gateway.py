@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from verifiers.judge.endpoints.balancing import Dispatcher
 from verifiers.judge.endpoints.chat import Chat
 from verifiers.judge.endpoints.config import EndpointConfig, PoolConfig
-from verifiers.judge.endpoints.endpoint import Counters, Endpoint, Observe
+from verifiers.judge.endpoints.endpoint import Counters, Endpoint, Observe, Spent
 from verifiers.judge.endpoints.messages import ChatReply, ChatRequest, Relayed, RelayedStream
 from verifiers.judge.endpoints.pool import NOT_OURS, Errand, Pool, PoolCounters
 from verifiers.judge.endpoints.probing import Prober
@@ -71,19 +71,23 @@ class Gateway:
         keys: Mapping[str, str],
         chance: random.Random | None = None,
         observe: Observe | None = None,
+        check: Callable[[], None] = lambda: None,
+        spent: Spent | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         """Create the endpoints and pools.
 
         `keys`: values of environment variables, by name. `observe`: called after each call, for metrics, with the
-        endpoint, `ok` or the class of the failure, and seconds. `clock` must be the event loop's.
+        endpoint, `ok` or the class of the failure, and seconds. `check`: called before each call, in the task of its
+        caller; it may raise `OverBudget`. `clock` must be the event loop's.
 
         Raises:
             BadKey: a key is missing, or no header can hold it.
         """
         self._clock = clock
         self._wall = wall
+        self._check = check
         self._dispatcher = Dispatcher(clock)
         self._probing: list[asyncio.Task[None]] = []
         self._only: str | None = None
@@ -98,6 +102,7 @@ class Gateway:
                     (pool.retry.retry_after_cap_s for pool in pools.values() if name in pool.members), default=0.0
                 ),
                 observe=observe,
+                spent=spent,
             )
         chance = chance or random.Random()  # noqa: S311 -- spreads retries; no secret depends on it
         self._pools = {
@@ -195,6 +200,7 @@ class Gateway:
         avoid: Collection[str] = frozenset(),
         only: str | None = None,
     ) -> T:
+        self._check()
         attempts: list[Attempt] = []
         if self._only is not None:
             return await self._pools[pool].send(

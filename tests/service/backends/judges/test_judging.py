@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from fairness import DEFAULT, TENANT
+from service.limits.budgets import Budget, Budgets
 from service.settings import Settings
 from tests.judge_upstream.grader import MODES, Grader, honest
 from tests.service.recipes.shipped.scorer import Scorer
+from tests.service.usage.test_ledger import serving
 
 Parts = dict[str, Any]
 Start = Callable[..., Scorer]
@@ -401,3 +403,25 @@ def test_votes_that_failed_are_named_beside_those_that_count(paris: Parts, start
     (asked,) = result.detail["asked"]
     assert asked["failures"] == ["bad_upstream_request"]
     assert [answer["value"] for answer in asked["answers"]] == ["A", "A"]
+
+
+def test_calls_are_counted_for_their_tenant_and_run_and_refused_beyond_their_budget(
+    start: Start, grader: Grader, paris: Parts
+) -> None:
+    priced = {"base_url": grader.url, "model": "grader", "health": {"probe": False}, "price": {"input": 2, "output": 4}}
+    scorer = start(endpoints={"grader": priced})
+    ledger = scorer.core.usage.ledger
+    ledger.use({"red": Budgets(run_budget=Budget(judge_cost=1e-9))})
+    with serving("red", "r1"):
+        assert scorer.score({**paris, "response": "It is Paris"})[0].score == 1.0
+        asked = len(grader.prompts)
+        refused, cached = scorer.score({**paris, "response": "It is Lyon"}, {**paris, "response": "It is Paris"})
+    assert (refused.status, refused.reason, refused.score) == ("failed", "budget_exhausted", None)
+    assert (refused.detail["budget"], refused.detail["of"]) == ("judge_cost", "run")
+    assert cached.score == 1.0, "what is known costs nothing"
+    assert len(grader.prompts) == asked
+    with serving("red", "r2"):
+        assert scorer.score({**paris, "response": "It is Lyon"})[0].score == 0.0
+    told = ledger.report("red")
+    assert all(run.total.judge_tokens > 0 and run.total.judge_cost > 0 for run in told.runs)
+    assert told.total.judge_tokens == sum(run.total.judge_tokens for run in told.runs)

@@ -1,0 +1,32 @@
+"""The items of the latest runs, for metrics, whose number of labels must stay small."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+OTHER: Final = "other"
+"""Stands for all runs that were forgotten, and for items of no run."""
+
+
+class RunCounts:
+    """Counts by tenant and run. Each only grows; a run that comes again after it was forgotten begins at 0."""
+
+    def __init__(self, most: int) -> None:
+        """`most` runs are told apart."""
+        self._most = most
+        self._latest: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._others: dict[str, float] = {}
+
+    def add(self, tenant: str, run: str, items: float) -> None:
+        if not run:
+            self._others[tenant] = self._others.get(tenant, 0.0) + items
+            return
+        whose = (tenant, run)
+        self._latest[whose] = self._latest.pop(whose, 0.0) + items
+        if len(self._latest) > self._most:
+            (tenant, _), forgotten = self._latest.popitem(last=False)
+            self._others[tenant] = self._others.get(tenant, 0.0) + forgotten
+
+    def counts(self) -> Mapping[tuple[str, str], float]:
+        """By tenant and run."""
+        return {(tenant, OTHER): items for tenant, items in self._others.items()} | self._latest
