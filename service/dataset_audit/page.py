@@ -85,7 +85,7 @@ def _kind(kind: Kind) -> str:
     return (
         f"<section><h2>{_text(kind.reason.replace('_', ' '))}{by}: {kind.rows}</h2>"
         f"<p><strong>{SEVERITIES[kind.severity]}</strong>. {_text(advice(kind.reason))}</p>"
-        f"{_table(('row', 'id', 'what', 'told', 'fix'), map(_example, shown))}{rest}</section>"
+        f"{_table(('row', 'id', 'what', 'about', 'fix'), map(_example, shown))}{rest}</section>"
     )
 
 

@@ -203,7 +203,7 @@ function newKind(kind) {
   const body = make("tbody");
   const held = { body, count: make("span"), rest: make("p", { class: "quiet" }) };
   held.more = make("button", { type: "button", onclick: () => { body.classList.add("all"); held.more.hidden = true; } });
-  const table = make("table", {}, make("thead", {}, make("tr", {}, ["row", "what", "told", "mend"].map((head) => make("th", { scope: "col" }, head)))), body);
+  const table = make("table", {}, make("thead", {}, make("tr", {}, ["row", "what", "about", "mend"].map((head) => make("th", { scope: "col" }, head)))), body);
   held.element = make("section", { class: "kind" },
     make("h3", {}, make("span", { class: `badge ${kind.severity}` }, SEVERITIES[kind.severity]), words(kind.reason), kind.verifier ? make("span", { class: "quiet" }, kind.verifier) : "", held.count),
     make("p", {}, kind.advice),
