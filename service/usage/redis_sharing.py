@@ -47,22 +47,25 @@ local fields = {{{_FIELDS}}}
 local new = redis.call('GET', KEYS[1]) ~= ARGV[1]
 if new then redis.call('SET', KEYS[1], ARGV[1], 'EX', {_SENT_KEPT_S}) end
 local function add(key, at)
+    local used = false
     for i, field in ipairs(fields) do
-        if ARGV[at + i] ~= '0' then redis.call('HINCRBYFLOAT', key, field, ARGV[at + i]) end
+        if ARGV[at + i] ~= '0' then
+            redis.call('HINCRBYFLOAT', key, field, ARGV[at + i])
+            used = true
+        end
     end
+    return used
 end
 local found, at = {{}}, 4
 for i = 3, #KEYS, 2 do
     local total, minute, run = KEYS[i], KEYS[i + 1], ARGV[at]
-    redis.call('HSETNX', total, 'began', ARGV[2])
-    if new then
-        add(total, at)
-        add(minute, at + #fields)
-        redis.call('EXPIRE', minute, {_MINUTE_KEPT_S})
-    end
-    if run ~= '' then
-        redis.call('ZADD', KEYS[2], ARGV[2], run)
-        redis.call('EXPIRE', total, {_RUN_KEPT_S})
+    if new and add(total, at) then
+        redis.call('HSETNX', total, 'began', ARGV[2])
+        if add(minute, at + #fields) then redis.call('EXPIRE', minute, {_MINUTE_KEPT_S}) end
+        if run ~= '' then
+            redis.call('ZADD', KEYS[2], ARGV[2], run)
+            redis.call('EXPIRE', total, {_RUN_KEPT_S})
+        end
     end
     found[#found + 1] = redis.call('HMGET', total, 'began', unpack(fields))
     found[#found + 1] = redis.call('HMGET', minute, unpack(fields))
@@ -191,13 +194,17 @@ class RedisSharing:
 
     def _settle(self, letter: _Letter, answer: Any) -> None:
         try:
-            read = [(float(began), _amounts(total), _amounts(minute)) for (began, *total), minute in _pairs(answer)]
+            read = [
+                (None if began is None else float(began), _amounts(total), _amounts(minute))
+                for (began, *total), minute in _pairs(answer)
+            ]
         except (TypeError, ValueError) as error:
             raise self._link.nonsense() from error
         if len(read) != len(letter.accounts):
             raise self._link.nonsense()
         for (account, number), (began, total, minute) in zip(letter.accounts, read, strict=True):
-            account.began = began
+            if began is not None:
+                account.began = began
             account.total.settle(total)
             if account.number == number:
                 account.minute.settle(minute)

@@ -104,7 +104,15 @@ def check(results: Sequence[Result]) -> None:
         for index, result in enumerate(results):
             if result.status == status:
                 where = f"item {index}: " if len(results) > 1 else ""
-                raise kind(where + failure_text(result), retry_after_s=1.0 if kind is NotJudged else None)
+                raise kind(where + failure_text(result), retry_after_s=_retry_after_s(result))
+
+
+def _retry_after_s(result: Result) -> float | None:
+    """When it is worth trying again: soon, or when a budget that is used up begins anew."""
+    if result.status == "invalid":
+        return None
+    asked = result.detail.get("retry_after_s")
+    return float(asked) if isinstance(asked, int | float) else 1.0
 
 
 def numbers_of(result: Result) -> tuple[float, float]:

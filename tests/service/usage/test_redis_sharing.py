@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from service.usage.account import Account
 from service.usage.ledger import Ledger
 from service.usage.redis_sharing import RedisSharing
 from service.usage.usage import Usage
-from tests.service.redis_server import RedisServer
+from tests.service.redis_server import RedisServer, redis_cluster
 from tests.service.usage.test_ledger import NOON, Clock, serving
 
 Made = tuple[Ledger, RedisSharing]
@@ -150,3 +151,34 @@ async def test_redis_keeps_the_latest_runs_only_and_minutes_for_minutes(
     await other_sharing.look_up("red")
     assert [account.run for account in other.runs("red")[:2]] == ["r159", "r158"]
     assert other.report("red").total.items == 160
+    before = redis_server.call("ZRANGE", "rl1use:{red}:runs", 0, -1, "WITHSCORES")
+    redis_server.call("EXPIRE", "rl1use:{red}:total:r159", 100)
+    clock.now += 1000
+    await other_sharing.look_up("red")
+    assert redis_server.call("ZRANGE", "rl1use:{red}:runs", 0, -1, "WITHSCORES") == before, "to look is no use"
+    assert 0 < redis_server.call("TTL", "rl1use:{red}:total:r159") <= 100
+    assert [account.run for account in other.runs("red")[:2]] == ["r159", "r158"]
+
+
+async def test_who_only_asks_leaves_nothing_behind(replica: Make, redis_server: RedisServer) -> None:
+    ledger, sharing = replica()
+    ledger.use({"red": Budgets(budget=Budget(items=0))})
+    with serving("red", "r"):
+        assert ledger.begin(1) is not None
+    await sharing.share()
+    assert [name for name in redis_server.call("KEYS", "rl1use:*") if b":sent:" not in name] == []
+
+
+async def test_a_cluster_is_asked_as_one_server_is(tmp_path: Path, clock: Clock) -> None:
+    with redis_cluster(tmp_path) as servers:
+        url = f"redis+cluster://127.0.0.1:{servers[0].port}"
+        ledgers = [Ledger(clock), Ledger(clock)]
+        sharings = [RedisSharing(ledger, url, clock=clock, call_s=5.0) for ledger in ledgers]
+        for tenant in ("red", "blue", "green {x}"):
+            used(ledgers[0], tenant, "r", 3)
+        await sharings[0].share()
+        for tenant in ("red", "blue", "green {x}"):
+            await sharings[1].look_up(tenant)
+            assert items_of(ledgers[1].runs(tenant)[0]) == (3, 3)
+        for sharing in sharings:
+            await sharing.close()

@@ -82,6 +82,16 @@ async def test_what_will_not_pass_is_told_at_once(reason: str) -> None:
     assert engine.asked == [1]
 
 
+@pytest.mark.parametrize(("detail", "pause_s"), [({}, 1.0), ({"retry_after_s": 42.5}, 42.5)])
+async def test_who_is_refused_for_a_budget_is_told_when_it_begins_anew(detail: dict[str, Any], pause_s: float) -> None:
+    refused = result("failed", "budget_exhausted")
+    refused.detail = detail
+    engine = Sometimes([refused])
+    with pytest.raises(NotJudged) as caught:
+        await ask(engine)
+    assert (engine.asked, caught.value.retry_after_s) == ([1], pause_s)
+
+
 async def test_a_composition_is_asked_again_for_what_its_checks_lack() -> None:
     lacks = result("failed", "checks_failed", checks=[{"name": "a", "reason": "judge_rate_limited"}])
     engine = Sometimes([lacks], [result()])
