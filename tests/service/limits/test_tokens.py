@@ -27,6 +27,8 @@ from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
 ISSUER, AUDIENCE = "https://issuer.test", "rewardline"
+_DAY_S = 86_400
+"""Far more than a run of the tests takes."""
 SECRETS: dict[str, Any] = {
     "RS256": rsa.generate_private_key(public_exponent=65537, key_size=2048),
     "ES256": ec.generate_private_key(ec.SECP256R1()),
@@ -47,7 +49,7 @@ def jwks(*names: str) -> JSON:
 
 def token(name: str = "ES256", key: Any = None, headers: JSON | None = None, **claims: Any) -> str:
     """A good token, but for what is given. A claim of None is left out."""
-    given = {"iss": ISSUER, "aud": AUDIENCE, "sub": "red", "exp": time.time() + 600} | claims
+    given = {"iss": ISSUER, "aud": AUDIENCE, "sub": "red", "exp": time.time() + _DAY_S} | claims
     content = {claim: value for claim, value in given.items() if value is not None}
     head = {"kid": name} | (headers or {})
     return jwt.encode(content, key or SECRETS[name], name, {part: value for part, value in head.items() if value})
@@ -91,7 +93,7 @@ def _signed_with_what_is_public(name: str) -> str:
         base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
         for part in (
             {"alg": "HS256", "kid": name},
-            {"iss": ISSUER, "aud": AUDIENCE, "sub": "red", "exp": time.time() + 600},
+            {"iss": ISSUER, "aud": AUDIENCE, "sub": "red", "exp": time.time() + _DAY_S},
         )
     )
     digest = jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(f"{head}.{body}".encode(), public)
@@ -101,8 +103,8 @@ def _signed_with_what_is_public(name: str) -> str:
 BAD: dict[str, str] = {
     "another audience": token(aud="other"),
     "another issuer": token(iss="https://evil.test"),
-    "over": token(exp=time.time() - 120),
-    "not yet": token(nbf=time.time() + 120),
+    "over": token(exp=time.time() - _DAY_S),
+    "not yet": token(nbf=time.time() + _DAY_S),
     "for ever": token(exp=None),
     "nobody": token(sub=None),
     "no text": token(sub=["red"]),
