@@ -38,6 +38,7 @@ NOT_RUN = {
     "needs a trainer": "tests/e2e runs real trainers",
     "needs Docker": "tests/deploy/test_images.py and test_compose.py",
     "needs a cluster": "tests/deploy/test_kubernetes.py and test_helm.py render and check the objects",
+    "shows a page until Ctrl-C": "tests/service/cli/test_view.py opens it",
     "needs a judge model": "tests/service/doors/compat tests this door with a real model",
 }
 """The reasons for which a block is not run, and what tests its subject instead."""

@@ -10,9 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
+from service.limits.keys import new_key
 from tests.browser import Opened
 from tests.conftest import Serve, Served
 from tests.judge_upstream.grader import Grader
@@ -254,6 +256,30 @@ def test_judges_and_boxes_are_shown_as_they_are(serve: Serve, context: BrowserCo
     assert opened.complaints == []
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize(("scopes", "seen"), [(["score", "admin"], ["blue", "", "red", ""]), (["score"], ["red", "", "red", "grpo-7"])])
+def test_usage_is_shown_beside_its_budget(
+    serve: Serve, context: BrowserContext, tmp_path: Path, scopes: list[str], seen: list[str]
+) -> None:
+    secrets = {name: new_key() for name in ("red", "blue")}
+    specs = {name: {"sha256": digest, "scopes": scopes} for name, (_, digest) in secrets.items()}
+    file = tmp_path / "keys.yaml"
+    file.write_text(yaml.safe_dump({"keys": specs, "tenants": {"red": {"budget": {"items": 2}}}}))
+    served = serve(keys_file=str(file), sandbox="none")
+    item = {"verifier": "exact_match", "response": "a", "reference": "a"}
+    for name, (key, _) in secrets.items():
+        headers = {"Authorization": f"Bearer {key}", "X-Run-Id": "grpo-7"}
+        reply = httpx.post(f"{served.url}/v1/score", json={"items": [item] * 3}, headers=headers, timeout=PATIENCE_S)
+        assert reply.status_code == 200, name
+    opened = Opened(context, f"{served.url}{JUDGES}")
+    opened.page.get_by_label("API key").fill(secrets["red"][0])
+    opened.page.keyboard.press("Enter")
+    usage = opened.page.locator("#usage")
+    expect(usage).to_contain_text("3 of 2, used up")
+    cells = usage.locator("tbody td bdi").all_inner_texts()
+    assert cells == seen
+
+
 @pytest.mark.browser(beyond=1)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int, tmp_path: Path) -> None:
@@ -261,7 +287,7 @@ def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width
     context.set_default_timeout(PATIENCE_S * 1000)
     report = _report()
     context.route("**/v1/judges", lambda route: route.fulfill(json=report))
-    for path, wanted in ((LIVE, ".now:visible"), (JUDGES, "#judges .tile")):
+    for path, wanted in ((LIVE, ".now:visible"), (JUDGES, "#judges .tile, #usage .scroll")):
         opened = Opened(context, f"{served.url}{path}")
         opened.page.locator(wanted).first.wait_for()
         faults = Axe().run(opened.page).response["violations"]

@@ -1,7 +1,8 @@
-/** The page Judges and boxes: how the models and the boxes behind the verifiers do. */
+/** The page Judges and boxes: how the models and the boxes behind the verifiers do, and what tenants have used. */
 import { json, whenKeyIsGiven } from "./call.js";
 import { said } from "./chart.js";
 import { byId, make } from "./dom.js";
+import { asked, usage } from "./usage.js";
 
 const POLL_MS = 5000;
 let timer = 0;
@@ -9,7 +10,7 @@ let timer = 0;
 async function poll() {
   clearTimeout(timer);
   if (document.hidden) return;
-  await Promise.all([show("judges", "/v1/judges", judges), show("boxes", "/v1/sandbox", boxes)]);
+  await Promise.all([show("judges", () => json("/v1/judges"), judges), show("boxes", () => json("/v1/sandbox"), boxes), show("usage", asked, usage)]);
   clearTimeout(timer);
   timer = setTimeout(poll, POLL_MS);
 }
@@ -17,11 +18,11 @@ async function poll() {
 const shown = new Map();
 
 /** Show an answer. What says the same as before stays as it is, for those who read or select it. */
-async function show(id, path, render) {
+async function show(id, ask, render) {
   let parts;
   let text;
   try {
-    const answer = await json(path);
+    const answer = await ask();
     text = JSON.stringify(answer);
     parts = () => render(answer);
   } catch (error) {
