@@ -257,7 +257,9 @@ def test_judges_and_boxes_are_shown_as_they_are(serve: Serve, context: BrowserCo
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("scopes", "seen"), [(["score", "admin"], ["blue", "", "red", ""]), (["score"], ["red", "", "red", "grpo-7"])])
+@pytest.mark.parametrize(
+    ("scopes", "seen"), [(["score", "admin"], ["blue", "", "red", ""]), (["score"], ["red", "", "red", "grpo-7"])]
+)
 def test_usage_is_shown_beside_its_budget(
     serve: Serve, context: BrowserContext, tmp_path: Path, scopes: list[str], seen: list[str]
 ) -> None:
