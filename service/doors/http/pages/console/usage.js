@@ -17,7 +17,7 @@ export function usage(report) {
   if (!report.tenants.length) return [make("p", {}, "Nothing has been used yet.")];
   return [
     make("p", {}, report.shared ? "At all replicas." : "At this replica, since it started."),
-    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Usage" }, make("table", {},
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "By tenant and run" }, make("table", {},
       make("thead", {}, make("tr", {}, ["tenant", "run", ...Object.values(MEASURES)].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, report.tenants.flatMap((tenant) => [row(tenant, tenant.tenant, ""), ...tenant.runs.map((run) => row(run, tenant.tenant, run.run_id))])))),
   ];
