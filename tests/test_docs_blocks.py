@@ -39,6 +39,7 @@ NOT_RUN = {
     "needs Docker": "tests/deploy/test_images.py and test_compose.py",
     "needs a cluster": "tests/deploy/test_kubernetes.py and test_helm.py render and check the objects",
     "shows a page until Ctrl-C": "tests/service/cli/test_view.py opens it",
+    "needs an audit log": "tests/service/doors/routes/test_log.py",
     "needs a judge model": "tests/service/doors/compat tests this door with a real model",
 }
 """The reasons for which a block is not run, and what tests its subject instead."""

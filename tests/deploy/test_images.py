@@ -49,6 +49,7 @@ def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: p
         "README.md",
         "client",
         "deploy",
+        "fairness",
         "pyproject.toml",
         "requirements",
         "sandbox",

@@ -40,8 +40,9 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             }
             components["Result"]["properties"]["detail"] |= _DETAIL
             shapes = (_any_form(shapes[0], components), *shapes[1:])
+            components |= document.get("components", {}).get("schemas", {})
             document["components"] = {
-                "schemas": document.get("components", {}).get("schemas", {}) | components,
+                "schemas": components,
                 "securitySchemes": {
                     "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
                 },

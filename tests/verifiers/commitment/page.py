@@ -83,8 +83,10 @@ listed, and long texts are cut as everywhere in `detail`. Where a mark decides, 
 |---|---|---|---|"""
 HEAD = """# How an answer is found
 
-    response ──► the text after thinking, without end tokens ──► marks, in order ──► stances ──► one answer, or why there is none
-                                                        └─ none ──► the last sentence ──► the last number ─┘
+```text
+response ──► the text after thinking, without end tokens ──► marks, in order ──► stances ──► one answer, or why there is none
+                                                    └─ none ──► the last sentence ──► the last number ─┘
+```
 
 One layer, `verifiers/commitment/`, does this for every verifier. A verifier adds how its values look. `verifiers/commitment/lexicon/` says
 what words do to an answer; it has one file for each language. `detail.channel` and `detail.span` of a verdict say where its answer was

@@ -58,7 +58,8 @@ def _row(number: int) -> dict[str, Any]:
     return {"verifier": "exact_match", "response": str(number), "reference": str(number - number % 2)}
 
 
-def test_the_last_hour_is_shown_and_goes_on(served: Served, context: BrowserContext) -> None:
+def test_the_last_hour_is_shown_and_goes_on(serve: Serve, context: BrowserContext) -> None:
+    served = serve(sandbox="none")  # what other tests have judged would count here
     opened = Opened(context, f"{served.url}{LIVE}")
     expect(opened.page.locator("#state")).to_contain_text("a figure each 5 s")
     expect(tile(opened, "Under way").locator(".now")).to_have_text("0")
@@ -79,10 +80,9 @@ def test_the_last_hour_is_shown_and_goes_on(served: Served, context: BrowserCont
 
 
 @pytest.mark.browser
-def test_a_thousand_rows_at_once_are_as_little_work_for_the_page_as_one(
-    served: Served, context: BrowserContext
-) -> None:
+def test_a_thousand_rows_at_once_are_as_little_work_for_the_page_as_one(serve: Serve, context: BrowserContext) -> None:
     """The page's work is the same whatever the service does: nodes and changes of the page do not grow with rows."""
+    served = serve(sandbox="none")
     opened = Opened(context, f"{served.url}{LIVE}")
     opened.page.set_viewport_size({"width": 1400, "height": 6000})
     with scoring(served, rows=1):
