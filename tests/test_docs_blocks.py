@@ -102,7 +102,15 @@ def test_every_reason_is_needed() -> None:
     assert {block.not_run for block in blocks(*LANGUAGES)} - {None} == NOT_RUN.keys()
 
 
-@pytest.mark.parametrize("block", [each for each in blocks("sh") if each.not_run is None], ids=str)
+def _shell() -> Iterator[Any]:
+    """What is run by a shell. A start of our command takes seconds, so in the quick lane it is started for README alone."""
+    for each in blocks("sh"):
+        if each.not_run is None:
+            is_slow = "rewardline " in each.text and each.page.name != "README.md"
+            yield pytest.param(each, marks=[pytest.mark.contract] if is_slow else [], id=str(each))
+
+
+@pytest.mark.parametrize("block", list(_shell()))
 def test_commands_do_what_they_are_shown_to_do(block: Block, served: Served, tmp_path: Path) -> None:
     """The commands end with 0, and the service answers none of them with an error."""
     _furnish(tmp_path)

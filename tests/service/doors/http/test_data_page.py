@@ -155,7 +155,7 @@ def test_mistakes_are_said_and_a_key_is_asked_for(serve: Serve, context: Browser
     assert all("401" in complaint or "422" in complaint for complaint in opened.complaints)
 
 
-@pytest.mark.browser(beyond=1)
+@pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, tmp_path: Path, scheme: Any, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)

@@ -282,7 +282,7 @@ def test_usage_is_shown_beside_its_budget(
     assert cells == seen
 
 
-@pytest.mark.browser(beyond=1)
+@pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int, tmp_path: Path) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)

@@ -192,7 +192,7 @@ def test_what_is_missing_is_said(serve: Serve, served: Served, tmp_path: Path, c
     locked.says("They appear when")
 
 
-@pytest.mark.browser(beyond=1)
+@pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1400), ("light", 1400), ("dark", 390)])
 def test_axe_finds_no_fault(logged: Logged, browser: Browser, scheme: Any, width: int) -> None:
     served = logged()
