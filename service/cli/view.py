@@ -1,4 +1,6 @@
-"""`rewardline view` shows stored results in a browser: files of `rewardline score`, exports, and audit logs."""
+"""`rewardline view` shows stored results in a browser: files of `rewardline score`, exports, audit logs, and reports of
+`rewardline audit`.
+"""
 
 import contextlib
 import socket
@@ -11,38 +13,49 @@ import typer
 import uvicorn
 
 from service.cli.console import fail, quiet_settings, say
+from service.dataset_audit.report import NoReport
+from service.doors.http import console
 from service.doors.http.view import HOST, build_view
+from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
 from service.observe.audit_log.desk import Desk
 from service.settings import SettingsError
 
 _VERDICTS: Final = ".verdicts.jsonl"
 _FORMS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
+_REPORT: Final = ".json"
 
 
 def command(
     places: Annotated[
-        list[Path], typer.Argument(metavar="FILE|DIR...", help="JSON lines (also .gz, .zst) or Parquet, or folders.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE|DIR...", help="JSON lines (also .gz, .zst), Parquet, reports of audits (.json), or folders."
+        ),
     ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="Default: a free one.")] = 0,
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs."""
+    """Show stored results in a browser, until Ctrl-C: verdicts of `rewardline score`, exports, audit logs, audits."""
     try:
         quiet_settings()
-        found = files(places)
+        found, audits = files(places), reports(places)
     except (reader.NotThere, SettingsError) as error:
         raise fail(str(error)) from error
-    if not found:
-        raise fail(f"no files to show in {', '.join(map(str, places))}; they end with {', '.join(_FORMS)}")
+    count = len(found) + len(audits)
+    if not count:
+        forms = ", ".join((*_FORMS, _REPORT))
+        raise fail(f"no files to show in {', '.join(map(str, places))}; they end with {forms}")
     try:
         listening = socket.create_server((HOST, port))
     except OSError as error:
         raise fail(f"port {port}: {error.strerror}") from error
     with listening, contextlib.suppress(KeyboardInterrupt):
-        server = uvicorn.Server(uvicorn.Config(build_view(Desk(lambda: files(places), rollouts_of)), log_config=None))
+        desk = Desk(lambda: files(places), rollouts_of)
+        app = build_view(desk, lambda: reports(places), console.LOG if found else console.DATA_SETS)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None))
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
-        say(f"Shows {len(found)} {'file' if len(found) == 1 else 'files'} on {address} until Ctrl-C.")
+        say(f"Shows {count} {'file' if count == 1 else 'files'} on {address} until Ctrl-C.")
         if open_it:
             webbrowser.open(address)
         server.run(sockets=[listening])
@@ -63,8 +76,35 @@ def files(places: Sequence[Path]) -> list[Path]:
     ]
     texts = {rollouts_of(path) for path in inside}
     return reader.find(
-        [*(place for place in places if not place.is_dir()), *(path for path in inside if path not in texts)]
+        [
+            *(place for place in places if not place.is_dir() and place.suffix != _REPORT),
+            *(path for path in inside if path not in texts),
+        ]
     )
+
+
+def reports(places: Sequence[Path]) -> list[Path]:
+    """The reports of audits at these places.
+
+    Raises:
+        reader.NotThere
+    """
+    inside = [path for place in places if place.is_dir() for path in sorted(place.glob(f"*{_REPORT}"))]
+    named = [place for place in places if place.suffix == _REPORT and not place.is_dir()]
+    for path in named:
+        try:
+            load(path)
+        except NoReport as error:
+            raise reader.NotThere(str(error)) from error
+    return [*named, *(path for path in inside if path.is_file() and _is_report(path))]
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        load(path)
+    except NoReport:
+        return False
+    return True
 
 
 def rollouts_of(path: Path) -> Path | None:

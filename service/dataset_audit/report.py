@@ -8,8 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+import msgspec
+
 EARNED: Final = ("0", *(f"{n / 10:g}" for n in range(1, 10)), "below 1", "1")
 """The bins of scores by their upper ends. 0 and 1 have bins of their own."""
+EXAMPLES: Final = 20
+"""Rows of each kind of finding that are shown."""
 _MAX_SHOWN_CHARS: Final = 300
 _MAX_ITEM_CHARS: Final = 4_000
 _MAX_EXAMPLES_CHARS: Final = 1_000_000
@@ -97,6 +101,27 @@ class Kind:
     @property
     def severity(self) -> Severity:
         return severity_of(self.reason)
+
+
+class NoReport(ValueError):
+    """This is not the report of an audit. The message says why."""
+
+
+class _Stored(msgspec.Struct):
+    """What is read again of a report that has been told as JSON."""
+
+    rows: int
+    bad_rows: int
+    checks: int
+    own_answers: int
+    unjudged: int
+    fixes_found: int
+    unjudged_reasons: dict[str, int]
+    recipes: dict[str, int]
+    references: dict[str, int]
+    earned: list[int]
+    fixes: list[Fix]
+    kinds: list[Kind]
 
 
 @dataclass(slots=True)
@@ -196,7 +221,49 @@ class Report:
             "references": dict(self.references.most_common()),
             "by_reason": reasons,
             "findings": [asdict(finding) for finding in self.findings],
+            "unjudged_reasons": dict(self.unjudged_reasons),
+            "earned": self.earned,
+            "fixes_found": self.fixes_found,
+            "fixes": [asdict(fix) for fix in self.fixes],
+            "kinds": [
+                {
+                    "verifier": kind.verifier,
+                    "reason": kind.reason,
+                    "rows": kind.rows,
+                    "examples": [asdict(example) for example in kind.examples[:EXAMPLES]],
+                }
+                for kind in self.worst_first()
+            ],
         }
+
+    @classmethod
+    def of(cls, plain: Any) -> "Report":
+        """The report that `plain` has told, with some rows of each kind.
+
+        Raises:
+            NoReport: it is something else, or was told by an older release, which told less.
+        """
+        try:
+            stored = msgspec.convert(plain, _Stored)
+        except msgspec.ValidationError as error:
+            raise NoReport(f"this is no report of `rewardline audit`, or an older one: {error}") from error
+        if len(stored.earned) != len(EARNED):
+            raise NoReport("the report is of another release: make it again")
+        return cls(
+            kept=EXAMPLES,
+            rows=stored.rows,
+            bad_rows=stored.bad_rows,
+            checks=stored.checks,
+            own_answers=stored.own_answers,
+            unjudged=stored.unjudged,
+            unjudged_reasons=Counter(stored.unjudged_reasons),
+            kinds={(kind.verifier or "", kind.reason): kind for kind in stored.kinds},
+            recipes=Counter(stored.recipes),
+            references=Counter(stored.references),
+            earned=stored.earned,
+            fixes=stored.fixes,
+            fixes_found=stored.fixes_found,
+        )
 
 
 def bin_of(score: float) -> int:

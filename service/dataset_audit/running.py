@@ -20,7 +20,7 @@ from typing import IO, Any, Final, Self
 from service.cancellation import cancel
 from service.dataset_audit.audit import audited
 from service.dataset_audit.files import BadData, DataFile
-from service.dataset_audit.report import Report
+from service.dataset_audit.report import EXAMPLES, Report
 from service.dataset_audit.rows import Columns, rows_of
 from service.errors import Overloaded, ShuttingDown
 from service.limits.admission import Admission
@@ -32,8 +32,6 @@ log = logging.getLogger("rewardline.audits")
 KEPT_S: Final = 3600.0
 """How long an audit is kept after its end."""
 MAX_KEPT: Final = 20
-EXAMPLES: Final = 20
-"""Rows that are kept of each kind of finding."""
 _BATCH_ITEMS: Final = 64
 _RETRY_S: Final = 10.0
 

@@ -49,7 +49,7 @@ JUDGES: Final = Page("Judges and boxes", f"{FILES}/judges", "judges.html")
 PAGES: Final = (PLAYGROUND, LIVE, LOG, DATA_SETS, JUDGES)
 """The pages of a service, in the order of the header."""
 API: Final = Page("API", REFERENCE_PATH, "")
-VIEW_PAGES: Final = (LOG,)
+VIEW_PAGES: Final = (LOG, DATA_SETS)
 """The pages of `rewardline view`, which shows files without a service."""
 _REFERENCE_HEADERS: Final = _HEADERS | {
     "Content-Security-Policy": _HEADERS["Content-Security-Policy"]

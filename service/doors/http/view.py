@@ -4,28 +4,30 @@ Only this machine's browser can ask: the address is 127.0.0.1, and a request tha
 another site can cause it (DNS rebinding), is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from service.doors.http import console, problems
-from service.doors.routes import log
+from service.doors.routes import log, stored_audits
 from service.observe.audit_log.desk import Desk
 
 HOST = "127.0.0.1"
 
 
-def build_view(desk: Desk, pages: Sequence[console.Page] = console.VIEW_PAGES) -> FastAPI:
-    """The application. The first page is at the root, too."""
+def build_view(desk: Desk, reports: Callable[[], Sequence[Path]], first: console.Page = console.LOG) -> FastAPI:
+    """The application. `reports` gives the files with reports of audits. The first page is at the root, too."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.include_router(log.router(desk))
-    console.mount(app, pages, others=())
+    app.include_router(stored_audits.router(reports))
+    console.mount(app, console.VIEW_PAGES, others=())
 
     @app.get("/")
     async def root() -> RedirectResponse:
-        return RedirectResponse(pages[0].path)
+        return RedirectResponse(first.path)
 
     problems.speak(app)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])

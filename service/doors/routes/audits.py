@@ -52,7 +52,7 @@ _FILE_TYPES: Final = frozenset({*FILE_TYPES, "application/jsonl", "application/o
 """A file says by its first bytes whether it is Parquet."""
 MOST_ROWS: Final = 10**9
 _HTML: Final = b"text/html; charset=utf-8"
-_REPORT_HEADERS: Final = (
+REPORT_HEADERS: Final = (
     (b"content-disposition", b'attachment; filename="audit.html"'),
     (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),
     (b"x-content-type-options", b"nosniff"),
@@ -126,6 +126,8 @@ class AuditList(msgspec.Struct):
     takes_paths: bool
     """Whether a file may be named instead of sent."""
     takes_parquet: bool
+    takes_files: bool = True
+    """Whether audits can be begun here. `rewardline view` only shows those that are stored."""
 
 
 class FixView(msgspec.Struct):
@@ -303,7 +305,7 @@ class AuditsDoor(ResourceDoor):
             return Answer(b"", 304, ((b"etag", tag),))
         view = self._view(audit)
         report = audit.report.copy()
-        return Answer(await asyncio.to_thread(_rendered, view, report), 200, ((b"etag", tag),))
+        return Answer(await asyncio.to_thread(rendered, view, report), 200, ((b"etag", tag),))
 
     async def _cancel(self, scope: Scope, receive: Receive) -> Answer:
         audit = self._found(scope)
@@ -315,11 +317,11 @@ class AuditsDoor(ResourceDoor):
         states = {State.DONE: "", State.RUNNING: "The audit is not finished."}
         state = states.get(audit.state, f"Not the whole data set: {audit.problem}.")
         page = await asyncio.to_thread(html, audit.name, audit.report.copy(), state=state)
-        return Answer(page.encode(), 200, _REPORT_HEADERS, _HTML)
+        return Answer(page.encode(), 200, REPORT_HEADERS, _HTML)
 
     async def _fixes(self, scope: Scope, receive: Receive) -> Answer:
         audit = self._found(scope)
-        lines = await asyncio.to_thread(_fix_lines, audit.report.copy())
+        lines = await asyncio.to_thread(fix_lines, audit.report.copy())
         return Answer(lines, media=NDJSON.encode())
 
     def _found(self, scope: Scope) -> Audit:
@@ -332,31 +334,43 @@ class AuditsDoor(ResourceDoor):
     def _view(self, audit: Audit) -> AuditView:
         report, file = audit.report, audit.file
         seconds = self._audits.seconds(audit)
-        is_done = audit.state is State.DONE
-        return AuditView(
-            audit_id=audit.id,
-            name=audit.name,
-            state=audit.state,
-            problem=audit.problem,
-            rows=report.rows,
-            total_rows=file.total_rows,
-            fraction=1.0 if is_done else min(1.0, file.position / max(1, file.size)),
-            elapsed_s=round(seconds, 3),
-            rows_per_s=round(report.rows / max(seconds, 1e-3), 1),
-            bad_rows=report.bad_rows,
-            checks=report.checks,
-            own_answers=report.own_answers,
-            unjudged=report.unjudged,
-            unjudged_reasons=dict(report.unjudged_reasons),
-            recipes=dict(report.recipes),
-            references=dict(report.references),
-            earned=[EarnedView(*each) for each in zip(EARNED, report.earned, strict=True)],
-            kinds=[],
-            fixes=report.fixes_found,
-        )
+        view = view_of(audit.id, audit.name, report)
+        view.state, view.problem = audit.state, audit.problem
+        view.total_rows = file.total_rows
+        if audit.state is not State.DONE:
+            view.fraction = min(1.0, file.position / max(1, file.size))
+        view.elapsed_s = round(seconds, 3)
+        view.rows_per_s = round(report.rows / max(seconds, 1e-3), 1)
+        return view
 
 
-def _rendered(view: AuditView, report: Report) -> bytes:
+def view_of(audit_id: str, name: str, report: Report) -> AuditView:
+    """An audit that is done, without its kinds."""
+    return AuditView(
+        audit_id=audit_id,
+        name=name,
+        state=State.DONE,
+        problem="",
+        rows=report.rows,
+        total_rows=None,
+        fraction=1.0,
+        elapsed_s=0.0,
+        rows_per_s=0.0,
+        bad_rows=report.bad_rows,
+        checks=report.checks,
+        own_answers=report.own_answers,
+        unjudged=report.unjudged,
+        unjudged_reasons=dict(report.unjudged_reasons),
+        recipes=dict(report.recipes),
+        references=dict(report.references),
+        earned=[EarnedView(*each) for each in zip(EARNED, report.earned, strict=True)],
+        kinds=[],
+        fixes=report.fixes_found,
+    )
+
+
+def rendered(view: AuditView, report: Report) -> bytes:
+    """The view with its kinds, as JSON."""
     view.kinds = [_kind(kind) for kind in report.worst_first()]
     return encode(view)
 
@@ -372,7 +386,8 @@ def _example(example: Example) -> ExampleView:
     return ExampleView(found.row, found.id, found.check, found.message, found.told, example.item, view)
 
 
-def _fix_lines(report: Report) -> bytes:
+def fix_lines(report: Report) -> bytes:
+    """A line for each fix."""
     return b"".join(encode(FixView(fix.row, list(fix.path), fix.value)) + b"\n" for fix in report.fixes)
 
 

@@ -5,9 +5,11 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 from service.cli.main import app
 from service.cli.view import files, rollouts_of
+from service.dataset_audit.report import Example, Finding, Fix, NoReport, Report
 from tests.browser import Opened
 from tests.conftest import ROOT
 from tests.tables import table
@@ -59,7 +62,7 @@ def test_stored_results_are_looked_at_without_a_service(folder: Path, context: B
         opened = Opened(context, address)
         page = opened.page
         expect(page.locator("#said")).to_have_text("2 of 2 records in 1 file, mean reward 0.")
-        expect(page.locator("nav a")).to_have_text(["Log"])
+        expect(page.locator("nav a")).to_have_text(["Log", "Data sets"])
         page.get_by_role("button", name="Open the record of id b").click()
         shown = page.locator("#opened")
         expect(shown.locator("mark")).to_have_text("7")
@@ -74,6 +77,48 @@ def test_stored_results_are_looked_at_without_a_service(folder: Path, context: B
         assert httpx.get(f"{address}v1/score").status_code == 404
 
 
+def report(path: Path) -> Path:
+    """What `rewardline audit -o` writes of two rows, of which one is bad and one could be plainer."""
+    made = Report(rows=2, checks=2, references=Counter(boxed=1, plain=1))
+    bad = Finding(1, "<b>a</b>", None, "math", "solution_fails", "scores 0", {"reference": "7"})
+    hint = Finding(2, None, None, "math", "worked_solution", "plainer: '4'", {"reference": "\\boxed{4}"})
+    made.add(Example(bad, {"verifier": "math", "response": "8", "reference": "7"}))
+    made.add(Example(hint, None, Fix(2, ["answer"], "4")))
+    made.earned[0], made.earned[-1] = 1, 3
+    path.write_text(json.dumps(made.plain()))
+    return path
+
+
+def test_a_stored_audit_is_looked_at_without_a_service(tmp_path: Path, context: BrowserContext) -> None:
+    report(tmp_path / "train.json")
+    (tmp_path / "other.json").write_text("[1]")
+    with viewed(tmp_path) as address:
+        opened = Opened(context, address)
+        page = opened.page
+        expect(page.get_by_role("heading", name="Stored audits")).to_be_visible()
+        expect(page.locator("#audit-box")).to_be_hidden()
+        page.get_by_role("link", name="train").click()
+        expect(page.locator("#status")).to_have_text("done. 2 rows; 1 with findings.")
+        expect(page.locator("#kinds")).to_contain_text("<b>a</b>")
+        expect(page.locator("#kinds")).to_contain_text("answer = 4")
+        expect(page.locator("#earned")).to_contain_text("3")
+        assert opened.complaints == []
+        (found,) = httpx.get(f"{address}v1/audits").json()["audits"]
+        one = f"{address}v1/audits/{found['audit_id']}"
+        assert httpx.get(f"{one}/fixes").text == '{"row":2,"path":["answer"],"value":"4"}\n'
+        assert "&lt;b&gt;a&lt;/b&gt;" in httpx.get(f"{one}/report").text
+        assert httpx.get(f"{address}v1/audits/{'0' * 32}").status_code == 404
+
+
+def test_a_report_is_the_same_after_it_was_told(tmp_path: Path) -> None:
+    plain = json.loads(report(tmp_path / "train.json").read_text())
+    assert json.loads(json.dumps(Report.of(plain).plain())) == plain
+    broken: Any
+    for broken in (None, [], {"rows": 1}, plain | {"earned": [1]}, plain | {"kinds": [{"rows": "x"}]}):
+        with pytest.raises(NoReport):
+            Report.of(broken)
+
+
 @table(
     "arguments, said",
     [
@@ -81,6 +126,7 @@ def test_stored_results_are_looked_at_without_a_service(folder: Path, context: B
         (["nosuch.jsonl"], "no folder or file nosuch.jsonl"),
         (["."], "no files to show in ."),
         (["rollouts.jsonl", "--port", "70000"], "65535"),
+        (["nosuch.json"], "No such file"),
     ],
 )
 def test_what_cannot_be_shown_says_why(tmp_path: Path, arguments: list[str], said: str) -> None:

@@ -2,28 +2,16 @@
 nothing to complain of.
 """
 
-from collections.abc import Iterator
-
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from service.doors.http.pages import CONSOLE, REFERENCE
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S
 
 KEY = "reference-secret-0123456"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        )
-        yield found
-        found.close()
 
 
 class Reference:

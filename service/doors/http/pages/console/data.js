@@ -25,17 +25,24 @@ let asking = 0;
 const kinds = new Map();
 
 async function start() {
-  const [verifiers, recipes, kept] = await Promise.all(["/v1/verifiers", "/v1/recipes", "/v1/audits"].map((path) => json(path)));
+  const kept = await json("/v1/audits");
+  byId("audit-box").hidden = !kept.takes_files;
+  byId("earlier-title").textContent = kept.takes_files ? "Audits of the last hour" : "Stored audits";
+  if (kept.takes_files) await offer();
+  byId("path-box").hidden = !kept.takes_paths;
+  maxMb = kept.max_mb;
+  earlier(kept.audits);
+  say(kept.takes_files || kept.audits.length ? "" : "There are no stored audits here. Make one: rewardline audit FILE -o REPORT.json");
+  open();
+}
+
+async function offer() {
+  const [verifiers, recipes] = await Promise.all(["/v1/verifiers", "/v1/recipes"].map((path) => json(path)));
   const group = (kind, label, names) => make("optgroup", { label }, names.map((name) => make("option", { value: `${kind}:${name}` }, name)));
   byId("judge").replaceChildren(
     make("option", { value: "" }, "the rows' own labels"),
     group("verifier", "Verifiers", verifiers.verifiers.map((each) => each.name)),
     group("recipe", "Recipes", recipes.recipes.map((each) => each.name)));
-  byId("path-box").hidden = !kept.takes_paths;
-  maxMb = kept.max_mb;
-  earlier(kept.audits);
-  say("");
-  open();
 }
 
 function say(message) {
@@ -148,7 +155,8 @@ function show(view) {
   const of = view.total_rows ? ` of ${number(view.total_rows)}` : "";
   const state = view.state === "running" ? `${Math.floor(view.fraction * 100)} %` : view.state;
   const why = view.problem ? `: ${view.problem}` : "";
-  byId("status").replaceChildren(make("strong", {}, `${state}${why}`), `. ${number(view.rows)}${of} rows, ${number(Math.round(view.rows_per_s))} a second; `,
+  const rate = view.rows_per_s ? `, ${number(Math.round(view.rows_per_s))} a second` : "";
+  byId("status").replaceChildren(make("strong", {}, `${state}${why}`), `. ${number(view.rows)}${of} rows${rate}; `,
     make("strong", {}, `${number(view.bad_rows)} with findings`), ".");
   byId("counts").textContent = counts(view);
   byId("fix").hidden = !view.fixes;
