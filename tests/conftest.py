@@ -76,7 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     that only one process can use.
 
     The order is: tests that need none of this; boxes in Docker, the longest series that must run one after the other;
-    verifiers, which run beside it; trainers, with environments that take long to make; what the fuzzing found.
+    trainers, with environments that take long to make; verifiers, thousands of short tests, which run beside both; what
+    the fuzzing found.
     """
     lane, seen = config.getoption("--lane"), Counter[str]()
     wanted: list[pytest.Item] = []
@@ -107,10 +108,10 @@ def _lateness(item: pytest.Item) -> int:
     if _waits_for_fuzzing(item):
         return 4
     if "e2e" in item.path.parts:
-        return 3
+        return 2
     if _needs_docker(item):
         return 1
-    return 2 if item.path.is_relative_to(ROOT / "tests" / "verifiers") else 0
+    return 3 if item.path.is_relative_to(ROOT / "tests" / "verifiers") else 0
 
 
 def _company(item: pytest.Item) -> str:
