@@ -5,7 +5,8 @@
        │ └─finish────────┼──────────────► done       Redis had it, which may also be found when it has been taken
        └───────leave─────┴──────────────► dropped    no batch waits for it any more
 
-Equal items share one verdict, whether they are in one batch or in several. A waiting verdict may stand in the queues of
+Equal items share one verdict, whether they are in one batch or in several. But nobody waits for what another one pays:
+verdicts that cost boxes or judges are shared within a run of a tenant, whose budget alone may refuse them. A waiting verdict may stand in the queues of
 several batches, and a look-up in Redis may be under way for it. It is taken only once. A chunk runs once it has begun,
 and stops when no batch waits for any of its verdicts.
 """
@@ -66,7 +67,7 @@ class Waiter(Protocol):
 class PendingVerdict:
     """A verdict under way, and the batches that wait for it."""
 
-    __slots__ = ("_by_key", "_waiting", "chunk", "prepared", "state")
+    __slots__ = ("_by_key", "_payer", "_waiting", "chunk", "prepared", "state")
 
     def __init__(
         self, prepared: PreparedItem, waiter: Waiter, place: Place, by_key: "dict[bytes, PendingVerdict]"
@@ -76,6 +77,7 @@ class PendingVerdict:
         self.chunk: Chunk | None = None
         """The chunk that judges this verdict now."""
         self._waiting: list[tuple[Waiter, Place]] = [(waiter, place)]
+        self._payer = waiter.tenant, waiter.run
         self._by_key = by_key
         if prepared.key is not None:
             by_key[prepared.key] = self
@@ -90,6 +92,11 @@ class PendingVerdict:
     def refreshes(self) -> bool:
         """Whether a waiting batch wants a new judgement, whatever the caches hold."""
         return any(waiter.cache == "refresh" for waiter, _ in self._waiting)
+
+    def is_for(self, waiter: Waiter) -> bool:
+        """Whether the batch may wait for this verdict, too."""
+        is_paid = self.prepared.configured.entry.verifier.bounds_itself
+        return not is_paid or (waiter.tenant, waiter.run) == self._payer
 
     def join(self, waiter: Waiter, place: Place) -> bool:
         """Add a batch that waits. Returns whether that batch must queue the verdict too, so that it does not wait in
@@ -180,7 +187,7 @@ class PendingVerdicts:
         """Make a batch wait for a verdict. Returns the verdict if the batch must queue it."""
         if prepared.key is not None and waiter.cache == "use":
             found = self._by_key.get(prepared.key)
-            if found is not None:
+            if found is not None and found.is_for(waiter):
                 return found if found.join(waiter, place) else None
         return PendingVerdict(prepared, waiter, place, self._by_key)
 

@@ -228,6 +228,33 @@ async def test_equal_items_of_two_requests_share_one_flight() -> None:
     assert second.result().summary.deduplicated == 1
 
 
+async def test_what_one_tenant_may_not_have_is_not_refused_to_another() -> None:
+    class Paid(Gated):
+        name = "paid"
+        bounds_itself = True
+
+        async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+            verdicts = await super().score(items)
+            if TENANT.get() == "poor":
+                raise Unavailable("budget_exhausted", "the tenant 'poor' has used its budget")
+            return verdicts
+
+    paid = Paid()
+    async with engine_of(paid) as engine:
+
+        async def score(tenant: str) -> Scored:
+            TENANT.set(tenant)
+            return await engine.score(batch(item("paid", "yes")))
+
+        poor = asyncio.create_task(score("poor"))
+        await paid.entered.wait()
+        rich = asyncio.create_task(score("rich"))
+        await turns()
+        paid.gate.set()
+        assert reasons(await poor) == ["budget_exhausted"]
+        assert reasons(await rich) == ["correct"]
+
+
 async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict() -> None:
     gated = Gated()
     async with engine_of(gated) as engine:
