@@ -748,6 +748,15 @@ async def test_the_same_source_is_compiled_once(backend: ScriptedBackend) -> Non
 
 
 @in_virtual_time
+async def test_what_one_owner_compiled_is_compiled_again_for_another(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        built = [
+            await pool.run(Program("compiles", "cpp", owner=owner), deeds("ok")) for owner in ("red", "blue", "red")
+        ]
+    assert [each.cached for each in built] == [False, False, True]
+
+
+@in_virtual_time
 async def test_what_a_compiler_makes_may_be_many_megabytes(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         built = [await pool.run(Program("compiles 3000000", "cpp"), deeds("ok")) for _ in range(2)]

@@ -27,7 +27,9 @@ from sandbox.boxes.remote import RemoteSandbox, wire
 from sandbox.boxes.remote.hosts import Host, Hosts, addresses
 from tests.waiting import until
 
-PROGRAM = Program("print(1)", files={"a/b.bin": b"\x00\xff"}, compile_limits=Limits(cpu_s=1.5), needs_pytest=True)
+PROGRAM = Program(
+    "print(1)", files={"a/b.bin": b"\x00\xff"}, compile_limits=Limits(cpu_s=1.5), needs_pytest=True, owner="red"
+)
 RUNS: list[Run] = [
     Execute(b"\xff", ["-x"], {"f": b"\x00"}, ["out"], Limits(wall_s=3.5)),
     Call("f", b"[[1], {}]"),

@@ -1,4 +1,7 @@
-"""Cache of compiler output by source text, with least-recently-used eviction."""
+"""Cache of compiler output by owner and source text, with least-recently-used eviction.
+
+Owners share nothing: that a program is compiled already would tell one that another had it.
+"""
 
 import hashlib
 from collections import OrderedDict
@@ -40,12 +43,12 @@ class CompileCache:
 
 
 def key_of(language: Language, source: str, program: Program) -> bytes:
-    """A hash of everything that decides the compiler's output.
+    """A hash of the owner, and of everything that decides the compiler's output.
 
     Each text is preceded by its length, so texts cannot run together.
     """
     digest = hashlib.sha256()
-    parts = [language.name, *language.compile, *language.keep, "", language.source_file, source]
+    parts = [program.owner, language.name, *language.compile, *language.keep, "", language.source_file, source]
     for text in parts:
         _add(digest, text.encode(errors="surrogatepass"))
     for name in sorted(program.files):
