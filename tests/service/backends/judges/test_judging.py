@@ -1,20 +1,30 @@
 """Items for judge models, through the engine, against a server that answers what a test wants."""
 
+import asyncio
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fairness import DEFAULT, TENANT
+from sandbox.workers import Workers
+from service.backends.judges import open_panel
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
 from service.limits.budgets import Budget, Budgets
+from service.observe.metrics import Metrics
 from service.settings import Settings
+from service.usage.ledger import Ledger
 from tests.judge_upstream.grader import MODES, Grader, honest
 from tests.service.recipes.shipped.scorer import Scorer
 from tests.service.usage.test_ledger import serving
+from tests.waiting import turns, until
+from verifiers.base import Item, Resources, Verdict
+from verifiers.judge import create
 
 Parts = dict[str, Any]
 Start = Callable[..., Scorer]
@@ -425,3 +435,37 @@ def test_calls_are_counted_for_their_tenant_and_run_and_refused_beyond_their_bud
     told = ledger.report("red")
     assert all(run.total.judge_tokens > 0 and run.total.judge_cost > 0 for run in told.runs)
     assert told.total.judge_tokens == sum(run.total.judge_tokens for run in told.runs)
+
+
+async def test_a_run_whose_budget_ends_in_a_call_that_another_waits_for_does_not_refuse_the_other(
+    grader: Grader, paris: Parts, tmp_path: Path
+) -> None:
+    """The first answer is useless and uses up the first run's budget, so that run may not ask again. The other may."""
+    priced = {"base_url": grader.url, "model": "grader", "health": {"probe": False}, "price": {"input": 2, "output": 4}}
+    settings = Settings(judge_file=grader.file(tmp_path, endpoints={"grader": priced}))
+    ledger, go, answers = Ledger(), threading.Event(), itertools.count()
+    ledger.use({"red": Budgets(run_budget=Budget(judge_cost=1e-9))})
+
+    def answer(sections: dict[str, str]) -> str:
+        first = next(answers) == 0
+        go.wait(20)
+        return "no verdict" if first else honest(sections)
+
+    grader.answer = answer
+    async with open_panel(settings, VerdictCache(MemoryCache(10_000)), Metrics("1"), ledger) as panel:
+        judge = create(Resources(Workers(1), judges=panel))
+        params = judge.params(reference=paris["reference"])
+        item = Item("It is said to be Paris", params, paris["prompt"], owner="red/")
+
+        def ask(run: str) -> asyncio.Task[Sequence[Verdict]]:
+            with serving("red", run):
+                return asyncio.create_task(judge.score([item]))
+
+        one = ask("r1")
+        await until(lambda: len(grader.prompts) == 1)
+        two = ask("r2")
+        await turns()
+        go.set()
+        [[refused], [judged]] = await asyncio.gather(one, two)
+    assert (refused.status, refused.reason, judged.score) == ("failed", "budget_exhausted", 1.0)
+    assert len(grader.prompts) == 2
