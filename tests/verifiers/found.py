@@ -25,16 +25,16 @@ class Found:
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
-        self._sandbox = PooledSandbox(LocalBackend(), slots=2)
-        self.registry = registry.load(Resources(self._workers, self._sandbox))
+        self.sandbox = PooledSandbox(LocalBackend(), slots=2)
+        self.registry = registry.load(Resources(self._workers, self.sandbox))
         self._run(self._workers.start())
-        self._run(self._sandbox.start())
+        self._run(self.sandbox.start())
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(_WAIT_S)
 
     def close(self) -> None:
-        self._run(self._sandbox.stop())
+        self._run(self.sandbox.stop())
         self._run(self._workers.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

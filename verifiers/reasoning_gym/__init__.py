@@ -19,6 +19,7 @@ also gives to nonsense, a blind guess, a copy of the question, or the right answ
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -84,7 +85,9 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
         by_task: defaultdict[Task, list[_Asked]] = defaultdict(list)
         for position, item in enumerate(items):
             try:
-                entry = entries.get(id(item.params)) or parse(item.params.reference, item.params.task)
+                entry = entries.get(id(item.params)) or replace(
+                    parse(item.params.reference, item.params.task), owner=item.owner
+                )
                 entries[id(item.params)] = entry
                 found = await self._extract(item)
             except InvalidItem as error:

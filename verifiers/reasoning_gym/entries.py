@@ -26,10 +26,12 @@ class Entry:
     """The entry's answer; None if the task has no single answer, and its scorer checks any solution."""
     text: str
     """The entry as JSON, without its question, which no scorer reads."""
+    owner: str = ""
+    """Whose the entry is. Its check is remembered for the same owner alone."""
 
     @property
     def key(self) -> bytes:
-        return hashlib.blake2b(f"{self.task.module}\n{self.text}".encode(), digest_size=16).digest()
+        return hashlib.blake2b(f"{self.owner}\n{self.task.module}\n{self.text}".encode(), digest_size=16).digest()
 
 
 def parse(reference: object, task: str | None) -> Entry:

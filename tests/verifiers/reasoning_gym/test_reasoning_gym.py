@@ -254,3 +254,16 @@ async def test_programs_are_made_one_in_a_turn_of_the_event_loop(monkeypatch: py
         done.set()
     assert {verdict.reason for verdict in verdicts} == {"reasoning_gym_not_installed"}
     assert len(turns) == len(set(turns)) == len({id(ALLOWED[row.task]) for row in rows}) > 1
+
+
+def test_the_check_of_an_entry_is_remembered_for_its_owner_alone(found: Found) -> None:
+    """Else its CPU time would tell one tenant that another had an answer to it judged."""
+    row = OWN[0]
+    params = ReasoningGymParams(reference={**row.entry, "metadata": {**row.entry["metadata"], "of": "this test"}})
+
+    def runs(owner: str) -> int:
+        before = sum(found.sandbox.counters.runs.values())
+        found.score(found.registry["reasoning_gym"], [Item(f"<answer>{row.solution}</answer>", params, owner=owner)])
+        return sum(found.sandbox.counters.runs.values()) - before
+
+    assert [runs(owner) for owner in ("red/", "red/", "blue/")] == [2, 1, 2]
