@@ -107,8 +107,9 @@ class Settings(BaseSettings):
     """The size of the verdict cache in this process, with the overhead of its entries. 0 switches it off."""
     cache_ttl_s: Positive = 7 * 24 * 3600
     cache_by_tenant: bool = False
-    """Whether each tenant has cached verdicts of its own. If not, a tenant can learn from `cached`, and from the time of an
-    answer, that another one had the same item judged. What a judge model said is never shared between tenants."""
+    """Whether each tenant has cached verdicts and remembered texts of its own. If not, a tenant can learn from `cached`, and
+    from the time of an answer, that another one had the same item judged. What a judge model said, and what a compiler
+    made, is never shared between tenants."""
 
     interaction_ttl_s: Positive = 3600
     """How long an interaction without a `ttl_s` of its own is kept after its last turn."""

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import msgspec
 
+from fairness import TENANT
 from sandbox import process_handles
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
 from sandbox.workers.frames import (
@@ -32,6 +33,7 @@ from sandbox.workers.frames import (
     CODES,
     EXIT_MEMORY,
     EXITS,
+    FORGET,
     HELLO,
     MAX_MESSAGE_BYTES,
     MAX_PAYLOAD_BYTES,
@@ -117,7 +119,7 @@ class _Call:
 
 
 class _Item:
-    __slots__ = ("body", "call", "deaths", "index", "interruptions", "limit_s", "task")
+    __slots__ = ("body", "call", "deaths", "index", "interruptions", "limit_s", "owner", "task")
 
     def __init__(self, call: _Call, index: int, task: int, limit_s: float, body: bytes) -> None:
         self.call = call
@@ -125,6 +127,7 @@ class _Item:
         self.task = task
         self.limit_s = limit_s
         self.body = body
+        self.owner = TENANT.get()
         self.deaths = 0
         """How many workers died of it."""
         self.interruptions = 0
@@ -146,7 +149,7 @@ class _Role(Enum):
 class _Worker:
     __slots__ = (
         "answered", "asked", "closing", "connection", "cpu_s", "first_rss_kb", "gone", "head_since", "incoming",
-        "number", "outgoing", "pid", "pidfd", "ready", "role", "solo", "suspect", "timer", "waited_since", "window",
+        "number", "outgoing", "owner", "pid", "pidfd", "ready", "role", "solo", "suspect", "timer", "waited_since", "window",
         "window_bytes",
     )  # fmt: skip
 
@@ -156,6 +159,8 @@ class _Worker:
         self.connection = connection
         self.waited_since: float | None = now
         """Since when the zygote has owed a report about it."""
+        self.owner: str | None = None
+        """Whose the item is that it was given last. None: it has had none."""
         self.solo = solo
         """The one item it is for, until it is ready to take it."""
         self.suspect: _Item | None = None
@@ -209,9 +214,12 @@ class Workers:
         recycle_rss_mb: int = 256,
         slow_size: int | None = None,
         start_timeout_s: float = 60.0,
+        parts_owners: bool = False,
         on_restart: Callable[[str], None] | None = None,
     ) -> None:
         """Store the settings. Limits are per worker; memory and RSS count from what a fresh worker has.
+
+        `parts_owners`: before an item of another tenant a worker forgets what it remembers of texts.
 
         `on_restart(reason)` is called for every worker that is replaced early, with the reason that `restarts` counts.
         """
@@ -219,7 +227,7 @@ class Workers:
         self.slow_size = size if slow_size is None else slow_size
         if self.size < 1 or self.slow_size < 1:
             raise ValueError(f"size is {self.size} and slow_size is {self.slow_size}; both must be at least 1")
-        self._order = Order([], memory_mb)
+        self._order = Order([], memory_mb, parts_owners)
         self._output_bytes = output_bytes
         self._recycle_items = recycle_items
         self._recycle_rss_kb = recycle_rss_mb * 1024
@@ -392,7 +400,7 @@ class Workers:
         frames = bytearray()
         for item in items:
             worker.asked = (worker.asked + 1) & 0xFFFFFFFF
-            frames += QUESTION.pack(len(item.body), worker.asked, item.task)
+            frames += QUESTION.pack(len(item.body), worker.asked, item.task | self._forgetting(worker, item))
             frames += item.body
             worker.window.append(item)
             worker.window_bytes += len(item.body)
@@ -405,6 +413,11 @@ class Workers:
         self._flush(worker)
         if worker.outgoing:
             loop.add_writer(worker.connection, self._flush_rest, worker)
+
+    def _forgetting(self, worker: _Worker, item: _Item) -> int:
+        """What tells the worker to forget first, if it has had an item of another tenant."""
+        last, worker.owner = worker.owner, item.owner
+        return FORGET if self._order.parts_owners and last not in (None, item.owner) else 0
 
     def _flush(self, worker: _Worker) -> None:
         try:

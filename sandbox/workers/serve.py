@@ -10,9 +10,10 @@ from typing import NoReturn
 
 import msgspec
 
+from sandbox.workers import memories
 from sandbox.workers.base import Exit
 from sandbox.workers.confine import confine
-from sandbox.workers.frames import ANSWER, CODES, EXIT_MEMORY, HELLO, MAX_MESSAGE_BYTES, QUESTION
+from sandbox.workers.frames import ANSWER, CODES, EXIT_MEMORY, FORGET, HELLO, MAX_MESSAGE_BYTES, QUESTION
 from sandbox.workers.functions import Function
 
 _READ_BYTES = 262144
@@ -59,6 +60,9 @@ def _answer_all(connection: socket.socket, functions: Sequence[Function], output
                 break
             payload = bytes(memoryview(pending)[start + QUESTION.size : end])
             start = end
+            if task & FORGET:
+                task -= FORGET
+                memories.forget()
             exit_, body = _answer(functions[task], payload, output_bytes[task])
             now_s = time.process_time()
             served += 1

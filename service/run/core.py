@@ -82,7 +82,12 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         BadRecipes: the file of recipes has mistakes.
     """
     metrics = Metrics(distribution_version("rewardline-server"), max_tenants=settings.max_metrics_tenants)
-    workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
+    workers = Workers(
+        settings.worker_count,
+        memory_mb=settings.worker_memory_mb,
+        parts_owners=settings.cache_by_tenant,
+        on_restart=metrics.observe_restart,
+    )
     ledger = Ledger()
     boxes = _boxes(settings, ledger)
     redis = None

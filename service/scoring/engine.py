@@ -28,6 +28,7 @@ from service.recipes.book import Book
 from service.scoring.batch_state import BatchState
 from service.scoring.composition import Composed, Composition
 from service.scoring.fair_queue import FairQueue
+from service.scoring.lru import Memories
 from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Place
 from service.scoring.preparation import Preparation
 from service.scoring.prepared_item import PreparedItem
@@ -86,7 +87,8 @@ class Engine:
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
-            cache_by_tenant: Whether verdicts are shared only between items of the same tenant.
+            cache_by_tenant: Whether verdicts are shared only between items of the same tenant, and these alone are judged
+                together.
             usage: Counts the items of tenants and runs, and says when they have none left.
             on_scored: Told of each finished batch and its results; must return at once.
             clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
@@ -98,8 +100,10 @@ class Engine:
         self._on_scored = on_scored
         self._usage = Ledger() if usage is None else usage
         self.book = book
-        self._preparation = Preparation(registry, book, max_response_bytes, by_tenant=cache_by_tenant)
-        self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock)
+        memories = Memories(by_tenant=cache_by_tenant)
+        self._preparation = Preparation(registry, book, max_response_bytes, memories, by_tenant=cache_by_tenant)
+        self._parts_tenants = cache_by_tenant
+        self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock, memories=memories)
         self._worker_slots = 2 * workers
         self._is_backed_up = is_backed_up
         self._pending = PendingVerdicts()
@@ -119,7 +123,7 @@ class Engine:
                 slots=slots,
                 chunk_items=verifier.chunk_items,
                 gives_up_places=not verifier.bounds_itself,
-                mixes=not verifier.bounds_itself,
+                mixes=not (verifier.bounds_itself or self._parts_tenants),
                 is_backed_up=self._is_backed_up if verifier.concurrency is None else _never,
                 clock=self._clock,
             )

@@ -1,7 +1,13 @@
-"""A cache of decoded values, bounded in bytes. Training batches repeat their references and parameters."""
+"""A cache of decoded values, bounded in bytes: training batches repeat their references and parameters. And what this
+process remembers of tenants' texts beside it.
+"""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
+
+from sandbox.workers import memories
 
 V = TypeVar("V")
 _ENTRY_OVERHEAD_BYTES = 1_500
@@ -37,3 +43,36 @@ class LruCache(Generic[V]):
 def _cost(key: tuple[object, ...]) -> int:
     # The decoded value holds the same texts again.
     return _ENTRY_OVERHEAD_BYTES + 2 * sum(len(part) for part in key if isinstance(part, (bytes, str)))
+
+
+class Memories:
+    """What functions in this process remember of texts. If `by_tenant`, those of one tenant are forgotten before those
+    of another are read.
+    """
+
+    def __init__(self, *, by_tenant: bool) -> None:
+        self._by_tenant = by_tenant
+        self._reading: Counter[str] = Counter()
+        """The tenants whose texts are being read, and how often."""
+        self._remembered: set[str] = set()
+        """The tenants whose texts may be remembered."""
+        if by_tenant:
+            memories.find()
+
+    @contextmanager
+    def of(self, tenant: str) -> Iterator[None]:
+        """Read texts of this tenant in this context. Others may be read meanwhile, if it waits."""
+        if not self._by_tenant:
+            yield
+            return
+        if self._remembered - {tenant}:
+            memories.forget()
+            self._remembered = set(self._reading)
+        self._remembered.add(tenant)
+        self._reading[tenant] += 1
+        try:
+            yield
+        finally:
+            self._reading[tenant] -= 1
+            if not self._reading[tenant]:
+                del self._reading[tenant]

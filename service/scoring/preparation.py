@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import msgspec
 from blake3 import blake3
 
+from fairness import TENANT
 from service.recipes.book import Book
 from service.scoring.composition import Composed, Plan
-from service.scoring.lru import LruCache
+from service.scoring.lru import LruCache, Memories
 from service.scoring.planning import Planner
 from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem, configure, decoded, decoded_params
 from service.tenant import owned
@@ -44,8 +45,17 @@ class Refusal:
 class Preparation:
     """Turns items into prepared items. It remembers decoded references and parameters."""
 
-    def __init__(self, registry: Registry, book: Book, max_response_bytes: int, *, by_tenant: bool = False) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        book: Book,
+        max_response_bytes: int,
+        memories: Memories | None = None,
+        *,
+        by_tenant: bool = False,
+    ) -> None:
         """`by_tenant`: nothing is shared between tenants, neither verdicts nor what is remembered of parameters."""
+        self._memories = Memories(by_tenant=by_tenant) if memories is None else memories
         self._registry = registry
         self._planner = Planner(registry, book)
         self._max_response_chars = max_response_bytes
@@ -113,7 +123,8 @@ class Preparation:
         key = (*named, owned("")) if self._by_tenant else named
         known = self._configured.get(key)
         if known is None:
-            known = self._found(*named)
+            with self._memories.of(TENANT.get()):
+                known = self._found(*named)
             self._configured.put(key, known)
         if isinstance(known, Refusal):
             raise InvalidItem(known.reason, known.message)
@@ -140,7 +151,8 @@ class Preparation:
         known = self._plans.get(key)
         if known is None:
             try:
-                known = self._planner.plan(item, reference)
+                with self._memories.of(TENANT.get()):
+                    known = self._planner.plan(item, reference)
             except InvalidItem as error:
                 known = Refusal(error.reason, str(error))
             self._plans.put(key, known)

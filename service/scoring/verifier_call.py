@@ -5,9 +5,11 @@ import logging
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
+from fairness import TENANT
 from service.cache.cached_verdict import encode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
+from service.scoring.lru import Memories
 from service.scoring.pending_verdict import Chunk
 from tracing import spans
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
@@ -20,8 +22,15 @@ class VerifierCalls:
     """Asks verifiers to judge chunks, each item within `item_deadline_s`."""
 
     def __init__(
-        self, cache: VerdictCache, metrics: Metrics, *, item_deadline_s: float, clock: Callable[[], float]
+        self,
+        cache: VerdictCache,
+        metrics: Metrics,
+        *,
+        item_deadline_s: float,
+        clock: Callable[[], float],
+        memories: Memories,
     ) -> None:
+        self._memories = memories
         self._clock = clock
         self._cache = cache
         self._metrics = metrics
@@ -43,9 +52,12 @@ class VerifierCalls:
             pending.finish(verdict, now=perf_counter())
 
         try:
-            with spans.shared(
-                "judge", chunk.spans(), verifier=entry.verifier.name, items=len(chunk.verdicts)
-            ) as chunk.span:
+            with (
+                self._memories.of(TENANT.get()),
+                spans.shared(
+                    "judge", chunk.spans(), verifier=entry.verifier.name, items=len(chunk.verdicts)
+                ) as chunk.span,
+            ):
                 await self._call(entry, chunk, range(len(chunk.verdicts)), deliver)
         finally:
             self._cache.store(fresh)

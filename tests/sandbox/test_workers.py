@@ -17,6 +17,7 @@ import uvloop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairness import TENANT
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, confine, pool
 from tests.processes import children
 from tests.sandbox.processes import is_there
@@ -34,6 +35,7 @@ WRITE = Task("worker_tasks", "write_file", 1.0)
 READ = Task("worker_tasks", "read_file", 1.0)
 RUN = Task("worker_tasks", "run_program", 1.0)
 KILL = Task("worker_tasks", "kill", 1.0)
+TIMES_READ = Task("worker_tasks", "times_read", 1.0)
 ALL = (ECHO, BEHAVE, LOOK, BURN, HOLD, ALLOCATE, WRITE, READ, RUN, KILL)
 
 needs_landlock = pytest.mark.skipif(confine.landlock_version() < 6, reason="this kernel has no Landlock with scopes")
@@ -261,6 +263,20 @@ async def test_warm_payloads_have_run_before_the_first_item() -> None:
     task = Task("worker_tasks", "warm", 1.0, warm=("one", {"two": 2}))
     async with started(1, task) as workers:
         assert (await one(workers, task, "three")).value == ["one", {"two": 2}]
+
+
+@pytest.mark.parametrize(("parts_owners", "times"), [(False, [1, 1, 1, 1, 1]), (True, [1, 1, 2, 2, 3])])
+async def test_a_worker_forgets_the_texts_of_one_tenant_before_those_of_another_if_it_is_to(
+    parts_owners: bool, times: list[int]
+) -> None:
+    async with started(1, TIMES_READ, parts_owners=parts_owners) as workers:
+
+        async def ask(tenant: str) -> Any:
+            TENANT.set(tenant)
+            return (await one(workers, TIMES_READ, "a text")).value
+
+        callers = ("red", "red", "blue", "blue", "red")
+        assert [await asyncio.create_task(ask(caller)) for caller in callers] == times
 
 
 # ---- slow items

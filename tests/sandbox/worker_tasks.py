@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,18 @@ def warm(payload: Any) -> Any:
     seen = list(_warmed)
     _warmed.append(payload)
     return seen
+
+
+@lru_cache(maxsize=8)
+def _read(text: str) -> str:
+    _warmed.append(text)
+    return text
+
+
+@worker_function
+def times_read(text: str) -> int:
+    """How often this worker has read a text, although it remembers what it read."""
+    return _warmed.count(_read(text))
 
 
 @worker_function

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sandbox.workers import Exit, Outcome, Task, Workers
+from sandbox.workers import Exit, Outcome, Task, Workers, memories
 from tests.verifiers.found import Found
 from verifiers import long_texts
 from verifiers.base import Item, Status, Verdict
-from verifiers.rules.sql import Sql, SqlParams, judge_in_worker
+from verifiers.rules.sql import Sql, SqlParams, _kept, judge_in_worker
 from verifiers.rules.sql.database import is_query, orders_its_rows
 from verifiers.rules.sql.reference import Reference
 from verifiers.rules.sql.rows import same_in_order, same_multiset, tie_groups
@@ -492,3 +492,11 @@ def test_groups_that_sorting_made_are_in_order() -> None:
 )
 def test_the_one_query_amid_words(response: str, score: float) -> None:
     assert ask(response, ALL).score == score
+
+
+def test_a_worker_that_is_to_forget_forgets_references() -> None:
+    params = SqlParams.model_validate({"reference": {"setup_sql": "CREATE TABLE t (a)", "query": "SELECT 1"}})
+    judge_in_worker(["SELECT 1", params.text, False])
+    assert _kept
+    memories.forget()
+    assert not _kept

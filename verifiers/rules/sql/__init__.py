@@ -31,7 +31,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
+from sandbox.workers import Exit, Outcome, Task, Workers, forgets, worker_function
 from verifiers import code_blocks, commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel
@@ -127,6 +127,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
 
 
 _kept: OrderedDict[bytes, tuple[SqlParams, Prepared | InvalidItem]] = OrderedDict()
+forgets(_kept.clear)
 _MAX_KEPT = 64
 _MAX_KEPT_BYTES = 48 << 20
 
