@@ -201,10 +201,12 @@ class Service:
         total: dict[str, float] = tenant["total"]
         return total
 
-    def seen(self, caller: str, word: str, path: str, body: JSON) -> JSON:
+    def seen(self, caller: str, word: str, path: str, body: JSON, *, is_job: bool = False) -> JSON:
         """All that decides the time of this answer, and all that the caller is shown, but for the word."""
         before, used = self.work(), self.used(caller)
         reply = self.call(caller, "POST", path, body)
+        if is_job:
+            reply = self.call(caller, "GET", f"{path}/{reply.json()['job_id']}?wait_s=60")
         after, used_then = self.work(), self.used(caller)
         spent = {name: used_then[name] - used[name] for name in used_then}
         spent["cpu_s"] = spent["cpu_s"] > 0
@@ -353,6 +355,31 @@ def test_a_program_that_another_compiled_is_compiled_again_whatever_the_setting(
     body = {"code": CPP.format(word=known), "language": "cpp"}
     assert service.call("red", "POST", "/run_code", body).json()["status"] == "Success"
     assert run(known) == run(unknown)
+
+
+def test_turns_and_jobs_cost_as_much_whoever_had_the_same_before(service: Service) -> None:
+    if not service.by_tenant:
+        pytest.skip("the setting lets them share verdicts")
+    known, unknown = new_word(), new_word()
+
+    def play(caller: str, word: str) -> JSON:
+        task = {"instance_id": f"of-{word}", "verifier": "watched", "reference": word, "max_turns": 9}
+        assert service.call(caller, "POST", "/v1/interactions", task).status_code == 201
+        turn = {"messages": [{"role": "assistant", "content": f"turn {word}"}], "turn_index": 1}
+        return service.seen(caller, word, f"/v1/interactions/{task['instance_id']}/turns", turn)
+
+    def submit(caller: str, word: str) -> JSON:
+        item = {"verifier": "watched", "response": f"job {word}", "reference": word}
+        return service.seen(caller, word, "/v1/jobs", {"items": [item]}, is_job=True)
+
+    for do in (play, submit):
+        do("red", known)
+        seen = do("blue", known)
+        service.score("red", PATHS["inline"](new_word()))
+        new = do("blue", unknown)
+        assert new["status"] == 200, new
+        assert ("rewardline_verifier_seconds_count", "watched") in new["work"], "it was judged"
+        assert seen == new
 
 
 def test_replies_of_models_and_jobs_are_a_tenants_own_whatever_the_setting(service: Service) -> None:
