@@ -25,6 +25,8 @@ from tests.judge_upstream.grader import Grader
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S, eventually
 
+pytestmark = pytest.mark.contract
+
 JSON = dict[str, Any]
 Make = Callable[[str], JSON]
 """Makes an item with a given word in it."""
