@@ -111,12 +111,14 @@ _HEADERS: Final[JSON] = {
         *("X-Tenant", "header", {"type": "string", "pattern": f"^{FORM.pattern}$"}),
         required=False,
         description="The tenant to act for. For another than its own the key needs `admin`, too.",
+        example="maths",
     ),
     "run": parameter(
         *("X-Run-Id", "header", {"type": "string", "pattern": RUN_PATTERN}),
         required=False,
         description="The run that the request belongs to: usage is counted for it, logs and traces name it. "
         "A `run_id` in the body counts before it.",
+        example="grpo-7",
     ),
 }
 """Headers of all operations that need a key."""
