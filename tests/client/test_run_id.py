@@ -11,6 +11,7 @@ import pytest
 from rewardline import AsyncClient, Client
 from rewardline.hook import Hook
 from rewardline.trl import reward_func
+from rewardline.verl import compute_score
 
 if TYPE_CHECKING:
     from tests.conftest import Served
@@ -90,4 +91,6 @@ async def test_a_hook_names_its_run_by_option_or_variable(
     named = reward_func("exact_match", run_id=f"{run}-trl", **options)
     rewards: Any = named(prompts=["q"] * 2, completions=["a", "b"], solution=["a", "a"])
     assert await rewards == [1.0, 0.0]
-    assert used(served, run, f"{run}-trl") == [1, 2]
+    numbers = await compute_score("d", "a", "a", {}, verifier="exact_match", run_id=f"{run}-verl", **options)
+    assert numbers["score"] == 1.0
+    assert used(served, run, f"{run}-trl", f"{run}-verl") == [1, 2, 1]
