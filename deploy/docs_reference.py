@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
 
@@ -90,7 +90,11 @@ def http_page(document: Json) -> str:
         for name, shape in document["components"]["schemas"].items()
         if shape.get("properties")
     ]
-    return _page("HTTP", document["info"]["description"] + _TRY_HTTP, *parts, "## Shapes\n\n" + "\n\n".join(shapes))
+    about = document["info"]["description"] + _TRY_HTTP
+    headers = _parameters(document["components"].get("parameters", {}).values())
+    if headers:
+        about += f"\n\nAll operations that need a key take these, too:\n\n{headers}"
+    return _page("HTTP", about, *parts, "## Shapes\n\n" + "\n\n".join(shapes))
 
 
 def grpc_page(proto: str) -> str:
@@ -181,12 +185,8 @@ def _example(verifier: str, example: Json, verdict: Json) -> str:
 
 def _operation(verb: str, path: str, operation: Json, document: Json) -> str:
     parts = [f"### {verb.upper()} {path}\n\n{operation['summary']}. {operation.get('description', '')}"]
-    given = [
-        (f"`{each['name']}`", each["in"], _cell(each.get("description", "")))
-        for each in operation.get("parameters", ())
-    ]
-    if given:
-        parts.append(_table(("parameter", "in", "meaning"), given))
+    if given := _parameters(each for each in operation.get("parameters", ()) if "$ref" not in each):
+        parts.append(given)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body:
         parts.append(f"Body: {_type(body['schema'])}")
@@ -201,6 +201,12 @@ def _operation(verb: str, path: str, operation: Json, document: Json) -> str:
         )
     )
     return "\n\n".join(parts)
+
+
+def _parameters(given: Iterable[Json]) -> str:
+    """Parameters as a table; empty where there are none."""
+    rows = [(f"`{each['name']}`", each["in"], _cell(each.get("description", ""))) for each in given]
+    return _table(("parameter", "in", "meaning"), rows) if rows else ""
 
 
 def _fields(schema: Json) -> str:

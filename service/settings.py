@@ -408,11 +408,11 @@ def environment(names: Collection[str]) -> dict[str, str]:
 
 # A Kubernetes Service named "rewardline" puts variables of these names into every pod.
 _SERVICE_LINK = re.compile(r"REWARDLINE_(.*_)?SERVICE_(HOST|PORT(_.*)?)|REWARDLINE_(.*_)?PORT_\d+_(TCP|UDP|SCTP)(_.*)?")
-_OF_THE_CLIENT = "REWARDLINE_API_KEY"
+_OF_THE_CLIENT = ("REWARDLINE_API_KEY", "REWARDLINE_RUN_ID")
 
 
 def _is_misspelt(name: str, value: str, names: Set[str]) -> bool:
-    if not name.startswith("REWARDLINE_") or name in names or name == _OF_THE_CLIENT:
+    if not name.startswith("REWARDLINE_") or name in names or name in _OF_THE_CLIENT:
         return False
     return not _SERVICE_LINK.fullmatch(name) and "://" not in value
 

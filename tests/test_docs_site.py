@@ -129,6 +129,8 @@ def test_the_reference_is_whole(served: Served, site: Path) -> None:
         for name in ("recipes", "metrics", "http", "grpc", "client", "commands", "settings")
     )
     assert [path for path in httpx.get(f"{served.url}/openapi.json").json()["paths"] if path not in http] == []
+    assert http.count("All operations that need a key") == http.count("X-Run-Id") == 1
+    assert "X-Tenant" in http
     assert [
         each for each in httpx.get(f"{served.url}/v1/recipes").json()["recipes"] if each["name"] not in recipes
     ] == []

@@ -36,8 +36,9 @@ from rewardline.batching import (
     encode_item_as_json,
     encode_reference_as_json,
     json_bytes,
+    run_header,
 )
-from rewardline.config import Config, ConfiguredClient, check_deadline
+from rewardline.config import Config, ConfiguredClient, check_deadline, check_run_id
 from rewardline.errors import RequestError, TooLarge, Unavailable, UnexpectedAnswer
 from rewardline.gathering import Gatherer, RequestOptions
 from rewardline.http_transport import HttpTransport
@@ -86,6 +87,7 @@ class AsyncClient(ConfiguredClient):
         cache: str = "use",
         explain: bool = False,
         references: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
     ) -> list[Result]:
         """Score a batch of any size; `results[i]` belongs to `items[i]`.
 
@@ -95,13 +97,14 @@ class AsyncClient(ConfiguredClient):
             cache: "use", "refresh" (judge anew and store) or "off".
             explain: The server explains each verdict in `detail`.
             references: Shared references. An item names one by `reference_id`; each travels once per request.
+            run_id: The run that the call belongs to; default: that of the client.
 
         Raises:
             RequestError: The server refused the request; `errors` names the item and the field.
             UnexpectedAnswer: The address is not that of a Rewardline server.
             ValueError, TypeError: An item is not JSON. NaN is not JSON.
         """
-        options = self._options(deadline_s, cache, explain)
+        options = self._options(deadline_s, cache, explain, run_id)
         results: list[Result | None] = [None] * len(items)
         batches = self._batches(items, options, references, shared=Deadline(options.deadline_s), stream=False)
         async for batch in batches:
@@ -112,13 +115,19 @@ class AsyncClient(ConfiguredClient):
         return answered
 
     async def score_one(
-        self, item: Item, *, deadline_s: float | None = None, cache: str = "use", explain: bool = False
+        self,
+        item: Item,
+        *,
+        deadline_s: float | None = None,
+        cache: str = "use",
+        explain: bool = False,
+        run_id: str | None = None,
     ) -> Result:
         """Score one item. Calls with the same options, made within `gather_ms` of each other, share one request.
 
         Raises as `score`. Another caller's bad item never raises here.
         """
-        options = self._options(deadline_s, cache, explain)
+        options = self._options(deadline_s, cache, explain, run_id)
         state = await self._loop_state()
         try:
             entry = self._encoder(None).entry(0, item)
@@ -134,13 +143,14 @@ class AsyncClient(ConfiguredClient):
         cache: str = "use",
         explain: bool = False,
         references: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Indexed, None]:
         """Yield `(index, result)` as results come, in any order.
 
         `items` may be endless: the client reads on only while there is room for another request, and never holds all
         of it. The deadline of an item starts when the client reads it.
         """
-        options = self._options(deadline_s, cache, explain)
+        options = self._options(deadline_s, cache, explain, run_id)
         batches = self._batches(items, options, references, shared=None, stream=True)
         try:
             async for batch in batches:
@@ -159,22 +169,28 @@ class AsyncClient(ConfiguredClient):
             lambda transport, timeout_s: transport.verifiers(timeout_s), self._config.timeout_s
         )
 
-    async def usage(self) -> dict[str, Any]:
+    async def usage(self, *, tenant: str | None = None) -> dict[str, Any]:
         """What this key's tenant and its runs have used, and what they may use. HTTP only.
+
+        Args:
+            tenant: Another tenant. The key needs the scope `admin`.
 
         Raises:
             RequestError: The server refused the request; the subclass says why.
             Unavailable: No answer came in time.
         """
-        return await self.call("GET", "/v1/usage")
+        return await self.call("GET", "/v1/usage", headers={} if tenant is None else {"x-tenant": tenant})
 
-    async def open_interaction(self, fields: Mapping[str, Any], *, deadline_s: float | None = None) -> str:
+    async def open_interaction(
+        self, fields: Mapping[str, Any], *, deadline_s: float | None = None, run_id: str | None = None
+    ) -> str:
         """Open an interaction of several turns, and return its id.
 
         Args:
             fields: The fields of an item without its response, and the rules of the turns (`max_turns`, `feedback`, ...).
                 A caller that sets `instance_id` may open it again safely; without one, the client makes one.
             deadline_s: The call ends by then, retries included.
+            run_id: The run that the call belongs to; default: that of the client.
 
         Raises:
             InvalidRequest: The server cannot judge by these fields; `errors` says why.
@@ -183,7 +199,7 @@ class AsyncClient(ConfiguredClient):
         """
         named = dict(fields)
         named.setdefault("instance_id", uuid.uuid4().hex)
-        view = await self.call("POST", INTERACTIONS, named, deadline_s=deadline_s)
+        view = await self.call("POST", INTERACTIONS, named, deadline_s=deadline_s, run_id=run_id)
         return str(view["id"])
 
     async def take_turn(
@@ -193,6 +209,7 @@ class AsyncClient(ConfiguredClient):
         turn_index: int,
         *,
         deadline_s: float | None = None,
+        run_id: str | None = None,
     ) -> Turn:
         """Judge the last assistant message as turn `turn_index`, which starts at 1.
 
@@ -205,9 +222,8 @@ class AsyncClient(ConfiguredClient):
             Unavailable: The server could not judge the turn in time, and kept nothing of it.
         """
         body = {"messages": list(messages), "turn_index": turn_index}
-        return parse_turn(
-            await self.call("POST", f"{_interaction_path(instance_id)}/turns", body, deadline_s=deadline_s)
-        )
+        path = f"{_interaction_path(instance_id)}/turns"
+        return parse_turn(await self.call("POST", path, body, deadline_s=deadline_s, run_id=run_id))
 
     async def show_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
         """Return the state of an interaction. Raises as `take_turn`."""
@@ -218,17 +234,29 @@ class AsyncClient(ConfiguredClient):
         return await self.call("DELETE", _interaction_path(instance_id), deadline_s=deadline_s)
 
     async def call(
-        self, method: str, path: str, body: Any = None, *, deadline_s: float | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        deadline_s: float | None = None,
+        run_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """Call any other route that is safe to call twice, and return the object it answers. HTTP only.
+
+        `headers` are sent beside those of the client.
 
         Raises:
             RequestError: The server refused the request; the subclass says why.
             Unavailable: No answer came in time.
         """
-        deadline_s = self._options(deadline_s, "use", False).deadline_s
+        options = self._options(deadline_s, run_id=run_id)
         encoded = None if body is None else json_bytes(body)
-        answer = await self._with_retries(lambda transport, _: transport.call(method, path, encoded), deadline_s)
+        sent = {**run_header(options.run_id), **(headers or {})}
+        answer = await self._with_retries(
+            lambda transport, _: transport.call(method, path, encoded, sent), options.deadline_s
+        )
         if not isinstance(answer, dict):
             raise UnexpectedAnswer(f"expected an object, found {type(answer).__name__}")
         return answer
@@ -277,12 +305,15 @@ class AsyncClient(ConfiguredClient):
     ) -> None:
         await self.close()
 
-    def _options(self, deadline_s: float | None, cache: str, explain: bool) -> RequestOptions:
+    def _options(
+        self, deadline_s: float | None, cache: str = "use", explain: bool = False, run_id: str | None = None
+    ) -> RequestOptions:
         if cache not in _CACHE_MODES:
             raise ValueError(f"cache must be one of {_CACHE_MODES}, found {cache!r}")
         deadline_s = self._config.timeout_s if deadline_s is None else deadline_s
         check_deadline(deadline_s)
-        return RequestOptions(float(deadline_s), cache, bool(explain))
+        check_run_id(run_id)
+        return RequestOptions(float(deadline_s), cache, bool(explain), run_id or self._config.run_id)
 
     def _encoder(self, references: Mapping[str, Any] | None) -> Encoder:
         return Encoder(self._wire.encode_item, self._wire.encode_reference, references)
@@ -436,6 +467,7 @@ class AsyncClient(ConfiguredClient):
                 cache=options.cache,
                 explain=options.explain,
                 stream=stream,
+                run_id=options.run_id,
             )
             try:
                 await state.transport.score(request, deliver)

@@ -52,10 +52,16 @@ class Request:
     explain: bool
     stream: bool
     """The server sends each result as soon as it has it."""
+    run_id: str | None = None
     references: dict[str, Payload] = field(init=False)
 
     def __post_init__(self) -> None:
         self.references = dict(entry.reference for entry in self.entries if entry.reference)
+
+
+def run_header(run_id: str | None) -> dict[str, str]:
+    """The header, or metadata of gRPC, that names the run of a call."""
+    return {} if run_id is None else {"x-run-id": run_id}
 
 
 Deliver = Callable[[int, Any], None]
@@ -70,7 +76,7 @@ class Transport(Protocol):
 
     async def score(self, request: Request, deliver: Deliver) -> None: ...
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]: ...
-    async def call(self, method: str, path: str, body: bytes | None) -> Any: ...
+    async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any: ...
     async def close(self) -> None: ...
 
 

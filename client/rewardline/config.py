@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rewardline.tls import TlsFiles
+
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@~+=/-]{0,127}")
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Config:
     tls_ca: str | None
     tls_cert: str | None
     tls_key: str | None
+    run_id: str | None = None
 
     @property
     def tls(self) -> TlsFiles:
@@ -45,6 +49,7 @@ class Config:
         if self.compress not in (None, "gzip"):
             raise ValueError(f"compress must be None or 'gzip', found {self.compress!r}")
         check_deadline(self.timeout_s)
+        check_run_id(self.run_id)
         self.tls  # noqa: B018 - raises if a certificate comes without its key
 
 
@@ -70,6 +75,7 @@ class ConfiguredClient:
         tls_ca: str | None = None,
         tls_cert: str | None = None,
         tls_key: str | None = None,
+        run_id: str | None = None,
     ) -> None:
         """Check the settings. The first call opens the connections.
 
@@ -89,6 +95,7 @@ class ConfiguredClient:
             tls_ca: PEM file of the authorities to trust with `https://` and `grpcs://`; default: those of this machine.
             tls_cert: PEM file of the client's certificate, for a server that asks for one.
             tls_key: PEM file of the key of `tls_cert`.
+            run_id: The run that calls belong to which name none: its usage is counted apart, and logs name it.
 
         Raises:
             ValueError: A setting can never work.
@@ -109,6 +116,7 @@ class ConfiguredClient:
                 tls_ca,
                 tls_cert,
                 tls_key,
+                run_id,
             )
         )
 
@@ -129,3 +137,9 @@ def check_deadline(seconds: float) -> None:
     """Raise ValueError if no call could end by this deadline."""
     if not (math.isfinite(seconds) and seconds > 0):
         raise ValueError(f"a deadline must be a positive number of seconds, found {seconds!r}")
+
+
+def check_run_id(run_id: str | None) -> None:
+    """Raise ValueError if no server would take this name of a run."""
+    if run_id is not None and not _RUN_ID.fullmatch(run_id):
+        raise ValueError(f"a run_id has 1 to 128 letters, digits and . _ : @ ~ + = / -, found {run_id!r}")

@@ -23,6 +23,7 @@ class RequestOptions(NamedTuple):
     deadline_s: float
     cache: str
     explain: bool
+    run_id: str | None
 
 
 class _Waiting(NamedTuple):

@@ -7,7 +7,16 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from rewardline import trace_context
-from rewardline.batching import Deliver, Item, Payload, Request, Unsendable, encode_reference_as_json, to_json
+from rewardline.batching import (
+    Deliver,
+    Item,
+    Payload,
+    Request,
+    Unsendable,
+    encode_reference_as_json,
+    run_header,
+    to_json,
+)
 from rewardline.errors import (
     FieldError,
     InvalidRequest,
@@ -110,7 +119,7 @@ class GrpcTransport:
                 explain=request.explain,
             ),
             timeout=request.timeout_s,
-            metadata=(*self._call_metadata(), ("x-item-count", str(len(request.entries)))),
+            metadata=(*self._call_metadata(request.run_id), ("x-item-count", str(len(request.entries)))),
         )
         if len(answer.results) != len(request.entries):
             raise UnexpectedAnswer(f"expected {len(request.entries)} results, found {len(answer.results)}")
@@ -119,7 +128,8 @@ class GrpcTransport:
 
     async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
         seen: set[int] = set()
-        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=self._call_metadata())
+        metadata = self._call_metadata(request.run_id)
+        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=metadata)
         try:
             async for result in call:
                 if result.index >= len(request.entries) or result.index in seen:
@@ -131,7 +141,7 @@ class GrpcTransport:
         if len(seen) < len(request.entries):
             raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
 
-    async def call(self, method: str, path: str, body: bytes | None) -> Any:
+    async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         raise InvalidRequest(f"{method} {path} needs HTTP; this client uses gRPC")
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
@@ -151,8 +161,8 @@ class GrpcTransport:
             for info in answer.verifiers
         ]
 
-    def _call_metadata(self) -> tuple[tuple[str, str], ...]:
-        return (*self._metadata, *trace_context.headers().items())
+    def _call_metadata(self, run_id: str | None = None) -> tuple[tuple[str, str], ...]:
+        return (*self._metadata, *trace_context.headers().items(), *run_header(run_id).items())
 
     async def close(self) -> None:
         await self._channel.close(None)

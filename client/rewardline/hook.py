@@ -53,6 +53,8 @@ class Hook:
     """`http(s)://host:port` or `grpc(s)://host:port`. Default: the variable REWARDLINE_URL, else this machine."""
     api_key: str | None = None
     """Default: the variable REWARDLINE_API_KEY, if it is set."""
+    run_id: str | None = None
+    """The run that the samples belong to, for usage and logs. Default: the variable REWARDLINE_RUN_ID, if it is set."""
     tls_ca: str | None = None
     """PEM files, as those of `Client`: this one holds the authorities to trust with `https://` and `grpcs://`."""
     tls_cert: str | None = None
@@ -92,6 +94,7 @@ class Hook:
         return {
             "url": self.url or os.environ.get("REWARDLINE_URL") or DEFAULT_URL,
             "api_key": self.api_key or os.environ.get("REWARDLINE_API_KEY") or None,
+            "run_id": self.run_id or os.environ.get("REWARDLINE_RUN_ID") or None,
             "tls_ca": self.tls_ca,
             "tls_cert": self.tls_cert,
             "tls_key": self.tls_key,

@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 
 from rewardline import trace_context
-from rewardline.batching import Deliver, Payload, Request, json_bytes
+from rewardline.batching import Deliver, Payload, Request, json_bytes, run_header
 from rewardline.errors import (
     BY_STATUS,
     BY_STATUS_OF_STATE,
@@ -62,6 +62,7 @@ class HttpTransport:
             "Accept": f"{_NDJSON}, application/json;q=0.5" if request.stream else "application/json",
             "X-Item-Count": str(len(request.entries)),
             **trace_context.headers(),
+            **run_header(request.run_id),
         }
         if self._compress == "gzip" and len(body) >= COMPRESS_FROM_BYTES:
             headers["Content-Encoding"] = "gzip"
@@ -77,9 +78,9 @@ class HttpTransport:
                 else:
                     _deliver_batch(_parsed(await response.read()), len(request.entries), deliver)
 
-    async def call(self, method: str, path: str, body: bytes | None) -> Any:
+    async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""
-        headers = trace_context.headers()
+        headers = {**trace_context.headers(), **headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
         with _translated(self._url):
@@ -92,7 +93,7 @@ class HttpTransport:
                 return _parsed(answer)
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
-        answer = await self.call("GET", "/v1/verifiers", None)
+        answer = await self.call("GET", "/v1/verifiers", None, {})
         listed = answer.get("verifiers") if isinstance(answer, dict) else answer
         if not isinstance(listed, list):
             raise UnexpectedAnswer("expected a list of verifiers")

@@ -9,7 +9,7 @@
         reward_manager_config: [{url: "http://verifier:8080", recipes: {aime: my_math, "*": roll.math_rule}}]
 
 ROLL drops the fields that its configuration does not know, but passes `reward_manager_config` on unchanged. An unknown option in
-it is an error. `system_envs` may hold REWARDLINE_URL and REWARDLINE_API_KEY.
+it is an error. `system_envs` may hold REWARDLINE_URL, REWARDLINE_API_KEY and REWARDLINE_RUN_ID.
 
 ROLL knows no abstention, and ends the run at an exception. The hook waits (`rewardline.always_reward`). A sample that cannot be
 judged even so ends the run, or gets the number of `on_failed`; a metric counts these.

@@ -76,12 +76,13 @@ class Client(ConfiguredClient):
         cache: str = "use",
         explain: bool = False,
         references: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
     ) -> Iterator[Indexed]:
         """Yield `(index, result)` as results come, in any order. See `AsyncClient.stream`.
 
         The client's thread reads `items`.
         """
-        options = self._client._options(deadline_s, cache, explain)
+        options = self._client._options(deadline_s, cache, explain, run_id)
         batches = self._client._batches(items, options, references, shared=None, stream=True)
         try:
             # Whole batches change threads, not single results: each change takes longer than many results.

@@ -5,12 +5,14 @@ import json
 import resource
 import time
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
 from rewardline import RewardlineError
+from rewardline.config import check_run_id
 from rich.bar import Bar
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
@@ -18,13 +20,13 @@ from rich.table import Column, Table
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import host_check, try_one, view
+from service.cli import host_check, try_one, usage, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
-from service.cli.score import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of
+from service.cli.score import BadInput, Columns, Scorer, Tally, rescore, scorer_at, scorer_here, total_of
 from service.doors.verifier_info import describe
 from service.limits.keys import Scope, is_name, new_key
 from service.observe import logs
@@ -60,6 +62,7 @@ Serve trainers:
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
   rewardline log DIRECTORY             search the audit log
+  rewardline usage                     what a tenant and its runs have used
 
 `rewardline COMMAND --help` shows the options of each."""
 
@@ -68,6 +71,7 @@ app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
 app.command("judges")(judges_command)
 app.command("try")(try_one.command)
+app.command("usage")(usage.command)
 app.command("view")(view.command)
 
 
@@ -172,15 +176,23 @@ def score(
     reference_field: Annotated[str | None, typer.Option(help="Default: reference, ground_truth, gold, ...")] = None,
     label_field: Annotated[str | None, typer.Option(help="true/false, to compare verdicts with: expected, ...")] = None,
     overwrite: Annotated[bool, typer.Option(help="Start again instead of continuing an interrupted run.")] = False,
+    run_id: Annotated[
+        str | None, typer.Option(envvar="REWARDLINE_RUN_ID", help="The run that usage is counted for, and logs name.")
+    ] = None,
 ) -> None:
     """Score a file of rollouts; continues where an interrupted run stopped. Exit code 3: some lines failed."""
+    try:
+        check_run_id(run_id)
+    except ValueError as error:
+        raise fail(f"--run-id: {error}") from error
     target = output or file.with_suffix(".verdicts.jsonl")
     if overwrite:
         target.unlink(missing_ok=True)
     columns = Columns(verifier, recipe, response_field, reference_field, label_field)
     started = time.monotonic()
     try:
-        tally = uvloop.run(_score(file, total_of(file), target, columns, url, api_key))
+        scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(quiet_settings(), run_id=run_id)
+        tally = uvloop.run(_score(file, total_of(file), target, columns, scorer))
     except (BadInput, BadRecipes, RewardlineError, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
     except KeyboardInterrupt as error:
@@ -194,9 +206,8 @@ def score(
 
 
 async def _score(
-    file: Path, total: int | None, target: Path, columns: Columns, url: str | None, api_key: str | None
+    file: Path, total: int | None, target: Path, columns: Columns, scorer: AbstractAsyncContextManager[Scorer]
 ) -> Tally:
-    scorer = scorer_at(url, api_key) if url else scorer_here(quiet_settings())
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -24,6 +24,7 @@ from service.dataset_audit.files import BadData, parquet_rows
 from service.errors import RequestError
 from service.run.core import open_core
 from service.settings import Settings
+from service.tenant import RUN
 from service.wire import BatchRequest, Result, RowFields, decode_request, encode
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
@@ -89,9 +90,11 @@ class Tally:
 
 
 @asynccontextmanager
-async def scorer_at(url: str, api_key: str | None, *, explain: bool = False) -> AsyncIterator[Scorer]:
+async def scorer_at(
+    url: str, api_key: str | None, *, explain: bool = False, run_id: str | None = None
+) -> AsyncIterator[Scorer]:
     """A scorer that asks a running service."""
-    async with AsyncClient(url, api_key=api_key, timeout_s=SEGMENT_DEADLINE_S) as client:
+    async with AsyncClient(url, api_key=api_key, timeout_s=SEGMENT_DEADLINE_S, run_id=run_id) as client:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:
             return [_plain(result) for result in await client.score(items, explain=explain)]
@@ -100,8 +103,9 @@ async def scorer_at(url: str, api_key: str | None, *, explain: bool = False) -> 
 
 
 @asynccontextmanager
-async def scorer_here(settings: Settings, *, explain: bool = False) -> AsyncIterator[Scorer]:
+async def scorer_here(settings: Settings, *, explain: bool = False, run_id: str | None = None) -> AsyncIterator[Scorer]:
     """A scorer with an engine in this process. It needs no server."""
+    RUN.set(run_id or "")
     async with open_core(settings) as core:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:

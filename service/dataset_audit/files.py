@@ -8,7 +8,6 @@ import importlib.util
 import json
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -118,46 +117,48 @@ class DataFile:
     def _parquet(self) -> Iterator[Line]:
         if not has_parquet():
             raise BadData(NO_PYARROW)
-        with tempfile.TemporaryFile() as complaints:
-            with self._guard:
-                if self._stopped:
-                    return
-                self._unpacker = subprocess.Popen(  # noqa: S603 - our own file, in an interpreter without our variables
-                    [sys.executable, "-I", str(_UNPACKER), str(self._path)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=complaints,
-                    env={"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
-                )
-            try:
-                assert self._unpacker.stdout is not None
-                yield from self._unpacked(self._unpacker.stdout)
-                code = self._unpacker.wait()
-            finally:
-                self._unpacker.kill()
-                self._unpacker.wait()
-                if self._unpacker.stdout is not None:
-                    self._unpacker.stdout.close()
-            if code and not self._stopped:
-                complaints.seek(0)
-                said = complaints.read(_MAX_COMPLAINT_BYTES).decode(errors="replace").strip()
-                raise BadData(said if code == 1 and said else "the file's reader died; write the file anew")
+        with self._guard:
+            if self._stopped:
+                return
+            self._unpacker = subprocess.Popen(  # noqa: S603 - our own file, in an interpreter without our variables
+                [sys.executable, "-I", str(_UNPACKER), str(self._path)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
+            )
+        try:
+            assert self._unpacker.stdout is not None
+            yield from self._unpacked(self._unpacker.stdout)
+            code = self._unpacker.wait()
+        finally:
+            self._unpacker.kill()
+            self._unpacker.wait()
+            if self._unpacker.stdout is not None:
+                self._unpacker.stdout.close()
+        if code and not self._stopped:
+            raise BadData("the file's reader died; write the file anew")
 
     def _unpacked(self, pipe: IO[bytes]) -> Iterator[Line]:
-        """The rows from the other process: first their number, then a line for each."""
-        lines = self._bounded(pipe)
-        first = next(lines, None)
-        if first is None or first[1] is None:
-            return
-        self.total_rows = int(first[1])
-        for number, line, nbytes in lines:
+        """The rows from the other process: first their number, then a line for each.
+
+        Raises:
+            BadData: the other process says why.
+        """
+        total = 0
+        for number, line, nbytes in self._bounded(pipe):
+            if line is not None and line.startswith(b"!"):
+                raise BadData(line[1:_MAX_COMPLAINT_BYTES].decode(errors="replace").strip())
+            if number == 1:
+                self.total_rows = total = int(line or b"0")
+                continue
             if line is None:
                 problem = f"the row has more than {self._max_line_bytes / 1e6:g} MB as JSON; split or drop it"
                 yield number - 1, Unread(problem), 0
             else:
                 is_row = line.startswith(b"+")
                 yield number - 1, decoded(line[1:]) if is_row else Unread(line[1:].decode().strip()), nbytes
-            self.position = int(self.size * (number - 1) / max(self.total_rows, 1))
+            self.position = int(self.size * (number - 1) / max(total, 1))
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:

@@ -3,6 +3,7 @@
 import re
 import secrets
 import time
+from collections.abc import Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,15 +21,18 @@ CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _RUN: Final = re.compile(RUN_PATTERN)
-_CONSOLE: Final = ("/v1/series", "/v1/judges")
-"""Methods that the console's pages call every few seconds."""
-_UNTRACED: Final = frozenset(
-    {"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox", *_CONSOLE}
+_READS: Final = ("GET", "HEAD")
+_POLLED: Final = frozenset(
+    {
+        *("/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"),
+        *("/v1/series", "/v1/judges", "/v1/audits/{id}"),
+    }
 )
-"""Methods that machines call every few seconds."""
-_POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox", *_CONSOLE})
-"""Methods that fronts, proxies and monitors call again and again. The access log shows such a call only if its answer
-was not 200."""
+"""What fronts, proxies and monitors, and pages of the console, ask for by themselves every few seconds. The access log
+shows such a call only if its answer was another than they expect, or it was for another tenant. `/v1/log` is not among
+them, though its page may ask again, too: whoever reads texts leaves a line."""
+_EXPECTED: Final = ("200", "304")
+_UNTRACED: Final = _POLLED | {"/docs", "/openapi.json"}
 _ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
 """gRPC codes that are the fault of the server, by OpenTelemetry's conventions."""
 
@@ -50,6 +54,8 @@ class Call:
     method: str
     """One of our routes or RPCs, never a text of the caller."""
     request_id: str
+    verb: str = ""
+    """Of HTTP."""
     key: str = ANONYMOUS.name
     tenant: str = ""
     """Empty until the caller is known."""
@@ -68,7 +74,7 @@ class Call:
 
     def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
         """Begin the span of this request, as a child of the span that its headers name."""
-        if self.method not in _UNTRACED:
+        if not self._reads(_UNTRACED):
             self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
 
     async def admit(
@@ -121,7 +127,7 @@ class Call:
         metrics.observe_request(self.door, self.method, code, self.key, seconds)
         if self.tenant:
             metrics.observe_tenant(self.tenant)
-        if self.method in _POLLED and code == "200":
+        if self._reads(_POLLED) and code in _EXPECTED and not self.by_admin:
             return
         line = {
             "door": self.door,
@@ -139,6 +145,9 @@ class Call:
             line["trace_id"] = self.span.trace_id
             self._end(self.span, code)
         logs.access(line)
+
+    def _reads(self, methods: Set[str]) -> bool:
+        return self.method in methods and self.verb in _READS
 
     def _owner(self) -> dict[str, str]:
         """What is known of tenant and run."""

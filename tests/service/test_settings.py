@@ -102,6 +102,7 @@ def test_what_kubernetes_says_of_a_service_of_our_name_is_no_option(monkeypatch:
         "REWARDLINE_PORT_8080_TCP": "tcp://10.0.0.1:8080",
         "REWARDLINE_PORT_8080_TCP_ADDR": "10.0.0.1",
         "REWARDLINE_API_KEY": "of the client",
+        "REWARDLINE_RUN_ID": "of the client",
     }.items():
         monkeypatch.setenv(name, value)
     assert read().http_port == 8080

@@ -87,7 +87,7 @@ class Item(_message.Message):
     def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., response_json: _Optional[str] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt_json: _Optional[str] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., checks_json: _Optional[str] = ..., row_json: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
-    __slots__ = ("items", "references_json", "deadline_s", "cache", "explain")
+    __slots__ = ("items", "references_json", "deadline_s", "cache", "explain", "run_id")
     class ReferencesJsonEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -100,12 +100,14 @@ class ScoreRequest(_message.Message):
     DEADLINE_S_FIELD_NUMBER: _ClassVar[int]
     CACHE_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[Item]
     references_json: _containers.ScalarMap[str, str]
     deadline_s: float
     cache: CacheMode
     explain: bool
-    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., references_json: _Optional[_Mapping[str, str]] = ..., deadline_s: _Optional[float] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ...) -> None: ...
+    run_id: str
+    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., references_json: _Optional[_Mapping[str, str]] = ..., deadline_s: _Optional[float] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., run_id: _Optional[str] = ...) -> None: ...
 
 class Result(_message.Message):
     __slots__ = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail_json", "cached", "elapsed_ms", "index", "checks_json", "recipe")

@@ -134,6 +134,7 @@ class _Door:
                 check_count(len(request.items), most)
                 permit.add(items=len(request.items))
                 call.items = len(request.items)
+                call.is_of_run(request.run_id or None, "run_id")
                 scored = await self._engine.score(
                     BatchRequest(
                         await items_of(request.items),

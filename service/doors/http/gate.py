@@ -76,12 +76,13 @@ class Gate:
             await self._bare.get(self._route(scope.get("path", "")), self._app)(scope, receive, send)
             return
         headers = dict(scope["headers"])
+        verb = scope["method"] if scope["method"] in _VERBS else "HTTP"
         call = Call(
             "http",
             self._route(scope["path"]),
             request_id(_text(headers, b"x-request-id"), _text(headers, b"traceparent")),
+            verb,
         )
-        verb = scope["method"] if scope["method"] in _VERBS else "HTTP"
         scope["state"] = {"call": call, "headers": headers}
         status = 0
         body_is_read = False

@@ -4,7 +4,7 @@ them, and with the refusals.
 
 from collections.abc import Mapping, Sequence, Set
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from fastapi import FastAPI
@@ -17,8 +17,9 @@ from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes import usage as usage_door
-from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, parameter, refused
 from service.errors import Problem
+from service.tenant import FORM, RUN_PATTERN
 from service.wire import LONE_OPTIONS, NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 from verifiers.commitment.extraction import ShownMention
 
@@ -67,13 +68,8 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             ):
                 document["components"]["schemas"] |= more
                 document["paths"] |= paths
-            too_large = refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes")
-            lacking = refusal("The key lacks the scope")
-            for operations in document["paths"].values():
-                for operation in operations.values():
-                    operation["responses"]["431"] = too_large
-                    if "security" in operation:
-                        operation["responses"]["403"] = lacking
+            document["components"]["parameters"] = _HEADERS
+            _add_headers(document["paths"], refusal)
             app.openapi_schema = document
         return app.openapi_schema
 
@@ -110,6 +106,22 @@ def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
+_HEADERS: Final[JSON] = {
+    "tenant": parameter(
+        *("X-Tenant", "header", {"type": "string", "pattern": f"^{FORM.pattern}$"}),
+        required=False,
+        description="The tenant to act for. For another than its own the key needs `admin`, too.",
+        example="maths",
+    ),
+    "run": parameter(
+        *("X-Run-Id", "header", {"type": "string", "pattern": RUN_PATTERN}),
+        required=False,
+        description="The run that the request belongs to: usage is counted for it, logs and traces name it. "
+        "A `run_id` in the body counts before it.",
+        example="grpo-7",
+    ),
+}
+"""Headers of all operations that need a key."""
 _DETAIL: JSON = {
     "description": "What is known about the verdict, by the verifier. With `explain` it also holds the reasons.",
     "properties": {
@@ -152,6 +164,21 @@ def _add_refusals(operation: JSON, path: str, refusal: Refusal, *, needs_key: bo
         refusals[404] = "There is nothing with this name"
         operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
     operation["responses"] |= refused(refusals, refusal)
+
+
+def _add_headers(paths: JSON, refusal: Refusal) -> None:
+    """Add what `gate` reads of the head of each request: the headers, and the refusals that they may get."""
+    too_large = refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes")
+    lacking = refusal("The key lacks the scope")
+    malformed = refusal("A header is not of its form")
+    headers = [{"$ref": f"#/components/parameters/{name}"} for name in _HEADERS]
+    for operations in paths.values():
+        for operation in operations.values():
+            operation["responses"]["431"] = too_large
+            if "security" in operation:
+                operation["parameters"] = [*operation.get("parameters", ()), *headers]
+                operation["responses"]["403"] = lacking
+                operation["responses"].setdefault("422", malformed)
 
 
 def _refusal(problem: JSON, about: str) -> JSON:

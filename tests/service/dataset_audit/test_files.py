@@ -1,6 +1,8 @@
 """Files of any length, damaged in any way, are read with bounded memory."""
 
+import socket
 import subprocess
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +12,10 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from sandbox.workers import confine
 from service.dataset_audit import files
 from service.dataset_audit.files import BadData, DataFile, Line, Unread, parquet_rows
+from tests.waiting import PATIENCE_S
 
 LIMIT = 1000
 
@@ -129,3 +133,41 @@ def test_the_process_that_reads_parquet_has_none_of_our_variables(
     lines: Iterator[Line] = DataFile(path).lines()
     assert len(list(lines)) == 1
     assert [name for name in given[0] if name.startswith("REWARDLINE")] == []
+
+
+_ATTACK = """
+import os, socket, sys
+from service.dataset_audit import unpack_parquet
+
+def attack(there):
+    def told(what, attempt):
+        try:
+            attempt()
+        except OSError as error:
+            print(what, type(error).__name__)
+        else:
+            print(what, "done")
+
+    told("write", lambda: open(there, "w").close())
+    told("process", os.fork)
+    told("connect", lambda: socket.create_connection(("127.0.0.1", int(sys.argv[2])), 5).close())
+    told("environment", lambda: open(f"/proc/{os.getppid()}/environ").read())
+    told("run", lambda: os.execv("/bin/echo", ["echo", "ran"]))
+
+unpack_parquet._write_rows = attack
+unpack_parquet.main(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(confine.landlock_version() < 6, reason="this kernel has no Landlock with scopes")
+def test_a_file_that_takes_over_its_reader_finds_no_way_out(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = [sys.executable, "-c", _ATTACK, str(there), str(server.getsockname()[1])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    said = dict(line.split() for line in done.stdout.splitlines())
+    assert {name: how for name, how in said.items() if name != "connect"} == dict.fromkeys(
+        ("write", "process", "environment", "run"), "PermissionError"
+    )
+    assert said["connect"] in ("PermissionError", "OSError"), "no way, or no network"
+    assert not there.exists()

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import grpc
 import httpx
 import pytest
 from rewardline import Client
 from websockets.sync.client import connect
 
+from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Served, rewardline
 from tests.service.doors.compat.recorded import recorded
 from tests.service.doors.conftest import Shared
@@ -158,6 +160,16 @@ def test_verdicts_are_shared_unless_a_setting_parts_them(serve: Callable[..., Se
     ]
 
 
+def code_of(call: Any, *arguments: Any, **options: Any) -> grpc.StatusCode:
+    """How a call of gRPC ends."""
+    try:
+        call(*arguments, **options, timeout=PATIENCE_S)
+    except grpc.RpcError as error:
+        code: grpc.StatusCode = error.code()
+        return code
+    return grpc.StatusCode.OK
+
+
 def test_rows_lines_and_counts_say_whose_they_are(serve: Callable[..., Served], tmp_path: Path) -> None:
     secrets = {"red": "red-0123456789abcdef", "blue": "blue-0123456789abcdef", "boss": "boss-0123456789abcdef"}
     given = ",".join(f"{name}={key}" for name, key in secrets.items())
@@ -186,13 +198,28 @@ def test_rows_lines_and_counts_say_whose_they_are(serve: Callable[..., Served], 
         assert call("blue", f"/v1/jobs/{job}?wait_s=30").json()["state"] == "done", name
     with Client(f"grpc://{served.grpc}", api_key=secrets["blue"]) as client:
         assert client.score_one({**one("grpc")["items"][0]}).score == 1.0
+    with grpc.insecure_channel(served.grpc) as channel:
+
+        def score(name: str, run_id: str, *metadata: tuple[str, str]) -> grpc.StatusCode:
+            item = pb.Item(id=name, verifier="exact_match", response="a", reference_json='"a"')
+            request = pb.ScoreRequest(items=[item], run_id=run_id).SerializeToString()
+            key = ("authorization", f"Bearer {secrets['blue']}")
+            return code_of(
+                channel.unary_unary("/rewardline.v1.Verifier/Score", None, None), request, metadata=(key, *metadata)
+            )
+
+        assert score("grpc field", "run/6") is grpc.StatusCode.OK
+        assert score("grpc metadata", "", ("x-run-id", "run/7")) is grpc.StatusCode.OK
+        assert score("grpc field first", "run/6", ("x-run-id", "run/7")) is grpc.StatusCode.OK
+        assert score("wrong", "a b") is grpc.StatusCode.INVALID_ARGUMENT
+        assert score("wrong", "run/6", ("x-run-id", "a b")) is grpc.StatusCode.INVALID_ARGUMENT
     for wrong in ("a b", "x" * 129, "-", ""):
         assert call("red", "/v1/score", one("wrong", run_id=wrong)).status_code == 422
         assert call("red", "/v1/score", one("wrong"), **{"X-Run-Id": wrong}).status_code == 422
 
     metrics = call("boss", "/metrics").text
     assert 'rewardline_tenant_items_total{status="ok",tenant="red"} 4.0' in metrics
-    assert 'rewardline_tenant_items_total{status="ok",tenant="blue"} 5.0' in metrics
+    assert 'rewardline_tenant_items_total{status="ok",tenant="blue"} 8.0' in metrics
     assert 'rewardline_tenant_requests_total{tenant="other"}' not in metrics
     assert 'rewardline_tenant_requests_total{tenant="other"} 1.0' in call("boss", "/metrics").text
     lines = [json.loads(line) for line in served.log.read_text().splitlines()]
@@ -205,7 +232,8 @@ def test_rows_lines_and_counts_say_whose_they_are(serve: Callable[..., Served], 
     assert rows == {
         "by field": ("red", "run/1"), "by header": ("red", "run/2"), "none": ("red", None), "field first": ("red", "run/1"),
         "as blue": ("blue", None), "job": ("blue", "run/3"), "bare job": ("blue", "run/4"), "job by field": ("blue", "run/5"),
-        "grpc": ("blue", None),
+        "grpc": ("blue", None), "grpc field": ("blue", "run/6"), "grpc metadata": ("blue", "run/7"),
+        "grpc field first": ("blue", "run/6"),
     }  # fmt: skip
     chosen = rewardline("log", audit, "--json", "--tenant", "red", "--run", "run/1").stdout.splitlines()
     assert {json.loads(line)["id"] for line in chosen} == {"by field", "field first"}

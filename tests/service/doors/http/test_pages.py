@@ -48,8 +48,11 @@ def test_an_operation_is_tried_in_the_page(served: Served, browser: Browser, sch
         reference = Reference(context, served.url)
         assert reference.faults() == []
         reference.open("Judge a batch")
+        reference.page.get_by_label("X-Run-Id").fill("by-hand")
         with reference.page.expect_response(f"{served.url}/v1/score") as answered:
             reference.execute()
+        sent = answered.value.request.all_headers()
+        assert (sent.get("x-run-id"), sent.get("x-tenant")) == ("by-hand", None)
         (result,) = answered.value.json()["results"]
         assert (result["status"], result["reward"]) == ("ok", 1.0)
         expect(reference.page.get_by_text('"correct"').first).to_be_visible()

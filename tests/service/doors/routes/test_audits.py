@@ -321,3 +321,28 @@ def test_real_data_sets_are_audited_and_stay_right_when_mended(
     ]
     results = caller.post("/v1/score", json={"items": items}).json()["results"] if items else []
     assert [item for item, result in zip(items, results, strict=True) if result["score"] != 1.0] == []
+
+
+def test_what_a_page_asks_for_by_itself_leaves_no_line_in_the_access_log(caller: httpx.Client, served: Served) -> None:
+    audit_id = begun(caller, lines(ROWS), verifier="math")
+    ended(caller, audit_id)
+    path = f"/v1/audits/{audit_id}"
+
+    def ask(name: str, method: str = "GET", where: str = path, **headers: str) -> int:
+        return caller.request(method, where, headers={"X-Request-Id": f"{name}-{audit_id}"} | headers).status_code
+
+    tag = caller.get(path).headers["etag"]
+    assert ask("poll") == 200
+    assert ask("same", **{"If-None-Match": tag}) == 304
+    assert ask("live", where="/v1/series") == 200
+    assert ask("other", **{"X-Tenant": "red"}) == 200
+    assert ask("report", where=f"{path}/report") == 200
+    assert ask("end", "DELETE") == 200
+    assert ask("gone") == 404
+
+    def seen() -> list[str]:
+        logged = [json.loads(line).get("request_id", "") for line in served.log.read_text().splitlines()]
+        return [name.removesuffix(f"-{audit_id}") for name in logged if name.endswith(audit_id)]
+
+    eventually(lambda: "gone" in seen())
+    assert seen() == ["other", "report", "end", "gone"]
