@@ -123,7 +123,10 @@ class Talk:
         self._is_first = True
         headers = [(b"authorization", f"Bearer {team}".encode())]
         scope = {"type": kind, "path": path, "method": "GET", "headers": headers, "query_string": b""}
-        self._task = asyncio.create_task(app(scope, self._receive, self._send))  # type: ignore[arg-type]  # it is a coroutine
+        self._task: asyncio.Task[None] = asyncio.create_task(self._go(app, scope))
+
+    async def _go(self, app: ASGIApp, scope: Scope) -> None:
+        await app(scope, self._receive, self._send)
 
     async def end(self) -> None:
         self._end.set()
