@@ -1,6 +1,9 @@
-"""Tenants take turns, by weight, wherever work waits: for workers, for boxes, for judges' endpoints.
+"""Tenants share what there is, by weight: they take turns wherever work waits, and none fills a room that others need.
 
-It is start-time fair queueing (Goyal, Vin and Cheng, 1996): what a tenant is served moves its time on by cost / weight,
+    Turns, FairLock   who is next: for workers, for boxes, for judges' endpoints, for background jobs
+    Room              who may have more: items and bytes in flight, what is kept, calls that are open
+
+Turns are start-time fair queueing (Goyal, Vin and Cheng, 1996): what a tenant is served moves its time on by cost / weight,
 and the tenant whose time is least is next. A tenant that begins to wait starts at the time of the one served last, so
 that nobody saves up turns. A tenant with weight 2 is served twice as much as one with weight 1 while both wait.
 """
@@ -18,12 +21,62 @@ TENANT: ContextVar[str] = ContextVar("tenant", default=DEFAULT)
 """The tenant whose work is being done."""
 WEIGHTS: Final[dict[str, int]] = {}
 """The weights of tenants in this process. Who is not named has 1."""
+UNNAMED: Final = ""
+"""In `WEIGHTS` it stands for all tenants that nothing names: those of tokens and certificates."""
+_OF_WHAT_IS_FREE: Final = 3
+"""A tenant may hold so many times what it leaves free, times its weight: three quarters if nobody else holds anything."""
 _KEPT: Final = 1024
 """Tenants whose times are remembered, at most. Half of them are then forgotten: those that are next anyway."""
 
 
 def weight_of(tenant: str) -> int:
     return WEIGHTS.get(tenant, 1)
+
+
+def share_of(tenant: str) -> int | None:
+    """How many times what it leaves free of a room the tenant may hold. None: it is the only one that there can be, and
+    may fill the room.
+    """
+    others = WEIGHTS.keys() - {tenant}
+    is_alone = not others and (tenant in WEIGHTS or tenant == DEFAULT)
+    return None if is_alone else _OF_WHAT_IS_FREE * weight_of(tenant)
+
+
+class Room:
+    """A room for `most` things, or bytes, and what each tenant holds of it.
+
+    Nobody fills it: what a tenant holds is bounded by what is free (the dynamic thresholds of Choudhury and Hahne, 1998).
+    So a tenant that comes finds room, and two that want all of it come to have it by weight. Whoever holds nothing gets
+    whatever fits.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.all = 0
+        """What all tenants hold."""
+        self._held: dict[str, int] = {}
+
+    def held(self, tenant: str) -> int:
+        return self._held.get(tenant, 0)
+
+    def fits(self, tenant: str, more: int) -> bool:
+        """Whether the tenant may have so much more. Giving back is always possible."""
+        own, left = self.held(tenant), self.most - self.all - more
+        if more <= 0:
+            return True
+        share = share_of(tenant)
+        return left >= 0 and (not own or share is None or own + more <= share * left)
+
+    def take(self, tenant: str, more: int) -> None:
+        """Note that the tenant has so much more, or less if negative."""
+        own = self._held.pop(tenant, 0) + more
+        if own:
+            self._held[tenant] = own
+        self.all += more
+
+    def kept_out(self) -> list[str]:
+        """The tenants that hold something and may not have one more."""
+        return [tenant for tenant in self._held if not self.fits(tenant, 1)]
 
 
 class Turns:
@@ -58,17 +111,17 @@ class Turns:
 
 
 class FairLock:
-    """A lock that tenants get in turn, each for the first of its tasks that wait."""
+    """A lock that tenants get in turn, each for the first of its tasks that wait. `places` tasks may have it at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int = 1) -> None:
         self._turns = Turns()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        self._is_held = False
+        self._free = places
 
     async def __aenter__(self) -> None:
         tenant = TENANT.get()
-        if not self._is_held:
-            self._is_held = True
+        if self._free:
+            self._free -= 1
             self._turns.charge(tenant, 1.0)
             return
         turn = asyncio.get_running_loop().create_future()
@@ -96,4 +149,4 @@ class FairLock:
                 self._turns.charge(tenant, 1.0)
                 turn.set_result(None)
                 return
-        self._is_held = False
+        self._free += 1

@@ -119,8 +119,8 @@ class Settings(BaseSettings):
     """The largest body that can open an interaction. The service keeps this body."""
     max_interactions_in_memory: PositiveInt = 100_000
     interactions_memory_mb: Positive = 256
-    """This limit and the one above hold without Redis. Interactions that are over make room for new ones. If all are
-    open, new ones are refused (429)."""
+    """This limit and the one above hold without Redis. Interactions that are over make room for new ones of their tenant.
+    If all are open, new ones are refused (429). No tenant fills it while there can be another."""
 
     job_ttl_s: Positive = 3600
     """How long a background job and its results are kept after it has ended."""
@@ -129,7 +129,8 @@ class Settings(BaseSettings):
     max_jobs: PositiveInt = 10_000
     max_jobs_mb: Positive = 512
     """The bytes of background jobs (compressed) and of their results that are kept. With Redis this counts the jobs of
-    all replicas together. Beyond this limit or the one above, new jobs are refused (429)."""
+    all replicas together. Beyond this limit or the one above, new jobs are refused (429). No tenant fills it while there can be
+    another."""
     max_jobs_under_way: PositiveInt = 4
     """Background jobs that this process runs at once. Other jobs wait in the queue."""
     job_claim_idle_s: Positive = 30

@@ -27,11 +27,12 @@ RUN: ContextVar[str] = ContextVar("run", default="")
 
 def owned(name: str) -> str:
     """The name under which the thing of the current tenant is kept. `name` holds no slash."""
-    return _prefix(TENANT.get()) + name
+    return prefix_of(TENANT.get()) + name
 
 
 @lru_cache(maxsize=4096)
-def _prefix(tenant: str) -> str:
+def prefix_of(tenant: str) -> str:
+    """What comes before the names of what a tenant owns."""
     return "" if tenant == DEFAULT else f"{quote(tenant, safe='')}/"
 
 

@@ -17,6 +17,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
+from fairness import TENANT, Room
 from service.cancellation import cancel
 from service.dataset_audit.audit import audited
 from service.dataset_audit.files import BadData, DataFile
@@ -48,6 +49,7 @@ class Audit:
     """One audit. It is shown while it runs, and for a while after."""
 
     id: str
+    tenant: str
     name: str
     """Of the file, as the caller calls it."""
     file: DataFile
@@ -76,10 +78,9 @@ class Audits:
     ) -> None:
         self._engine = engine
         self._admission = admission
-        self._max_under_way = max_under_way
+        self._room = Room(max_under_way)
         self._batch_items = min(batch_items, _BATCH_ITEMS)
         self._clock = clock
-        self._arriving = 0
         self._held: dict[str, Audit] = {}
         self._is_closed = False
 
@@ -103,21 +104,22 @@ class Audits:
         """Hold a place for an audit whose file is on its way.
 
         Raises:
-            Overloaded: as many audits as may be are under way.
+            Overloaded: as many audits as may be are under way, or of this tenant.
             ShuttingDown
         """
         self._check_open()
-        under_way = len(self._running()) + self._arriving
-        if under_way >= self._max_under_way:
+        tenant, room = TENANT.get(), self._room
+        if not room.fits(tenant, 1):
             raise Overloaded(
-                f"{under_way} audits are under way, and at most {self._max_under_way} may be; wait, or DELETE one",
+                f"{room.all} audits are under way, {room.held(tenant)} of them yours; at most {room.most} may be, and no "
+                "more of yours; wait, or DELETE one",
                 retry_after_s=_RETRY_S,
             )
-        self._arriving += 1
+        room.take(tenant, 1)
         try:
             yield
         finally:
-            self._arriving -= 1
+            room.take(tenant, -1)
 
     def begin(
         self, name: str, file: DataFile, columns: Columns, limit: int | None, spooled: IO[bytes] | None = None
@@ -135,7 +137,8 @@ class Audits:
             ShuttingDown
         """
         self._check_open()
-        audit = Audit(secrets.token_hex(16), name, file, self._clock())
+        audit = Audit(secrets.token_hex(16), TENANT.get(), name, file, self._clock())
+        self._room.take(audit.tenant, 1)
         self._held[audit.id] = audit
         audit.task = asyncio.create_task(self._run(audit, columns, limit, spooled))
         self._forget()
@@ -196,6 +199,7 @@ class Audits:
         if audit.state is State.RUNNING:
             audit.state, audit.problem, audit.ended = state, problem, self._clock()
             audit.version += 1
+            self._room.take(audit.tenant, -1)
 
     def _running(self) -> list[Audit]:
         return [audit for audit in self._held.values() if audit.state is State.RUNNING]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
@@ -110,14 +110,17 @@ class Limits:
         if size > self.max_bytes:
             raise TooLarge(f"the job has {size} bytes when compressed; all jobs together may have {self.max_bytes}")
 
-    def overloaded(self, jobs: int, held_bytes: int, first_goes_in_s: float) -> Overloaded:
+    def overloaded(
+        self, jobs: int, held_bytes: int, own_jobs: int, own_bytes: int, first_goes_in_s: float
+    ) -> Overloaded:
         """The refusal of a submission without room. Room comes when other jobs are removed, or end and become
         smaller.
         """
         wait_s = min(max(first_goes_in_s, _MIN_RETRY_S), _MAX_RETRY_S)
         return Overloaded(
-            f"{jobs} jobs with {held_bytes / 1e6:.1f} MB are held; at most {self.max_jobs} with "
-            f"{self.max_bytes / 1e6:.0f} MB may be; DELETE those whose results you have",
+            f"{jobs} jobs with {held_bytes / 1e6:.1f} MB are held, {own_jobs} with {own_bytes / 1e6:.1f} MB of them yours; "
+            f"at most {self.max_jobs} with {self.max_bytes / 1e6:.0f} MB may be, and some room is kept for others; "
+            "DELETE those whose results you have",
             retry_after_s=wait_s * SYSTEM_RANDOM.uniform(1.0, 1.5),
         )
 
@@ -190,7 +193,7 @@ class Board:
 class JobStore(Protocol):
     """Holds jobs until their time is over. A result that has been shown never changes.
 
-    All methods but `take`, `leave` and `keep` may raise `StateUnavailable`; then the change may have been made or not.
+    All methods but `take`, `look_again`, `leave` and `keep` may raise `StateUnavailable`; then the change may have been made or not.
     Methods that take a claim may raise `ClaimLost`.
     """
 
@@ -221,8 +224,11 @@ class JobStore(Protocol):
         such job.
         """
 
-    async def take(self) -> Claim:
-        """Wait for the next job."""
+    async def take(self, passed_over: Callable[[], Sequence[str]] = tuple) -> Claim:
+        """Wait for the next job: the oldest of the tenant whose turn it is, but of none that is `passed_over` then."""
+
+    def look_again(self) -> None:
+        """Note that fewer tenants may be passed over now."""
 
     async def leave(self) -> None:
         """Give back all claims, so that other processes can take the jobs at once."""

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from fairness import TENANT, Turns
 from service.jobs.job import Board, Claim, ClaimLost, JobCounters, Limits, Snapshot, State, Submission, conflict, new_id
 from service.storage.memory_table import MemoryTable
+from service.tenant import parted
 
 
 @dataclass(slots=True)
@@ -41,7 +43,9 @@ class MemoryJobStore:
         self._held = MemoryTable[_Held](limits.max_jobs, limits.max_bytes, self._on_gone)
         self._by_key: dict[str, tuple[str, bytes]] = {}
         """The id and the digest of the job that came with each idempotency key."""
-        self._queue: deque[str] = deque()
+        self._queues: dict[str, deque[str]] = {}
+        """The jobs of each tenant that wait."""
+        self._turns = Turns()
         self._queued = asyncio.Event()
         self._changed = asyncio.Event()
 
@@ -86,7 +90,10 @@ class MemoryJobStore:
         job_id = new_id()
         if not self._held.fits(job_id, size):
             self._counters.refused += 1
-            raise self._limits.overloaded(self.jobs, self.nbytes, self._held.first_goes_in_s)
+            values, nbytes, tenant = self._held.values, self._held.bytes, TENANT.get()
+            raise self._limits.overloaded(
+                values.all, nbytes.all, values.held(tenant), nbytes.held(tenant), self._held.first_goes_in_s
+            )
         held = _Held(submission)
         self._held.put(job_id, held, size, self._limits.unfinished_ttl_s)
         if submission.key:
@@ -116,15 +123,20 @@ class MemoryJobStore:
             self._end(job_id, held, State.CANCELLED)
         return before
 
-    async def take(self) -> Claim:
+    async def take(self, passed_over: Callable[[], Sequence[str]] = tuple) -> Claim:
         while True:
-            while self._queue:
-                job_id = self._queue.popleft()
+            while waiting := self._queues.keys() - passed_over():
+                tenant = self._turns.next(sorted(waiting))
+                job_id = self._dequeue(tenant)
                 held = self._held.get(job_id)
                 if held is not None and held.state is State.QUEUED:
+                    self._turns.charge(tenant, held.submission.items)
                     return self._claim(job_id, held)
             self._queued.clear()
             await self._queued.wait()
+
+    def look_again(self) -> None:
+        self._queued.set()
 
     async def leave(self) -> None:
         pass
@@ -173,8 +185,15 @@ class MemoryJobStore:
 
     def _enqueue(self, job_id: str, held: _Held) -> None:
         held.state = State.QUEUED
-        self._queue.append(job_id)
+        self._queues.setdefault(parted(job_id)[0], deque()).append(job_id)
         self._queued.set()
+
+    def _dequeue(self, tenant: str) -> str:
+        queue = self._queues[tenant]
+        job_id = queue.popleft()
+        if not queue:
+            del self._queues[tenant]
+        return job_id
 
     def _end(self, job_id: str, held: _Held, state: State) -> None:
         held.state = state

@@ -4,19 +4,22 @@
 -- ARGV    is the name of the step, then its arguments. No step reads results: there are thousands, and a script would copy
 --         each of them four times.
 --
---   queue      stream  one entry for each job that is queued or running; delivered through the group `workers`
+--   queue      stream  one entry for each job that is queued or running; delivered through the group `workers`. Each tenant
+--                      has its own, `queue:` and the beginning of its ids; without one it is that of the default tenant
+--   turns      zset    the tenants with a queue, by what they were served over their weight; `clock` is where they begin
 --   events     stream  `queued`, `news` or `ended` and the job, for waiting callers; only the latest are kept
 --   expiry     zset    every job, by the time (ms) at which it expires
---   sizes      hash    bytes by job, and their `total`
+--   sizes      hash    bytes by job, and their `total`; `sizes:` and the beginning of ids: the same of one tenant
 --   key:...    string  the job that was submitted with this idempotency key
---   job:...    hash    packed digest size items key entry state owner attempts started done summary
+--   job:...    hash    packed digest size items weight key queue entry state owner attempts started done summary
 --   results:.. list    the job's results, in the order in which they were judged
 --
 -- `owner` is the token of the service that runs the job. When another service takes the job over, it becomes the owner, and
 -- writes of the old owner are refused.
 
 local base = KEYS[1]
-local queue, events, expiry, sizes = base .. 'queue', base .. 'events', base .. 'expiry', base .. 'sizes'
+local events, expiry, sizes, turns, clock =
+  base .. 'events', base .. 'expiry', base .. 'sizes', base .. 'turns', base .. 'clock'
 local group = 'workers'
 local GRACE_MS = 60000 -- keys expire this much after their job, in case no service is left to remove them
 local IDLE_CONSUMER_MS = 3600000
@@ -29,20 +32,37 @@ local function job_of(id) return base .. 'job:' .. id end
 local function results_of(id) return base .. 'results:' .. id end
 local function get(id, field) return redis.call('HGET', job_of(id), field) end
 
+local function tenant_of(id) return id:match('^.*/') or '' end
+local function stream_of(tenant) return base .. (tenant == '' and 'queue' or 'queue:' .. tenant) end
+local function sizes_of(tenant) return base .. 'sizes:' .. tenant end
+
+-- The tenants that have or had a queue, those whose turn it is first. Jobs of older releases are all in that of the default
+-- tenant.
+local function tenants_in_turn()
+  local tenants = redis.call('ZRANGE', turns, 0, -1)
+  if not redis.call('ZSCORE', turns, '') then table.insert(tenants, 1, '') end
+  return tenants
+end
+
 local function tell(what, id)
   redis.call('XADD', events, 'MAXLEN', '~', 1000, '*', what, id)
 end
 
 local function enqueue(id)
+  local tenant = tenant_of(id)
+  local queue = stream_of(tenant)
   if redis.call('EXISTS', queue) == 0 then
     redis.call('XGROUP', 'CREATE', queue, group, '0', 'MKSTREAM')
   end
+  redis.call('ZADD', turns, 'NX', redis.call('GET', clock) or 0, tenant)
   local entry = redis.call('XADD', queue, '*', 'job', id)
-  redis.call('HSET', job_of(id), 'entry', entry, 'state', 'queued')
+  redis.call('HSET', job_of(id), 'queue', queue, 'entry', entry, 'state', 'queued')
   tell('queued', id)
 end
 
-local function drop_entry(entry)
+local function queue_of(id) return get(id, 'queue') or base .. 'queue' end
+
+local function drop_entry(queue, entry)
   redis.call('XACK', queue, group, entry)
   redis.call('XDEL', queue, entry)
 end
@@ -50,14 +70,16 @@ end
 local function dequeue(id)
   local entry = get(id, 'entry')
   if entry then
-    drop_entry(entry)
+    drop_entry(queue_of(id), entry)
     redis.call('HDEL', job_of(id), 'entry')
   end
 end
 
 local function resize(id, bytes)
-  redis.call('HINCRBY', sizes, id, bytes)
-  redis.call('HINCRBY', sizes, 'total', bytes)
+  for _, held in ipairs({sizes, sizes_of(tenant_of(id))}) do
+    redis.call('HINCRBY', held, id, bytes)
+    redis.call('HINCRBY', held, 'total', bytes)
+  end
 end
 
 local function keep(id, ttl_ms)
@@ -68,17 +90,25 @@ local function keep(id, ttl_ms)
   redis.call('PEXPIREAT', results_of(id), beyond)
   local key = get(id, 'key')
   if key and key ~= '' then redis.call('PEXPIREAT', base .. 'key:' .. key, beyond) end
+  local tenant = tenant_of(id)
+  for _, name in ipairs({sizes_of(tenant), tenant ~= '' and stream_of(tenant) or nil}) do
+    if redis.call('PTTL', name) < ttl_ms + GRACE_MS then redis.call('PEXPIREAT', name, beyond) end
+  end
 end
 
 local function forget(id)
   dequeue(id)
   local key = get(id, 'key')
   if key and redis.call('GET', base .. 'key:' .. key) == id then redis.call('DEL', base .. 'key:' .. key) end
-  local bytes = redis.call('HGET', sizes, id)
-  if bytes then
-    redis.call('HDEL', sizes, id)
-    redis.call('HINCRBY', sizes, 'total', 0 - bytes) -- not -bytes, which is "-0" if bytes is 0
+  local own = sizes_of(tenant_of(id))
+  for _, held in ipairs({sizes, own}) do
+    local bytes = redis.call('HGET', held, id)
+    if bytes then
+      redis.call('HDEL', held, id)
+      redis.call('HINCRBY', held, 'total', 0 - bytes) -- not -bytes, which is "-0" if bytes is 0
+    end
   end
+  if redis.call('HLEN', own) == 1 then redis.call('DEL', own) end
   redis.call('ZREM', expiry, id)
   redis.call('DEL', job_of(id), results_of(id))
   tell('ended', id)
@@ -118,8 +148,14 @@ end
 
 local step = {}
 
--- Returns {'new' | 'same' | 'other', id}, or {'full', jobs, bytes, ms until the next job expires}.
-function step.submit(id, packed, digest, size, items, key, max_jobs, max_bytes, ttl_ms)
+-- Whether a tenant that holds `own` may have more, if that leaves so much free: `fairness.Room` says why. A share of 0 is that
+-- of a tenant without others.
+local function fits(own, more, left, share)
+  return left >= 0 and (own <= 0 or share == 0 or own + more <= share * left)
+end
+
+-- Returns {'new' | 'same' | 'other', id}, or {'full', jobs, bytes, jobs and bytes of the tenant, ms until the next job expires}.
+function step.submit(id, packed, digest, size, items, key, max_jobs, max_bytes, ttl_ms, share, weight)
   sweep()
   if key ~= '' then
     local known = redis.call('GET', base .. 'key:' .. key)
@@ -127,13 +163,15 @@ function step.submit(id, packed, digest, size, items, key, max_jobs, max_bytes, 
       return {get(known, 'digest') == digest and 'same' or 'other', known}
     end
   end
-  local jobs = redis.call('ZCARD', expiry)
-  local bytes = tonumber(redis.call('HGET', sizes, 'total') or 0)
-  if jobs >= tonumber(max_jobs) or bytes + #packed > tonumber(max_bytes) then
+  share = tonumber(share)
+  local own = sizes_of(tenant_of(id))
+  local jobs, own_jobs = redis.call('ZCARD', expiry), math.max(0, redis.call('HLEN', own) - 1)
+  local bytes, own_bytes = tonumber(redis.call('HGET', sizes, 'total') or 0), tonumber(redis.call('HGET', own, 'total') or 0)
+  if not fits(own_jobs, 1, max_jobs - jobs - 1, share) or not fits(own_bytes, #packed, max_bytes - bytes - #packed, share) then
     local first = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')[2]
-    return {'full', jobs, bytes, first and math.max(0, first - now) or 0}
+    return {'full', jobs, bytes, own_jobs, own_bytes, first and math.max(0, first - now) or 0}
   end
-  redis.call('HSET', job_of(id), 'packed', packed, 'digest', digest, 'size', size, 'items', items, 'key', key,
+  redis.call('HSET', job_of(id), 'packed', packed, 'digest', digest, 'size', size, 'items', items, 'weight', weight, 'key', key,
     'attempts', 0, 'done', 0)
   if key ~= '' then redis.call('SET', base .. 'key:' .. key, id) end
   resize(id, #packed)
@@ -153,8 +191,8 @@ function step.read(id)
   return {found[1], found[2], found[3], found[4] or ''}
 end
 
--- The entry of a consumer that has been silent for `idle_ms`. If there is none: the next entry that was not delivered yet.
-local function next_entry(consumer, idle_ms)
+-- An entry of a queue whose consumer has been silent for `idle_ms`. If there is none: the next one that was not delivered yet.
+local function next_entry(queue, consumer, idle_ms)
   if redis.call('EXISTS', queue) == 0 then return nil end
   local cursor = '0-0'
   repeat
@@ -166,24 +204,52 @@ local function next_entry(consumer, idle_ms)
   return reply and reply[1][2][1], false
 end
 
--- Returns {id, attempts, packed, digest, size, items, ms since the first start, 1 if taken over from another consumer,
--- results stored}.
-function step.take(consumer, token, idle_ms)
+-- Gives a job to its new owner. Returns what `take` does.
+local function begin(id, token, taken_over)
+  local attempts = redis.call('HINCRBY', job_of(id), 'attempts', 1)
+  redis.call('HSET', job_of(id), 'state', 'running', 'owner', token)
+  redis.call('HSETNX', job_of(id), 'started', now)
+  local found = redis.call('HMGET', job_of(id), 'packed', 'digest', 'size', 'items', 'started')
+  return {id, attempts, found[1], found[2], found[3], found[4], now - found[5], taken_over and 1 or 0,
+    redis.call('LLEN', results_of(id))}
+end
+
+-- The next job of a queue, and whether it was taken over. Nothing if there is none.
+local function next_job(queue, consumer, idle_ms)
   for _ = 1, STALE_ENTRIES do
-    local entry, taken_over = next_entry(consumer, idle_ms)
-    if not entry then return false end
+    local entry, taken_over = next_entry(queue, consumer, idle_ms)
+    if not entry then return nil end
     local id = entry[2][2]
     if get(id, 'entry') ~= entry[1] then
-      drop_entry(entry[1])
+      drop_entry(queue, entry[1])
     elseif is_over(id) or not is_whole(id) then
       forget(id)
     else
-      local attempts = redis.call('HINCRBY', job_of(id), 'attempts', 1)
-      redis.call('HSET', job_of(id), 'state', 'running', 'owner', token)
-      redis.call('HSETNX', job_of(id), 'started', now)
-      local found = redis.call('HMGET', job_of(id), 'packed', 'digest', 'size', 'items', 'started')
-      return {id, attempts, found[1], found[2], found[3], found[4], now - found[5], taken_over and 1 or 0,
-        redis.call('LLEN', results_of(id))}
+      return id, taken_over
+    end
+  end
+end
+
+-- Notes that a tenant, whose turn it was, is served a job (`fairness.Turns`).
+local function charge(tenant, id)
+  local due = math.max(tonumber(redis.call('GET', clock) or 0), tonumber(redis.call('ZSCORE', turns, tenant) or 0))
+  local cost = tonumber(get(id, 'items')) / tonumber(get(id, 'weight') or 1)
+  redis.call('SET', clock, string.format('%.3f', due))
+  redis.call('ZADD', turns, string.format('%.3f', due + cost), tenant)
+end
+
+-- Takes a job of the tenant whose turn it is, but of none that is passed over. Returns {id, attempts, packed, digest, size,
+-- items, ms since the first start, 1 if taken over from another consumer, results stored}.
+function step.take(consumer, token, idle_ms, ...)
+  local passed_over = {}
+  for _, tenant in ipairs({...}) do passed_over[tenant] = true end
+  for _, tenant in ipairs(tenants_in_turn()) do
+    if not passed_over[tenant] then
+      local id, taken_over = next_job(stream_of(tenant), consumer, idle_ms)
+      if id then
+        charge(tenant, id)
+        return begin(id, token, taken_over)
+      end
     end
   end
   return false
@@ -192,7 +258,7 @@ end
 -- Shows that the owner is alive. Returns 0 if the token is not the owner any more.
 function step.beat(id, token, consumer)
   if not is_owner(id, token) or is_over(id) then return 0 end
-  redis.call('XCLAIM', queue, group, consumer, 0, get(id, 'entry'), 'JUSTID')
+  redis.call('XCLAIM', queue_of(id), group, consumer, 0, get(id, 'entry'), 'JUSTID')
   return 1
 end
 
@@ -234,12 +300,16 @@ end
 
 -- Gives all jobs of this consumer back to the queue. The attempts do not count.
 function step.leave(consumer)
-  if redis.call('EXISTS', queue) == 0 then return end
-  for _, pending in ipairs(redis.call('XPENDING', queue, group, '-', '+', 1000, consumer)) do
-    local entry = redis.call('XRANGE', queue, pending[1], pending[1])[1]
-    if entry and get(entry[2][2], 'entry') == entry[1] then requeue(entry[2][2], true) end
+  for _, tenant in ipairs(tenants_in_turn()) do
+    local queue = stream_of(tenant)
+    if redis.call('EXISTS', queue) == 1 then
+      for _, pending in ipairs(redis.call('XPENDING', queue, group, '-', '+', 1000, consumer)) do
+        local entry = redis.call('XRANGE', queue, pending[1], pending[1])[1]
+        if entry and get(entry[2][2], 'entry') == entry[1] then requeue(entry[2][2], true) end
+      end
+      redis.call('XGROUP', 'DELCONSUMER', queue, group, consumer)
+    end
   end
-  redis.call('XGROUP', 'DELCONSUMER', queue, group, consumer)
 end
 
 -- Cancels a job that is queued or running, and removes one that is done. Returns the state that the job had, or nothing if
@@ -263,18 +333,30 @@ function step.forget(id)
   forget(id)
 end
 
+-- Forgets whose turn it is, once there is no job. Before that nobody gets a new turn by leaving.
+local function forget_turns()
+  for _, tenant in ipairs(tenants_in_turn()) do
+    if tenant ~= '' then redis.call('DEL', stream_of(tenant)) end
+  end
+  redis.call('DEL', turns, clock)
+end
+
 -- Removes expired jobs. Returns {jobs, bytes, jobs queued or running}.
 function step.tend()
   sweep()
   local waiting = 0
-  if redis.call('EXISTS', queue) == 1 then
-    waiting = redis.call('XLEN', queue)
-    for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', queue, group)) do
-      if consumer[4] == 0 and consumer[6] > IDLE_CONSUMER_MS then
-        redis.call('XGROUP', 'DELCONSUMER', queue, group, consumer[2])
+  for _, tenant in ipairs(tenants_in_turn()) do
+    local queue = stream_of(tenant)
+    if redis.call('EXISTS', queue) == 1 then
+      waiting = waiting + redis.call('XLEN', queue)
+      for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', queue, group)) do
+        if consumer[4] == 0 and consumer[6] > IDLE_CONSUMER_MS then
+          redis.call('XGROUP', 'DELCONSUMER', queue, group, consumer[2])
+        end
       end
     end
   end
+  if waiting == 0 then forget_turns() end
   return {redis.call('ZCARD', expiry), tonumber(redis.call('HGET', sizes, 'total') or 0), waiting}
 end
 

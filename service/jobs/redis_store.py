@@ -9,7 +9,7 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from zlib import crc32
 
+from fairness import TENANT, share_of, weight_of
 from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import (
@@ -34,6 +35,7 @@ from service.jobs.job import (
 )
 from service.storage.listening_link import ListeningLink
 from service.system_random import SYSTEM_RANDOM
+from service.tenant import prefix_of
 
 log = logging.getLogger("rewardline.jobs")
 
@@ -102,6 +104,8 @@ class RedisJobStore:
             limits.max_jobs,
             limits.max_bytes,
             _ms(limits.unfinished_ttl_s),
+            share_of(TENANT.get()) or 0,
+            weight_of(TENANT.get()),
         )
         match reply:
             case [b"new", bytes(job_id)]:
@@ -110,9 +114,9 @@ class RedisJobStore:
                 self._counters.repeated += 1
             case [b"other", _]:
                 raise conflict()
-            case [b"full", int(jobs), int(held_bytes), int(first_goes_in_ms)]:
+            case [b"full", int(jobs), int(held_bytes), int(own_jobs), int(own_bytes), int(first_goes_in_ms)]:
                 self._counters.refused += 1
-                raise limits.overloaded(jobs, held_bytes, first_goes_in_ms / 1000)
+                raise limits.overloaded(jobs, held_bytes, own_jobs, own_bytes, first_goes_in_ms / 1000)
             case _:
                 raise self._link.nonsense()
         return job_id.decode("ascii", "replace")
@@ -153,20 +157,24 @@ class RedisJobStore:
 
     # For the runner
 
-    async def take(self) -> Claim:
+    async def take(self, passed_over: Callable[[], Sequence[str]] = tuple) -> Claim:
         while True:
             self._queued.clear()
             with suppress(StateUnavailable):
-                claim = await self._take_one()
+                claim = await self._take_one(passed_over())
                 if claim is not None:
                     return claim
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(_LOOK_S, self._claim_idle_s / 4) * _jitter()):
                     await self._queued.wait()
 
-    async def _take_one(self) -> Claim | None:
+    def look_again(self) -> None:
+        self._queued.set()
+
+    async def _take_one(self, passed_over: Sequence[str]) -> Claim | None:
         token = f"{self._consumer}:{next(self._tokens)}"
-        asking = asyncio.create_task(self._call("take", self._consumer, token, _ms(self._claim_idle_s)))
+        owners = map(prefix_of, passed_over)
+        asking = asyncio.create_task(self._call("take", self._consumer, token, _ms(self._claim_idle_s), *owners))
         try:
             reply = await asyncio.shield(asking)
         finally:

@@ -1,5 +1,7 @@
 """Runs background jobs: takes as many at a time as are allowed, and runs each to its last result.
 
+Jobs of all tenants take turns, and the last place is not for a tenant that runs jobs already (`fairness.Room`).
+
 A job is judged in slices. Each slice waits until the admission has room for it: a large job neither keeps other work
 out nor is kept out by it, and no job is refused. The deadline of a job counts from the moment when its process begins
 to judge it.
@@ -17,10 +19,11 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
-from fairness import TENANT
+from fairness import TENANT, Room
 from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
@@ -64,6 +67,7 @@ class Runner:
         self._counters = counters
         self._max_deadline_s = max_deadline_s
         self._free = asyncio.Semaphore(max_under_way)
+        self._room = Room(max_under_way)
         self._running: set[asyncio.Task[None]] = set()
         self._taking: asyncio.Task[None] | None = None
 
@@ -89,21 +93,26 @@ class Runner:
     async def _take_jobs(self) -> None:
         while True:
             await self._free.acquire()
-            running = asyncio.create_task(self._see_through(await self._next()))
+            claim = await self._next()
+            tenant = parted(claim.job_id)[0]
+            self._room.take(tenant, 1)
+            running = asyncio.create_task(self._see_through(claim))
             self._running.add(running)
-            running.add_done_callback(self._on_end)
+            running.add_done_callback(partial(self._on_end, tenant))
 
     async def _next(self) -> Claim:
         while True:
             try:
-                return await self._store.take()
+                return await self._store.take(self._room.kept_out)
             except Exception:
                 log.exception("taking a job raised")
                 await asyncio.sleep(_AFTER_BUG_S)
 
-    def _on_end(self, running: asyncio.Task[None]) -> None:
+    def _on_end(self, tenant: str, running: asyncio.Task[None]) -> None:
         self._running.discard(running)
+        self._room.take(tenant, -1)
         self._free.release()
+        self._store.look_again()
 
     async def _see_through(self, claim: Claim) -> None:
         """Run the job for as long as this process has it."""

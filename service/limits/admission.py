@@ -3,16 +3,15 @@
 A request that does not fit is refused at once and as a whole. The refusal says when it is worth trying again. So no
 queue grows without a bound. Bytes are reserved before a body is read, and items as soon as they are counted.
 
-The last part of the room is for tenants that hold less than their share, so that nobody keeps others out.
+No tenant fills the room (`fairness.Room`), so that nobody keeps others out.
 """
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from fairness import TENANT, weight_of
+from fairness import TENANT, Room
 from service.errors import Overloaded, ShuttingDown
 from service.limits.keys import CALLER
 from service.limits.open_calls import OpenCalls
@@ -21,38 +20,31 @@ from service.system_random import SYSTEM_RANDOM
 
 _MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
 _MAX_DIGITS = 9
-_FREE_FOR_ALL = 0.75
-"""The part of the room that any tenant may fill. Beyond it, a tenant gets no more than its share of the whole."""
-_MAX_TENANTS = 64
-
-
-@dataclass(slots=True)
-class _Held:
-    """What one tenant has in flight."""
-
-    items: int = 0
-    bytes: int = 0
 
 
 class Admission:
     """The permits of this process. It runs in one thread and needs no lock."""
 
-    def __init__(self, max_items: int, max_bytes: int) -> None:
-        self._max_items = max_items
-        self._max_bytes = max_bytes
-        self.items = 0
-        self.bytes = 0
+    def __init__(self, max_items: int, max_bytes: int, max_connections: int = 65_536) -> None:
+        self._items = Room(max_items)
+        self._bytes = Room(max_bytes)
         self.requests = 0
         self.draining = False
         """Whether nothing is admitted any more."""
         self.leaving = False
         """Whether callers should go elsewhere from now on, though they are still admitted."""
-        self.calls = OpenCalls()
+        self.calls = OpenCalls(max_connections)
         self.rate_limits = RateLimits()
         self._items_per_s = 0.0
-        self._held: dict[str, _Held] = {}
-        """The tenants that have been seen, also if they hold nothing now."""
         self._freed = asyncio.Event()
+
+    @property
+    def items(self) -> int:
+        return self._items.all
+
+    @property
+    def bytes(self) -> int:
+        return self._bytes.all
 
     def enter(self) -> "Permit":
         """A permit that holds nothing yet; use it as a context manager.
@@ -87,11 +79,8 @@ class Admission:
         await self._freed.wait()
 
     def give(self, items: int, nbytes: int, requests: int, tenant: str) -> None:
-        held = self._holding(tenant)
-        held.items -= items
-        held.bytes -= nbytes
-        self.items -= items
-        self.bytes -= nbytes
+        self._items.take(tenant, -items)
+        self._bytes.take(tenant, -nbytes)
         self.requests -= requests
         self._freed.set()
 
@@ -112,42 +101,17 @@ class Admission:
 
     def take(self, items: int, nbytes: int, tenant: str) -> None:
         self._check_room(items, nbytes, tenant)
-        held = self._held[tenant]
-        held.items += items
-        held.bytes += nbytes
-        self.items += items
-        self.bytes += nbytes
+        self._items.take(tenant, items)
+        self._bytes.take(tenant, nbytes)
 
     def _check_room(self, items: int, nbytes: int, tenant: str) -> None:
-        held = self._holding(tenant)
-        if self.items + items > self._max_items or self.bytes + nbytes > self._max_bytes:
+        if not (self._items.fits(tenant, items) and self._bytes.fits(tenant, nbytes)):
             raise Overloaded(
-                f"{self.items} items and {self.bytes / 1e6:.1f} MB are in flight; "
-                f"at most {self._max_items} items and {self._max_bytes / 1e6:.0f} MB may be",
+                f"{self.items} items and {self.bytes / 1e6:.1f} MB are in flight, "
+                f"{self._items.held(tenant)} and {self._bytes.held(tenant) / 1e6:.1f} MB of them yours; at most "
+                f"{self._items.most} items and {self._bytes.most / 1e6:.0f} MB may be, and some room is kept for others",
                 retry_after_s=self._retry_after_s(),
             )
-        if len(self._held) == 1 or not (held.items or held.bytes):
-            return
-        share = weight_of(tenant) / sum(map(weight_of, self._held))
-        for own, more, all_held, most in (
-            (held.items, items, self.items, self._max_items),
-            (held.bytes, nbytes, self.bytes, self._max_bytes),
-        ):
-            if more and all_held + more > _FREE_FOR_ALL * most and own + more > share * most:
-                raise Overloaded(
-                    f"you have {held.items} items and {held.bytes / 1e6:.1f} MB in flight, more than your share of this "
-                    f"busy service ({share:.0%}); the room that is left is for others",
-                    retry_after_s=self._retry_after_s(),
-                )
-
-    def _holding(self, tenant: str) -> _Held:
-        held = self._held.get(tenant)
-        if held is None:
-            held = self._held[tenant] = _Held()
-            if len(self._held) > _MAX_TENANTS:
-                idle = (name for name, each in self._held.items() if not (each.items or each.bytes or each is held))
-                self._held.pop(next(idle, ""), None)
-        return held
 
     def _retry_after_s(self) -> float:
         """The time in which about half of the work in flight will be done. It has jitter, so that callers do not come

@@ -42,7 +42,7 @@ from typing import Annotated, Any, Final, Protocol
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from fairness import DEFAULT, WEIGHTS
+from fairness import DEFAULT, UNNAMED, WEIGHTS
 from service.errors import Forbidden, Unauthenticated
 from service.limits.budgets import Budgets
 from service.tenant import FORM
@@ -135,7 +135,11 @@ class Keys:
         """Put other keys in force. Requests under way go on."""
         self._callers = dict(callers)
         WEIGHTS.clear()
+        if self._issuer is not None or self._takes_certificates:
+            WEIGHTS[UNNAMED] = 1
         for caller in callers.values():
+            if caller.scopes == {Scope.ADMIN} and caller.weight == 1:
+                continue  # an operator takes no room from the one team of a service
             WEIGHTS[caller.tenant] = max(caller.weight, WEIGHTS.get(caller.tenant, 1))
 
     async def find(self, authorization: str | None, certificate: str | None = None) -> Caller:

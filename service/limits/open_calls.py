@@ -2,13 +2,19 @@
 
 A server that just stops breaks its calls off: callers see a plain 500 or a reset, which say nothing. So each open call
 is first refused in the way of its door. The refusal says that nothing was judged and that another replica can judge it.
+
+A call over HTTP holds a connection while it is answered, and a websocket for as long as it is open. No tenant holds all
+that this process may have (`fairness.Room`).
 """
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Final, Self
 
-from service.errors import ShuttingDown
+from fairness import TENANT, Room
+from service.errors import Overloaded, ShuttingDown
 
 RETRY_AFTER_S: Final = 1.0
 
@@ -16,7 +22,8 @@ RETRY_AFTER_S: Final = 1.0
 class OpenCalls:
     """The calls that both doors are answering. It runs in one thread and needs no lock."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_connections: int) -> None:
+        self._connections = Room(max_connections)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.is_over = False
         """Whether the service no longer waits for calls. New ones are refused."""
@@ -28,6 +35,26 @@ class OpenCalls:
             ShuttingDown: the call was ended, or came after the end of calls.
         """
         return OpenCall(self)
+
+    @contextlib.contextmanager
+    def connected(self) -> Iterator[None]:
+        """Count a connection of the current tenant.
+
+        Raises:
+            Overloaded: the tenant has too many.
+        """
+        tenant, room = TENANT.get(), self._connections
+        if not room.fits(tenant, 1):
+            raise Overloaded(
+                f"{room.all} calls are open, {room.held(tenant)} of them yours; at most {room.most} may be, and no more of "
+                "yours; send fewer at once",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        room.take(tenant, 1)
+        try:
+            yield
+        finally:
+            room.take(tenant, -1)
 
     async def wait_until_answered(self, timeout_s: float) -> None:
         """Wait until calls with all items judged have been answered. An idle call never ends by itself."""

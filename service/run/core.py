@@ -1,6 +1,7 @@
 """Builds the engine with everything that it needs from the settings, and takes it down in the reverse order."""
 
 import contextlib
+import resource
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
@@ -34,6 +35,7 @@ from verifiers.judge.rendering.templates import BrokenPrompt
 
 _INTERACTIONS = "rl1ix:"
 """The start of the keys of interactions in Redis."""
+_MANY_FILES = 1_000_000
 
 
 class CannotStart(Exception):
@@ -94,7 +96,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     if settings.redis_url is not None:
         redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
     cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
-    admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
+    admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000), _max_connections())
     async with contextlib.AsyncExitStack() as stack:
         usage = await stack.enter_async_context(open_usage(ledger, settings.redis_url))
         try:
@@ -176,3 +178,9 @@ def _boxes(settings: Settings, usage: Ledger) -> Boxes:
         return Boxes(kinds(settings), attack, slots=settings.slot_count, usage=usage)
     except BadTlsFiles as error:
         raise CannotStart(f"box_hosts_tls: {error}") from error
+
+
+def _max_connections() -> int:
+    """Connections that callers may hold: most of the files that this process may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MANY_FILES if files == resource.RLIM_INFINITY else min(files, _MANY_FILES) * 3 // 4

@@ -1,15 +1,16 @@
 """Keeps records in this process, for a service of one process without Redis. They end with the process.
 
-The number of records and their bytes are bounded. A record that is over makes room for new ones, oldest first. An open
-record is kept for as long as was promised; if only open ones are left, new ones are refused.
+The number of records and their bytes are bounded, and no tenant fills them. A record that is over makes room for new ones
+of its tenant, oldest first. An open record is kept for as long as was promised; if a tenant has only open ones left, its new
+ones are refused.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from service.errors import Overloaded
 from service.storage.memory_table import MemoryTable
 from service.storage.record_store import VERSION, Change
+from service.tenant import parted
 
 _RECORD_BYTES = 800
 _FIELD_BYTES = 120
@@ -24,12 +25,13 @@ class MemoryRecords:
 
     def __init__(self, max_records: int, max_bytes: int) -> None:
         self._records = MemoryTable[Mapping[str, bytes]](max_records, max_bytes, self._on_gone)
-        self._over: OrderedDict[str, None] = OrderedDict()
-        """The names of the records that are over, in the order in which they ended."""
+        self._over: dict[str, dict[str, None]] = {}
+        """The names of the records that are over, by tenant, in the order in which they ended."""
 
     @property
     def held(self) -> Mapping[str, int]:
-        return {"open": len(self._records) - len(self._over), "over": len(self._over)}
+        over = sum(map(len, self._over.values()))
+        return {"open": len(self._records) - over, "over": over}
 
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
         record = self._records.get(name) or {}
@@ -43,9 +45,9 @@ class MemoryRecords:
         nbytes = _RECORD_BYTES + sum(len(value) + _FIELD_BYTES for value in after.values())
         self._make_room(name, nbytes)
         self._records.put(name, after, nbytes, change.ttl_s)
-        self._over.pop(name, None)
+        self._reopen(name)
         if change.is_over:
-            self._over[name] = None
+            self._over.setdefault(parted(name)[0], {})[name] = None
         return True
 
     def _make_room(self, name: str, nbytes: int) -> None:
@@ -54,18 +56,27 @@ class MemoryRecords:
         Raises:
             Overloaded
         """
-        while not self._records.fits(name, nbytes):
-            oldest = next((other for other in self._over if other != name), None)
+        tenant, records = parted(name)[0], self._records
+        while not records.fits(name, nbytes):
+            oldest = next((other for other in self._over.get(tenant, ()) if other != name), None)
             if oldest is None:
                 raise Overloaded(
-                    f"{len(self._records)} interactions of {self._records.nbytes / 1e6:.1f} MB are in memory, which is "
-                    "the limit; finalize those that are done, or set redis_url",
+                    f"{len(records)} records of {records.nbytes / 1e6:.1f} MB are in memory, "
+                    f"{records.values.held(tenant)} of {records.bytes.held(tenant) / 1e6:.1f} MB of them yours, and no more "
+                    "of yours fit; finalize those that are done, or set redis_url",
                     retry_after_s=_RETRY_AFTER_S,
                 )
             self._records.drop(oldest)
 
     def _on_gone(self, name: str, record: Mapping[str, bytes]) -> None:
-        self._over.pop(name, None)
+        self._reopen(name)
+
+    def _reopen(self, name: str) -> None:
+        tenant = parted(name)[0]
+        over = self._over.get(tenant, {})
+        over.pop(name, None)
+        if not over:
+            self._over.pop(tenant, None)
 
     async def close(self) -> None:
         self._records.clear()

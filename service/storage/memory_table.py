@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from fairness import Room
+from service.tenant import parted
+
 T = TypeVar("T")
 
 
@@ -16,17 +19,21 @@ class _Entry(Generic[T]):
 
 
 class MemoryTable(Generic[T]):
-    """Values by name, for one event loop. Whoever puts a value asks first whether it `fits`.
+    """Values by `owned` name, for one event loop. Whoever puts a value asks first whether it `fits`. No tenant fills the
+    table (`fairness.Room`).
 
     `on_gone(name, value)` is called for each value that is dropped, or whose time is over.
     """
 
     def __init__(self, max_values: int, max_bytes: int, on_gone: Callable[[str, T], None]) -> None:
-        self.nbytes = 0
-        self._max_values = max_values
-        self._max_bytes = max_bytes
+        self.values = Room(max_values)
+        self.bytes = Room(max_bytes)
         self._on_gone = on_gone
         self._entries: dict[str, _Entry[T]] = {}
+
+    @property
+    def nbytes(self) -> int:
+        return self.bytes.all
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -45,22 +52,22 @@ class MemoryTable(Generic[T]):
         return None if entry is None else entry.value
 
     def fits(self, name: str, nbytes: int) -> bool:
-        """Whether there is room for a value of so many bytes, in place of the one of the same name."""
-        held = self._entries.get(name)
-        values, size = (len(self) + 1, 0) if held is None else (len(self), held.nbytes)
-        return values <= self._max_values and self.nbytes - size + nbytes <= self._max_bytes
+        """Whether its tenant may have a value of so many bytes, in place of the one of the same name."""
+        tenant, held = parted(name)[0], self._entries.get(name)
+        values, size = (1, 0) if held is None else (0, held.nbytes)
+        return self.values.fits(tenant, values) and self.bytes.fits(tenant, nbytes - size)
 
     def put(self, name: str, value: T, nbytes: int, ttl_s: float) -> None:
         """Keep a value for `ttl_s`, in place of the one of the same name."""
         self._take(name)
         expiry = asyncio.get_running_loop().call_later(ttl_s, self.drop, name)
         self._entries[name] = _Entry(value, nbytes, expiry)
-        self.nbytes += nbytes
+        self._count(name, 1, nbytes)
 
     def grow(self, name: str, nbytes: int) -> None:
         """Note that a value has become larger."""
         self._entries[name].nbytes += nbytes
-        self.nbytes += nbytes
+        self._count(name, 0, nbytes)
 
     def drop(self, name: str) -> None:
         entry = self._take(name)
@@ -76,5 +83,10 @@ class MemoryTable(Generic[T]):
         entry = self._entries.pop(name, None)
         if entry is not None:
             entry.expiry.cancel()
-            self.nbytes -= entry.nbytes
+            self._count(name, -1, -entry.nbytes)
         return entry
+
+    def _count(self, name: str, values: int, nbytes: int) -> None:
+        tenant = parted(name)[0]
+        self.values.take(tenant, values)
+        self.bytes.take(tenant, nbytes)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import Any
 
+from fairness import FairLock
 from service.errors import StateUnavailable
 from service.storage.redis_client import Client, connect, described, disconnect, parse_redis_url
 
@@ -30,8 +31,8 @@ class RedisLink:
         self._max_calls = max_calls
         self._log = logging.getLogger(f"rewardline.{kept}")
         self._client = self._connect()
-        self._calls = asyncio.Semaphore(max_calls)
-        """Guards the connections. Beyond their number the library refuses a call instead of letting it wait."""
+        self._calls = FairLock(max_calls)
+        """Guards the connections; tenants get them in turn. Beyond their number the library refuses a call instead of letting it wait."""
 
     async def close(self) -> None:
         await disconnect(self._client, self._connect_s)

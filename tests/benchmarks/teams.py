@@ -62,8 +62,8 @@ async def run(effort: Effort) -> list[Report]:
         for kind in effort.of(tuple(MAKE), tuple(MAKE), ("math",)):
             rows.append(await _measured(kind, batches, upstream.url))
     note = (
-        f"Medians of {batches} batches of {SMALL} new items, one after the other, first on the idle service, then while "
-        "another team's items are under way; both teams have the same weight."
+        f"Medians of batches of {SMALL} new items, one after the other: {batches} on the idle service, {batches} while "
+        f"another team's items are under way, and {batches} when the service is idle again; both teams have the same weight."
     )
     return [Report("(i) Two teams", note, rows)]
 
@@ -83,15 +83,22 @@ async def _measured(kind: str, batches: int, judge: str) -> dict[str, Cell]:
         with servers.ours(servers.cores()[:1], **settings) as ours:
             url = f"http://{ours.http}"
             numbers = count()
-            idle = await _times(url, made["small"][0], kind, batches + 1, numbers)
+            key = made["small"][0]
+            idle = (await _times(url, key, kind, batches + 1, numbers))[1:]  # the first one warms up
+            busy, under_way = [], []
             with _another_team(url, made["large"][0], kind):
-                await _until_busy(url, made["small"][0])
-                busy = await _times(url, made["small"][0], kind, batches, numbers)
-    alone_ms, beside_ms = (statistics.median(times) * 1e3 for times in (idle[1:], busy))
+                await _until(url, key, lambda items: items >= BUSY)
+                for _ in range(batches):
+                    busy += await _times(url, key, kind, 1, numbers)
+                    under_way.append(await _in_flight(url, key))
+            await _until(url, key, lambda items: items == 0)
+            idle += await _times(url, key, kind, batches, numbers)
+    alone_ms, beside_ms = (statistics.median(times) * 1e3 for times in (idle, busy))
     return {
         "items": kind,
         "idle ms": alone_ms,
         "beside the other team ms": beside_ms,
+        "items of the other team, at least": min(under_way),
         "ratio": beside_ms / alone_ms,
         "goal": GOAL,
     }
@@ -143,14 +150,18 @@ def _another_team(url: str, key: str, kind: str) -> Iterator[None]:
             process.kill()
 
 
-async def _until_busy(url: str, key: str) -> None:
-    async with aiohttp.ClientSession(headers=_headers(key)) as session:
-        while True:
-            async with session.get(f"{url}/metrics") as reply:
-                lines = (await reply.text()).splitlines()
-            if next(float(line.split()[1]) for line in lines if line.startswith(_IN_FLIGHT)) >= BUSY:
-                return
-            await asyncio.sleep(0.05)
+async def _until(url: str, key: str, is_so: Callable[[float], bool]) -> None:
+    """Return when the number of items under way is so."""
+    while True:
+        if is_so(await _in_flight(url, key)):
+            return
+        await asyncio.sleep(0.05)
+
+
+async def _in_flight(url: str, key: str) -> float:
+    async with aiohttp.ClientSession(headers=_headers(key)) as session, session.get(f"{url}/metrics") as reply:
+        lines = (await reply.text()).splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(_IN_FLIGHT))
 
 
 async def _be_busy(url: str, key: str, kind: str) -> None:

@@ -105,3 +105,21 @@ async def test_who_is_cancelled_with_its_turn_passes_it_on() -> None:
     async with asyncio.timeout(PATIENCE_S):
         await second
     assert first.cancelled() or first.done()
+
+
+async def test_a_lock_of_several_places_has_no_more_and_keeps_none() -> None:
+    lock, inside, most = FairLock(3), 0, 0
+
+    async def one(tenant: str) -> None:
+        nonlocal inside, most
+        TENANT.set(tenant)
+        async with lock:
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0)
+            inside -= 1
+
+    for _ in range(2):
+        await asyncio.gather(*(one(tenant) for tenant in "aaaaab"))
+        assert (most, inside) == (3, 0)
+        most = 0

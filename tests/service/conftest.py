@@ -6,11 +6,24 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
+from fairness import WEIGHTS
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import RecordStore
 from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
+
+
+def _weights_as_before() -> Iterator[None]:
+    """A service of the test's own process says which tenants there are. Other tests know of none."""
+    before = dict(WEIGHTS)
+    yield
+    WEIGHTS.clear()
+    WEIGHTS.update(before)
+
+
+_of_a_module = pytest.fixture(scope="module", autouse=True)(_weights_as_before)
+_of_a_test = pytest.fixture(autouse=True)(_weights_as_before)
 
 
 @pytest.fixture

@@ -181,6 +181,7 @@ class OpenEnv:
         found = _PATH.fullmatch(scope["path"])
         call = Call("http", f"{BASE}/ws", request_id(None, None))
         code = "101"
+        connection = contextlib.ExitStack()
         try:
             await receive()  # the event that it wants to connect
             try:
@@ -189,6 +190,7 @@ class OpenEnv:
                 await call.admit(self._keys, _authorization(headers), KeyScope.SCORE, _text(headers, b"x-tenant"))
                 call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
                 self._admission.check()
+                connection.enter_context(self._admission.calls.connected())
             except RequestError as error:
                 code = str(error.http_status)
                 await send({"type": "websocket.close", "code": 1008, "reason": error.title})
@@ -196,6 +198,7 @@ class OpenEnv:
             await send({"type": "websocket.accept"})
             await self._converse(call, _named(found), receive, send)
         finally:
+            connection.close()
             call.finish(self._metrics, code)
 
     async def _converse(self, call: Call, named: JSON, receive: Receive, send: Send) -> None:

@@ -21,6 +21,7 @@ from typing import Final, Self
 import msgspec
 import structlog
 
+from fairness import TENANT, Room
 from service.cancellation import cancel
 from service.doors.compat.retries import RetryingScorer
 from service.errors import Overloaded, StateUnavailable
@@ -28,7 +29,7 @@ from service.limits.admission import Admission
 from service.settings import Settings
 from service.storage.record_store import VERSION, Change
 from service.storage.records import open_records
-from service.tenant import owned
+from service.tenant import owned, parted
 from service.wire import CacheMode, Result, ScoreItem, encode
 
 log = structlog.get_logger("rewardline.roll")
@@ -90,8 +91,8 @@ class Tasks:
         self._me = secrets.token_hex(8)
         self._running: dict[str, asyncio.Task[Outcome]] = {}
         """By the `owned` ids of the tasks."""
-        self._bytes = 0
-        """The bytes of the bodies of these tasks."""
+        self._tasks, self._bytes = Room(_MAX_TASKS), Room(_MAX_BYTES)
+        """These tasks, and the bytes of their bodies."""
         self._beating: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -117,9 +118,11 @@ class Tasks:
         Raises:
             StateUnavailable, Overloaded: the task was not stored.
         """
-        if len(self._running) >= _MAX_TASKS or self._bytes + len(task.body) > _MAX_BYTES:
+        tenant = TENANT.get()
+        if not (self._tasks.fits(tenant, 1) and self._bytes.fits(tenant, len(task.body))):
             raise Overloaded(
-                f"{len(self._running)} tasks are judged here, which is the limit; try again later",
+                f"{self._tasks.all} tasks are judged here, {self._tasks.held(tenant)} of them yours, and no more of yours "
+                "fit; try again later",
                 retry_after_s=_BEAT_S,
             )
         task_id = secrets.token_hex(16)
@@ -184,12 +187,17 @@ class Tasks:
         running = asyncio.create_task(self._see_through(task_id, version, *self._item_of(body, query), until))
         name = owned(task_id)
         self._running[name] = running
-        self._bytes += size
+        self._count(name, 1, size)
         running.add_done_callback(lambda done: self._end(name, size, done))
+
+    def _count(self, name: str, tasks: int, nbytes: int) -> None:
+        tenant = parted(name)[0]
+        self._tasks.take(tenant, tasks)
+        self._bytes.take(tenant, nbytes)
 
     def _end(self, name: str, size: int, done: asyncio.Task[Outcome]) -> None:
         self._running.pop(name, None)
-        self._bytes -= size
+        self._count(name, -1, -size)
         if not done.cancelled() and (error := done.exception()) is not None:
             log.error("a task raised", task=name, exc_info=error)
 

@@ -108,6 +108,7 @@ class Gate:
         try:
             try:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
+                connected: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
                 if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], console.ALL_FILES):
                     acts_as = _text(headers, b"x-tenant")
                     needed, shown = _scope_of(scope["path"]), scope.get("extensions", {}).get(CERTIFICATE, {})
@@ -115,8 +116,9 @@ class Gate:
                     call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
                     if needed is KeyScope.SANDBOX:
                         self._check_budget()
+                    connected = self._admission.calls.connected()
                 target = self._bare.get(call.method, self._app)
-                with self._admission.calls.track():
+                with self._admission.calls.track(), connected:
                     await target(scope, receive_marked, send_marked)
             except RequestError as error:
                 if not status:  # else the answer breaks off, which the caller can see

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakValueDictionary
 
+from fairness import Room
 from service.cancellation import cancel
 from service.errors import NotInTime, Overloaded, TooLarge
 
@@ -47,7 +48,8 @@ class Desk:
         self._threads = ThreadPoolExecutor(_AT_ONCE, "log-search", _be_nice)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._callers: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._waiting = 0
+        self._waiting = Room(_MOST_WAITING)
+        """Searches that wait, by caller."""
 
     async def ask(self, caller: str, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
         """The answer to a question about the chosen files.
@@ -112,16 +114,16 @@ class Desk:
 
     @contextlib.asynccontextmanager
     async def _turn(self, caller: str) -> AsyncIterator[None]:
-        if self._waiting >= _MOST_WAITING:
+        if not self._waiting.fits(caller, 1):
             raise Overloaded("too many searches of the log wait already", retry_after_s=1)
         own = self._callers.setdefault(caller, asyncio.Lock())
         async with contextlib.AsyncExitStack() as turn:
-            self._waiting += 1
+            self._waiting.take(caller, 1)
             try:
                 await turn.enter_async_context(own)
                 await turn.enter_async_context(self._turns)
             finally:
-                self._waiting -= 1
+                self._waiting.take(caller, -1)
             yield
 
 

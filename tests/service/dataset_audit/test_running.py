@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from fairness import TENANT
 from service.dataset_audit.files import DataFile
 from service.dataset_audit.rows import Columns
 from service.dataset_audit.running import KEPT_S, MAX_KEPT, Audit, Audits, State
@@ -83,6 +84,22 @@ async def test_the_limits_of_a_key_hold_and_never_hold_it_up_for_ever(core: Core
             assert (audit.state, audit.report.rows) == (State.DONE, 23)
     finally:
         CALLER.reset(token)
+
+
+async def test_the_last_place_is_for_another_team(core: Core, tmp_path: Path) -> None:
+    async with Audits(core.engine, core.admission, max_under_way=2) as audits:
+        token = TENANT.set("red")
+        try:
+            first = begun(audits, rows(tmp_path / "a", 100_000))
+            with pytest.raises(Overloaded, match="1 of them yours"):
+                begun(audits, rows(tmp_path / "b", 1))
+            TENANT.set("blue")
+            await over(begun(audits, rows(tmp_path / "b", 1)))
+            TENANT.set("red")
+            await audits.cancel(first)
+            await over(begun(audits, rows(tmp_path / "b", 1)))
+        finally:
+            TENANT.reset(token)
 
 
 async def test_stopping_cancels_all_and_removes_their_files(core: Core, tmp_path: Path) -> None:

@@ -312,7 +312,7 @@ async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_o
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
     await open_interaction(desk, "a")
     await open_interaction(desk, "b")
-    with pytest.raises(Overloaded, match="2 interactions"):
+    with pytest.raises(Overloaded, match="2 records"):
         await open_interaction(desk, "c")
     await take(desk, said(GOLD, 1), "b")
     assert store.held == {"open": 1, "over": 1}

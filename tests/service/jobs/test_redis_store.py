@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fairness import DEFAULT, TENANT
 from service.errors import StateUnavailable
 from service.jobs.job import ClaimLost, State
 from service.jobs.redis_store import RedisJobStore
@@ -210,9 +211,11 @@ async def test_what_is_over_leaves_nothing_behind(redis_server: RedisServer) -> 
     async with redis_store(redis_server.url, limits(ttl_s=0.05)) as store:
         for key in ("a", "b", ""):
             await finished(store, await store.submit(await job(items(2), key=key)))
-        cancelled = await store.submit(await job(items(2)))
-        await store.cancel(cancelled)
-        await gone(store, cancelled)
+        for tenant in ("one", "other", DEFAULT):
+            TENANT.set(tenant)
+            cancelled = await store.submit(await job(items(2)))
+            await store.cancel(cancelled)
+            await gone(store, cancelled)
         await store._call("tend")
         await store.leave()
     assert {key.decode() for key in redis_server.call("KEYS", "*")} == {
@@ -226,6 +229,7 @@ async def test_what_is_over_leaves_nothing_behind(redis_server: RedisServer) -> 
 async def test_every_key_of_a_job_has_an_end(redis_server: RedisServer) -> None:
     """Also when no service is left to remove it."""
     async with redis_store(redis_server.url) as store:
+        TENANT.set("one")
         await store.submit(await job(items(2), key="a"))
         await store.append(await taken(store), 0, LINES)
     for name in redis_server.call("KEYS", f"{PREFIX}*:*"):

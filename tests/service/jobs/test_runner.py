@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fairness import TENANT
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.jobs.job import MAX_ATTEMPTS, Claim, JobCounters, JobStore, Snapshot, State
@@ -20,7 +21,7 @@ from service.scoring.engine import Engine
 from tests.service.jobs.stores import JSON, items, job, limits, memory_store, reached, redis_store, silence, taken
 from tests.service.redis_server import RedisServer
 from tests.virtual_time import in_virtual_time
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, turns
 from verifiers.base import Example, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -379,3 +380,24 @@ async def test_a_job_that_redis_has_forgotten_is_let_go(redis_server: RedisServe
         assert await store.read(job_id, 0) is None
         again = await store.submit(await job(items(5)))
         assert scores(await ended(store, again)) == expected(5)
+
+
+def _held(number: int) -> JSON:
+    """An item whose verdict waits for the gate, and is no other's."""
+    return {"verifier": "counting", "response": "greedy", "reference": f"{number}"}
+
+
+async def test_the_last_place_is_not_for_a_tenant_that_runs_jobs_already() -> None:
+    verifier = Counting(holds=["greedy"])
+    async with memory_store() as store, running(store, verifier, max_under_way=4) as runner:
+        TENANT.set("greedy")
+        waiting = [await store.submit(await job([_held(n)])) for n in range(6)]
+        await verifier.until_asked(3)
+        await turns()
+        assert runner.under_way == 3
+        TENANT.set("modest")
+        assert (await ended(store, await store.submit(await job(items(1))))).state is State.DONE
+        assert runner.under_way == 3
+        verifier.gate.set()
+        for job_id in waiting:
+            assert (await ended(store, job_id)).state is State.DONE

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fairness import DEFAULT, TENANT, WEIGHTS
 from service.errors import Conflict, Overloaded, TooLarge
 from service.jobs.job import Claim, ClaimLost, JobStore, Limits, State
 from tests.service.jobs.stores import items, job, limits, memory_store, redis_store, taken
@@ -122,6 +123,93 @@ async def test_bytes_are_bounded_and_a_finished_job_needs_fewer(open_store: Any)
     await store.submit(submission)
     with pytest.raises(TooLarge):
         await store.submit(await job(items(3000)))
+
+
+async def submitted(store: JobStore, tenant: str, count: int = 1, *, of: int = 1) -> list[str]:
+    """The ids of jobs of a tenant, each of so many items."""
+    TENANT.set(tenant)
+    return [await store.submit(await job(items(of))) for _ in range(count)]
+
+
+async def test_no_tenant_fills_the_store(open_store: Any) -> None:
+    store: JobStore = await open_store(limits(max_jobs=20))
+    first, *_ = await submitted(store, "greedy", 15)
+    with pytest.raises(Overloaded, match=r"15 with .* of them yours") as refused:
+        await submitted(store, "greedy")
+    assert refused.value.retry_after_s
+    await submitted(store, "modest", 3)
+    with pytest.raises(Overloaded):
+        await submitted(store, "greedy")
+    for _ in range(2):
+        assert await store.cancel(first) is not State.DONE
+    await submitted(store, "third")
+    assert await store.read(first, 0) is not None, "what a tenant holds is never taken from it"
+
+
+async def test_no_tenant_fills_the_bytes_of_the_store(open_store: Any) -> None:
+    size = len((await job(items(1000))).packed)
+    store: JobStore = await open_store(limits(max_bytes=20 * size))
+    for tenant, most in (("greedy", 15), ("modest", 3), ("third", 1)):
+        with pytest.raises(Overloaded):
+            await submitted(store, tenant, most + 1, of=1000)
+
+
+async def test_the_only_tenant_fills_the_store(open_store: Any) -> None:
+    store: JobStore = await open_store(limits(max_jobs=20))
+    await submitted(store, DEFAULT, 20)
+    with pytest.raises(Overloaded):
+        await submitted(store, DEFAULT)
+
+
+async def test_tenants_take_turns(store: JobStore) -> None:
+    """By the items of their jobs, whatever came first. Who waited for nothing has saved nothing up."""
+    large = await submitted(store, "greedy", 6, of=3)
+    small = await submitted(store, "modest", 4)
+    ours = await submitted(store, DEFAULT, 1)
+    order = [(await taken(store)).job_id for _ in range(11)]
+    assert sorted(order) == sorted(large + small + ours)
+    assert [each for each in order if each in large] == large
+    assert [each for each in order if each in small] == small
+    assert {*order[:3]} == {large[0], small[0], ours[0]}
+    assert order.index(small[-1]) <= 6
+
+
+async def test_weights_divide_the_turns(store: JobStore) -> None:
+    WEIGHTS.update(heavy=3, light=1)
+    heavy, light = await submitted(store, "heavy", 12), await submitted(store, "light", 12)
+    order = [(await taken(store)).job_id for _ in range(12)]
+    assert (len({*order} & {*heavy}), len({*order} & {*light})) in ((9, 3), (8, 4))
+
+
+async def test_jobs_of_a_tenant_that_is_passed_over_wait(store: JobStore) -> None:
+    passed_over = ["greedy"]
+    large = await submitted(store, "greedy", 2)
+    [small] = await submitted(store, "modest")
+    assert (await store.take(lambda: passed_over)).job_id == small
+    taking = asyncio.create_task(store.take(lambda: passed_over))
+    await submitted(store, "greedy")
+    [next_one] = await submitted(store, DEFAULT)
+    async with asyncio.timeout(PATIENCE_S):
+        assert (await taking).job_id == next_one
+        taking = asyncio.create_task(store.take(lambda: passed_over))
+        await turns()
+        passed_over.clear()
+        store.look_again()
+        assert (await taking).job_id == large[0]
+
+
+async def test_a_job_of_a_tenant_is_cancelled_released_and_given_back_from_its_queue(store: JobStore) -> None:
+    first, second, third = await submitted(store, "one", 3)
+    assert await store.cancel(second) is State.QUEUED
+    claim = await taken(store)
+    await store.release(claim)
+    assert (await taken(store)).job_id == third
+    again = await taken(store)
+    assert (again.job_id, again.attempt) == (first, 2)
+    await store.append(again, 0, LINES[:1])
+    await store.finish(again, b"{}")
+    assert await store.cancel(first) is State.DONE
+    assert await store.read(first, 0) is None
 
 
 async def test_a_cancelled_job_is_never_taken_and_keeps_what_it_had(store: JobStore) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import re
 import signal
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import pytest
 import yaml
 from rewardline import Client, Unauthorized
 
-from fairness import DEFAULT, TENANT, weight_of
+from fairness import DEFAULT, TENANT, share_of, weight_of
 from service.errors import Forbidden, Overloaded, Unauthenticated
 from service.limits import keys
 from service.limits.admission import Admission, Permit
 from service.limits.budgets import UNLIMITED
 from service.limits.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope, read
+from service.limits.open_calls import OpenCalls
 from service.limits.rate_limits import BURST_S, RateLimits
 from tests.conftest import Serve, Served, rewardline
 from tests.waiting import PATIENCE_S, eventually
@@ -176,22 +178,26 @@ async def test_what_a_key_may_not_have_is_given_back_at_once() -> None:
         permit.add(items=1)
 
 
-async def test_the_last_part_of_the_room_is_for_tenants_that_hold_less_than_their_share() -> None:
+async def test_no_tenant_fills_the_room_for_items_or_bytes() -> None:
     admission = Admission(100, 1000)
 
-    def take(tenant: str, items: int) -> Permit:
+    def take(tenant: str, **more: int) -> Permit:
         TENANT.set(tenant)
         permit = admission.enter()
-        permit.add(items=items)
+        permit.add(**more)
         return permit
 
-    with take("a", 90) as alone:
-        assert alone is not None  # who is alone may fill all of it
-    with take("a", 40), take("b", 30), take("a", 5):
-        with pytest.raises(Overloaded, match="more than your share"):
-            take("a", 10)
-        with take("b", 10), take("c", 10), pytest.raises(Overloaded, match="are in flight"):
-            take("c", 10)
+    with take("a", items=40), take("b", items=20):
+        with pytest.raises(Overloaded, match=r"40 and 0\.0 MB of them yours") as refused:
+            take("a", items=35)
+        assert refused.value.retry_after_s
+        with take("b", items=10), take("c", items=10), pytest.raises(Overloaded, match="kept for others"):
+            take("c", items=20)
+    with take("a", nbytes=700):
+        with pytest.raises(Overloaded):
+            take("a", nbytes=100)
+        with take("b", nbytes=200):
+            pass
     assert (admission.items, admission.bytes) == (0, 0)
 
 
@@ -205,8 +211,42 @@ async def test_many_tenants_are_forgotten_when_they_hold_nothing() -> None:
             with admission.enter() as permit:
                 permit.add(items=1)
         assert admission.items == 7
-        assert len(admission._held) <= 65
+        assert len(admission._items._held) == 1
     assert admission.items == 0
+
+
+async def test_no_tenant_holds_all_connections() -> None:
+    calls = OpenCalls(100)
+    with ExitStack() as greedy:
+        TENANT.set("greedy")
+        for _ in range(75):
+            greedy.enter_context(calls.connected())
+        with pytest.raises(Overloaded, match="75 of them yours"), calls.connected():
+            pass
+        TENANT.set("modest")
+        for _ in range(10):
+            greedy.enter_context(calls.connected())
+    TENANT.set("greedy")
+    with calls.connected():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("given", "share"),
+    [
+        ({"a": {}}, None),
+        ({"a": {}, "boss": {"scopes": ["admin"]}}, None),
+        ({"a": {}, "b": {"tenant": "a", "weight": 2}}, None),
+        ({"a": {}, "b": {}}, 3),
+        ({"a": {"weight": 2}, "boss": {"scopes": ["admin", "score"]}}, 6),
+    ],
+)
+def test_a_team_shares_when_there_can_be_another(tmp_path: Path, given: dict[str, Any], share: int | None) -> None:
+    path, _ = written(tmp_path, **given)
+    Keys(read(path))
+    assert share_of("a") == share
+    Keys(read(path), takes_certificates=True)
+    assert share_of("a") is not None
 
 
 def test_the_file_of_keys_sets_weights(tmp_path: Path) -> None:

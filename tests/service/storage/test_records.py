@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from fairness import TENANT
 from service.errors import Overloaded, StateUnavailable
 from service.storage.memory_records import MemoryRecords
+from service.storage.owned_records import OwnedRecords
 from service.storage.record_store import VERSION, Change, RecordStore
 from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer, redis_cluster
@@ -34,6 +36,31 @@ async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothi
     assert await store.swap("n", b"1", Change({VERSION: b"2", "y": b"a" * 8000}, 10, ["x"], is_over=True))
     assert await store.swap("m", None, Change({VERSION: b"1", "x": b"a" * 5000}, 10))
     assert await store.read("n", [VERSION]) == [None]
+    await store.close()
+
+
+async def test_no_tenant_fills_the_memory_and_none_loses_what_another_keeps() -> None:
+    records = MemoryRecords(20, 1_000_000)
+    store = OwnedRecords(records)
+
+    async def keep(tenant: str, name: str, *, is_over: bool = False) -> bool:
+        TENANT.set(tenant)
+        return await store.swap(name, None, Change({VERSION: b"1"}, 10, is_over=is_over))
+
+    for number in range(3):
+        assert await keep("modest", f"m{number}", is_over=True)
+    for number in range(12):
+        assert await keep("greedy", f"n{number}")
+    with pytest.raises(Overloaded, match=r"12 of .* yours") as refused:
+        await keep("greedy", "n")
+    assert refused.value.retry_after_s
+    TENANT.set("modest")
+    assert [await store.read(f"m{number}", [VERSION]) for number in range(3)] == [[b"1"]] * 3
+    assert await keep("modest", "m3")
+    TENANT.set("greedy")
+    assert await store.swap("n0", b"1", Change({VERSION: b"2"}, 10, is_over=True))
+    assert await keep("greedy", "n")
+    assert await store.read("n0", [VERSION]) == [None], "its own made room"
     await store.close()
 
 

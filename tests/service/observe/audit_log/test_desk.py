@@ -87,13 +87,15 @@ async def test_a_caller_has_one_search_at_a_time_and_all_have_two(desk: Desk) ->
     assert not [seen for seen in most if len(set(seen)) < len(seen)]
 
 
-async def test_a_queue_has_an_end(desk: Desk) -> None:
+async def test_a_queue_has_an_end_and_nobody_fills_it(desk: Desk) -> None:
     go = threading.Event()
-    asking = [asyncio.create_task(desk.ask("me", lambda _: go.wait(), every)) for _ in range(17)]
+    asking = [asyncio.create_task(desk.ask("me", lambda _: go.wait(), every)) for _ in range(13)]
     await asyncio.sleep(0)
     with pytest.raises(Overloaded) as refused:
-        await desk.ask("other", quick, every)
+        await desk.ask("me", quick, every)
     assert refused.value.retry_after_s == 1
+    asking += [asyncio.create_task(desk.ask("other", lambda _: go.wait(), every)) for _ in range(3)]
+    await asyncio.sleep(0)
     go.set()
     await asyncio.gather(*asking)
     assert await desk.ask("other", quick, every) == 1
