@@ -44,6 +44,8 @@ log = logging.getLogger("rewardline.engine")
 _SLICE_ITEMS = 64
 """Items that are prepared before other tasks may run: about half a millisecond."""
 _SLICE_CHARS = 400_000
+_CHUNKS_PER_WORKER = 2
+"""So that a worker has the next chunk at hand when it ends one."""
 
 
 def _never() -> bool:
@@ -104,7 +106,7 @@ class Engine:
         self._preparation = Preparation(registry, book, max_response_bytes, memories, by_tenant=cache_by_tenant)
         self._parts_tenants = cache_by_tenant
         self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock, memories=memories)
-        self._worker_slots = 2 * workers
+        self._worker_slots = _CHUNKS_PER_WORKER * workers
         self._is_backed_up = is_backed_up
         self._pending = PendingVerdicts()
         self._queues: dict[str, FairQueue] = {}
@@ -122,6 +124,7 @@ class Engine:
                 self._tasks,
                 slots=slots,
                 chunk_items=verifier.chunk_items,
+                abreast=_CHUNKS_PER_WORKER if verifier.concurrency is None else 1,
                 gives_up_places=not verifier.bounds_itself,
                 mixes=not (verifier.bounds_itself or self._parts_tenants),
                 is_backed_up=self._is_backed_up if verifier.concurrency is None else _never,

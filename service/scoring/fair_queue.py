@@ -40,6 +40,7 @@ class FairQueue:
         *,
         slots: int,
         chunk_items: int,
+        abreast: int = 1,
         gives_up_places: bool = True,
         mixes: bool = True,
         is_backed_up: Callable[[], bool] = lambda: False,
@@ -51,6 +52,7 @@ class FairQueue:
             tasks: Where chunks run.
             slots: Most chunks under way, without those that gave up their places.
             chunk_items: Most items of a chunk.
+            abreast: Chunks under way that share one worker, so that each takes this many times as long as its own work.
             gives_up_places: Whether late chunks give up their places.
             mixes: Whether a chunk may hold items of several tenants and runs. If not, what it costs is theirs alone.
             is_backed_up: Whether work waits for workers, so that a late chunk may not have begun.
@@ -62,6 +64,7 @@ class FairQueue:
         self._tasks = tasks
         self._slots = slots
         self._chunk_items = chunk_items
+        self._target_s = TARGET_CHUNK_S * abreast
         self._mixes = mixes
         self._max_late = MAX_LATE_CHUNKS if gives_up_places else 0
         self._tenants: dict[str, _Lines] = {}
@@ -113,7 +116,7 @@ class FairQueue:
         """The next chunk, and how many items of it each tenant is charged for. Tenants that wait get their shares by
         weight; the batches of a tenant get equal ones, in turn.
         """
-        room = max(1, min(self._chunk_items, int(TARGET_CHUNK_S / self._item_s)))
+        room = max(1, min(self._chunk_items, int(self._target_s / self._item_s)))
         verdicts: list[PendingVerdict] = []
         charged: dict[str, int] = {}
         self._chars = 0

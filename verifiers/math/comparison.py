@@ -177,11 +177,13 @@ class Comparison:
     def _same_equation(self, reference: Sequence[Node], answer: Sequence[Node], is_equality: bool) -> bool:
         if self._in_order(reference, answer) or self._in_order(reference, answer[::-1]):
             return True
+        left, right = level_of(reference), level_of(answer)
+        if (left is None or right is None) and relations.are_about_others(reference, answer):
+            return False
         if relations.proportional(reference, answer, positive=False):
             return True
         if not is_equality:
             return False
-        left, right = level_of(reference), level_of(answer)
         if left is not None and right is not None and self._same_solution(left, right):
             return True
         return relations.same_when_solved(reference, answer)

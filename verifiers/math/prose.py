@@ -183,7 +183,12 @@ def _stated(parts: Sequence[_Part], read_formula: ReadFormula) -> Node | None:
 
 
 def _has_verb(text: str) -> bool:
-    return any(cue.kind in (Kind.IS, Kind.HAS) for cue in cues(commitment_words(text)))
+    """Whether words have a verb of their own, outside a relative clause: "points that could be in the domain of"."""
+    said = commitment_words(text)
+    found = cues(said)
+    ends = {cue.stop for cue in found if cue.kind in (Kind.IS, Kind.HAS)}
+    begins = [min(cue.first for cue in found if cue.stop == end) for end in ends]
+    return any(not place or said[place - 1].text not in listed("relatives") for place in begins)
 
 
 def _is_opening(text: str) -> bool:

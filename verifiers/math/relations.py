@@ -334,6 +334,12 @@ def proportional(reference: Sequence[Node], answer: Sequence[Node], positive: bo
         return False
 
 
+def are_about_others(reference: Sequence[Node], answer: Sequence[Node]) -> bool:
+    """Whether both relations have variables and share none: then neither is the other one rewritten."""
+    left, right = (values.names(sides[0]) | values.names(sides[1]) for sides in (reference, answer))
+    return bool(left and right) and left.isdisjoint(right)
+
+
 def _is_constant(node: Node) -> bool:
     return not values.names(node) or values.constant_difference(node, values.ZERO)
 

@@ -15,6 +15,7 @@ _WARM = tuple(
         (r"\sum_{k=1}^{5} k", "15"),
         ("x^2+1", "(x+1)^2-2x"),
         ("So it is 5 in all. The answer is 5.", "5"),
+        (r"110_2", r"The least value of \(a_1\) is \(5\)."),
         (r"\$6", r"6 \text{ dollars}"),
         (r"100\text{ square units}", "1 m^2"),
         (r"25\%", r"1\frac{1}{4}"),

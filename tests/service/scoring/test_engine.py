@@ -669,9 +669,16 @@ class Taking(Counting):
         return await super().score(items)
 
 
-@pytest.mark.parametrize(("item_s", "chunk"), [(0.00001, 64), (0.0009, 4), (1.0, 1)])
-async def test_chunks_are_a_few_milliseconds_of_what_items_took_lately(item_s: float, chunk: int) -> None:
-    taking = Taking(item_s)
+class TakingWorkers(Taking):
+    concurrency = None
+
+
+@pytest.mark.parametrize(
+    ("taking", "chunk"),
+    [(Taking(0.00001), 64), (Taking(0.0009), 4), (Taking(1.0), 1), (TakingWorkers(0.0009), 8), (TakingWorkers(1.0), 1)],
+)
+async def test_chunks_are_a_few_milliseconds_of_what_items_took_lately(taking: Taking, chunk: int) -> None:
+    """Two chunks share a worker, so that each takes twice as long as its own work."""
     async with engine_of(taking, clock=lambda: taking.now) as engine:
         await engine.score(batch(*(item("taking", f"r{n}") for n in range(800))))
     assert taking.sizes[-2] == chunk

@@ -53,6 +53,8 @@ class Evaluation:
         self._terms_left = _MAX_TERMS
         self.magnitude = 1
         """Largest |log2| of any value so far, in bits."""
+        self.is_rounded = False
+        """Whether any value so far was within rounding of an integer, and was replaced by it."""
 
     def value(self, node: Node) -> Number:
         """The value at the current working precision.
@@ -77,6 +79,7 @@ class Evaluation:
         if node.kind == "fn" and self._point and _is_constant(node):
             found = _constant(node, mp.prec, self._log_base, self._is_real, self._settles)
             self.magnitude = max(self.magnitude, found[1])
+            self.is_rounded |= found[2]
             return self._seen(found[0])
         if node.kind == "fn":
             values = [self.value(_radians(arg)) for arg in node.args]
@@ -195,7 +198,8 @@ class Evaluation:
         if not (_is_finite(value) if isinstance(value, mpmath.mpf) else mpmath.isfinite(value)):
             raise OutsideDomain("not finite")
         if self._settles:
-            value = rounded_off(value, self._settled_bits)
+            given, value = value, rounded_off(value, self._settled_bits)
+            self.is_rounded |= value is not given and value != given
         if isinstance(value, mpmath.mpc) and value.imag == 0:
             value = value.real  # as it can be compared, which no complex number can
         if isinstance(value, mpmath.mpf):
@@ -228,10 +232,12 @@ def _is_constant(node: Node) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _constant(node: Node, bits: int, log_base: int | None, is_real: bool, settles: bool) -> tuple[Number, int]:
-    """The value of a function of constants, which is the same at every point, and the largest magnitude on the way."""
+def _constant(node: Node, bits: int, log_base: int | None, is_real: bool, settles: bool) -> tuple[Number, int, bool]:
+    """The value of a function of constants, which is the same at every point, the largest magnitude on the way to it,
+    and whether anything was rounded off.
+    """
     evaluation = Evaluation({}, log_base, is_real, settles)
-    return evaluation.value(node), evaluation.magnitude
+    return evaluation.value(node), evaluation.magnitude, evaluation.is_rounded
 
 
 def _coordinate(value: Coordinate) -> Number:

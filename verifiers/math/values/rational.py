@@ -101,7 +101,7 @@ def _factorial(values: list[Fraction]) -> Fraction | None:
         return None
     if value > MAX_FACTORIAL:
         raise TooComplex("the factorial is too large")
-    return Fraction(mpmath.libmp.ifac(value.numerator))
+    return Fraction(math.factorial(value.numerator))
 
 
 def exact_binomial(values: list[Fraction]) -> Fraction | None:

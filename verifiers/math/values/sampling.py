@@ -17,6 +17,8 @@ from verifiers.math.values.traits import absolute_values, is_complex, is_rationa
 FIRST_BITS = 64
 """The precision of the first pass, which shows how large values are."""
 _SECOND_BITS = 1_024
+_USUAL_BITS = 256
+"""The precision that the first pass chooses for nearly all values; `_bits_for`."""
 _SPARE_BITS = 192
 MIN_POINTS = 3
 """Expressions with variables have to agree at this many points."""
@@ -127,6 +129,20 @@ class _Sampling:
 
     def pair(self, point: Point, cap: int, again: bool = False) -> Pair | None:
         """Both values at a point, `again` with more precision; None if the point decides nothing."""
+        left, right = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
+        bits, magnitude = _USUAL_BITS, max(left.magnitude, right.magnitude)
+        if again or not (left.is_plain and right.is_plain):
+            left, right, bits, magnitude = self._in_passes(point, cap, again)
+        if left.fails and (point is ORIGIN or not left.is_outside):
+            raise NoValue(left.fails)
+        if left.fails or right.fails:
+            return _DIFFERENT if self._differs(left, right, point) else None
+        if point is not ORIGIN and self._needs_real and not is_real_within(left.value, bits):
+            return None
+        return left.value, right.value, bits, magnitude
+
+    def _in_passes(self, point: Point, cap: int, again: bool) -> tuple["_Found", "_Found", int, int]:
+        """Both values, with more and more digits until these are enough for what is met on the way."""
         left, right = self._first(self._reference, point), self._first(self._answer, point)
         bits, magnitude = FIRST_BITS, 0
         for _ in range(_MAX_PASSES):
@@ -137,13 +153,7 @@ class _Sampling:
                 raise TooComplex("a value is too large")
             bits = _bits_for(magnitude, again)
             left, right = self._settled(self._reference, point, bits), self._settled(self._answer, point, bits)
-        if left.fails and (point is ORIGIN or not left.is_outside):
-            raise NoValue(left.fails)
-        if left.fails or right.fails:
-            return _DIFFERENT if self._differs(left, right, point) else None
-        if point is not ORIGIN and self._needs_real and not is_real_within(left.value, bits):
-            return None
-        return left.value, right.value, bits, magnitude
+        return left, right, bits, magnitude
 
     def _differs(self, left: "_Found", right: "_Found", point: Point) -> bool:
         """Whether a value on one side only is a difference: the other has none anywhere, or lacks an absolute value."""
@@ -191,6 +201,8 @@ class _Found:
     fails: str = ""
     is_outside: bool = False
     """Whether there may be a value at other points."""
+    is_plain: bool = False
+    """Whether `_USUAL_BITS` are enough for it, and nothing on the way was rounded off: then one pass is enough."""
 
 
 @lru_cache(maxsize=2048)
@@ -201,7 +213,8 @@ def _evaluated(node: Node, point: Point, bits: int, log_base: int | None, is_rea
             value = evaluation.value(node)
         except NoValue as error:
             return _Found(None, 1, str(error), isinstance(error, OutsideDomain))
-        return _Found(value, evaluation.magnitude)
+        is_plain = not evaluation.is_rounded and _bits_for(evaluation.magnitude, again=False) <= _USUAL_BITS
+        return _Found(value, evaluation.magnitude, is_plain=is_plain)
 
 
 def is_real_within(value: Number, bits: int) -> bool:
