@@ -189,6 +189,28 @@ def test_the_question_to_a_judge_and_its_answers_are_shown(
 
 
 @pytest.mark.browser
+def test_of_a_judge_without_a_verdict_the_question_and_what_was_tried_are_shown(
+    serve: Serve, context: BrowserContext, tmp_path: Path
+) -> None:
+    with Grader(lambda _: "It is <b>hard</b> to say.") as grader:
+        served = serve(judge_file=str(grader.file(tmp_path)), sandbox="none")
+        opened = Playground(context, served.url)
+        opened.try_it("judge", "I think it is Paris, so it is Paris", "Paris")
+        asked = opened.verdict("judge unparseable by judge").locator(".asked")
+        expect(asked).to_contain_text("grader without a verdict: no verdict")
+        expect(asked).to_contain_text("It is <b>hard</b> to say.")
+        asked.get_by_text("Prompt", exact=True).click()
+        expect(asked).to_contain_text("I think it is Paris, so it is Paris")
+        grader.trouble = lambda _: (400, "{}")
+        opened.try_it("math_then_judge", "I think it is Lyon, so it is Lyon", "Paris")
+        asked = opened.verdict("bad upstream request by math_then_judge").locator(".asked")
+        expect(asked.get_by_role("listitem")).to_have_text("grader: bad upstream request, HTTP 400")
+        assert faults(opened) == []
+        assert grader.url.removeprefix("http://") not in asked.inner_text()
+        assert opened.complaints == []
+
+
+@pytest.mark.browser
 def test_hostile_text_is_shown_as_text(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("math", HOSTILE, "5")
