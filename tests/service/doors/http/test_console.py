@@ -239,6 +239,24 @@ def test_mistakes_are_said_where_they_are(served: Served, context: BrowserContex
 
 
 @pytest.mark.browser
+def test_a_whole_number_beyond_those_of_the_browser_is_sent_as_it_is_written(
+    served: Served, context: BrowserContext
+) -> None:
+    opened = Playground(context, served.url)
+    opened.try_it("math", "\\boxed{9007199254740992}", '["9007199254740991", 9007199254740993]', is_json=True)
+    opened.verdict("by math")
+    with opened.page.expect_request("**/v1/score") as request:
+        opened.page.locator("#response").fill("\\boxed{9007199254740994}")
+    assert '"reference":["9007199254740991",9007199254740993]' in (request.value.post_data or "")
+    opened.verdict("by math")
+    assert "9007199254740993]" in opened.copied("Copy as Python")
+    second = Playground(context, opened.copied("Copy link"))
+    second.verdict("by math")
+    assert "9007199254740993" in second.page.locator("#reference").input_value()
+    assert opened.complaints + second.complaints == []
+
+
+@pytest.mark.browser
 def test_a_recipe_shows_its_checks(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("think_math", "<think>so</think>The answer is 12.", "12")

@@ -10,10 +10,10 @@ export async function call(path, options = {}) {
 }
 
 /** The JSON of an answer. It raises with the service's own words where the answer is a refusal. */
-export async function json(path, options = {}) {
+export async function json(path, options = {}, read = JSON.parse) {
   const reply = await call(path, options);
   if (!reply.ok) throw new Error(await problem(reply));
-  return reply.json();
+  return read(await reply.text());
 }
 
 /** What a refusal says. */

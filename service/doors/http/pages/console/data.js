@@ -1,6 +1,7 @@
 /** The audit of a data set: choose a file, say what its columns are for, and see what is wrong with its rows. */
 import { byId, make } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
+import { exact, isKept } from "./exact.js";
 import { mended } from "./mend.js";
 import { packed } from "./share.js";
 
@@ -13,6 +14,7 @@ const SEVERITIES = { wrong_reward: "wrong reward", no_reward: "no reward", hint:
 const NAMED = ["reference", "solution", "prompt", "params", "limit"];
 const FIRST_ROWS = 5;
 const field = (name) => byId(`set-${name}`);
+const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const words = (text) => text.replaceAll("_", " ");
 const number = (value) => value.toLocaleString("en");
 let chosen = null;
@@ -65,13 +67,13 @@ async function choose(file) {
   if (!file) return;
   let row;
   try {
-    row = JSON.parse((await file.slice(0, SAMPLE_BYTES).text()).split("\n").find((line) => line.trim()));
+    row = exact((await file.slice(0, SAMPLE_BYTES).text()).split("\n").find((line) => line.trim()));
   } catch {
     return; // Parquet, or a long or damaged line: the audit says what is wrong
   }
   if (row === null || typeof row !== "object" || Array.isArray(row)) return;
   const columns = Object.entries(row).flatMap(([name, value]) =>
-    value !== null && typeof value === "object" && !Array.isArray(value) ? [name, ...Object.keys(value).map((part) => `${name}.${part}`)] : [name]);
+    value !== null && typeof value === "object" && !Array.isArray(value) && !isKept(value) ? [name, ...Object.keys(value).map((part) => `${name}.${part}`)] : [name]);
   byId("columns").replaceChildren(...columns.slice(0, 200).map((value) => make("option", { value })));
   for (const [name, usual] of Object.entries(USUAL)) field(name).value = usual.find((each) => columns.includes(each)) || "";
   if (!byId("judge").value && !LABELS.some((label) => row[label])) byId("judge").value = row.test_cases ? "verifier:code" : "verifier:math";
@@ -137,7 +139,7 @@ async function poll(id, turn) {
         return say(await problem(reply));
       }
       tag = reply.headers.get("ETag");
-      show(await reply.json());
+      show(exact(await reply.text()));
     }
   } catch (error) {
     say(`The service does not answer: ${error.message}. It is asked again.`);
@@ -222,7 +224,7 @@ function newKind(kind) {
 }
 
 function exampleRow(example) {
-  const told = Object.entries(example.told).map(([name, value]) => make("span", { class: "told" }, `${name}: `, make("code", {}, make("bdi", {}, String(value)))));
+  const told = Object.entries(example.told).map(([name, value]) => make("span", { class: "told" }, `${name}: `, make("code", {}, make("bdi", {}, plain(value)))));
   return make("tr", {},
     make("td", {}, number(example.row), example.id ? make("span", { class: "told quiet" }, make("bdi", {}, example.id)) : ""),
     make("td", {}, make("bdi", {}, example.message)),
@@ -231,7 +233,7 @@ function exampleRow(example) {
 }
 
 function fixOf(fix) {
-  const value = typeof fix.value === "string" ? fix.value : JSON.stringify(fix.value);
+  const value = plain(fix.value);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     byId("taken").textContent = "Copied.";

@@ -1,6 +1,7 @@
 /** The log: stored records searched, counted and opened. The address holds the search, so that it can be shared. */
 import { byId, make } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
+import { exact } from "./exact.js";
 import { bars, histogram, overTime } from "./bars.js";
 import { packed } from "./share.js";
 import { verdict } from "./verdict.js";
@@ -10,6 +11,7 @@ const CELL_CHARS = 160;
 const RESULT = ["id", "status", "score", "reward", "reason", "verifier", "version", "recipe", "extracted", "detail", "checks", "cached", "elapsed_ms"];
 const form = byId("filters");
 const hasPlayground = Boolean(document.querySelector('nav a[href="/"]'));
+const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const words = (reason) => reason.replaceAll("_", " ");
 const number = (value) => (value === null || value === undefined ? "" : String(Number(value.toFixed(4))));
 const count = (value) => value.toLocaleString("en");
@@ -153,7 +155,7 @@ async function open(row) {
   box.hidden = false;
   box.replaceChildren(make("p", { class: "quiet" }, "Reading …"));
   try {
-    box.replaceChildren(...opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`)));
+    box.replaceChildren(...opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`, {}, exact)));
   } catch (error) {
     box.replaceChildren(make("p", { class: "failed" }, error.message));
   }
@@ -165,9 +167,9 @@ function opened(record) {
   const isRedacted = record.response_sha256 !== null;
   const item = itemOf(record);
   const lasting = ["time", "id", "data_source", "run_id", "tenant", "tag", "request_id", "metadata"].filter((name) => record[name] !== null)
-    .map((name) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, typeof record[name] === "string" ? record[name] : JSON.stringify(record[name]))));
+    .map((name) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, plain(record[name]))));
   return [
-    make("div", { class: "row" }, make("h3", {}, `Record ${record.id ?? ""}`), make("button", { type: "button", onclick: close }, "Close")),
+    make("div", { class: "row" }, make("h3", {}, `Record ${record.id === null ? "" : plain(record.id)}`), make("button", { type: "button", onclick: close }, "Close")),
     ...links(record, item, isRedacted),
     ...explained(record, item),
     ...["prompt", "response", "reference"].map((name) => text(name, record)),
@@ -209,7 +211,7 @@ function itemOf(record) {
 /** The log holds a reference that is no text as JSON. */
 function structured(reference) {
   if (!/^[[{]/.test(reference)) return reference;
-  try { return JSON.parse(reference); } catch { return reference; }
+  try { return exact(reference); } catch { return reference; }
 }
 
 function text(name, record) {

@@ -1,6 +1,7 @@
 /** The playground: choose a verifier or a recipe, write a response, and see the verdict as you type. */
 import { byId, make } from "./dom.js";
 import { call, json, problemIn, whenKeyIsGiven } from "./call.js";
+import { exact } from "./exact.js";
 import { paramsForm } from "./form.js";
 import { forms, packed, unpacked } from "./share.js";
 import { verdict } from "./verdict.js";
@@ -72,11 +73,11 @@ function open(item) {
 function itemOnPage() {
   const item = { [chosen.kind]: chosen.name, response: fields.response.value };
   if (fields.response.value.trimStart().startsWith('[{"')) {
-    try { item.response = JSON.parse(fields.response.value); } catch { /* a text that looks like messages */ }
+    try { item.response = exact(fields.response.value); } catch { /* a text that looks like messages */ }
   }
   const reference = fields.reference.value;
   if (fields.isJson.checked && reference.trim()) {
-    try { item.reference = JSON.parse(reference); } catch (error) { throw new Error(`The reference is not JSON: ${error.message}`); }
+    try { item.reference = exact(reference); } catch (error) { throw new Error(`The reference is not JSON: ${error.message}`); }
   } else if (reference !== "") item.reference = reference;
   if (fields.prompt.value) item.prompt = fields.prompt.value;
   const params = chosen.kind === "verifier" ? readParams() : readParams().params || {};
@@ -99,7 +100,7 @@ async function judge() {
   try {
     const body = JSON.stringify({ items: [item], explain: true });
     const reply = await call("/v1/score", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: asked.signal });
-    const said = await reply.json();
+    const said = exact(await reply.text());
     if (!reply.ok) return say(problemIn(said));
     shown = item;
     byId("verdict").replaceChildren(...verdict(item, said.results[0]));
