@@ -279,6 +279,51 @@ def test_with_keys_the_page_opens_and_asks_for_one(serve: Serve, context: Browse
 
 
 @pytest.mark.browser
+def test_what_is_wrong_is_said_and_the_page_goes_on(serve: Serve, context: BrowserContext) -> None:
+    served = serve(api_keys=f"me={KEY}", sandbox="none")
+    opened = Playground(context, f"{served.url}/#bm8gY2FzZQ")
+    opened.page.get_by_label("API key").fill("another-secret-0123456")
+    opened.page.keyboard.press("Enter")
+    opened.verdict("The service does not know this API key. Give another one above.")
+    opened.page.get_by_label("API key").fill(KEY)
+    opened.page.keyboard.press("Enter")
+    opened.verdict("This link holds no whole case.")
+    expect(opened.page.locator("#name")).to_have_text("math")
+    context.route("**/v1/score", lambda route: route.abort())
+    opened.try_it("math", "12", "12")
+    opened.verdict(f"The service at {served.url} does not answer. Check that it runs.")
+    context.unroute("**/v1/score")
+    context.route("**/v1/score", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
+    opened.page.locator("#response").fill("12.0")
+    opened.verdict("/v1/score answers with HTTP 502")
+    context.unroute("**/v1/score")
+    opened.page.locator("#response").fill("12")
+    opened.verdict("correct by math")
+    assert opened.page.locator("#verdict").get_attribute("aria-busy") is None
+    opened.page.locator("#response").fill("")
+    opened.verdict("Choose an example, or write a response.")
+    assert all(any(word in said for word in ("401", "502", "ERR_FAILED")) for said in opened.complaints)
+
+
+@pytest.mark.browser
+def test_a_link_holds_a_conversation_too(served: Served, context: BrowserContext) -> None:
+    messages = [{"role": "user", "content": "What is it?"}, {"role": "assistant", "content": "It is \\boxed{5}."}]
+    first = Playground(context, served.url)
+    first.try_it("math", json.dumps(messages), "5")
+    first.page.get_by_text("Prompt", exact=True).click()
+    first.page.locator("#prompt").fill(json.dumps(messages[:1]))
+    first.verdict("correct by math")
+    second = Playground(context, first.copied("Copy link"))
+    second.verdict("correct by math")
+    assert json.loads(second.page.locator("#response").input_value()) == messages
+    assert json.loads(second.page.locator("#prompt").input_value()) == messages[:1]
+    second.page.locator("#response").fill("12 " * 400_000)
+    second.verdict("wrong answer by math")
+    assert second.page.get_by_role("button", name="Copy link").is_disabled()
+    assert first.complaints + second.complaints == []
+
+
+@pytest.mark.browser
 def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) -> None:
     served = serve(console="false", sandbox="none")
     assert context.request.get(served.url).status == 404

@@ -13,6 +13,7 @@ const USUAL = { reference: ["reference", "ground_truth", "gold", "answer", "solu
 const SEVERITIES = { wrong_reward: "wrong reward", no_reward: "no reward", hint: "hint" };
 const NAMED = ["reference", "solution", "prompt", "params", "limit"];
 const FIRST_ROWS = 5;
+const ASKED_AGAIN = "The page asks again.";
 const field = (name) => byId(`set-${name}`);
 const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const words = (text) => text.replaceAll("_", " ");
@@ -109,7 +110,7 @@ async function begin() {
     location.hash = id;
   } catch (error) {
     if (error.name === "AbortError") return;
-    say(chosen ? `The file could not be sent: ${error.message}. If it has changed, choose it again.` : `The service does not answer: ${error.message}`);
+    say(chosen ? "The file could not be sent. Check that the service runs. If the file has changed, choose it again." : error.message);
   } finally {
     byId("go").disabled = false;
     byId("go").textContent = "Audit";
@@ -119,12 +120,14 @@ async function begin() {
 /** Show the audit that the address names. */
 function open() {
   const id = location.hash.slice(1);
-  if (!/^[0-9a-f]{32}$/.test(id)) return;
+  asking += 1;
+  byId("found").hidden = true;
+  if (!/^[0-9a-f]{32}$/.test(id)) return id ? say("This link names no audit. Begin one, or choose one of the list.") : null;
+  say("");
   tag = null;
   kinds.clear();
   byId("kinds").replaceChildren();
   byId("taken").textContent = "";
-  asking += 1;
   poll(id, asking);
 }
 
@@ -133,6 +136,7 @@ async function poll(id, turn) {
   try {
     const reply = await call(`/v1/audits/${id}`, { cache: "no-store", headers: tag ? { "If-None-Match": tag } : {} });
     if (turn !== asking) return;
+    if (byId("said").textContent.endsWith(ASKED_AGAIN)) say("");
     if (reply.status !== 304) {
       if (!reply.ok) {
         byId("found").hidden = true;
@@ -142,7 +146,7 @@ async function poll(id, turn) {
       show(exact(await reply.text()));
     }
   } catch (error) {
-    say(`The service does not answer: ${error.message}. It is asked again.`);
+    say(`${error.message} ${ASKED_AGAIN}`);
   }
   if (!shown || shown.audit_id !== id || shown.state === "running") setTimeout(() => poll(id, turn), POLL_MS);
   else json("/v1/audits").then((kept) => earlier(kept.audits), (error) => say(error.message));

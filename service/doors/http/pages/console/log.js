@@ -16,6 +16,7 @@ const words = (reason) => reason.replaceAll("_", " ");
 const number = (value) => (value === null || value === undefined ? "" : String(Number(value.toFixed(4))));
 const count = (value) => value.toLocaleString("en");
 let following = null;
+let openRow = null;
 let asked = null;
 let timer = null;
 
@@ -32,9 +33,24 @@ function query() {
   return given;
 }
 
+/** The search and the open record, for the address. */
+function address() {
+  const given = query();
+  if (openRow !== null) given.set("record", openRow);
+  return String(given);
+}
+
+/** Put what is shown into the address: a step to go back from, or in place of the present one. */
+function keep(step = "pushState") {
+  if (location.hash.slice(1) !== address()) history[step](null, "", `#${address()}`);
+}
+
 /** Fill the form with the search in the address. */
 function fromAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
+  fill(new URLSearchParams(location.hash.slice(1)));
+}
+
+function fill(given) {
   for (const field of form.elements) {
     if (!field.name) continue;
     const value = given.get(field.name);
@@ -42,13 +58,24 @@ function fromAddress() {
   }
 }
 
-/** Search for what is in the form. `isQuiet` leaves the open record and the place on the page. */
-async function search(isQuiet = false) {
+/** Show the search and the record in the address. */
+async function goOn() {
+  fromAddress();
+  const row = new URLSearchParams(location.hash.slice(1)).get("record");
+  if (row !== openRow) byId("opened").hidden = true;
+  const isNew = row !== null && row !== openRow;
+  openRow = row;
+  await search("replaceState");
+  if (isNew && openRow === row) await open(row);
+}
+
+/** Search for what is in the form. `isQuiet` leaves what is said until there is an answer. */
+async function search(step = "pushState", isQuiet = false) {
   clearTimeout(timer);
   if (asked) asked.abort();
   const mine = (asked = new AbortController());
   const given = query();
-  if (location.hash.slice(1) !== String(given)) history.replaceState(null, "", `#${given}`);
+  keep(step);
   if (!isQuiet) say("Reading the log …");
   const filters = new URLSearchParams(given);
   filters.delete("order");
@@ -64,7 +91,7 @@ async function search(isQuiet = false) {
     say(error.message);
     return;
   }
-  if (byId("refresh").checked) timer = setTimeout(() => search(true), REFRESH_MS);
+  if (byId("refresh").checked) timer = setTimeout(() => search("replaceState", true), REFRESH_MS);
 }
 
 const say = (...said) => byId("said").replaceChildren(...said);
@@ -152,13 +179,18 @@ async function more() {
 /** Open a record in place. */
 async function open(row) {
   const box = byId("opened");
+  openRow = row;
+  keep();
   box.hidden = false;
   box.replaceChildren(make("p", { class: "quiet" }, "Reading …"));
+  let parts;
   try {
-    box.replaceChildren(...opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`, {}, exact)));
+    parts = opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`, {}, exact));
   } catch (error) {
-    box.replaceChildren(make("p", { class: "failed" }, error.message));
+    parts = [make("p", { class: "failed" }, error.message), make("button", { type: "button", onclick: close }, "Close")];
   }
+  if (openRow !== row) return;
+  box.replaceChildren(...parts);
   box.focus();
   box.scrollIntoView({ block: "nearest" });
 }
@@ -231,6 +263,8 @@ function shown(whole) {
 
 function close() {
   byId("opened").hidden = true;
+  openRow = null;
+  keep();
   byId("rows").querySelector("button")?.focus();
 }
 
@@ -253,12 +287,11 @@ async function download(format) {
 
 form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
 for (const field of form.elements) if (field.tagName === "SELECT") field.addEventListener("change", () => search());
-byId("clear").addEventListener("click", () => { history.replaceState(null, "", "#"); fromAddress(); search(); });
-byId("refresh").addEventListener("change", () => search(true));
+byId("clear").addEventListener("click", () => { fill(new URLSearchParams()); search(); });
+byId("refresh").addEventListener("change", () => search("replaceState", true));
 byId("more").addEventListener("click", more);
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => download(button.dataset.export));
-addEventListener("hashchange", () => { fromAddress(); search(); });
+addEventListener("hashchange", goOn);
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !byId("opened").hidden) close(); });
 whenKeyIsGiven(() => search());
-fromAddress();
-search();
+goOn();

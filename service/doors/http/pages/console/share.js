@@ -51,7 +51,7 @@ export function unpacked(fragment) {
   try {
     const text = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
     const item = exact(new TextDecoder().decode(Uint8Array.from(text, (each) => each.charCodeAt(0))));
-    return item !== null && typeof item === "object" && typeof item.response === "string" ? item : null;
+    return item !== null && typeof item === "object" && (typeof item.response === "string" || Array.isArray(item.response)) ? item : null;
   } catch {
     return null;
   }
