@@ -1,5 +1,5 @@
 /** The page Judges and boxes: how the models and the boxes behind the verifiers do, and what tenants have used. */
-import { json, sentence, whenKeyIsGiven } from "./call.js";
+import { Unreachable, json, sentence, whenKeyIsGiven } from "./call.js";
 import { said } from "./chart.js";
 import { byId, make } from "./dom.js";
 import { asked, usage } from "./usage.js";
@@ -29,8 +29,8 @@ async function show(id, ask, render) {
     text = JSON.stringify(answer);
     parts = () => render(answer);
   } catch (error) {
-    text = error.message;
-    parts = () => [make("p", { class: "failed", role: "status" }, `${error.message} The page tries again.`)];
+    text = error instanceof Unreachable ? `${error.message} The page asks again.` : error.message;
+    parts = () => [make("p", { class: "failed", role: "status" }, text)];
   }
   if (shown.get(id) === text) return;
   shown.set(id, text);

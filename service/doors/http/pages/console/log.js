@@ -81,8 +81,9 @@ async function search(step = "pushState", isQuiet = false) {
   filters.delete("order");
   try {
     const page = await json(`/v1/log?${given}`, { signal: mine.signal });
+    showRows(page);
+    if (!isQuiet) say("Counting …");
     const found = await json(`/v1/log/summary?${filters}`, { signal: mine.signal });
-    showRows(page, found.records);
     showSummary(found);
     say(...told(found));
   } catch (error) {
@@ -137,12 +138,12 @@ function failures(groups) {
     make("table", {}, make("caption", {}, "Not judged"), make("thead", {}, make("tr", {}, ["records", "judge", "status", "reason", "message"].map((head) => make("th", { scope: "col" }, head)), make("td", {}))), make("tbody", {}, rows))));
 }
 
-function showRows(page, records) {
+function showRows(page) {
   following = page.next;
   const heads = ["time (UTC)", "judge", "status", "reward", "reason", "answer"];
   const body = make("tbody", {}, page.rows.map(rowOf));
   byId("rows").replaceChildren(make("table", { class: "records", "aria-label": "Records" }, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), body));
-  byId("records").hidden = !records;
+  byId("records").hidden = !page.rows.length;
   byId("more").hidden = !following;
 }
 
