@@ -31,7 +31,7 @@ def test_the_readme_leads_to_every_page() -> None:
 
 
 def test_the_readme_is_read_in_a_few_minutes() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ class _Counting(Transport):
         finally:
             self._ledger.asked_again += len(request.entries) - judged
 
-    async def call(self, method: str, path: str, body: bytes | None) -> Any:
-        return await self._inner.call(method, path, body)
+    async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
+        return await self._inner.call(method, path, body, headers)
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         return await self._inner.verifiers(timeout_s)

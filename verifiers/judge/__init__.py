@@ -25,6 +25,7 @@ from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdic
 from verifiers.commitment import Channel, ExtractionParams, extract, final_segment
 from verifiers.judge import guards
 from verifiers.judge.errors import JudgeFailure, OverBudget, Unparseable
+from verifiers.judge.inquiry import Inquiry, explanation
 from verifiers.judge.long_texts import by_length
 from verifiers.judge.modes import Question, finding, questions, suits
 from verifiers.judge.parameters import JudgeParams
@@ -68,20 +69,24 @@ class Judge(Verifier[JudgeParams]):
                 tasks.create_task(one(position, item))
 
     async def _judge(self, item: Item[JudgeParams]) -> Verdict:
+        inquiries: list[Inquiry] = []
         try:
-            return await self._judged(item)
+            return await self._judged(item, inquiries)
         except InvalidItem as error:
             return Verdict.invalid(error.reason, str(error))
         except OverBudget as error:
             return Verdict.failed(error.kind, error.message, **error.detail)
         except JudgeFailure as error:
             kind = "unparseable" if isinstance(error, Unparseable) else error.kind
-            return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS])
+            detail = explanation(inquiries) if item.explain else {}
+            return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS], **detail)
 
-    async def _judged(self, item: Item[JudgeParams]) -> Verdict:
+    async def _judged(self, item: Item[JudgeParams], inquiries: list[Inquiry]) -> Verdict:
+        """The verdict. `inquiries` gets one for each question, in order, which tells what was asked if there is none."""
         case = await by_length(len(item.response), self._case_of, item)
         if isinstance(case, Verdict):
             return case
+        inquiries.extend(Inquiry() for _ in case.asked)
         panel, profile, params = case.panel, case.profile, item.params
         deadline = asyncio.get_running_loop().time() + profile.deadline_s
         if item.deadline is not None:
@@ -97,12 +102,15 @@ class Judge(Verifier[JudgeParams]):
                     deadline=deadline,
                     use=item.cache,
                     owner=item.owner,
+                    inquiry=inquiry,
                 )
-                for question in case.asked
+                for question, inquiry in zip(case.asked, inquiries, strict=True)
             ]
         )
         found = finding(case.mode, case.asked, [ballot.decision for ballot in ballots], params, profile)
-        detail = dict(found.detail) | _votes_detail(ballots, explain=item.explain)
+        detail = dict(found.detail) | _votes_detail(ballots)
+        if item.explain:
+            detail |= explanation(inquiries)
         detail |= {"judge": case.name, "prompt": case.prompt.name}
         flags = {flag for ballot in ballots for flag in ballot.flags} | set(found.detail.get("flags", ()))
         if case.addresses_judge:
@@ -216,7 +224,7 @@ async def _all(ballots: Sequence[Any]) -> "list[Ballot]":
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _votes_detail(ballots: "Sequence[Ballot]", *, explain: bool) -> dict[str, Any]:
+def _votes_detail(ballots: "Sequence[Ballot]") -> dict[str, Any]:
     votes = [vote for ballot in ballots for vote in ballot.votes]
     detail: dict[str, Any] = {"votes": [vote.as_json() for vote in votes]}
     if len(votes) > len(ballots):
@@ -226,22 +234,7 @@ def _votes_detail(ballots: "Sequence[Ballot]", *, explain: bool) -> dict[str, An
         detail["rationale"] = clip(rationale)
     if votes[0].reading.probabilities is not None:
         detail["probabilities"] = dict(votes[0].reading.probabilities)
-    if explain:
-        detail["prompt_sha256"] = [ballot.asked.sha256 for ballot in ballots]
-        detail["asked"] = [_asked(ballot) for ballot in ballots[:_MAX_SHOWN_QUESTIONS]]
     return detail
-
-
-_MAX_SHOWN_QUESTIONS = 8
-_MAX_SHOWN_CHARS = 8_000
-
-
-def _asked(ballot: "Ballot") -> dict[str, Any]:
-    """A question as it was sent, and what each model wrote; the middle of long texts is left out."""
-    asked = ballot.asked
-    answers = [vote.as_json() | {"text": asked.masked(vote.text, _MAX_SHOWN_CHARS)} for vote in ballot.votes]
-    found = {"messages": asked.shown(_MAX_SHOWN_CHARS), "answers": answers}
-    return found | ({"failures": list(ballot.failures)} if ballot.failures else {})
 
 
 _PARIS = {"reference": "Paris", "question": "What is the capital of France?"}

@@ -74,6 +74,11 @@ class JudgeFailure(Exception):
 class Unparseable(JudgeFailure):
     """The judge's output holds no verdict by the contract; `kind` is one of `PARSE_KINDS`."""
 
+    endpoint: str | None = None
+    """Who wrote it."""
+    text: str = ""
+    """What the judge wrote, for people."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

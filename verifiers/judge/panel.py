@@ -5,7 +5,7 @@ import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +15,7 @@ from verifiers.judge.canaries import Canaries
 from verifiers.judge.config import BadJudges, JudgeConfig
 from verifiers.judge.endpoints import ChatReply, ChatRequest, Gateway, Usage
 from verifiers.judge.errors import EndpointFailure, JudgeFailure, Unparseable
+from verifiers.judge.inquiry import Inquiry
 from verifiers.judge.long_texts import by_length
 from verifiers.judge.modes import Question, suits
 from verifiers.judge.parsing import PARSER_VERSION, Reading, read
@@ -49,6 +50,14 @@ class Answer(msgspec.Struct, array_like=True, frozen=True):
     completion_tokens: int | None
     flags: tuple[str, ...]
 
+    @property
+    def text(self) -> str:
+        """What the model wrote."""
+        for name in _KEPT:
+            if said := self.message.get(name):
+                return said if isinstance(said, str) else msgspec.json.encode(said).decode()
+        return ""
+
 
 @dataclass(frozen=True, slots=True)
 class Vote:
@@ -57,14 +66,6 @@ class Vote:
     reading: Reading
     answer: Answer
     cached: bool
-
-    @property
-    def text(self) -> str:
-        """What the model wrote."""
-        for name in _KEPT:
-            if said := self.answer.message.get(name):
-                return said if isinstance(said, str) else msgspec.json.encode(said).decode()
-        return ""
 
     def as_json(self) -> dict[str, Any]:
         """The vote as JSON."""
@@ -85,9 +86,6 @@ class Ballot:
     decision: Decision
     votes: Sequence[Vote]
     flags: frozenset[str]
-    asked: Rendered
-    failures: Sequence[str] = ()
-    """The kinds of failure of the other votes."""
 
 
 class Panel:
@@ -164,8 +162,9 @@ class Panel:
         deadline: float,
         use: Use = "use",
         owner: str = "",
+        inquiry: Inquiry | None = None,
     ) -> Ballot:
-        """Let models vote on a question. Stored answers are those of the same owner.
+        """Let models vote on a question. Stored answers are those of the same owner. `inquiry` is filled meanwhile.
 
         Raises:
             InvalidItem: the item lacks a text that the prompt shows, or a text is too long.
@@ -185,7 +184,10 @@ class Panel:
         schema = SCHEMAS[prompt.schema]
         if profile.score_source == "expected" and schema.kind in (Kind.LABELS, Kind.NUMBER) and not schema.logprobs:
             schema = with_logprobs(schema)
-        return await _Poll(self, profile, prompt, schema, question, rendered, votes, deadline, use, owner).ballot()
+        inquiry = inquiry or Inquiry()
+        inquiry.asked = rendered
+        poll = _Poll(self, profile, prompt, schema, question, rendered, votes, deadline, use, owner, inquiry)
+        return await poll.ballot()
 
 
 @dataclass(slots=True)
@@ -202,8 +204,7 @@ class _Poll:
     deadline: float
     use: Use
     owner: str
-    found: list[Vote] = field(default_factory=list)
-    failures: list[JudgeFailure] = field(default_factory=list)
+    inquiry: Inquiry
 
     async def ballot(self) -> Ballot:
         """Ask as many models at once as could decide the question, and the others only if needed."""
@@ -227,7 +228,15 @@ class _Poll:
         all_flags = {flag for vote in self.found for flag in (*vote.reading.flags, *vote.answer.flags)}
         flags = {flag for flag in all_flags if not flag.startswith(_OF_THE_CALL)}
         flags |= set(self.rendered.flags)
-        return Ballot(decision, self.found, frozenset(flags), self.rendered, [each.kind for each in self.failures])
+        return Ballot(decision, self.found, frozenset(flags))
+
+    @property
+    def found(self) -> list[Vote]:
+        return self.inquiry.votes
+
+    @property
+    def failures(self) -> list[JudgeFailure]:
+        return self.inquiry.failures
 
     @property
     def _readings(self) -> list[Reading]:
@@ -306,9 +315,13 @@ class _Poll:
         content = answer.message.get("content")
         chars = len(content) if isinstance(content, str) else 0
         context, logprobs = self.question.context, answer.logprobs
-        return await by_length(
-            chars, read, self.schema, answer.message, answer.finish_reason, context=context, logprobs=logprobs
-        )
+        try:
+            return await by_length(
+                chars, read, self.schema, answer.message, answer.finish_reason, context=context, logprobs=logprobs
+            )
+        except Unparseable as error:
+            error.endpoint, error.text = answer.endpoint, answer.text
+            raise
 
     def _avoid(self, index: int) -> frozenset[str]:
         """All endpoints but one in turn, so that the votes come from different models if there are several."""

@@ -134,7 +134,8 @@ _DETAIL: JSON = {
         "asked": {
             "type": "array",
             "items": {"type": "object"},
-            "description": "With `explain`, of a judge: each question (`messages`) with what each model wrote (`answers`)",
+            "description": "With `explain`, of a judge: each question (`messages`) with what each model wrote (`answers`) and why "
+            "others gave no verdict (`failures`), even if the item is `failed`",
         },
     },
 }

@@ -411,8 +411,45 @@ def test_votes_that_failed_are_named_beside_those_that_count(paris: Parts, start
     grader.trouble = lambda number: (400, "{}") if number == 1 else None
     (result,) = scorer.score({**paris, "response": "It is Paris", "explain": True})
     (asked,) = result.detail["asked"]
-    assert asked["failures"] == ["bad_upstream_request"]
+    (failure,) = asked["failures"]
+    assert failure["kind"] == "bad_upstream_request"
+    assert failure["attempts"] == [{"endpoint": "grader", "kind": "bad_upstream_request", "status": 400}]
     assert [answer["value"] for answer in asked["answers"]] == ["A", "A"]
+
+
+@pytest.mark.parametrize("trouble", ["down", "no verdict"])
+def test_an_explained_failure_has_the_prompt_and_what_was_tried(
+    paris: Parts, scorer: Scorer, grader: Grader, trouble: str
+) -> None:
+    grader.trouble = lambda number: (400, f"at {grader.url}") if trouble == "down" else None
+    grader.answer = lambda sections: f"I think it is {_tag(grader)} " + "x" * 20_000
+    item = {**paris, "response": "It is Paris", "explain": True}
+    (result,) = scorer.score(item)
+    assert (result.status, result.score) == ("failed", None)
+    (asked,) = result.detail["asked"]
+    assert paris["prompt"] in asked["messages"][1]["content"]
+    assert asked["answers"] == []
+    (failure,) = asked["failures"]
+    if trouble == "down":
+        assert failure["attempts"] == [{"endpoint": "grader", "kind": "bad_upstream_request", "status": 400}]
+    else:
+        assert (failure["kind"], failure["endpoint"]) == ("no_verdict", "grader")
+        assert failure["text"].startswith(f"I think it is {'·' * 12} xxx")
+        assert len(failure["text"]) <= 8_000
+    shown = json.dumps(result.detail["asked"], ensure_ascii=False)
+    assert not [secret for secret in (grader.url, _tag(grader), "base_url") if secret in shown]
+    (plain,) = scorer.score({**item, "explain": False})
+    assert "asked" not in plain.detail
+
+
+def test_of_two_questions_both_are_shown_with_the_failure_at_its_own(
+    paris: Parts, scorer: Scorer, grader: Grader
+) -> None:
+    grader.trouble = lambda number: (400, "{}") if "RESPONSE_A" in grader.prompts[-1] and number > 1 else None
+    params = {"mode": "pairwise", "other": "It is Lyon, of course"}
+    (result,) = scorer.score({**paris, "response": "It is Paris", "params": params, "explain": True})
+    assert result.status == "failed"
+    assert sorted("failures" in asked for asked in result.detail["asked"]) == [False, True]
 
 
 def test_calls_are_counted_for_their_tenant_and_run_and_refused_beyond_their_budget(

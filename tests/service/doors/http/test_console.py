@@ -189,6 +189,28 @@ def test_the_question_to_a_judge_and_its_answers_are_shown(
 
 
 @pytest.mark.browser
+def test_of_a_judge_without_a_verdict_the_question_and_what_was_tried_are_shown(
+    serve: Serve, context: BrowserContext, tmp_path: Path
+) -> None:
+    with Grader(lambda _: "It is <b>hard</b> to say.") as grader:
+        served = serve(judge_file=str(grader.file(tmp_path)), sandbox="none")
+        opened = Playground(context, served.url)
+        opened.try_it("judge", "I think it is Paris, so it is Paris", "Paris")
+        asked = opened.verdict("judge unparseable by judge").locator(".asked")
+        expect(asked).to_contain_text("grader without a verdict: no verdict")
+        expect(asked).to_contain_text("It is <b>hard</b> to say.")
+        asked.get_by_text("Prompt", exact=True).click()
+        expect(asked).to_contain_text("I think it is Paris, so it is Paris")
+        grader.trouble = lambda _: (400, "{}")
+        opened.try_it("math_then_judge", "I think it is Lyon, so it is Lyon", "Paris")
+        asked = opened.verdict("bad upstream request by math_then_judge").locator(".asked")
+        expect(asked.get_by_role("listitem")).to_have_text("grader: bad upstream request, HTTP 400")
+        assert faults(opened) == []
+        assert grader.url.removeprefix("http://") not in asked.inner_text()
+        assert opened.complaints == []
+
+
+@pytest.mark.browser
 def test_hostile_text_is_shown_as_text(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("math", HOSTILE, "5")
@@ -217,6 +239,24 @@ def test_mistakes_are_said_where_they_are(served: Served, context: BrowserContex
 
 
 @pytest.mark.browser
+def test_a_whole_number_beyond_those_of_the_browser_is_sent_as_it_is_written(
+    served: Served, context: BrowserContext
+) -> None:
+    opened = Playground(context, served.url)
+    opened.try_it("math", "\\boxed{9007199254740992}", '["9007199254740991", 9007199254740993]', is_json=True)
+    opened.verdict("by math")
+    with opened.page.expect_request("**/v1/score") as request:
+        opened.page.locator("#response").fill("\\boxed{9007199254740994}")
+    assert '"reference":["9007199254740991",9007199254740993]' in (request.value.post_data or "")
+    opened.verdict("by math")
+    assert "9007199254740993]" in opened.copied("Copy as Python")
+    second = Playground(context, opened.copied("Copy link"))
+    second.verdict("by math")
+    assert "9007199254740993" in second.page.locator("#reference").input_value()
+    assert opened.complaints + second.complaints == []
+
+
+@pytest.mark.browser
 def test_a_recipe_shows_its_checks(served: Served, context: BrowserContext) -> None:
     opened = Playground(context, served.url)
     opened.try_it("think_math", "<think>so</think>The answer is 12.", "12")
@@ -236,6 +276,51 @@ def test_with_keys_the_page_opens_and_asks_for_one(serve: Serve, context: Browse
     opened.try_it("math", "12", "12")
     opened.verdict("correct by math")
     assert all("401" in complaint for complaint in opened.complaints)
+
+
+@pytest.mark.browser
+def test_what_is_wrong_is_said_and_the_page_goes_on(serve: Serve, context: BrowserContext) -> None:
+    served = serve(api_keys=f"me={KEY}", sandbox="none")
+    opened = Playground(context, f"{served.url}/#bm8gY2FzZQ")
+    opened.page.get_by_label("API key").fill("another-secret-0123456")
+    opened.page.keyboard.press("Enter")
+    opened.verdict("The service does not know this API key. Give another one above.")
+    opened.page.get_by_label("API key").fill(KEY)
+    opened.page.keyboard.press("Enter")
+    opened.verdict("This link holds no whole case.")
+    expect(opened.page.locator("#name")).to_have_text("math")
+    context.route("**/v1/score", lambda route: route.abort())
+    opened.try_it("math", "12", "12")
+    opened.verdict(f"The service at {served.url} does not answer. Check that it runs.")
+    context.unroute("**/v1/score")
+    context.route("**/v1/score", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
+    opened.page.locator("#response").fill("12.0")
+    opened.verdict("/v1/score answers with HTTP 502")
+    context.unroute("**/v1/score")
+    opened.page.locator("#response").fill("12")
+    opened.verdict("correct by math")
+    assert opened.page.locator("#verdict").get_attribute("aria-busy") is None
+    opened.page.locator("#response").fill("")
+    opened.verdict("Choose an example, or write a response.")
+    assert all(any(word in said for word in ("401", "502", "ERR_FAILED")) for said in opened.complaints)
+
+
+@pytest.mark.browser
+def test_a_link_holds_a_conversation_too(served: Served, context: BrowserContext) -> None:
+    messages = [{"role": "user", "content": "What is it?"}, {"role": "assistant", "content": "It is \\boxed{5}."}]
+    first = Playground(context, served.url)
+    first.try_it("math", json.dumps(messages), "5")
+    first.page.get_by_text("Prompt", exact=True).click()
+    first.page.locator("#prompt").fill(json.dumps(messages[:1]))
+    first.verdict("correct by math")
+    second = Playground(context, first.copied("Copy link"))
+    second.verdict("correct by math")
+    assert json.loads(second.page.locator("#response").input_value()) == messages
+    assert json.loads(second.page.locator("#prompt").input_value()) == messages[:1]
+    second.page.locator("#response").fill("12 " * 400_000)
+    second.verdict("wrong answer by math")
+    assert second.page.get_by_role("button", name="Copy link").is_disabled()
+    assert first.complaints + second.complaints == []
 
 
 @pytest.mark.browser

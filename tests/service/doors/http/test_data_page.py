@@ -78,6 +78,45 @@ def test_a_dropped_file_is_audited_and_can_be_mended(served: Served, context: Br
 
 
 @pytest.mark.browser
+def test_a_mended_line_is_the_same_but_for_its_mended_values(
+    served: Served, context: BrowserContext, tmp_path: Path
+) -> None:
+    large, worked = "9007199254740993", json.dumps("There are $\\boxed{4}$.")
+    rows = [
+        f'{{"id": {large},  "score":1.0, "extra": {{"a": [{{"answer": {large}}}, "}}\\""]}}, "answer" : {worked} }}',
+        json.dumps({"problem": "Which? (A) one\n(B) two", "answer": "B"}) + "  ",
+    ]
+    opened = DataPage(context, f"{served.url}/console/data")
+    opened.audit(write(tmp_path / "large.jsonl", rows))
+    mended = opened.taken("values mended").splitlines()
+    assert mended == [rows[0].replace(worked, '"4"'), rows[1]]
+    opened.page.locator(".kind", has_text="worked solution").get_by_role("link", name="Try it").click()
+    expect(opened.page.locator("#verdict")).to_contain_text("correct by math")
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
+def test_values_are_put_where_they_belong_in_a_line(served: Served, context: BrowserContext) -> None:
+    opened = DataPage(context, f"{served.url}/console/data")
+    put = """async ([line, path, value]) => {
+        const { mended } = await import("/console/mend.js");
+        return (await mended(new Blob(["{}\\n" + line + "\\n{}"]), [{ row: 2, path, value }])).text();
+    }"""
+    for line, path, wanted in (
+        ('{"a": {"b": 1, "c": 12345678901234567890}}', ["a", "b"], '{"a": {"b": ["x"], "c": 12345678901234567890}}'),
+        ('{"a": 1.0}', ["params", "choices"], '{"a": 1.0, "params": {"choices": ["x"]}}'),
+        ('{"params": { }}', ["params", "choices"], '{"params": { "choices": ["x"]}}'),
+        ('{"params": null, "b": 1}', ["params", "choices"], '{"params": {"choices": ["x"]}, "b": 1}'),
+        ('{"a": 1, "\\u0061": [2, {"a": 3}]}', ["a"], '{"a": 1, "\\u0061": ["x"]}'),
+        ('{"b": {"a": {"__proto__": 1}}, "a": "{"}', ["a"], '{"b": {"a": {"__proto__": 1}}, "a": ["x"]}'),
+        ('{"__proto__": {"a": 1}}', ["__proto__", "a"], '{"__proto__": {"a": ["x"]}}'),
+        ('{"l": "' + "\\\\" * 1_000_000 + '", "a": 1}', ["a"], '{"l": "' + "\\\\" * 1_000_000 + '", "a": ["x"]}'),
+    ):
+        assert opened.page.evaluate(put, [line, path, ["x"]]) == f"{{}}\n{wanted}\n{{}}"
+    assert opened.complaints == []
+
+
+@pytest.mark.browser
 def test_the_page_finds_its_audit_again(served: Served, context: BrowserContext, tmp_path: Path) -> None:
     opened = DataPage(context, f"{served.url}/console/data")
     opened.audit(write(tmp_path / "again.jsonl", ROWS))
@@ -89,6 +128,12 @@ def test_the_page_finds_its_audit_again(served: Served, context: BrowserContext,
     opened.page.goto(f"{served.url}/console/data")
     opened.page.locator("#earlier").get_by_role("link", name="again.jsonl").first.click()
     expect(opened.page.locator("#status")).to_contain_text("done. 3 rows")
+    opened.page.go_back()
+    expect(opened.page.locator("#found")).to_be_hidden()
+    opened.page.go_forward()
+    expect(opened.page.locator("#status")).to_contain_text("done. 3 rows")
+    opened.page.goto(f"{served.url}/console/data#none")
+    expect(opened.page.get_by_role("alert")).to_contain_text("This link names no audit.")
     opened.page.goto(f"{served.url}/console/data#{'0' * 32}")
     expect(opened.page.get_by_role("alert")).to_contain_text("begin it again")
     assert all("404" in complaint for complaint in opened.complaints)

@@ -75,7 +75,7 @@ def test_rewards_are_counted_narrowed_and_opened(logged: Logged, context: Browse
     opened.says("1 of 4 records")
     found = opened.open("7")
     expect(found.locator("mark")).to_have_text("7")
-    assert opened.page.url.endswith("#reason=wrong_answer")
+    assert "#reason=wrong_answer&record=" in opened.page.url
     shared = Log(context, served, "#reason=wrong_answer")
     shared.says("1 of 4 records")
     found.get_by_role("link", name="Open in the playground").click()
@@ -117,6 +117,37 @@ def test_all_that_narrows_narrows(logged: Logged, context: BrowserContext) -> No
     page.keyboard.press("Enter")
     opened.says("'yesterday' is not a time: expected 2026-03-07T09:15")
     assert [complaint for complaint in opened.complaints if "422" not in complaint] == []
+
+
+@pytest.mark.browser
+def test_back_and_forward_go_through_searches_and_records_and_a_link_opens_them(
+    logged: Logged, context: BrowserContext
+) -> None:
+    opened = Log(context, logged())
+    opened.says("4 of 4 records")
+    opened.page.get_by_role("button", name="wrong answer").click()
+    opened.says("1 of 4 records")
+    found = opened.open("7")
+    link = opened.page.url
+    opened.page.go_back()
+    expect(found).to_be_hidden()
+    opened.says("1 of 4 records")
+    opened.page.go_back()
+    opened.says("4 of 4 records")
+    expect(opened.page.get_by_role("textbox", name="Reason")).to_have_value("")
+    opened.page.go_forward()
+    opened.says("1 of 4 records")
+    opened.page.go_forward()
+    expect(found).to_contain_text("Result as JSON")
+    opened.page.keyboard.press("Escape")
+    expect(found).to_be_hidden()
+    second = context.new_page()
+    second.goto(link)
+    expect(second.locator("#opened")).to_contain_text("Result as JSON")
+    expect(second.get_by_role("textbox", name="Reason")).to_have_value("wrong_answer")
+    second.get_by_role("button", name="Clear").click()
+    expect(second.locator("#said")).to_contain_text("4 of 4 records")
+    assert opened.complaints == []
 
 
 @pytest.mark.browser

@@ -1,6 +1,7 @@
 /** The audit of a data set: choose a file, say what its columns are for, and see what is wrong with its rows. */
 import { byId, make } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
+import { exact, isKept } from "./exact.js";
 import { mended } from "./mend.js";
 import { packed } from "./share.js";
 
@@ -12,7 +13,9 @@ const USUAL = { reference: ["reference", "ground_truth", "gold", "answer", "solu
 const SEVERITIES = { wrong_reward: "wrong reward", no_reward: "no reward", hint: "hint" };
 const NAMED = ["reference", "solution", "prompt", "params", "limit"];
 const FIRST_ROWS = 5;
+const ASKED_AGAIN = "The page asks again.";
 const field = (name) => byId(`set-${name}`);
+const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const words = (text) => text.replaceAll("_", " ");
 const number = (value) => value.toLocaleString("en");
 let chosen = null;
@@ -65,13 +68,13 @@ async function choose(file) {
   if (!file) return;
   let row;
   try {
-    row = JSON.parse((await file.slice(0, SAMPLE_BYTES).text()).split("\n").find((line) => line.trim()));
+    row = exact((await file.slice(0, SAMPLE_BYTES).text()).split("\n").find((line) => line.trim()));
   } catch {
     return; // Parquet, or a long or damaged line: the audit says what is wrong
   }
   if (row === null || typeof row !== "object" || Array.isArray(row)) return;
   const columns = Object.entries(row).flatMap(([name, value]) =>
-    value !== null && typeof value === "object" && !Array.isArray(value) ? [name, ...Object.keys(value).map((part) => `${name}.${part}`)] : [name]);
+    value !== null && typeof value === "object" && !Array.isArray(value) && !isKept(value) ? [name, ...Object.keys(value).map((part) => `${name}.${part}`)] : [name]);
   byId("columns").replaceChildren(...columns.slice(0, 200).map((value) => make("option", { value })));
   for (const [name, usual] of Object.entries(USUAL)) field(name).value = usual.find((each) => columns.includes(each)) || "";
   if (!byId("judge").value && !LABELS.some((label) => row[label])) byId("judge").value = row.test_cases ? "verifier:code" : "verifier:math";
@@ -107,7 +110,7 @@ async function begin() {
     location.hash = id;
   } catch (error) {
     if (error.name === "AbortError") return;
-    say(chosen ? `The file could not be sent: ${error.message}. If it has changed, choose it again.` : `The service does not answer: ${error.message}`);
+    say(chosen ? "The file could not be sent. Check that the service runs. If the file has changed, choose it again." : error.message);
   } finally {
     byId("go").disabled = false;
     byId("go").textContent = "Audit";
@@ -117,12 +120,14 @@ async function begin() {
 /** Show the audit that the address names. */
 function open() {
   const id = location.hash.slice(1);
-  if (!/^[0-9a-f]{32}$/.test(id)) return;
+  asking += 1;
+  byId("found").hidden = true;
+  if (!/^[0-9a-f]{32}$/.test(id)) return id ? say("This link names no audit. Begin one, or choose one of the list.") : null;
+  say("");
   tag = null;
   kinds.clear();
   byId("kinds").replaceChildren();
   byId("taken").textContent = "";
-  asking += 1;
   poll(id, asking);
 }
 
@@ -131,16 +136,17 @@ async function poll(id, turn) {
   try {
     const reply = await call(`/v1/audits/${id}`, { cache: "no-store", headers: tag ? { "If-None-Match": tag } : {} });
     if (turn !== asking) return;
+    if (byId("said").textContent.endsWith(ASKED_AGAIN)) say("");
     if (reply.status !== 304) {
       if (!reply.ok) {
         byId("found").hidden = true;
         return say(await problem(reply));
       }
       tag = reply.headers.get("ETag");
-      show(await reply.json());
+      show(exact(await reply.text()));
     }
   } catch (error) {
-    say(`The service does not answer: ${error.message}. It is asked again.`);
+    say(`${error.message} ${ASKED_AGAIN}`);
   }
   if (!shown || shown.audit_id !== id || shown.state === "running") setTimeout(() => poll(id, turn), POLL_MS);
   else json("/v1/audits").then((kept) => earlier(kept.audits), (error) => say(error.message));
@@ -222,7 +228,7 @@ function newKind(kind) {
 }
 
 function exampleRow(example) {
-  const told = Object.entries(example.told).map(([name, value]) => make("span", { class: "told" }, `${name}: `, make("code", {}, make("bdi", {}, String(value)))));
+  const told = Object.entries(example.told).map(([name, value]) => make("span", { class: "told" }, `${name}: `, make("code", {}, make("bdi", {}, plain(value)))));
   return make("tr", {},
     make("td", {}, number(example.row), example.id ? make("span", { class: "told quiet" }, make("bdi", {}, example.id)) : ""),
     make("td", {}, make("bdi", {}, example.message)),
@@ -231,7 +237,7 @@ function exampleRow(example) {
 }
 
 function fixOf(fix) {
-  const value = typeof fix.value === "string" ? fix.value : JSON.stringify(fix.value);
+  const value = plain(fix.value);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     byId("taken").textContent = "Copied.";

@@ -1,5 +1,6 @@
 /** A form for a verifier's parameters, made from their JSON schema. */
 import { make } from "./dom.js";
+import { exact } from "./exact.js";
 
 /**
  * Fill `box` with a control for each parameter except the reference.
@@ -69,7 +70,7 @@ function text(value) {
 function json(value) {
   const element = make("textarea", { rows: 1, spellcheck: "false" });
   element.value = value === undefined || value === null ? "" : JSON.stringify(value);
-  return { element, read: () => (element.value.trim() === "" ? absent(null, value) : JSON.parse(element.value)) };
+  return { element, read: () => (element.value.trim() === "" ? absent(null, value) : exact(element.value)) };
 }
 
 /** Null for an empty control; undefined where the parameter has no default, so that it is left out. */

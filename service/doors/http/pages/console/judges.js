@@ -1,16 +1,19 @@
 /** The page Judges and boxes: how the models and the boxes behind the verifiers do, and what tenants have used. */
-import { json, whenKeyIsGiven } from "./call.js";
+import { Unreachable, json, sentence, whenKeyIsGiven } from "./call.js";
 import { said } from "./chart.js";
 import { byId, make } from "./dom.js";
 import { asked, usage } from "./usage.js";
 
 const POLL_MS = 5000;
+/** An answer that takes longer counts as none. */
+const PATIENCE_MS = 30000;
+const soon = () => ({ signal: AbortSignal.timeout(PATIENCE_MS) });
 let timer = 0;
 
 async function poll() {
   clearTimeout(timer);
   if (document.hidden) return;
-  await Promise.all([show("judges", () => json("/v1/judges"), judges), show("boxes", () => json("/v1/sandbox"), boxes), show("usage", asked, usage)]);
+  await Promise.all([show("judges", () => json("/v1/judges", soon()), judges), show("boxes", () => json("/v1/sandbox", soon()), boxes), show("usage", () => asked(soon()), usage)]);
   clearTimeout(timer);
   timer = setTimeout(poll, POLL_MS);
 }
@@ -26,8 +29,8 @@ async function show(id, ask, render) {
     text = JSON.stringify(answer);
     parts = () => render(answer);
   } catch (error) {
-    text = error.message;
-    parts = () => [make("p", { class: "failed", role: "status" }, `${error.message} The page tries again.`)];
+    text = error instanceof Unreachable ? `${error.message} The page asks again.` : error.message;
+    parts = () => [make("p", { class: "failed", role: "status" }, text)];
   }
   if (shown.get(id) === text) return;
   shown.set(id, text);
@@ -121,7 +124,7 @@ function boxes(described) {
   const { ready = 0, busy = 0 } = described.boxes;
   const cards = [
     card(described.kind || "No boxes", [style, word], [
-      ["State", [meaning, described.message].filter(Boolean).join(" ")],
+      ["State", [meaning, sentence(described.message)].filter(Boolean).join(" ")],
       ["Isolation", described.isolation || "none"],
       ["Boxes", `${described.slots} may work at once; ${busy} do, ${ready} are ready`],
       ["Waiting", `${described.waiting_programs} programs`],

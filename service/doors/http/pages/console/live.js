@@ -1,10 +1,12 @@
 /** The page Live: what this replica did in the last hour, and does now. */
-import { json, whenKeyIsGiven } from "./call.js";
+import { Unreachable, json, whenKeyIsGiven } from "./call.js";
 import { COLOURS, Plot, highest, keyLine, last, mean, said } from "./chart.js";
 import { byId, make } from "./dom.js";
 
 const STEPS = 720;
 const RETRY_MS = 5000;
+/** An answer that takes longer counts as none. */
+const PATIENCE_MS = 30000;
 /** The drawing of a frame may take so long. What is left comes in the next. */
 const FRAME_MS = 8;
 
@@ -21,12 +23,12 @@ async function poll() {
   asking = true;
   let wait = hour.step_s * 1000;
   try {
-    const past = await json(hour.replica ? `/v1/series?since=${hour.until}` : "/v1/series");
+    const past = await json(hour.replica ? `/v1/series?since=${hour.until}` : "/v1/series", { signal: AbortSignal.timeout(PATIENCE_MS) });
     if (hour.replica && past.replica !== hour.replica) take(await json("/v1/series"));
     else take(past);
     say(`Replica ${hour.replica}, a figure each ${hour.step_s} s, the last at ${time(hour.until)}. Other replicas have their own figures.`);
   } catch (error) {
-    say(error instanceof TypeError ? "The service cannot be reached. The page asks again." : error.message, true);
+    say(error instanceof Unreachable ? `${error.message} The page asks again.` : error.message, true);
     wait = RETRY_MS;
   } finally {
     asking = false;

@@ -1,6 +1,7 @@
 /** The log: stored records searched, counted and opened. The address holds the search, so that it can be shared. */
 import { byId, make } from "./dom.js";
 import { call, json, problem, whenKeyIsGiven } from "./call.js";
+import { exact } from "./exact.js";
 import { bars, histogram, overTime } from "./bars.js";
 import { packed } from "./share.js";
 import { verdict } from "./verdict.js";
@@ -10,10 +11,12 @@ const CELL_CHARS = 160;
 const RESULT = ["id", "status", "score", "reward", "reason", "verifier", "version", "recipe", "extracted", "detail", "checks", "cached", "elapsed_ms"];
 const form = byId("filters");
 const hasPlayground = Boolean(document.querySelector('nav a[href="/"]'));
+const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const words = (reason) => reason.replaceAll("_", " ");
 const number = (value) => (value === null || value === undefined ? "" : String(Number(value.toFixed(4))));
 const count = (value) => value.toLocaleString("en");
 let following = null;
+let openRow = null;
 let asked = null;
 let timer = null;
 
@@ -30,9 +33,24 @@ function query() {
   return given;
 }
 
+/** The search and the open record, for the address. */
+function address() {
+  const given = query();
+  if (openRow !== null) given.set("record", openRow);
+  return String(given);
+}
+
+/** Put what is shown into the address: a step to go back from, or in place of the present one. */
+function keep(step = "pushState") {
+  if (location.hash.slice(1) !== address()) history[step](null, "", `#${address()}`);
+}
+
 /** Fill the form with the search in the address. */
 function fromAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
+  fill(new URLSearchParams(location.hash.slice(1)));
+}
+
+function fill(given) {
   for (const field of form.elements) {
     if (!field.name) continue;
     const value = given.get(field.name);
@@ -40,20 +58,32 @@ function fromAddress() {
   }
 }
 
-/** Search for what is in the form. `isQuiet` leaves the open record and the place on the page. */
-async function search(isQuiet = false) {
+/** Show the search and the record in the address. */
+async function goOn() {
+  fromAddress();
+  const row = new URLSearchParams(location.hash.slice(1)).get("record");
+  if (row !== openRow) byId("opened").hidden = true;
+  const isNew = row !== null && row !== openRow;
+  openRow = row;
+  await search("replaceState");
+  if (isNew && openRow === row) await open(row);
+}
+
+/** Search for what is in the form. `isQuiet` leaves what is said until there is an answer. */
+async function search(step = "pushState", isQuiet = false) {
   clearTimeout(timer);
   if (asked) asked.abort();
   const mine = (asked = new AbortController());
   const given = query();
-  if (location.hash.slice(1) !== String(given)) history.replaceState(null, "", `#${given}`);
+  keep(step);
   if (!isQuiet) say("Reading the log …");
   const filters = new URLSearchParams(given);
   filters.delete("order");
   try {
     const page = await json(`/v1/log?${given}`, { signal: mine.signal });
+    showRows(page);
+    if (!isQuiet) say("Counting …");
     const found = await json(`/v1/log/summary?${filters}`, { signal: mine.signal });
-    showRows(page, found.records);
     showSummary(found);
     say(...told(found));
   } catch (error) {
@@ -62,7 +92,7 @@ async function search(isQuiet = false) {
     say(error.message);
     return;
   }
-  if (byId("refresh").checked) timer = setTimeout(() => search(true), REFRESH_MS);
+  if (byId("refresh").checked) timer = setTimeout(() => search("replaceState", true), REFRESH_MS);
 }
 
 const say = (...said) => byId("said").replaceChildren(...said);
@@ -108,12 +138,12 @@ function failures(groups) {
     make("table", {}, make("caption", {}, "Not judged"), make("thead", {}, make("tr", {}, ["records", "judge", "status", "reason", "message"].map((head) => make("th", { scope: "col" }, head)), make("td", {}))), make("tbody", {}, rows))));
 }
 
-function showRows(page, records) {
+function showRows(page) {
   following = page.next;
   const heads = ["time (UTC)", "judge", "status", "reward", "reason", "answer"];
   const body = make("tbody", {}, page.rows.map(rowOf));
   byId("rows").replaceChildren(make("table", { class: "records", "aria-label": "Records" }, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), body));
-  byId("records").hidden = !records;
+  byId("records").hidden = !page.rows.length;
   byId("more").hidden = !following;
 }
 
@@ -150,13 +180,18 @@ async function more() {
 /** Open a record in place. */
 async function open(row) {
   const box = byId("opened");
+  openRow = row;
+  keep();
   box.hidden = false;
   box.replaceChildren(make("p", { class: "quiet" }, "Reading …"));
+  let parts;
   try {
-    box.replaceChildren(...opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`)));
+    parts = opened(await json(`/v1/log/record?${new URLSearchParams({ row })}`, {}, exact));
   } catch (error) {
-    box.replaceChildren(make("p", { class: "failed" }, error.message));
+    parts = [make("p", { class: "failed" }, error.message), make("button", { type: "button", onclick: close }, "Close")];
   }
+  if (openRow !== row) return;
+  box.replaceChildren(...parts);
   box.focus();
   box.scrollIntoView({ block: "nearest" });
 }
@@ -165,9 +200,9 @@ function opened(record) {
   const isRedacted = record.response_sha256 !== null;
   const item = itemOf(record);
   const lasting = ["time", "id", "data_source", "run_id", "tenant", "tag", "request_id", "metadata"].filter((name) => record[name] !== null)
-    .map((name) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, typeof record[name] === "string" ? record[name] : JSON.stringify(record[name]))));
+    .map((name) => make("tr", {}, make("th", { scope: "row" }, words(name)), make("td", { dir: "auto" }, plain(record[name]))));
   return [
-    make("div", { class: "row" }, make("h3", {}, `Record ${record.id ?? ""}`), make("button", { type: "button", onclick: close }, "Close")),
+    make("div", { class: "row" }, make("h3", {}, `Record ${record.id === null ? "" : plain(record.id)}`), make("button", { type: "button", onclick: close }, "Close")),
     ...links(record, item, isRedacted),
     ...explained(record, item),
     ...["prompt", "response", "reference"].map((name) => text(name, record)),
@@ -209,7 +244,7 @@ function itemOf(record) {
 /** The log holds a reference that is no text as JSON. */
 function structured(reference) {
   if (!/^[[{]/.test(reference)) return reference;
-  try { return JSON.parse(reference); } catch { return reference; }
+  try { return exact(reference); } catch { return reference; }
 }
 
 function text(name, record) {
@@ -229,6 +264,8 @@ function shown(whole) {
 
 function close() {
   byId("opened").hidden = true;
+  openRow = null;
+  keep();
   byId("rows").querySelector("button")?.focus();
 }
 
@@ -251,12 +288,11 @@ async function download(format) {
 
 form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
 for (const field of form.elements) if (field.tagName === "SELECT") field.addEventListener("change", () => search());
-byId("clear").addEventListener("click", () => { history.replaceState(null, "", "#"); fromAddress(); search(); });
-byId("refresh").addEventListener("change", () => search(true));
+byId("clear").addEventListener("click", () => { fill(new URLSearchParams()); search(); });
+byId("refresh").addEventListener("change", () => search("replaceState", true));
 byId("more").addEventListener("click", more);
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => download(button.dataset.export));
-addEventListener("hashchange", () => { fromAddress(); search(); });
+addEventListener("hashchange", goOn);
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !byId("opened").hidden) close(); });
 whenKeyIsGiven(() => search());
-fromAddress();
-search();
+goOn();

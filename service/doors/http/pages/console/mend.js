@@ -1,5 +1,7 @@
-/** Mends rows of a file of JSON lines. Only the mended lines are read as text; all others stay as they are. */
+/** Mends rows of a file of JSON lines. All but the mended values stays as it is, to the letter. */
 const NEWLINE = 10;
+/** A text, a bracket, or a number or word, where all else is commas, colons and spaces. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]|[^\s"{}[\],:]+/g;
 
 /**
  * The file with new values in some of its rows.
@@ -11,9 +13,8 @@ export async function mended(file, fixes) {
   const parts = [];
   let kept = 0;
   for (const [row, from, to] of await places(file, byRow)) {
-    const value = JSON.parse(await file.slice(from, to).text());
-    for (const fix of byRow.get(row)) put(value, fix.path, fix.value);
-    parts.push(file.slice(kept, from), JSON.stringify(value));
+    const line = await file.slice(from, to).text();
+    parts.push(file.slice(kept, from), byRow.get(row).reduce((text, fix) => put(text, fix.path, fix.value), line));
     kept = to;
   }
   return new Blob([...parts, file.slice(kept)], { type: "application/x-ndjson" });
@@ -37,11 +38,44 @@ async function places(file, wanted) {
   return found;
 }
 
-function put(value, path, part) {
-  const last = path.length - 1;
-  const holder = path.slice(0, last).reduce((held, name) => {
-    if (held[name] === null || typeof held[name] !== "object") held[name] = {};
-    return held[name];
-  }, value);
-  Object.defineProperty(holder, path[last], { value: part, writable: true, enumerable: true, configurable: true });
+/** The text of a JSON object with a new value at a path. What is not there is added. */
+function put(text, path, value) {
+  const whole = found(text, path);
+  if (whole) return spliced(text, whole, JSON.stringify(value));
+  let depth = path.length - 1;
+  while (depth && !found(text, path.slice(0, depth))) depth -= 1;
+  const [start, end] = found(text, path.slice(0, depth));
+  const added = path.slice(depth).reduceRight((part, name) => `{${JSON.stringify(name)}: ${part}}`, JSON.stringify(value));
+  if (text[start] !== "{") return spliced(text, [start, end], added);
+  const isEmpty = !text.slice(start + 1, end - 1).trim();
+  return spliced(text, [end - 1, end - 1], `${isEmpty ? "" : ", "}${added.slice(1, -1)}`);
+}
+
+const spliced = (text, [start, end], part) => text.slice(0, start) + part + text.slice(end);
+
+/** Where the value at a path begins and ends in a JSON text; of a name that stands twice the last counts, as for JSON.parse. */
+function found(text, path) {
+  const open = [];
+  let range = null;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    const inside = open.at(-1);
+    const end = index + token.length;
+    if (token === "}" || token === "]") {
+      open.pop();
+      if (inside.isWanted) range = [inside.start, end];
+      if (open.length) open.at(-1).name = null;
+    } else if (inside && inside.isObject && inside.name === null) {
+      inside.name = JSON.parse(token);
+    } else {
+      const isOnTheWay = open.length <= path.length && open.every((each, depth) => each.name === path[depth]);
+      const isWanted = isOnTheWay && open.length === path.length;
+      if (isOnTheWay) range = null;
+      if (token === "{" || token === "[") open.push({ isObject: token === "{", name: null, start: index, isWanted });
+      else {
+        if (isWanted) range = [index, end];
+        if (inside) inside.name = null;
+      }
+    }
+  }
+  return range;
 }

@@ -1,11 +1,14 @@
 /** The playground: choose a verifier or a recipe, write a response, and see the verdict as you type. */
 import { byId, make } from "./dom.js";
-import { call, json, problemIn, whenKeyIsGiven } from "./call.js";
+import { call, json, problem, whenKeyIsGiven } from "./call.js";
+import { exact } from "./exact.js";
 import { paramsForm } from "./form.js";
 import { forms, packed, unpacked } from "./share.js";
 import { verdict } from "./verdict.js";
 
 const PAUSE_MS = 300;
+/** Browsers do not take longer addresses. */
+const MAX_LINK_CHARS = 1_000_000;
 const fields = { response: byId("response"), reference: byId("reference"), prompt: byId("prompt"), isJson: byId("is-json") };
 let catalogue = [];
 let chosen = null;
@@ -21,9 +24,15 @@ async function start() {
     ...recipes.recipes.map((each) => ({ kind: "recipe", name: each.name, summary: each.about || each.checks.map((check) => check.name).join(", "), examples: [], params_schema: {} })),
   ];
   list();
+  choose(catalogue.find((each) => each.name === "math") || catalogue[0]);
+  openLink();
+}
+
+/** Open the case in the address, if there is one. */
+function openLink() {
   const given = unpacked(location.hash.slice(1));
   if (given) open(given);
-  else choose(catalogue.find((each) => each.name === "math") || catalogue[0]);
+  else if (location.hash.length > 1) say("This link holds no whole case. Perhaps it was cut; copy it again.");
 }
 
 function list() {
@@ -59,29 +68,34 @@ function itemOf(entry, example) {
 function open(item) {
   const kind = item.recipe ? "recipe" : "verifier";
   const entry = catalogue.find((each) => each.kind === kind && each.name === item[kind]);
-  if (!entry) return say(`There is no ${kind} ${item[kind]}.`);
-  fields.response.value = typeof item.response === "string" ? item.response : JSON.stringify(item.response);
+  if (!entry) return say(item[kind] ? `This service has no ${kind} ${item[kind]}.` : "This link names no verifier and no recipe.");
+  fields.response.value = written(item.response);
   fields.isJson.checked = item.reference !== undefined && typeof item.reference !== "string";
   fields.reference.value = item.reference === undefined ? "" : fields.isJson.checked ? JSON.stringify(item.reference, null, 1) : item.reference;
-  fields.prompt.value = typeof item.prompt === "string" ? item.prompt : "";
+  fields.prompt.value = written(item.prompt ?? "");
   byId("prompt-box").open = Boolean(item.prompt);
   return choose(entry, item.params || {});
 }
 
 /** The case on the page. It raises where a field that must be JSON is not. */
 function itemOnPage() {
-  const item = { [chosen.kind]: chosen.name, response: fields.response.value };
-  if (fields.response.value.trimStart().startsWith('[{"')) {
-    try { item.response = JSON.parse(fields.response.value); } catch { /* a text that looks like messages */ }
-  }
+  const item = { [chosen.kind]: chosen.name, response: said(fields.response.value) };
   const reference = fields.reference.value;
   if (fields.isJson.checked && reference.trim()) {
-    try { item.reference = JSON.parse(reference); } catch (error) { throw new Error(`The reference is not JSON: ${error.message}`); }
+    try { item.reference = exact(reference); } catch (error) { throw new Error(`The reference is not JSON: ${error.message}`); }
   } else if (reference !== "") item.reference = reference;
-  if (fields.prompt.value) item.prompt = fields.prompt.value;
+  if (fields.prompt.value) item.prompt = said(fields.prompt.value);
   const params = chosen.kind === "verifier" ? readParams() : readParams().params || {};
   if (Object.keys(params).length) item.params = params;
   return item;
+}
+
+const written = (given) => (typeof given === "string" ? given : JSON.stringify(given));
+
+/** A text, or the messages that it holds as JSON. */
+function said(text) {
+  if (!text.trimStart().startsWith('[{"')) return text;
+  try { return exact(text); } catch { return text; }
 }
 
 function later() {
@@ -92,22 +106,38 @@ function later() {
 async function judge() {
   if (asked) asked.abort();
   byId("share").hidden = true;
-  if (!fields.response.value) return;
+  byId("copied").textContent = "";
+  if (!fields.response.value) return shown && rest();
   let item;
   try { item = itemOnPage(); } catch (error) { return say(error.message); }
-  asked = new AbortController();
+  const mine = (asked = new AbortController());
+  byId("verdict").ariaBusy = "true";
   try {
     const body = JSON.stringify({ items: [item], explain: true });
-    const reply = await call("/v1/score", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: asked.signal });
-    const said = await reply.json();
-    if (!reply.ok) return say(problemIn(said));
-    shown = item;
-    byId("verdict").replaceChildren(...verdict(item, said.results[0]));
-    byId("share").hidden = false;
-    history.replaceState(null, "", `#${packed(item)}`);
+    const reply = await call("/v1/score", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: mine.signal });
+    if (!reply.ok) return say(await problem(reply));
+    show(item, exact(await reply.text()).results[0]);
   } catch (error) {
-    if (error.name !== "AbortError") say(`The service does not answer: ${error.message}`);
+    if (error.name !== "AbortError") say(`${error.message} A change of the case asks again.`);
+  } finally {
+    if (mine === asked) byId("verdict").ariaBusy = null;
   }
+}
+
+/** Nothing is judged. */
+function rest() {
+  shown = null;
+  byId("verdict").replaceChildren(make("p", { class: "quiet" }, "Choose an example, or write a response."));
+}
+
+function show(item, result) {
+  shown = item;
+  byId("verdict").replaceChildren(...verdict(item, result));
+  byId("share").hidden = false;
+  const link = packed(item);
+  const fits = link.length <= MAX_LINK_CHARS;
+  document.querySelector('[data-copy="link"]').disabled = !fits;
+  history.replaceState(null, "", fits ? `#${link}` : " ");
 }
 
 function say(message) {
@@ -132,7 +162,6 @@ for (const button of document.querySelectorAll("[data-copy]"))
     byId("copied").textContent = "Copied.";
   });
 addEventListener("hashchange", () => {
-  const given = unpacked(location.hash.slice(1));
-  if (given) open(given);
+  if (catalogue.length) openLink();
 });
 start().catch((error) => say(error.message));

@@ -1,4 +1,5 @@
 /** The case on the page in the forms in which people take it along. */
+import { exact, isKept } from "./exact.js";
 
 const shell = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 
@@ -8,7 +9,7 @@ function python(value) {
   if (value === true) return "True";
   if (value === false) return "False";
   if (Array.isArray(value)) return "[" + value.map(python).join(", ") + "]";
-  if (typeof value === "object")
+  if (typeof value === "object" && !isKept(value))
     return "{" + Object.entries(value).map(([name, each]) => JSON.stringify(name) + ": " + python(each)).join(", ") + "}";
   return JSON.stringify(value);
 }
@@ -49,8 +50,8 @@ export function packed(item) {
 export function unpacked(fragment) {
   try {
     const text = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
-    const item = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (each) => each.charCodeAt(0))));
-    return item !== null && typeof item === "object" && typeof item.response === "string" ? item : null;
+    const item = exact(new TextDecoder().decode(Uint8Array.from(text, (each) => each.charCodeAt(0))));
+    return item !== null && typeof item === "object" && (typeof item.response === "string" || Array.isArray(item.response)) ? item : null;
   } catch {
     return null;
   }

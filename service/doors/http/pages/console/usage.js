@@ -7,10 +7,10 @@ const number = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 
 let path = "/v1/usage?all=true";
 
 /** The usage of all tenants; of the reader's own, with its runs, if the key may see no more. */
-export async function asked() {
-  const reply = await call(path);
+export async function asked(options) {
+  const reply = await call(path, options);
   if (reply.status === 403) path = "/v1/usage";
-  return reply.ok ? reply.json() : json(path);
+  return reply.ok ? reply.json() : json(path, options);
 }
 
 export function usage(report) {

@@ -100,11 +100,19 @@ function mentions(found) {
 /** What judges were asked, and what they answered: of a recipe, by each of its checks. */
 function asked(result) {
   const by = result.checks ? result.checks.map((check) => [check.name, check.detail]) : [["judge", result.detail]];
-  return by.flatMap(([name, detail]) => ((detail && detail.asked) || []).map((question, place, all) => make("details", { class: "asked" },
+  return by.flatMap(([name, detail]) => ((detail && detail.asked) || []).map((question, place, all) => make("details", { class: "asked", open: result.status === "failed" },
     make("summary", {}, `Asked of ${name}${all.length > 1 ? `, ${place + 1} of ${all.length}` : ""}: ${question.answers.length} answer${question.answers.length === 1 ? "" : "s"}`),
     make("details", {}, make("summary", {}, "Prompt"), question.messages.flatMap((message) => [make("p", { class: "quiet" }, message.role), make("pre", { dir: "auto", tabindex: 0 }, message.content)])),
     question.answers.map((each) => make("details", { open: true }, make("summary", {}, answered(each)), make("pre", { dir: "auto", tabindex: 0 }, each.text))),
-    (question.failures || []).map((kind) => make("p", { class: "failed" }, `One more was asked, without a verdict: ${words(kind)}`)))));
+    (question.failures || []).map(withoutVerdict))));
+}
+
+/** A vote that gave no verdict: what the model wrote, or each call of an endpoint and why it failed. */
+function withoutVerdict(failure) {
+  const { kind, endpoint, text, attempts = [] } = failure;
+  const said = make("p", { class: "failed" }, `${endpoint || "A vote"} without a verdict: ${words(kind)}`);
+  if (text) return make("div", {}, said, make("pre", { dir: "auto", tabindex: 0, "aria-label": `What ${endpoint} wrote` }, text));
+  return make("div", {}, said, attempts.length ? make("ol", { "aria-label": "Calls" }, attempts.map((each) => make("li", {}, `${each.endpoint}: ${words(each.kind)}${each.status ? `, HTTP ${each.status}` : ""}`))) : null);
 }
 
 const answered = (each) => `${each.endpoint}${each.model && each.model !== each.endpoint ? ` (${each.model})` : ""}: ${plain(each.value)}, score ${each.score}${each.cached ? ", remembered" : ""}`;
