@@ -23,7 +23,7 @@ import pytest
 from hypothesis import settings
 
 from tests.dockerd import NoDocker, docker_with_image
-from tests.forked_servers import ForkedServer, Seed
+from tests.forked_servers import ForkedServer, Seed, lend_zygotes
 from tests.lanes import ALONE, LANES, is_of
 from tests.waiting import PATIENCE_S, eventually
 
@@ -102,6 +102,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError("pytest-xdist does not see the groups of tests")
     global _seed
     _seed = Seed(ROOT)  # the imports are done; some set variables
+    lend_zygotes(_seed)
 
 
 def _lateness(item: pytest.Item) -> int:

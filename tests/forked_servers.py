@@ -6,6 +6,8 @@ at it), settings, streams, signals, children and exit code. Only what modules do
 
     test ── arguments, settings, streams ──► seed (tests/server_seed.py), which forks ──► server
     test ◄── its number, later how it ended ── seed
+
+Workers of the tests' own process are forked from the seed, too, once it runs (`lend_zygotes`).
 """
 
 import atexit
@@ -20,22 +22,30 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import IO, Self
+from typing import IO, Any, Self
+
+import msgspec
+
+from sandbox.workers import link
+from sandbox.workers.frames import Order
 
 _MANY_BYTES = 65536
 _END_S = 60.0
 _MARK = "sandbox.workers"
 """This mark is on the command line of every process that workers are forked from."""
-_OWN = ("REWARDLINE_", "PYTEST_")
-"""Variables that a server reads after the fork, or never."""
+_OWN = ("REWARDLINE_", "PYTEST_", "PYTHONPATH", "SYMPY_GROUND_TYPES", "OPENBLAS_NUM_THREADS")
+"""Variables that a server reads after the fork, or never, or that our own modules set when they are imported. The
+folders of PYTHONPATH come before the seed's own."""
+_PRODUCT = "verifiers."
+"""The seed has imported and warmed all tasks of these modules."""
 
 
 class ForkedServer:
     """A running forked server. It has the part of `subprocess.Popen` that tests need."""
 
-    def __init__(self, pid: int, stdout: IO[str], ending: socket.socket) -> None:
+    def __init__(self, pid: int, stdout: IO[str] | None, ending: socket.socket) -> None:
         self.pid = pid
-        self.stdout: IO[str] | None = stdout
+        self.stdout = stdout
         self.returncode: int | None = None
         self._ending = ending
         self._lock = Lock()
@@ -67,6 +77,7 @@ class ForkedServer:
                 status = self._ending.recv(_MANY_BYTES)
                 assert status, "the process that servers are forked from has ended"
                 self.returncode = os.waitstatus_to_exitcode(int(status))
+                self._ending.close()
             return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -87,7 +98,7 @@ class Seed:
         """The servers work in `folder`."""
         self._folder = folder
         self._environment = _foreign(os.environ)
-        self._cores = os.sched_getaffinity(0)
+        self._paths = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
         self._control: socket.socket | None = None
         self._lock = Lock()
 
@@ -95,20 +106,37 @@ class Seed:
         """Whether the seed can fork a server with these variables, started here: nothing from outside may differ for
         the server.
         """
-        return _foreign(environment) == self._environment and os.sched_getaffinity(0) == self._cores
+        return _foreign(environment) == self._environment
 
     def fork(self, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[str]) -> ForkedServer:
-        """Run `rewardline` with these arguments and variables."""
+        """Run `rewardline` with these arguments and variables, on the cores of the calling thread."""
         own = {name: value for name, value in environment.items() if name.startswith(_OWN)}
-        request = json.dumps([arguments, own]).encode()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         readable, writable = os.pipe()
         stdout = open(readable, encoding="utf-8")  # noqa: SIM115 - closed with the server
         try:
-            socket.send_fds(self._begun(), [request], [writable, stderr.fileno(), theirs.fileno()])
+            return self._fork([arguments, own], writable, stderr.fileno(), stdout)
         finally:
             os.close(writable)
-            theirs.close()
+
+    def fork_zygote(self, order: Order) -> tuple[ForkedServer, socket.socket]:
+        """Fork a process for workers, as `sandbox.workers.link` starts one. The socket is its control."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, open(os.memfd_create("order"), "w+b") as file:
+            file.write(msgspec.msgpack.encode(order))
+            file.seek(0)
+            process = self._fork([None, {}], theirs.fileno(), file.fileno(), None)
+        ours.setblocking(False)
+        return process, ours
+
+    @property
+    def has_begun(self) -> bool:
+        return self._control is not None
+
+    def _fork(self, what: list[Any], one: int, other: int, stdout: IO[str] | None) -> ForkedServer:
+        request = json.dumps([*what, sorted(os.sched_getaffinity(0))]).encode()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            socket.send_fds(self._begun(), [request], [one, other, theirs.fileno()])
         number = ours.recv(_MANY_BYTES)
         assert number, "the process that servers are forked from has ended"
         return ForkedServer(int(number), stdout, ours)
@@ -121,12 +149,23 @@ class Seed:
                     process = subprocess.Popen(
                         [sys.executable, "-m", "tests.server_seed", str(theirs.fileno()), _MARK],
                         cwd=self._folder,
-                        env=self._environment | {"PYTHONHASHSEED": "0"},  # workers have it
+                        env=self._environment | self._paths | {"PYTHONHASHSEED": "0"},  # workers have it
                         stdout=subprocess.DEVNULL,
                         pass_fds=[theirs.fileno()],
                     )
                 atexit.register(_end, self._control, process)
             return self._control
+
+
+def lend_zygotes(seed: Seed) -> None:
+    """From now on the workers of this process are forked from the seed, if it has begun and has imported their tasks."""
+    launch = link._launch
+
+    def lent(order: Order) -> tuple[Any, socket.socket]:
+        known = all(module.startswith(_PRODUCT) for module, *_ in order.tasks)
+        return seed.fork_zygote(order) if known and seed.has_begun else launch(order)
+
+    link._launch = lent
 
 
 def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:

@@ -63,12 +63,17 @@ def be_forked(control: socket.socket) -> None:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            arguments, own, cores = json.loads(request)
+            os.sched_setaffinity(0, cores)
+            if arguments is None:
+                _become_zygote(*fds[:2])
             for number, stream in enumerate(fds[:2], start=1):
                 os.dup2(stream, number)
             for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
                 os.close(fd)
-            arguments, own = json.loads(request)
             sys.argv[1:] = arguments
+            folders = own.get("PYTHONPATH", "").split(os.pathsep)
+            sys.path[1:1] = [folder for folder in folders if folder and folder not in sys.path]
             _fork_zygote()
             os.environ.update(own)
             return
@@ -116,7 +121,10 @@ def _fork_zygote() -> None:
     pid = os.fork()
     if pid == 0:
         ours.close()
-        _become_zygote(theirs)
+        said, fds, _, _ = socket.recv_fds(theirs, _MANY_BYTES, 2)
+        if not said:
+            os._exit(0)
+        _become_zygote(*fds)
     theirs.close()
     link._launch = partial(_launch, ours, pid, link._launch)
 
@@ -133,13 +141,9 @@ def _launch(door: socket.socket, pid: int, launch_another: Any, order: Order) ->
     return _Zygote(pid), ours
 
 
-def _become_zygote(door: socket.socket) -> NoReturn:
-    """Become a zygote, with nothing of the server except its standard error, as `link._launch` starts one."""
+def _become_zygote(control: int, order: int) -> NoReturn:
+    """Become a zygote, with nothing of its parent except standard error, as `link._launch` starts one."""
     try:
-        said, fds, _, _ = socket.recv_fds(door, _MANY_BYTES, 2)
-        if not said:
-            os._exit(0)
-        control, order = fds
         os.setsid()
         os.chdir("/")
         os.environ.clear()

@@ -8,11 +8,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sandbox.workers import Workers
+from tests.benchmarks.servers import on_cores
 from tests.chaos.servers import command_line
-from tests.conftest import ROOT, Serve, rewardline
+from tests.conftest import ROOT, Serve, rewardline, serving
 from tests.forked_servers import ForkedServer, Seed
 from tests.processes import children
+from tests.service.slow_verifier import installed
 from tests.waiting import PATIENCE_S, eventually
+from verifiers import registry
+from verifiers.base import Item, Resources
 
 
 def test_servers_of_tests_are_forked_and_end_as_others_do(serve: Serve) -> None:
@@ -45,6 +50,31 @@ def test_what_workers_are_forked_from_has_nothing_of_the_server_and_ends_with_it
     served.process.kill()
     served.process.wait(PATIENCE_S)
     eventually(lambda: not Path(f"/proc/{zygote}").exists())
+
+
+def test_a_server_has_its_own_plugins_and_the_cores_of_its_caller(tmp_path: Path) -> None:
+    first = min(os.sched_getaffinity(0))
+    with (
+        on_cores([first]),
+        serving(tmp_path / "log.jsonl", (), installed(tmp_path / "plugins"), sandbox="none") as served,
+    ):
+        assert isinstance(served.process, ForkedServer)
+        assert os.sched_getaffinity(served.process.pid) == {first}
+        assert "slow" in {entry["name"] for entry in httpx.get(f"{served.url}/v1/verifiers").json()["verifiers"]}
+
+
+async def test_workers_of_a_test_are_forked_and_end_as_others_do() -> None:
+    assert rewardline("recipes", "list").returncode == 0  # the seed has begun
+    workers, before = Workers(1), children()
+    entry = registry.load(Resources(workers))["math"]
+    await workers.start()
+    try:
+        assert children() == before
+        reference = entry.verifier.params.model_validate_json('{"reference": "x+1"}')
+        items = [Item(text, reference) for text in (r"\boxed{1+x}", r"\boxed{2+x}")]
+        assert [verdict.score for verdict in await entry.verifier.score(items)] == [1.0, 0.0]
+    finally:
+        await workers.stop()
 
 
 def test_commands_are_told_by_what_they_print_and_their_exit_code() -> None:

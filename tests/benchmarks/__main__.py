@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -11,31 +12,10 @@ import typer
 import uvloop
 from rich.console import Console
 
-from tests.benchmarks import (
-    box_speed,
-    doors,
-    judge_speed,
-    math_speed,
-    memory,
-    rule_speed,
-    servers,
-    single,
-    teams,
-    trainer_step,
-)
+from tests.benchmarks import servers
+from tests.benchmarks.parts import BENCHMARKS
 from tests.benchmarks.report import Effort, Report, machine
 
-BENCHMARKS = {
-    "a": doors.run,
-    "b": single.run,
-    "c": math_speed.run,
-    "d": memory.run,
-    "e": box_speed.run,
-    "f": rule_speed.run,
-    "g": judge_speed.run,
-    "h": trainer_step.run,
-    "i": teams.run,
-}
 _FILE_COLUMNS = 150
 
 
@@ -61,7 +41,8 @@ def main(
     os.sched_setaffinity(0, servers.cores()[-1:])
     for name in only.split(","):
         started = perf_counter()
-        for report in uvloop.run(BENCHMARKS[name](effort)):
+        part = import_module(f"tests.benchmarks.{BENCHMARKS[name]}")
+        for report in uvloop.run(part.run(effort)):
             report.show(console)
             reports.append(report)
         console.print(f"{perf_counter() - started:.0f} s\n")

@@ -50,7 +50,7 @@ async def run(effort: Effort) -> list[Report]:
     os.sched_setaffinity(0, servers.cores())
     rounds, tests = effort.of((5, 1000), (2, 200), (1, 20))
     try:
-        reports = [await _rates(rounds, tests), await _kinds(rounds, effort.of(60, 20, 2))]
+        reports = [await _rates(rounds, tests), await _kinds(rounds, effort.of(60, 20, 2), effort.of(3, 3, 1))]
         reports += [await _false_time_outs(effort.of(12, 4, 1))]
         reports += await _through_http(rounds, effort.of(100, 20, 2), effort.of(200, 200, 8))
         reports += await _volume(effort.of(1000, 50, 4), effort.of(100, 100, 10))
@@ -250,25 +250,25 @@ async def _done(sandbox: Sandbox, program: Program, runs: Sequence[Run]) -> list
 # --- one program at a time
 
 
-async def _kinds(rounds: int, programs: int) -> Report:
+async def _kinds(rounds: int, programs: int, least: int) -> Report:
     """Seconds of one program at a time, as medians over programs, against one bare start."""
     spent: dict[str, list[float]] = {}
     async with contextlib.AsyncExitStack() as stack:
         boxes = {name: await stack.enter_async_context(_started(make)) for name, make in _backends(slots=1).items()}
         for _ in range(rounds):
             _add(spent, "bare start", await _timed(lambda: asyncio.to_thread(_bare_starts_alone), programs))
-            _add(spent, "bare python -m pytest", await _timed(lambda: asyncio.to_thread(_bare_pytest), 3))
+            _add(spent, "bare python -m pytest", await _timed(lambda: asyncio.to_thread(_bare_pytest), least))
             for name, sandbox in boxes.items():
                 for kind, (program, runs) in _KINDS.items():
                     one = partial(_done, sandbox, program, runs)
                     if await _can(one):
-                        _add(spent, f"{name}: {kind}", await _timed(one, max(3, programs // len(runs) // 2)))
+                        _add(spent, f"{name}: {kind}", await _timed(one, max(least, programs // len(runs) // 2)))
                 if "cpp" in sandbox.languages and name == "Docker":
                     for kind, source in (
                         ("C++ by precompiled header", CPP),
                         ("C++ cold", CPP_COLD),
                     ):
-                        _add(spent, f"{name}: {kind}", [await _compiled(sandbox, source) for _ in range(2)])
+                        _add(spent, f"{name}: {kind}", [await _compiled(sandbox, source) for _ in range(min(2, least))])
     bare = median(spent["bare start"])
     rows: list[dict[str, Cell]] = [
         {"what": name, "ms": 1000 * median(values), "bare starts": median(values) / bare}
@@ -322,8 +322,7 @@ def _bare_starts_alone() -> None:
 
 def _bare_pytest() -> None:
     text = _PYTEST.replace("from solution import add", FUNCTION)
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(".build/pytest")
+    Path(".build/pytest").mkdir(parents=True, exist_ok=True)
     with open(".build/pytest/test_add.py", "w", encoding="utf-8") as file:
         file.write(text)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "test_add.py"]

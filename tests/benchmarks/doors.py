@@ -53,7 +53,7 @@ async def run(effort: Effort) -> list[Report]:
             rivals = [stack.enter_context(servers.bare(kind, cores[:1])) for kind in kinds]
             for size in sizes:
                 contestants = await _contestants(door, size, service, rivals)
-                rounds, seconds = effort.of((5, 0.8 if size == 8192 else 0.4), (2, 0.3), (1, 0.3))
+                rounds, seconds = effort.of((5, 0.8 if size == 8192 else 0.4), (2, 0.3), (1, 0.1))
                 await compete(door, contestants, _CONNECTIONS[size], rounds, seconds)
                 rows += [{"door": door, "batch": size, **row} for row in _rows(contestants, len(rivals))]
     note = (

@@ -16,6 +16,8 @@ from tests.processes import descendants
 _COUNTS = {"exact_match": 1_000_000, "numeric": 200_000, "math": 1_000_000}
 _POINTS = 10
 _BATCH_ITEMS = 250
+_FEW_ITEMS = 25
+"""Items of a batch at a glance."""
 _CACHE_MB = 8
 _MATH = (
     ("N", "N"),
@@ -36,13 +38,14 @@ _READ = 4
 async def run(effort: Effort) -> list[Report]:
     rows: list[dict[str, Cell]] = []
     slopes: list[dict[str, Cell]] = []
+    size = effort.of(_BATCH_ITEMS, _BATCH_ITEMS, _FEW_ITEMS)
     with servers.ours(servers.cores(), sandbox="none", cache_memory_mb=str(_CACHE_MB)) as service:
         for verifier, count in _COUNTS.items():
-            points = await _watch(service, verifier, effort.of(count, count // 10, _POINTS * _BATCH_ITEMS))
+            points = await _watch(service, verifier, effort.of(count, count // 10, _POINTS * size), size)
             rows += points
             slopes.append({"verifier": verifier, "items": points[-1]["items"], **_slopes(points[_POINTS // 2 :])})
     note = (
-        f"Small new items over HTTP in batches of {_BATCH_ITEMS}, one server for all, cache of {_CACHE_MB} MB; "
+        f"Small new items over HTTP in batches of {size}, one server for all, cache of {_CACHE_MB} MB; "
         "workers include the process they are forked from. Math: numbers, fractions, quantities, sets and expressions."
     )
     about = "Least squares over the second half of each verifier's points."
@@ -52,13 +55,13 @@ async def run(effort: Effort) -> list[Report]:
     ]
 
 
-async def _watch(service: Server, verifier: str, count: int) -> list[dict[str, Cell]]:
-    batch = load.batches("http", verifier, [_sample(index, verifier) for index in range(_BATCH_ITEMS)])
+async def _watch(service: Server, verifier: str, count: int, size: int) -> list[dict[str, Cell]]:
+    batch = load.batches("http", verifier, [_sample(index, verifier) for index in range(size)])
     answer_bytes = load.check("http", await load.answer(service, "http", batch.same), batch)
     rows = [_row(service, verifier, 0, None)]
     items = 0
     for _ in range(_POINTS):
-        requests = count // _POINTS // _BATCH_ITEMS
+        requests = count // _POINTS // size
         done = await load.http_load(
             service, batch, batch.fresh, connections=2, seconds=math.inf, requests=requests, answer_bytes=answer_bytes
         )

@@ -17,7 +17,7 @@ _VERIFIERS = ("trivial", "numeric", "math")
 async def run(effort: Effort) -> list[Report]:
     cores = servers.cores()
     rows: list[dict[str, Cell]] = []
-    rounds, seconds = effort.of((5, 0.8), (2, 0.4), (1, 0.3))
+    rounds, seconds = effort.of((5, 0.8), (2, 0.4), (1, 0.1))
     with ExitStack() as stack:
         service = stack.enter_context(servers.ours(cores[:1], sandbox="none"))
         for door, kinds in (("http", servers.BARE_HTTP), ("grpc", servers.BARE_GRPC)):

@@ -1,6 +1,6 @@
 """Two teams, one service: how long a batch of 64 takes one of them while the other has 49,152 items under way.
 
-`python -m tests.benchmarks.teams URL KEY KIND` is the other team. It keeps twelve batches under way until it is killed.
+`python -m tests.benchmarks.teams URL KEY KIND ITEMS` is the other team. It keeps twelve batches of so many items under way until it is killed.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ from tests.judge_upstream.scripted import Scripted
 BATCH: Final = 4096
 BATCHES: Final = 12
 SMALL: Final = 64
-BUSY: Final = BATCH * (BATCHES - 2)
 GOAL: Final = 3.0
 _IN_FLIGHT: Final = "rewardline_in_flight_items "
 _FILLER: Final = "Then we add both sides and find that it holds. " * 40
@@ -58,9 +57,10 @@ MAKE: Final[dict[str, Callable[[str, int], dict[str, Any]]]] = {
 async def run(effort: Effort) -> list[Report]:
     rows: list[dict[str, Cell]] = []
     batches = effort.of(15, 5, 1)
+    others = effort.of(BATCH, BATCH, BATCH // 32)
     async with Scripted(after(0.05, says("[[A]]"))) as upstream:
         for kind in effort.of(tuple(MAKE), tuple(MAKE), ("math",)):
-            rows.append(await _measured(kind, batches, upstream.url))
+            rows.append(await _measured(kind, batches, others, upstream.url))
     note = (
         f"Medians of batches of {SMALL} new items, one after the other: {batches} on the idle service, {batches} while "
         f"another team's items are under way, and {batches} when the service is idle again; both teams have the same weight."
@@ -68,7 +68,7 @@ async def run(effort: Effort) -> list[Report]:
     return [Report("(i) Two teams", note, rows)]
 
 
-async def _measured(kind: str, batches: int, judge: str) -> dict[str, Cell]:
+async def _measured(kind: str, batches: int, others: int, judge: str) -> dict[str, Cell]:
     with tempfile.TemporaryDirectory() as folder:
         made = {team: keys.new_key() for team in ("large", "small")}
         file = Path(folder) / "keys.yaml"
@@ -86,8 +86,8 @@ async def _measured(kind: str, batches: int, judge: str) -> dict[str, Cell]:
             key = made["small"][0]
             idle = (await _times(url, key, kind, batches + 1, numbers))[1:]  # the first one warms up
             busy, under_way = [], []
-            with _another_team(url, made["large"][0], kind):
-                await _until(url, key, lambda items: items >= BUSY)
+            with _another_team(url, made["large"][0], kind, others):
+                await _until(url, key, lambda items: items >= others * (BATCHES - 2))
                 for _ in range(batches):
                     busy += await _times(url, key, kind, 1, numbers)
                     under_way.append(await _in_flight(url, key))
@@ -140,8 +140,8 @@ async def _times(url: str, key: str, kind: str, batches: int, numbers: Iterator[
 
 
 @contextmanager
-def _another_team(url: str, key: str, kind: str) -> Iterator[None]:
-    command = [sys.executable, "-m", "tests.benchmarks.teams", url, key, kind]
+def _another_team(url: str, key: str, kind: str, items: int) -> Iterator[None]:
+    command = [sys.executable, "-m", "tests.benchmarks.teams", url, key, kind, str(items)]
     with subprocess.Popen(command, cwd=ROOT) as process:
         try:
             yield
@@ -164,12 +164,12 @@ async def _in_flight(url: str, key: str) -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith(_IN_FLIGHT))
 
 
-async def _be_busy(url: str, key: str, kind: str) -> None:
+async def _be_busy(url: str, key: str, kind: str, items: str) -> None:
     numbers = count()
 
     async def post(session: aiohttp.ClientSession) -> None:
         while True:
-            body = _body("large", kind, BATCH, numbers)
+            body = _body("large", kind, int(items), numbers)
             async with session.post(f"{url}/v1/score", data=body) as reply:
                 await reply.read()
                 if reply.status == HTTPStatus.TOO_MANY_REQUESTS:

@@ -1,7 +1,5 @@
 """Programs through the running service: what it says about its boxes, and what becomes of items when there are none."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.run.core import open_core
 from service.settings import Settings
-from tests.conftest import ROOT, Served, serving
+from tests.conftest import Served, rewardline, serving
 from tests.processes import descendants
 from tests.waiting import eventually
 
@@ -117,14 +115,12 @@ async def test_settings_say_whether_a_service_without_boxes_is_ready() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"SANDBOX": "docker", "DOCKER_HOST": "unix:///nonexistent.sock"}, "nonexistent.sock"),
-        ({"SANDBOX": "local", "LOCAL_PYTHON": "/nonexistent/python"}, "/nonexistent/python"),
+        ({"sandbox": "docker", "docker_host": "unix:///nonexistent.sock"}, "nonexistent.sock"),
+        ({"sandbox": "local", "local_python": "/nonexistent/python"}, "/nonexistent/python"),
     ],
 )
 def test_a_sandbox_that_is_demanded_and_cannot_be_had_stops_the_start(options: dict[str, str], said: str) -> None:
-    environment = {f"REWARDLINE_{name}": value for name, value in options.items()}
-    command = [sys.executable, "-m", "service", "serve", "--http-port", "0", "--grpc-port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=60)
+    done = rewardline("serve", "--http-port", "0", "--grpc-port", "0", **options)
     assert done.returncode == 2
     assert said in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
