@@ -145,7 +145,7 @@ def test_the_document_has_the_routes_and_its_examples_are_an_episode(served: Ser
     assert httpx.post(f"{served.url}{BASE}/verifier/math/reset", json=by_name).json()["done"] is False
     assert httpx.post(f"{served.url}{BASE}/reset", json=examples[f"{BASE}/reset"]).json()["done"] is False
     assert httpx.post(f"{served.url}{BASE}/step", json=examples[f"{BASE}/step"]).json()["reward"] == 1.0
-    (episode,) = paths[f"{BASE}/state"]["get"]["parameters"]
+    (episode,) = (each for each in paths[f"{BASE}/state"]["get"]["parameters"] if "name" in each)
     state = httpx.get(f"{served.url}{BASE}/state", params={"episode_id": episode["example"]}).json()
     assert (state["state"], set(state)) == (
         "solved",
