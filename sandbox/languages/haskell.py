@@ -1,0 +1,16 @@
+"""Haskell: compiled by GHC."""
+
+from sandbox.languages import Language
+
+LANGUAGE = Language(
+    name="haskell",
+    aliases=("hs", "ghc"),
+    source_file="main.hs",
+    compile=("ghc", "-v0", "-O1", "-w", "-o", "program", "-outputdir", "objects", "main.hs"),
+    keep=("program",),
+    run=("{program}/program",),
+    needs=("ghc",),
+    packages=("ghc",),
+    # Its run time reserves a terabyte of address space.
+    data_limit=False,
+)

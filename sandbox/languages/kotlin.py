@@ -1,0 +1,29 @@
+"""Kotlin: compiled by kotlinc; the program is the first class with a method `main`, and it runs on Java."""
+
+from typing import Final
+
+from sandbox.languages import Language, java
+
+_COMPILE: Final = f"""\
+kotlinc -nowarn -d classes main.kt || exit
+name=MainKt
+{java.FIND_START}
+[ -n "$start" ] || {{ echo "no function is called main" >&2; exit 1; }}
+{java.KEEP_START}
+cp "$(dirname "$(readlink -f "$(command -v kotlinc)")")"/../lib/kotlin-stdlib.jar ../ 2> /dev/null ||
+    cp /usr/share/java/kotlin-stdlib.jar ../
+"""
+
+LANGUAGE = Language(
+    name="kotlin",
+    aliases=("kt",),
+    source_file="main.kt",
+    compile=("sh", "-c", _COMPILE),
+    keep=("classes/*", "start", "kotlin-stdlib.jar"),
+    run=(*java.RUN_TIME, "-cp", "{program}/classes:{program}/kotlin-stdlib.jar", "@{program}/start"),
+    needs=("kotlinc", "java"),
+    packages=("kotlin", "openjdk-17-jdk-headless"),
+    data_limit=False,
+    cpu_factor=1.5,
+    start_cpu_s=0.5,
+)

@@ -1,0 +1,13 @@
+"""Swift: compiled by swiftc."""
+
+from sandbox.languages import Language
+
+LANGUAGE = Language(
+    name="swift",
+    source_file="main.swift",
+    compile=("swiftc", "-O", "-suppress-warnings", "-module-cache-path", ".cache", "-o", "program", "main.swift"),
+    keep=("program",),
+    run=("{program}/program",),
+    needs=("swiftc",),
+    data_limit=False,
+)
