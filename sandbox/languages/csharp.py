@@ -47,5 +47,5 @@ LANGUAGE = Language(
     packages=("mono-mcs", "mono-runtime", "libmono-system-numerics4.0-cil", "libmono-system-core4.0-cil"),
     data_limit=False,
     cpu_factor=1.5,
-    start_cpu_s=0.3,
+    start_cpu_s=0.1,
 )

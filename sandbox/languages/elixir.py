@@ -12,5 +12,5 @@ LANGUAGE = Language(
     data_limit=False,
     handles_children=True,
     cpu_factor=1.5,
-    start_cpu_s=1.0,
+    start_cpu_s=0.6,
 )

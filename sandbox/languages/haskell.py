@@ -6,7 +6,8 @@ LANGUAGE = Language(
     name="haskell",
     aliases=("hs", "ghc"),
     source_file="main.hs",
-    compile=("ghc", "-v0", "-O1", "-w", "-o", "program", "-outputdir", "objects", "main.hs"),
+    # Optimisation alone would leave out assertions.
+    compile=("ghc", "-v0", "-O1", "-fno-ignore-asserts", "-w", "-o", "program", "-outputdir", "objects", "main.hs"),
     keep=("program",),
     run=("{program}/program",),
     needs=("ghc",),

@@ -22,6 +22,8 @@ RUN_TIME: Final = (
     "-XX:MaxRAMPercentage=70",
     "-Xss64m",
     "-DONLINE_JUDGE=true",
+    # Tests are written with `assert`, too.
+    "-ea",
 )
 COMPILER: Final = (
     "javac -J-XX:+UseSerialGC -J-XX:TieredStopAtLevel=1 -J-XX:-UsePerfData -J-Xshare:auto "

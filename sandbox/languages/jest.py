@@ -1,6 +1,10 @@
 """Jest's tests in TypeScript or JavaScript: esbuild removes the types, Jest runs the result."""
 
+from typing import Final
+
 from sandbox.languages import Language
+
+_SETTINGS: Final = '{"rootDir": "{program}/tests", "testEnvironment": "node", "transform": {}}'
 
 LANGUAGE = Language(
     name="jest",
@@ -15,7 +19,7 @@ LANGUAGE = Language(
         "--outfile=tests/main.test.js",
     ),
     keep=("tests/main.test.js",),
-    run=("jest", "--ci", "--runInBand", "--no-cache", "--watchman=false", "--rootDir={program}/tests"),
+    run=("jest", f"--config={_SETTINGS}", "--ci", "--runInBand", "--no-cache", "--watchman=false"),
     needs=("esbuild", "node", "jest"),
     packages=("esbuild", "nodejs", "jest"),
     data_limit=False,

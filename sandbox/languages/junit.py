@@ -18,14 +18,15 @@ _JARS: Final = ":".join(
         "junit-platform-console",
         "junit-platform-engine",
         "junit-platform-launcher",
+        "univocity-parsers",
         "junit-platform-reporting",
         "junit4",
         "hamcrest-core",
         "opentest4j",
         "apiguardian-api",
         "picocli",
-        "open-test-reporting-events",
-        "open-test-reporting-schema",
+        "opentest4j-reporting-events",
+        "opentest4j-reporting-schema",
     )
 )
 
@@ -36,7 +37,6 @@ LANGUAGE = Language(
     keep=("classes/*",),
     run=(
         *java.RUN_TIME,
-        "-ea",
         "-cp",
         f"{{program}}/classes:{_JARS}",
         "org.junit.platform.console.ConsoleLauncher",

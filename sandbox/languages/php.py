@@ -7,7 +7,6 @@ from sandbox.languages import Language
 _OPEN: Final = """\
 grep -q '<?' main.php || printf '<?php ' > program.php
 cat main.php >> program.php
-exec php -l program.php >&2
 """
 
 LANGUAGE = Language(

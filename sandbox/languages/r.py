@@ -11,5 +11,5 @@ LANGUAGE = Language(
     packages=("r-base-core",),
     data_limit=False,
     cpu_factor=1.5,
-    start_cpu_s=0.5,
+    start_cpu_s=0.3,
 )

@@ -11,5 +11,5 @@ LANGUAGE = Language(
     packages=("ruby", "ruby-test-unit"),
     handles_children=True,
     cpu_factor=1.5,
-    start_cpu_s=0.2,
+    start_cpu_s=0.1,
 )

@@ -6,7 +6,7 @@ LANGUAGE = Language(
     name="sql",
     aliases=("sqlite", "sqlite3"),
     source_file="main.sql",
-    run=("sh", "-c", 'exec sqlite3 -batch -bail :memory: < "$0/main.sql"', "{program}"),
+    run=("sqlite3", "-batch", "-bail", ":memory:", ".read {program}/main.sql"),
     needs=("sqlite3",),
     packages=("sqlite3",),
 )
