@@ -1,4 +1,4 @@
-"""CUDA: compiled by nvcc. Where there is no GPU, a program that compiles ends with CUDA's own error."""
+"""CUDA: compiled by nvcc, and not run: no box has a GPU."""
 
 from sandbox.languages import Language
 
@@ -10,6 +10,6 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("nvcc",),
-    # Its driver maps the memory of the GPU.
-    data_limit=False,
+    version=("nvcc", "--version"),
+    compile_only=True,
 )

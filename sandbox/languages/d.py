@@ -14,5 +14,7 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("ldc2",),
+    version=("ldc2", "--version"),
     packages=("ldc", "gcc", "libc6-dev"),
+    configuration=("/etc/ldc2.conf",),
 )

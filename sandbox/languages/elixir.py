@@ -8,6 +8,7 @@ LANGUAGE = Language(
     source_file="main.exs",
     run=("elixir", "--erl", "+S 1:1 +A 1", "{program}/main.exs"),
     needs=("elixir", "erl"),
+    version=("elixir", "--short-version"),
     packages=("elixir",),
     data_limit=False,
     handles_children=True,

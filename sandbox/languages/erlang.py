@@ -35,6 +35,7 @@ LANGUAGE = Language(
     keep=("beams/*", "start"),
     run=("sh", "-c", 'exec erl -noshell +S 1:1 +A 1 -pa "$0/beams" -eval "$(cat "$0/start")"', "{program}"),
     needs=("erl", "erlc"),
+    version=("erl", "-noshell", "-eval", 'io:format("Erlang/OTP ~s~n", [erlang:system_info(otp_release)]), halt().'),
     # Tests include EUnit's header.
     packages=("erlang-base", "erlang-dev", "erlang-eunit"),
     environment={"ERL_CRASH_DUMP_SECONDS": "0"},

@@ -27,6 +27,7 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("go",),
+    version=("go", "version"),
     packages=("golang-go",),
     # The garbage collector reserves address space in large pieces.
     data_limit=False,

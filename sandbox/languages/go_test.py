@@ -10,6 +10,7 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("go",),
+    version=("go", "version"),
     packages=("golang-go",),
     data_limit=False,
 )

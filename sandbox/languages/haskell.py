@@ -11,7 +11,9 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("ghc",),
+    version=("ghc", "--version"),
     packages=("ghc",),
+    configuration=("/var/lib/ghc",),
     # Its run time reserves a terabyte of address space.
     data_limit=False,
 )

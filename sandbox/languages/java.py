@@ -25,9 +25,10 @@ RUN_TIME: Final = (
     # Tests are written with `assert`, too.
     "-ea",
 )
+COMPILING: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto")
+"""Options of Java for compilers, which run for a second or a few."""
 COMPILER: Final = (
-    "javac -J-XX:+UseSerialGC -J-XX:TieredStopAtLevel=1 -J-XX:-UsePerfData -J-Xshare:auto "
-    "-encoding UTF-8 -nowarn -proc:none -d classes"
+    f"javac {' '.join('-J' + option for option in COMPILING)} -encoding UTF-8 -nowarn -proc:none -d classes"
 )
 RENAME: Final = r"""
 public_class() {
@@ -70,7 +71,9 @@ LANGUAGE = Language(
     keep=("classes/*", "start"),
     run=(*RUN_TIME, "-cp", "{program}/classes", "@{program}/start"),
     needs=("java", "javac"),
+    version=("java", "-version"),
     packages=("openjdk-17-jdk-headless",),
+    configuration=("/etc/java-*",),
     data_limit=False,
     cpu_factor=1.5,
     start_cpu_s=0.3,

@@ -21,6 +21,7 @@ LANGUAGE = Language(
     keep=("tests/main.test.js",),
     run=("jest", f"--config={_SETTINGS}", "--ci", "--runInBand", "--no-cache", "--watchman=false"),
     needs=("esbuild", "node", "jest"),
+    version=("jest", "--version"),
     packages=("esbuild", "nodejs", "jest"),
     data_limit=False,
     handles_children=True,

@@ -8,6 +8,7 @@ LANGUAGE = Language(
     source_file="main.jl",
     run=("julia", "--startup-file=no", "--history-file=no", "--threads=1", "{program}/main.jl"),
     needs=("julia",),
+    version=("julia", "--version"),
     data_limit=False,
     cpu_factor=1.5,
     start_cpu_s=1.0,

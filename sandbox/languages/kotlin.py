@@ -1,4 +1,7 @@
-"""Kotlin: compiled by kotlinc; the program is the first class with a method `main`, and it runs on Java."""
+"""Kotlin: compiled by kotlinc; the program is the first class with a method `main`, and it runs on Java.
+
+The standard library lies beside the compiler, or where Debian keeps it.
+"""
 
 from typing import Final
 
@@ -10,9 +13,14 @@ name=MainKt
 {java.FIND_START}
 [ -n "$start" ] || {{ echo "no function is called main" >&2; exit 1; }}
 {java.KEEP_START}
-cp "$(dirname "$(readlink -f "$(command -v kotlinc)")")"/../lib/kotlin-stdlib.jar ../ 2> /dev/null ||
-    cp /usr/share/java/kotlin-stdlib.jar ../
+cd ..
+cp "$(dirname "$(readlink -f "$(command -v kotlinc)")")/../lib/kotlin-stdlib.jar" . 2> /dev/null ||
+    cp /usr/share/java/kotlin-stdlib.jar .
 """
+ENVIRONMENT: Final = {
+    "JAVA_OPTS": " ".join((*java.COMPILING, "-ea", "-XX:-PrintWarnings", "-XX:MaxRAMPercentage=70", "-Xss64m"))
+}
+"""Its own default is 256 MB, and an option that Java warns of."""
 
 LANGUAGE = Language(
     name="kotlin",
@@ -22,7 +30,10 @@ LANGUAGE = Language(
     keep=("classes/*", "start", "kotlin-stdlib.jar"),
     run=(*java.RUN_TIME, "-cp", "{program}/classes:{program}/kotlin-stdlib.jar", "@{program}/start"),
     needs=("kotlinc", "java"),
+    version=("kotlinc", "-version"),
     packages=("kotlin", "openjdk-17-jdk-headless"),
+    configuration=("/etc/java-*",),
+    environment=ENVIRONMENT,
     data_limit=False,
     cpu_factor=1.5,
     start_cpu_s=0.5,

@@ -8,6 +8,7 @@ LANGUAGE = Language(
     source_file="main.lean",
     run=("lean", "--threads=1", "{program}/main.lean"),
     needs=("lean",),
+    version=("lean", "--version"),
     data_limit=False,
     start_cpu_s=1.0,
 )

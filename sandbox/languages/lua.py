@@ -7,5 +7,6 @@ LANGUAGE = Language(
     source_file="main.lua",
     run=("lua", "{program}/main.lua"),
     needs=("lua",),
+    version=("lua", "-v"),
     packages=("lua5.4", "lua-unit"),
 )

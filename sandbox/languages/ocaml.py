@@ -22,5 +22,7 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("ocamlfind", "ocamlopt"),
+    version=("ocamlfind", "ocamlopt", "-version"),
     packages=("ocaml-nox", "ocaml-findlib", "gcc", "libc6-dev"),
+    configuration=("/etc/ocamlfind.conf",),
 )

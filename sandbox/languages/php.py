@@ -29,7 +29,9 @@ LANGUAGE = Language(
         "{program}/program.php",
     ),
     needs=("php",),
+    version=("php", "--version"),
     packages=("php-cli", "php-mbstring"),
+    configuration=("/etc/php",),
     cpu_factor=1.5,
     start_cpu_s=0.1,
 )

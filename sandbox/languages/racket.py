@@ -10,7 +10,7 @@ from sandbox.languages import Language
 _TESTS: Final = """\
 (let ([tests '(submod (file "{program}/main.rkt") test)])
   (when (module-declared? tests #t) (dynamic-require tests #f)))
-(void (test-report #:exit? #t))
+(void (test-log #:exit? #t))
 """
 
 LANGUAGE = Language(
@@ -19,7 +19,9 @@ LANGUAGE = Language(
     source_file="main.rkt",
     run=("racket", "-t", "{program}/main.rkt", "-l", "racket/base", "-l", "rackunit/log", "-e", _TESTS),
     needs=("racket",),
+    version=("racket", "--version"),
     packages=("racket",),
+    configuration=("/etc/racket",),
     data_limit=False,
     cpu_factor=1.5,
     start_cpu_s=0.8,

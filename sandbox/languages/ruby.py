@@ -8,6 +8,7 @@ LANGUAGE = Language(
     source_file="main.rb",
     run=("ruby", "{program}/main.rb"),
     needs=("ruby",),
+    version=("ruby", "--version"),
     packages=("ruby", "ruby-test-unit"),
     handles_children=True,
     cpu_factor=1.5,

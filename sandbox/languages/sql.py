@@ -8,5 +8,6 @@ LANGUAGE = Language(
     source_file="main.sql",
     run=("sqlite3", "-batch", "-bail", ":memory:", ".read {program}/main.sql"),
     needs=("sqlite3",),
+    version=("sqlite3", "--version"),
     packages=("sqlite3",),
 )

@@ -22,5 +22,6 @@ LANGUAGE = Language(
     keep=("program.vvp",),
     run=("sh", "-c", _RUN, "{program}"),
     needs=("iverilog", "vvp"),
+    version=("iverilog", "-V"),
     packages=("iverilog",),
 )
