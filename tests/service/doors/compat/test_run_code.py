@@ -156,10 +156,37 @@ def test_what_boxes_cannot_run_is_only_compiled() -> None:
     assert (found.compile_result.status, found.compile_result.return_code) == ("Finished", 0)
 
 
-ORIGINAL = """
-    python cpp nodejs go go_test java php csharp bash typescript sql rust cuda lua R perl D_ut ruby scala julia pytest
-    junit kotlin_script jest verilog python_gpu lean swift racket
-""".split()
+ORIGINAL = [
+    "python",
+    "cpp",
+    "nodejs",
+    "go",
+    "go_test",
+    "java",
+    "php",
+    "csharp",
+    "bash",
+    "typescript",
+    "sql",
+    "rust",
+    "cuda",
+    "lua",
+    "R",
+    "perl",
+    "D_ut",
+    "ruby",
+    "scala",
+    "julia",
+    "pytest",
+    "junit",
+    "kotlin_script",
+    "jest",
+    "verilog",
+    "python_gpu",
+    "lean",
+    "swift",
+    "racket",
+]
 """The languages of the original, as it spells them."""
 
 
