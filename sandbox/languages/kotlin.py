@@ -17,10 +17,17 @@ cd ..
 cp "$(dirname "$(readlink -f "$(command -v kotlinc)")")/../lib/kotlin-stdlib.jar" . 2> /dev/null ||
     cp /usr/share/java/kotlin-stdlib.jar .
 """
-ENVIRONMENT: Final = {
-    "JAVA_OPTS": " ".join((*java.COMPILING, "-ea", "-XX:-PrintWarnings", "-XX:MaxRAMPercentage=70", "-Xss64m"))
-}
-"""Its own default is 256 MB, and an option that Java warns of."""
+_OPTIONS: Final = (
+    *java.COMPILING,
+    "-ea",
+    "-XX:-PrintWarnings",
+    # With a small nursery the heap is hardly larger than what is in use: a script has it within its own memory limit.
+    "-Xmn48m",
+    "-XX:MaxRAMPercentage=70",
+    "-Xss64m",
+)
+ENVIRONMENT: Final = {"JAVA_OPTS": " ".join(_OPTIONS)}
+"""The compiler's own defaults are 256 MB, and an option that Java warns of."""
 
 LANGUAGE = Language(
     name="kotlin",

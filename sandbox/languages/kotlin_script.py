@@ -16,5 +16,5 @@ LANGUAGE = Language(
     data_limit=False,
     cpu_factor=1.5,
     # The compiler's own time.
-    start_cpu_s=10.0,
+    start_cpu_s=6.0,
 )

@@ -46,8 +46,8 @@ class Saying(Sandbox):
 @pytest.mark.parametrize(
     ("output", "versions"),
     [
-        (b'["3.11.2", "Lua 5.4.4"]', {"python": "3.11.2", "lua": "Lua 5.4.4"}),
-        (b'["3.11.2", ""]', {"python": "3.11.2"}),
+        (b'["Lua 5.4.4", "3.11.2"]', {"python": "3.11.2", "lua": "Lua 5.4.4"}),
+        (b'["", "3.11.2"]', {"python": "3.11.2"}),
         (b'["3.11', {}),
         (b"", {}),
     ],
