@@ -171,7 +171,8 @@ def docker_with_image(lane: str = "all") -> Iterator[str]:
 
 def ensure_polyglot_image(address: str) -> None:
     """Build the box image with every language of Debian, if it is missing or stale. It takes about ten minutes."""
-    _ensure(address, POLYGLOT_IMAGE, recipe.languages_named("all"))
+    with _alone("polyglot"):
+        _ensure(address, POLYGLOT_IMAGE, recipe.languages_named("all"))
 
 
 def bring_small_image(source: str, target: str) -> None:
@@ -213,10 +214,10 @@ def main(lane: str) -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _alone(what: str = "docker") -> Iterator[None]:
     """Hold a lock against other test runs on this machine: two would build the same image, or need the same data."""
     _BUILD.mkdir(exist_ok=True)
-    with (_BUILD / "docker.lock").open("w") as lock:
+    with (_BUILD / f"{what}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
