@@ -51,5 +51,5 @@ LANGUAGE = Language(
     configuration=("/etc/java-*",),
     data_limit=False,
     cpu_factor=1.5,
-    start_cpu_s=1.0,
+    start_cpu_s=1.3,
 )

@@ -43,5 +43,5 @@ LANGUAGE = Language(
     environment=ENVIRONMENT,
     data_limit=False,
     cpu_factor=1.5,
-    start_cpu_s=0.5,
+    start_cpu_s=0.2,
 )
