@@ -4,7 +4,8 @@ Ours runs in the background. It has its own data below `.build/docker` (so the i
 a network that leads nowhere. If gVisor is installed, it is the runtime `runsc`.
 
 `python -m tests.dockerd LANE` builds the images of a lane before its tests need them. The quick lane needs a box image
-for Python alone. All other lanes need one for every language, and the images that are deployed.
+for Python alone. All other lanes need the usual one, and the images that are deployed. The lane `boxes` needs one for
+every language, too.
 """
 
 import atexit
@@ -20,7 +21,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -29,12 +30,12 @@ from docker.errors import DockerException
 
 from deploy.docker.debian import NotMade
 from deploy.docker.wheels import NoWheels
-from sandbox.images import build
-from sandbox.languages import all_languages
+from sandbox.images import build, recipe
 from tests.deploy.images import build_images
 
 IMAGE = "rewardline-box"
 QUICK_LANGUAGES = ["python"]
+POLYGLOT_IMAGE = "rewardline-box-all"
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 _BUILD = Path(__file__).parents[1] / ".build"
 _START_S = 60.0
@@ -147,7 +148,7 @@ class DockerDaemon:
 def docker_with_image(lane: str = "all") -> Iterator[str]:
     """The address of a daemon with the box image. The image is built if it is missing or stale.
 
-    This takes some minutes for all languages. The image of the quick lane has Python alone.
+    This takes some minutes. The image of the quick lane has Python alone.
 
     Raises:
         NoDocker: there is none and none can be started.
@@ -166,6 +167,12 @@ def docker_with_image(lane: str = "all") -> Iterator[str]:
             yield daemon.address
         finally:
             daemon.stop()
+
+
+def ensure_polyglot_image(address: str) -> None:
+    """Build the box image with every language of Debian, if it is missing or stale. It takes about ten minutes."""
+    with _alone("polyglot"):
+        _ensure(address, POLYGLOT_IMAGE, recipe.languages_named("all"))
 
 
 def bring_small_image(source: str, target: str) -> None:
@@ -202,23 +209,27 @@ def main(lane: str) -> None:
     with suppress(NoDocker, build.BuildFailed, NotMade, NoWheels, DockerException), docker_with_image(lane) as address:
         if lane != "quick":
             build_images(address)
+        if lane in ("all", "boxes"):
+            ensure_polyglot_image(address)
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _alone(what: str = "docker") -> Iterator[None]:
     """Hold a lock against other test runs on this machine: two would build the same image, or need the same data."""
     _BUILD.mkdir(exist_ok=True)
-    with (_BUILD / "docker.lock").open("w") as lock:
+    with (_BUILD / f"{what}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _ensure_image(address: str, lane: str) -> None:
-    client = docker.APIClient(address, version="auto", timeout=600)
-    languages = QUICK_LANGUAGES if lane == "quick" else sorted(all_languages())
-    if not build.is_current(client, IMAGE, languages):
-        build.build(client, IMAGE, languages)
-    client.close()
+    _ensure(address, IMAGE, QUICK_LANGUAGES if lane == "quick" else recipe.COMMON)
+
+
+def _ensure(address: str, image: str, languages: Sequence[str]) -> None:
+    with closing(docker.APIClient(address, version="auto", timeout=1800)) as client:
+        if not build.is_current(client, image, languages):
+            build.build(client, image, languages)
 
 
 def _answers(address: str) -> bool:

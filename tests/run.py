@@ -34,7 +34,7 @@ def behind(lane: str) -> list[list[str]]:
     findings.
     """
     prepared = "quick" if lane == "quick" else "all"
-    images = ["tests.dockerd", prepared]
+    images = ["tests.dockerd", lane]
     environments = ["tests.e2e.environments", prepared]
     fuzzing = ["tests.fuzz", "lane", prepared, str(FUZZING)]
     wanted = {

@@ -30,7 +30,7 @@ from deploy.docker import wheels
 from deploy.docker.debian import Debian, NotMade, ensure
 from deploy.docker.wheels import NoWheels
 from sandbox.images import build as boxes
-from sandbox.languages import all_languages
+from sandbox.images import recipe
 
 ROOT: Final = Path(__file__).parents[2]
 WHEELS: Final = ROOT / ".build" / "wheels"
@@ -176,15 +176,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--only", default=",".join(every), help=f"names with commas between them, of {', '.join(every)}"
     )
-    parser.add_argument("--languages", default=",".join(sorted(all_languages())), help="of the box host's programs")
+    parser.add_argument("--languages", default="common", help="of the box host's programs: common, all, or names")
     parser.add_argument("--sbom-dir", type=Path, default=ROOT / ".build" / "sbom", help="where bills of materials go")
     options = parser.parse_args(arguments)
     wanted = set(options.only.split(","))
     if unknown := wanted - set(every):
         parser.error(f"no such image: {', '.join(sorted(unknown))}; there are {', '.join(every)}")
     try:
+        languages = recipe.languages_named(options.languages)
+    except ValueError as error:
+        parser.error(str(error))
+    try:
         with closing(docker.APIClient(version="auto", timeout=_PATIENCE_S, **kwargs_from_env())) as client:
-            _make(client, wanted, options.languages.split(","), options.sbom_dir)
+            _make(client, wanted, languages, options.sbom_dir)
     except (NotMade, NoWheels, boxes.BuildFailed, DockerException) as error:
         sys.exit(f"no image was made: {error}")
 

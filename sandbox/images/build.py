@@ -1,6 +1,6 @@
 """Makes a box image on a Debian machine, from Debian's packages alone, without an image registry.
 
-python -m sandbox.images.build [--image rewardline-box] [--languages python,cpp,...] [--if-stale]
+python -m sandbox.images.build [--image rewardline-box] [--languages common|all|python,cpp,...] [--if-stale]
 
 It needs mmdebstrap, root, a Docker daemon, and some minutes.
 """
@@ -18,7 +18,6 @@ from docker.errors import DockerException, ImageNotFound
 from docker.utils import kwargs_from_env
 
 from sandbox.images import recipe
-from sandbox.languages import all_languages
 
 
 class BuildFailed(Exception):
@@ -75,15 +74,15 @@ def _make_archive(archive: Path, languages: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    every = sorted(all_languages())
     parser = argparse.ArgumentParser(description="Make the image that Docker boxes are started from.")
     parser.add_argument("--image", default="rewardline-box")
-    parser.add_argument("--languages", default=",".join(every), help="names with commas between them; default: all")
+    parser.add_argument("--languages", default="common", help="common, all, or names with commas between them")
     parser.add_argument("--if-stale", action="store_true", help="do nothing when the image is there and up to date")
     options = parser.parse_args(arguments)
-    languages = sorted(options.languages.split(","))
-    if unknown := set(languages) - set(every):
-        parser.error(f"no such language: {', '.join(sorted(unknown))}; there are {', '.join(every)}")
+    try:
+        languages = recipe.languages_named(options.languages)
+    except ValueError as error:
+        parser.error(str(error))
     try:
         client = docker.APIClient(version="auto", timeout=600, **kwargs_from_env())
         if options.if_stale and is_current(client, options.image, languages):

@@ -18,6 +18,9 @@ from sandbox.languages.cpp import PRECOMPILE
 RELEASE: Final = "bookworm"
 """The Debian release. Its Python runs the judged programs."""
 
+COMMON: Final = ("bash", "c", "cpp", "go", "java", "javascript", "python", "rust", "typescript")
+"""The languages of the usual image, which has one and a half gigabytes. All languages together have six."""
+
 LANGUAGES_LABEL: Final = "rewardline.box.languages"
 VERSION_LABEL: Final = "rewardline.box.version"
 ENVIRONMENT: Final = {"LANG": "C.UTF-8", "TZ": "UTC"}
@@ -37,6 +40,21 @@ _NOT_NEEDED: Final = (
 # Defence in depth: they give no privileges in a box anyhow, because no_new_privs is set before programs start.
 _NO_SETUID: Final = "find / -xdev -perm /6000 -type f -exec chmod ug-s {} +"
 _PRECOMPILED_HEADER: Final = f"cd /usr/include/*/c++/* && {shlex.join(PRECOMPILE)}"
+
+
+def languages_named(text: str) -> list[str]:
+    """The languages that a text names: `common`, `all` (what Debian has), or names with commas between them.
+
+    Raises:
+        ValueError: there is no such language, or Debian has no package for it.
+    """
+    of_debian = sorted(name for name, language in all_languages().items() if language.packages)
+    named = {"all": of_debian, "common": list(COMMON)}.get(text) or sorted(text.split(","))
+    if unknown := set(named) - set(of_debian):
+        raise ValueError(
+            f"no such language: {', '.join(sorted(unknown))}; there are common, all, {', '.join(of_debian)}"
+        )
+    return named
 
 
 def packages(languages: Sequence[str]) -> list[str]:
@@ -93,4 +111,4 @@ def dockerfile(languages: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(dockerfile(sorted(all_languages())))
+    sys.stdout.write(dockerfile(COMMON))

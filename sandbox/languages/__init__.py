@@ -29,13 +29,21 @@ class Language:
     """Files that the compiler makes and runs need, as `fnmatch` patterns for names relative to the directory."""
     needs: tuple[str, ...] = ()
     """Programs that must be on the box's PATH."""
+    version: tuple[str, ...] = ()
+    """The command that says the version: in its first line with a digit. Empty for Python."""
+    compile_only: bool = False
+    """Whether programs are compiled and never run, because boxes lack what runs them."""
     packages: tuple[str, ...] = ()
     """Debian packages that provide these programs, for the box image."""
+    configuration: tuple[str, ...] = ()
+    """Files and folders outside /usr that these programs read, as `glob` patterns. Local boxes show them."""
     environment: Mapping[str, str] = field(default_factory=dict)
     data_limit: bool = True
     """Whether the memory limit can also be set as RLIMIT_DATA, which gives programs a clean out-of-memory error. False
     for run times that reserve far more memory than they use.
     """
+    needs_proc: bool = False
+    """Whether the run time reads its own files below /proc, which boxes of Landlock forbid."""
     handles_children: bool = False
     """Whether the run time learns of the end of its children through a SIGCHLD handler. Other programs cannot change
     that signal: a process that ignores it is not charged for its children's CPU time.

@@ -8,5 +8,6 @@ LANGUAGE = Language(
     source_file="main.sh",
     run=("bash", "{program}/main.sh"),
     needs=("bash",),
+    version=("bash", "--version"),
     packages=("bash", "bc", "gawk"),
 )

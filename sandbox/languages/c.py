@@ -10,5 +10,6 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("gcc",),
+    version=("gcc", "--version"),
     packages=("gcc", "libc6-dev"),
 )

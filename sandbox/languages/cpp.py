@@ -22,6 +22,7 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("g++",),
+    version=("g++", "--version"),
     packages=("g++", "libc6-dev"),
 )
 

@@ -9,19 +9,25 @@ from typing import Final
 
 from sandbox.languages import Language
 
-_COMPILE: Final = """\
-export HOME="$PWD" GOCACHE="$PWD/.cache" GOTMPDIR="$PWD" GO111MODULE=off GOTOOLCHAIN=local CGO_ENABLED=0
-exec go build -p 1 -ldflags='-s -w' -o program main.go
-"""
+_ALONE: Final = (
+    'export HOME="$PWD" GOCACHE="$PWD/.cache" GOTMPDIR="$PWD" GO111MODULE=off GOTOOLCHAIN=local CGO_ENABLED=0'
+)
+
+
+def compiling(command: str) -> str:
+    """A script that runs a command of Go, with a home of its own and no network."""
+    return f"{_ALONE}\nexec {command}\n"
+
 
 LANGUAGE = Language(
     name="go",
     aliases=("golang",),
     source_file="main.go",
-    compile=("sh", "-c", _COMPILE),
+    compile=("sh", "-c", compiling("go build -p 1 -ldflags='-s -w' -o program main.go")),
     keep=("program",),
     run=("{program}/program",),
     needs=("go",),
+    version=("go", "version"),
     packages=("golang-go",),
     # The garbage collector reserves address space in large pieces.
     data_limit=False,

@@ -11,28 +11,57 @@ from typing import Final
 
 from sandbox.languages import Language
 
-_COMPILE: Final = r"""
+RUN_TIME: Final = (
+    "java",
+    # For a program of some seconds: one thread for garbage collection, no file in /tmp for monitors.
+    "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",
+    "-Xshare:auto",
+    # A small heap at first, and up to the box's memory: the run's own limit is enforced from outside.
+    "-Xms32m",
+    "-XX:MaxRAMPercentage=70",
+    "-Xss64m",
+    "-DONLINE_JUDGE=true",
+    # Tests are written with `assert`, too.
+    "-ea",
+)
+COMPILING: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto")
+"""Options of Java for compilers, which run for a second or a few."""
+COMPILER: Final = (
+    f"javac {' '.join('-J' + option for option in COMPILING)} -encoding UTF-8 -nowarn -proc:none -d classes"
+)
+RENAME: Final = r"""
 public_class() {
     sed -nE "s/^$1public +((abstract|final|sealed|strictfp) +)*(class|interface|enum|record) +([[:alnum:]_\$]+).*/\4/p" \
         Main.java | head -n 1
-}
-has_main() {
-    grep -aqF main "$1" && grep -aqF '([Ljava/lang/String;)V' "$1"
 }
 name=$(public_class '')
 name=${name:-$(public_class '[[:space:]]+')}
 name=${name:-Main}
 [ "$name" = Main ] || mv Main.java "$name.java"
-javac -J-XX:+UseSerialGC -J-XX:TieredStopAtLevel=1 -J-XX:-UsePerfData -J-Xshare:auto \
-    -encoding UTF-8 -nowarn -proc:none -d classes "$name.java" || exit
+"""
+"""Names the file after its public class, and keeps the class's name in `$name`."""
+FIND_START: Final = r"""
+has_main() {
+    grep -aqF main "$1" && grep -aqF '([Ljava/lang/String;)V' "$1"
+}
 cd classes || exit
 start=
-for class in $(find . -name "$name.class") $(find . -name Main.class) $(find . -name '*.class' | sort); do
+for class in $(find . -name "$name.class") $(find . -name Main.class) $(find . -name '*.class' ! -name '*$.class' | sort); do
     if has_main "$class"; then start=${class#./}; break; fi
 done
-[ -n "$start" ] || { echo "no class has a method: public static void main(String[])" >&2; exit 1; }
+"""
+"""Sets `$start` to the class file to start with, preferably that of the class `$name`."""
+KEEP_START: Final = r"""
 printf '%s\n' "${start%.class}" | tr / . > ../start
 """
+
+_COMPILE: Final = f"""\
+{RENAME}
+{COMPILER} "$name.java" || exit
+{FIND_START}
+[ -n "$start" ] || {{ echo "no class has a method: public static void main(String[])" >&2; exit 1; }}
+{KEEP_START}"""
 
 LANGUAGE = Language(
     name="java",
@@ -40,23 +69,11 @@ LANGUAGE = Language(
     source_file="Main.java",
     compile=("sh", "-c", _COMPILE),
     keep=("classes/*", "start"),
-    run=(
-        "java",
-        # For a program of some seconds: one thread for garbage collection, no file in /tmp for monitors.
-        "-XX:+UseSerialGC",
-        "-XX:-UsePerfData",
-        "-Xshare:auto",
-        # A small heap at first, and up to the box's memory: the run's own limit is enforced from outside.
-        "-Xms32m",
-        "-XX:MaxRAMPercentage=70",
-        "-Xss64m",
-        "-DONLINE_JUDGE=true",
-        "-cp",
-        "{program}/classes",
-        "@{program}/start",
-    ),
+    run=(*RUN_TIME, "-cp", "{program}/classes", "@{program}/start"),
     needs=("java", "javac"),
+    version=("java", "-version"),
     packages=("openjdk-17-jdk-headless",),
+    configuration=("/etc/java-*",),
     data_limit=False,
     cpu_factor=1.5,
     start_cpu_s=0.3,

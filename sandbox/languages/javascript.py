@@ -27,6 +27,7 @@ LANGUAGE = Language(
     keep=("package.json",),
     run=(*RUN_TIME, "{program}/main.js"),
     needs=("node",),
+    version=("node", "--version"),
     packages=("nodejs",),
     # V8 reserves gigabytes of address space for its code and its heap.
     data_limit=False,

@@ -10,6 +10,7 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("rustc",),
+    version=("rustc", "--version"),
     # Debian 12's own rustc is from 2022. This package is kept up to date, because browsers are built with it.
     packages=("rustc-web",),
 )

@@ -19,6 +19,7 @@ LANGUAGE = Language(
     keep=("program.js",),
     run=(*RUN_TIME, "{program}/program.js"),
     needs=("esbuild", "node"),
+    version=("esbuild", "--version"),
     packages=("esbuild", "nodejs"),
     data_limit=False,
     handles_children=True,

@@ -24,6 +24,7 @@ from sandbox.boxes.docker import DockerBackend
 from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import Counters, PooledSandbox
 from sandbox.boxes.remote import RemoteSandbox, TlsFiles
+from sandbox.versions import find_versions
 from service.cancellation import cancel
 from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
@@ -146,6 +147,8 @@ class Boxes(Sandbox):
         self._chosen: tuple[str, Held] | None = None
         self._why = "" if kinds else "this service was started without boxes for programs (setting `sandbox`)"
         self._starting: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._versions: Mapping[str, str] = {}
         self._refused: dict[str, str] = {}
         """The kinds that were tried and cannot be had, with the reasons."""
         self._stopped: Sequence[str] | None = None
@@ -221,6 +224,7 @@ class Boxes(Sandbox):
             "isolation": None,
             "caveats": [],
             "languages": sorted(self.languages),
+            "versions": self._versions,
             "slots": self.slots,
             "message": self.why,
             "kinds": [{"kind": kind.name, "standing": self._standing(kind.name)} for kind in self._kinds],
@@ -233,6 +237,19 @@ class Boxes(Sandbox):
             kind, pool = self._chosen
             described |= {"kind": kind, "isolation": pool.isolation, "caveats": list(pool.caveats)}
         return described
+
+    def ask_versions(self) -> None:
+        """Begin to ask compilers and interpreters for their versions, once. They are in the description later."""
+        if self.state == "ready" and self._asking is None:
+            self._asking = asyncio.create_task(self._find_versions())
+
+    async def _find_versions(self) -> None:
+        assert self._chosen is not None
+        try:
+            self._versions = await find_versions(self._chosen[1])
+        except SandboxUnavailable as error:
+            log.info("no versions of compilers", why=str(error))
+            self._asking = None  # the next request asks again
 
     def _standing(self, kind: str) -> str:
         if kind in self._refused:
@@ -253,6 +270,7 @@ class Boxes(Sandbox):
 
     async def stop(self) -> None:
         await cancel(self._starting)
+        await cancel(self._asking)
         chosen, self._chosen, self._why = self._chosen, None, "the service is stopping"
         if chosen is not None:
             await chosen[1].stop()

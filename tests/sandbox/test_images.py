@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 
 from sandbox.images import recipe
-from sandbox.languages import all_languages
 
-EVERY = sorted(all_languages())
+EVERY = recipe.languages_named("all")
 
 
 def test_the_dockerfile_is_the_one_the_recipe_makes() -> None:
     committed = Path(recipe.__file__).with_name("Dockerfile").read_text()
-    assert committed == recipe.dockerfile(EVERY), "python -m sandbox.images.recipe > sandbox/images/Dockerfile"
+    assert committed == recipe.dockerfile(recipe.COMMON), "python -m sandbox.images.recipe > sandbox/images/Dockerfile"
 
 
 def test_an_image_holds_the_packages_of_its_languages_and_no_others() -> None:
@@ -20,6 +19,15 @@ def test_an_image_holds_the_packages_of_its_languages_and_no_others() -> None:
     assert "g++" in packages
     assert "python3-minimal" in packages, "the runner itself"
     assert "nodejs" not in packages
+
+
+def test_languages_are_named_one_by_one_or_together() -> None:
+    assert recipe.languages_named("python,c") == ["c", "python"]
+    assert set(recipe.languages_named("common")) < set(recipe.languages_named("all"))
+    assert "julia" not in recipe.languages_named("all"), "Debian has no package for it"
+    for unknown in ("cobol", "julia", "python,,c", ""):
+        with pytest.raises(ValueError, match="no such language"):
+            recipe.languages_named(unknown)
 
 
 def test_only_images_with_cpp_precompile_its_header() -> None:

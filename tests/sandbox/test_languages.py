@@ -1,61 +1,52 @@
-"""Each language in a real box: programs as models write them, what compilers say, and calls of functions."""
+"""Each language in a real box: programs as models write them, what compilers say, and calls of functions.
+
+The samples of `polyglot` run in Docker boxes that have every language of Debian, and in local boxes with what is installed.
+"""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from sandbox.base import Built, Call, Execute, Exit, Limits, Program, Run, RunResult
+from sandbox.base import Built, Call, Execute, Exit, Limits, Program, Run, RunResult, SandboxUnavailable
 from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool.pooled import PooledSandbox
+from sandbox.images import recipe
 from sandbox.languages import all_languages, cpp, find
 from sandbox.runner.values.encoding import Opaque, decode
+from tests.dockerd import POLYGLOT_IMAGE, ensure_polyglot_image
+from tests.sandbox.samples import having, samples
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-SUMS = {
-    "bash": "read a b; echo $((a + b))",
-    "c": '#include <stdio.h>\nint main(void) { int a, b; scanf("%d %d", &a, &b); printf("%d\\n", a + b); }',
-    "cpp": "#include <bits/stdc++.h>\nusing namespace std;\nint main() { int a, b; cin >> a >> b; cout << a + b << endl; }",
-    "go": 'package main\nimport "fmt"\nfunc main() { var a, b int; fmt.Scan(&a, &b); fmt.Println(a + b) }',
-    "java": "import java.util.*;\npublic class Main {\n    public static void main(String[] args) {\n"
-    "        Scanner in = new Scanner(System.in);\n        System.out.println(in.nextInt() + in.nextInt());\n    }\n}",
-    "javascript": "const [a, b] = require('fs').readFileSync(0, 'utf8').split(' ').map(Number);\nconsole.log(a + b);",
-    "python": "a, b = map(int, input().split())\nprint(a + b)",
-    "rust": "use std::io;\nfn main() {\n    let mut line = String::new();\n    io::stdin().read_line(&mut line).unwrap();\n"
-    "    let sum: i64 = line.split_whitespace().map(|word| word.parse::<i64>().unwrap()).sum();\n"
-    '    println!("{}", sum);\n}',
-    "typescript": "import * as fs from 'fs';\ninterface Pair { a: number; b: number }\n"
-    "const read = (text: string): Pair => { const [a, b] = text.split(' ').map(Number); return { a, b }; };\n"
-    "const pair: Pair = read(fs.readFileSync(0, 'utf8'));\nconsole.log(pair.a + pair.b);",
-}
-COMPILED = {
-    "c": "int main(void) { return undeclared; }",
-    "cpp": "int main() { return undeclared; }",
-    "go": "package main\nfunc main() { undeclared() }",
-    "java": "public class Main { public static void main(String[] args) { undeclared(); } }",
-    "rust": "fn main() { undeclared(); }",
-    "typescript": "const undeclared: = 1;",
-}
-CRASHES = {
-    "bash": "exit 3",
-    "c": "#include <stdlib.h>\nint main(void) { exit(3); }",
-    "cpp": "int main() { return 3; }",
-    "go": 'package main\nimport "os"\nfunc main() { os.Exit(3) }',
-    "java": "public class Main { public static void main(String[] args) { System.exit(3); } }",
-    "javascript": "process.exit(3)",
-    "python": "raise SystemExit(3)",
-    "rust": "fn main() { std::process::exit(3); }",
-    "typescript": "process.exit(3 as number)",
-}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def boxes(docker_address: str) -> AsyncIterator[PooledSandbox]:
     boxes = PooledSandbox(DockerBackend(address=docker_address), slots=1)
     await boxes.start()
+    yield boxes
+    await boxes.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def polyglot_boxes(docker_address: str) -> AsyncIterator[PooledSandbox]:
+    ensure_polyglot_image(docker_address)
+    boxes = PooledSandbox(DockerBackend(image=POLYGLOT_IMAGE, address=docker_address), slots=1)
+    await boxes.start()
+    yield boxes
+    await boxes.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def local_boxes() -> AsyncIterator[PooledSandbox]:
+    boxes = PooledSandbox(LocalBackend(), slots=1)
+    try:
+        await boxes.start()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
     yield boxes
     await boxes.stop()
 
@@ -96,41 +87,102 @@ async def test_names_and_aliases_are_lower_case_and_no_two_languages_share_one()
     assert find("klingon") is None
 
 
-async def test_every_language_says_what_it_needs_and_which_packages_bring_it() -> None:
+async def test_every_language_says_what_it_needs_and_has_samples() -> None:
     for language in all_languages().values():
-        assert language.packages
         assert bool(language.run) == bool(language.needs)
+    assert samples().keys() == all_languages().keys()
+    assert all(len(sample.tasks) == 3 for name, sample in samples().items() if name != "cuda")
 
 
 @pytest.mark.boxes
-async def test_the_box_image_has_every_language(boxes: PooledSandbox) -> None:
-    assert boxes.languages == set(all_languages()) == set(SUMS)
+async def test_the_usual_box_image_has_the_usual_languages(boxes: PooledSandbox) -> None:
+    assert boxes.languages >= set(recipe.COMMON)
 
 
-@pytest.mark.parametrize("language", sorted(SUMS))
 @pytest.mark.boxes
-async def test_a_program_is_loaded_once_and_run_twice(boxes: PooledSandbox, language: str) -> None:
-    built, results = await run(boxes, Program(SUMS[language], language), Execute(b"3 4\n"), Execute(b"-3 40\n"))
+async def test_the_largest_box_image_has_every_language_of_debian(polyglot_boxes: PooledSandbox) -> None:
+    assert polyglot_boxes.languages == set(recipe.languages_named("all"))
+
+
+async def solutions_are_told_apart(boxes: PooledSandbox, language: str) -> None:
+    for which in ("right", "wrong"):
+        for program in samples()[language].solved(which):
+            built, results = await run(boxes, Program(program, language), Execute(limits=GENEROUS))
+            assert built.ok, built.message
+            assert results[0].exit in (Exit.EXITED, Exit.SIGNALLED)
+            assert (results[0].code == 0) == (which == "right"), (program, results[0].stdout, results[0].stderr)
+
+
+async def a_program_is_loaded_once_and_run_twice(boxes: PooledSandbox, language: str) -> None:
+    program = Program(having("sum")[language], language)
+    built, results = await run(boxes, program, Execute(b"3 4\n", limits=GENEROUS), Execute(b"-3 40\n", limits=GENEROUS))
     assert built.ok, built.message
     assert [result.stdout for result in results] == [b"7\n", b"37\n"], results[0].stderr
 
 
-@pytest.mark.parametrize("language", sorted(COMPILED))
-@pytest.mark.boxes
-async def test_what_does_not_compile_is_said_in_the_compilers_words(boxes: PooledSandbox, language: str) -> None:
-    built, results = await run(boxes, Program(COMPILED[language], language), Execute())
-    assert not built.ok
-    assert results == []
-    assert built.exit is Exit.EXITED
-    assert ("undeclared" if language != "typescript" else 'Unexpected "="') in built.message
-
-
-@pytest.mark.parametrize("language", sorted(CRASHES))
-@pytest.mark.boxes
-async def test_a_programs_exit_code_is_its_own(boxes: PooledSandbox, language: str) -> None:
-    built, results = await run(boxes, Program(CRASHES[language], language), Execute())
+async def an_exit_code_is_the_programs_own(boxes: PooledSandbox, language: str) -> None:
+    built, results = await run(boxes, Program(having("crash")[language], language), Execute())
     assert built.ok, built.message
-    assert (results[0].exit, results[0].code) == (Exit.EXITED, 3)
+    assert (results[0].exit, results[0].code) == (Exit.EXITED, 3), results[0].stderr
+
+
+async def what_is_broken_is_said_in_the_compilers_words(boxes: PooledSandbox, language: str) -> None:
+    sample = samples()[language]
+    built, results = await run(boxes, Program(sample.broken, language), Execute())
+    assert built.exit is Exit.EXITED
+    if results:
+        assert results[0].exit is Exit.EXITED
+        assert results[0].code
+    assert sample.broken_says in (results[0].stderr.decode() if results else built.message)
+
+
+async def what_never_ends_is_ended(boxes: PooledSandbox, language: str) -> None:
+    limits = Limits(cpu_s=0.5, wall_s=60.0)
+    built, results = await run(boxes, Program(having("forever")[language], language), Execute(limits=limits))
+    assert built.ok, built.message
+    assert results[0].exit is Exit.TIME_LIMIT, results[0].stderr
+
+
+async def what_takes_all_memory_is_ended(boxes: PooledSandbox, language: str) -> None:
+    built, results = await run(boxes, Program(having("hungry")[language], language), Execute(limits=GENEROUS))
+    assert built.ok, built.message
+    assert results[0].exit in (Exit.MEMORY_LIMIT, Exit.EXITED, Exit.SIGNALLED), results[0].stderr
+    assert results[0].code != 0
+
+
+GENEROUS = Limits(cpu_s=20.0, wall_s=120.0)
+each_sample = pytest.mark.parametrize(
+    ("check", "language"),
+    [
+        pytest.param(check, language, id=f"{check.__name__}-{language}")
+        for kind, check in {
+            "tasks": solutions_are_told_apart,
+            "sum": a_program_is_loaded_once_and_run_twice,
+            "crash": an_exit_code_is_the_programs_own,
+            "broken": what_is_broken_is_said_in_the_compilers_words,
+            "forever": what_never_ends_is_ended,
+            "hungry": what_takes_all_memory_is_ended,
+        }.items()
+        for language in having(kind)
+    ],
+)
+Check = Callable[[PooledSandbox, str], Awaitable[None]]
+
+
+@each_sample
+@pytest.mark.boxes
+async def test_samples_in_docker_boxes(polyglot_boxes: PooledSandbox, check: Check, language: str) -> None:
+    if not all_languages()[language].packages:
+        pytest.skip(f"Debian has no package for {language}")
+    await check(polyglot_boxes, language)
+
+
+@each_sample
+@pytest.mark.boxes
+async def test_samples_in_local_boxes(local_boxes: PooledSandbox, check: Check, language: str) -> None:
+    if language not in local_boxes.languages:
+        pytest.skip(f"{language} is not installed")
+    await check(local_boxes, language)
 
 
 @pytest.mark.boxes

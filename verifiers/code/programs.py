@@ -44,9 +44,11 @@ def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
 
 
 def _demand_tests_in(name: str, suite: Suite) -> None:
+    language = languages.all_languages()[name]
+    if language.compile_only:
+        raise InvalidItem("language_without_tests", f"programs in {name} are only compiled; no box has a GPU")
     if name == "python" or isinstance(suite.tests, StdioTests):
         return
-    language = languages.all_languages()[name]
     if not isinstance(suite.tests, CallTests) or not language.call_suffix:
         raise InvalidItem("language_without_tests", f"case type `{suite.case_type}` cannot be run in {name}")
     if any(case.only_python for case in suite.tests.cases):

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.base import SandboxUnavailable
+from sandbox.languages import all_languages
 
 _QUESTION: Final = "import json, sys; print(json.dumps([sys.prefix, sys.base_prefix]))"
 _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_CONFIGURATION: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/java-*")
+_CONFIGURATION: Final = ("/etc/ld.so.cache", "/etc/alternatives")
 _MADE_IN_BOXES: Final = ("/tmp", "/dev", "/box", "/proc")  # noqa: S108 - hidden in a box by its own
 _MOVED_TO: Final = "/opt/python"
 _PATIENCE_S: Final = 30.0
@@ -64,7 +65,9 @@ def inspect(python: str) -> Interpreter:
 
 def _system_paths() -> Sequence[tuple[str, str]]:
     folders = [path for path in _SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
-    return [(path, path) for path in [*folders, *(path for pattern in _CONFIGURATION for path in glob(pattern))]]
+    of_languages = {pattern for language in all_languages().values() for pattern in language.configuration}
+    shown = [path for pattern in (*_CONFIGURATION, *sorted(of_languages)) for path in glob(pattern)]
+    return [(path, path) for path in [*folders, *shown]]
 
 
 def _is_hidden(path: str) -> bool:

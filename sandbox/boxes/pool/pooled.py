@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from sandbox.base import Built, Exit, Program, Run, RunResult, Sandbox, SandboxUnavailable
+from sandbox.base import Built, Exit, Isolation, Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Backend
 from sandbox.boxes.pool.box_pool import BoxPool, PoolSettings
 from sandbox.boxes.pool.compile_cache import CompileCache, Files
@@ -97,7 +97,12 @@ class PooledSandbox(Sandbox):
         if self._pool.hello is None:
             return frozenset()
         programs = frozenset(self._pool.hello.programs)
-        return frozenset(name for name, language in all_languages().items() if programs.issuperset(language.needs))
+        has_proc = self._backend.isolation is not Isolation.LANDLOCK
+        return frozenset(
+            name
+            for name, language in all_languages().items()
+            if programs.issuperset(language.needs) and (has_proc or not language.needs_proc)
+        )
 
     @property
     def slots(self) -> int:

@@ -127,9 +127,12 @@ class Plan:
         return Question(question, read_result, on_answer, max_body_bytes)
 
     def limits(self, run: Run) -> Limits:
-        """Limits of the run, with the extra CPU time that the language's run time needs."""
-        cpu_s = run.limits.cpu_s * self.language.cpu_factor + self.language.start_cpu_s
-        return dataclasses.replace(run.limits, cpu_s=cpu_s)
+        """Limits of the run, with the extra time that the language's run time needs."""
+        language, limits = self.language, run.limits
+        wall_s = None if limits.wall_s is None else limits.wall_s + language.start_cpu_s
+        return dataclasses.replace(
+            limits, cpu_s=limits.cpu_s * language.cpu_factor + language.start_cpu_s, wall_s=wall_s
+        )
 
     def _compile_fields(self) -> dict[str, object]:
         return {"argv": self.language.compile, "limits": limits_fields(self.program.compile_limits)}

@@ -68,7 +68,9 @@ def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, othe
         data_limit: Whether the memory limit is also set as RLIMIT_DATA, for a clean error when it is reached.
         other_threads: Threads of other processes of the same user, which count as well.
     """
-    net_s = int(limits.cpu_s) + 1  # later than the supervisor's own limit
+    net_s = (
+        int(1.25 * limits.cpu_s) + 1
+    )  # later than the supervisor's own limit: for this one the kernel counts in ticks
     wanted = {
         resource.RLIMIT_CPU: net_s,
         resource.RLIMIT_FSIZE: limits.file_mb * _MB,

@@ -1,7 +1,7 @@
 """`POST /run_code` runs one program once, in the format of SandboxFusion, which the clients of verl and ROLL use.
 
     status         compile_result       run_result
-    Success        null, or Finished    Finished, return code 0
+    Success        null, or Finished    Finished, return code 0; null: CUDA, which is only compiled
     Failed         null, or Finished    Finished with another code, Error (a limit), TimeLimitExceeded
     Failed         of the compiler      null: it did not compile
     SandboxError   null                 null: nothing is known of the program; ROLL tries again
@@ -12,7 +12,7 @@ little behind them. Output beyond `MAX_OUTPUT_BYTES` ends the program. A memory 
 
 The language `pytest` runs a Python file by pytest: output and return code are those of pytest (0: all tests passed). As
 in the original, solution and tests share one process, in which either can lie about the other. The verifier `code`
-keeps them apart.
+keeps them apart. No box has a GPU, so programs in CUDA are not run.
 """
 
 import asyncio
@@ -54,8 +54,14 @@ _CALLER_WAITS_S: Final = 8.0
 them."""
 PYTEST: Final = "pytest"
 """The name that these clients use like a language."""
+_CAPITALS: Final = ("D_ut", "R")
+"""The names that these clients write with capitals. Any letter case is accepted."""
 _LANGUAGE_NAMES: Final = sorted(
-    (PYTEST, *(name for language in languages.all_languages().values() for name in (language.name, *language.aliases)))
+    (
+        PYTEST,
+        *_CAPITALS,
+        *(name for language in languages.all_languages().values() for name in (language.name, *language.aliases)),
+    )
 )
 _TEST_FILE: Final = "test_solution.py"
 _RUN_PYTEST: Final = """\
@@ -164,7 +170,8 @@ class RunCode:
             return True
 
         try:
-            built = await self._sandbox.run(order.program, [order.run], take)
+            runs = [] if order.language.compile_only else [order.run]
+            built = await self._sandbox.run(order.program, runs, take)
         except SandboxUnavailable as error:
             if error.reason == "sandbox_busy":
                 raise NotInTime(str(error)) from error
@@ -270,7 +277,9 @@ def _unprocessable(loc: list[str | int], message: str) -> Unprocessable:
 
 
 def answer_of(language: Language, built: Built, result: RunResult | None) -> RunCodeResponse:
-    """The answer for a program that was given to a box. `result` is None if the program could not be loaded."""
+    """The answer for a program that was given to a box. `result` is None if the program could not be loaded, or its
+    language is only compiled.
+    """
     if not built.ok and not language.compile:
         # In the original, a program that is not valid Python has run and failed.
         failed = CommandResult("Finished", built.cpu_s, 1, "", built.message)
@@ -278,6 +287,8 @@ def answer_of(language: Language, built: Built, result: RunResult | None) -> Run
     compiled = _compile_result(built) if language.compile else None
     if not built.ok:
         return RunCodeResponse("Failed", compile_result=compiled)
+    if language.compile_only:
+        return RunCodeResponse("Success", compile_result=compiled)
     assert result is not None
     run = run_result_of(result)
     succeeded = run.status == "Finished" and run.return_code == 0

@@ -91,7 +91,11 @@ def build_app(
 
     @app.get("/v1/sandbox", tags=["sandbox"])
     async def show_sandbox() -> dict[str, Any]:
-        """Where programs run: the isolation, the attacks that it cannot stop, and the languages."""
+        """Where programs run: the isolation, the attacks that it cannot stop, the languages, and what their compilers
+        and interpreters say about their versions. The first request has the versions looked up, in a box; later answers
+        have them.
+        """
+        boxes.ask_versions()
         return boxes.describe()
 
     @app.get("/v1/ping", tags=["sandbox"])

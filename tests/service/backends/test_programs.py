@@ -69,9 +69,25 @@ def test_the_service_tells_where_programs_run(served: Served) -> None:
     assert sandbox["caveats"]
     assert "python" in sandbox["languages"]
     assert sandbox["slots"] >= 1
+    versions = versions_of(served)
+    assert versions["python"].startswith("3.")
+    assert versions.keys() <= set(sandbox["languages"])
+
+
+def versions_of(served: Served) -> dict[str, str]:
+    """They are looked up after the first question."""
+    found: dict[str, str] = {}
+
+    def is_answered() -> bool:
+        found.update(httpx.get(f"{served.url}/v1/sandbox").json()["versions"])
+        return bool(found)
+
+    eventually(is_answered)
+    return found
 
 
 def test_what_boxes_do_is_counted(served: Served) -> None:
+    versions_of(served)  # this is a program in a box, too
     before = samples(served)
     score(served, code(RIGHT), cache="off")
     after = samples(served)

@@ -529,6 +529,8 @@ def test_tests_that_do_not_exist_in_a_language_are_invalid(bench: Bench) -> None
     verdict = bench.judge("```cpp\nint f(int x) { return x; }\n```", call, language="cpp")
     assert (verdict.status, verdict.reason) == (Status.INVALID, "language_without_tests")
     assert bench.judge(ADD, call, language="klingon").reason == "unknown_language"
+    verdict = bench.judge("```cuda\nint main() {}\n```", SQUARE, language="cuda")
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "language_without_tests")
 
 
 # --- trouble

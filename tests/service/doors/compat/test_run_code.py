@@ -18,7 +18,7 @@ from sandbox.languages import Language
 from service.doors.compat.run_code import MAX_FILES, RunCodeRequest, RunCodeResponse, answer_of, order_of
 from service.errors import Unprocessable
 from service.settings import Settings
-from tests.conftest import Served, serving
+from tests.conftest import ROOT, Served, serving
 from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
@@ -149,11 +149,59 @@ def test_all_names_of_the_original_are_in_an_answer() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", ["python", "python3", "cpp", "nodejs", "javascript", "go", "java", "bash", "typescript", "rust"]
-)
+def test_what_boxes_cannot_run_is_only_compiled() -> None:
+    found = answer_of(language("cuda"), Built(ok=True, cpu_s=0.4), None)
+    assert (found.status, found.run_result) == ("Success", None)
+    assert found.compile_result is not None
+    assert (found.compile_result.status, found.compile_result.return_code) == ("Finished", 0)
+
+
+ORIGINAL = [
+    "python",
+    "cpp",
+    "nodejs",
+    "go",
+    "go_test",
+    "java",
+    "php",
+    "csharp",
+    "bash",
+    "typescript",
+    "sql",
+    "rust",
+    "cuda",
+    "lua",
+    "R",
+    "perl",
+    "D_ut",
+    "ruby",
+    "scala",
+    "julia",
+    "pytest",
+    "junit",
+    "kotlin_script",
+    "jest",
+    "verilog",
+    "python_gpu",
+    "lean",
+    "swift",
+    "racket",
+]
+"""The languages of the original, as it spells them."""
+
+
+@pytest.mark.parametrize("name", ["python3", "javascript", "js", "ts", *ORIGINAL])
 def test_the_names_that_clients_send_are_known(name: str) -> None:
-    assert languages.find(name) is not None
+    assert order_of(request(language=name), SETTINGS).language.name in languages.all_languages()
+
+
+def test_the_page_has_all_languages_of_the_original() -> None:
+    rows = ["| its name | here | Debian's packages | |", "|---|---|---|---|"]
+    for name in ORIGINAL:
+        known = order_of(request(language=name), SETTINGS).language
+        packages = ", ".join(f"`{package}`" for package in known.packages)
+        rows.append(f"| `{name}` | `{known.name}` | {packages} | {'tried' if packages else 'not tried'} |")
+    assert "\n".join(rows) in (ROOT / "docs" / "boxes.md").read_text(), "\n".join(rows)
 
 
 def run_code(served: Served, path: str = "/run_code", **fields: Any) -> JSON:
