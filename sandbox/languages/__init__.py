@@ -28,7 +28,7 @@ class Language:
     keep: tuple[str, ...] = ()
     """Files that the compiler makes and runs need, as `fnmatch` patterns for names relative to the directory."""
     needs: tuple[str, ...] = ()
-    """Programs that must be on the box's PATH."""
+    """Programs that must be on the box's PATH, and files that it must have, by their whole paths."""
     version: tuple[str, ...] = ()
     """The command that says the version: in its first line with a digit. Empty for Python."""
     compile_only: bool = False

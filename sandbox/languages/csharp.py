@@ -27,12 +27,13 @@ _CONFIGURATION: Final = """\
 <clear/><add name="assertions" type="Rewardline.FailedAssertions, program"/>
 </listeners></trace></system.diagnostics></configuration>
 """
+_NUMERICS: Final = "/usr/lib/mono/4.5/System.Numerics.dll"
 _COMPILE: Final = f"""\
 cat > assertions.cs << 'END'
 {_LISTENER}END
 cat > program.exe.config << 'END'
 {_CONFIGURATION}END
-exec mcs -optimize+ -warn:0 -define:DEBUG -define:TRACE -define:ONLINE_JUDGE -reference:System.Numerics.dll \\
+exec mcs -optimize+ -warn:0 -define:DEBUG -define:TRACE -define:ONLINE_JUDGE -reference:{_NUMERICS} \\
     -out:program.exe main.cs assertions.cs
 """
 
@@ -43,7 +44,7 @@ LANGUAGE = Language(
     compile=("sh", "-c", _COMPILE),
     keep=("program.exe", "program.exe.config"),
     run=("mono", "{program}/program.exe"),
-    needs=("mcs", "mono"),
+    needs=("mcs", "mono", _NUMERICS),
     version=("mono", "--version"),
     packages=("mono-mcs", "mono-runtime", "libmono-system-numerics4.0-cil", "libmono-system-core4.0-cil"),
     configuration=("/etc/mono",),

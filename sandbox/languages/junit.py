@@ -7,7 +7,7 @@ from typing import Final
 
 from sandbox.languages import Language, java
 
-_JARS: Final = ":".join(
+_JARS: Final = tuple(
     f"/usr/share/java/{name}.jar"
     for name in (
         "junit-jupiter-api",
@@ -29,23 +29,24 @@ _JARS: Final = ":".join(
         "opentest4j-reporting-schema",
     )
 )
+_CLASS_PATH: Final = ":".join(_JARS)
 
 LANGUAGE = Language(
     name="junit",
     source_file="Main.java",
-    compile=("sh", "-c", f'{java.RENAME}\nexec {java.COMPILER} -cp {_JARS} "$name.java"'),
+    compile=("sh", "-c", f'{java.RENAME}\nexec {java.COMPILER} -cp {_CLASS_PATH} "$name.java"'),
     keep=("classes/*",),
     run=(
         *java.RUN_TIME,
         "-cp",
-        f"{{program}}/classes:{_JARS}",
+        f"{{program}}/classes:{_CLASS_PATH}",
         "org.junit.platform.console.ConsoleLauncher",
         "--disable-banner",
         "--disable-ansi-colors",
         "--fail-if-no-tests",
         "--scan-classpath={program}/classes",
     ),
-    needs=("java", "javac"),
+    needs=("java", "javac", *_JARS),
     version=("java", "-version"),
     packages=("openjdk-17-jdk-headless", "junit5", "junit4", "libpicocli-java"),
     configuration=("/etc/java-*",),

@@ -4,6 +4,7 @@ The samples of `polyglot` run in Docker boxes that have every language of Debian
 """
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from tests.dockerd import POLYGLOT_IMAGE, ensure_polyglot_image
 from tests.sandbox.samples import having, samples
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+_LIBRARY = re.compile(r"/usr/[^\s:\"']+\.(?:jar|dll)")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -90,6 +93,8 @@ async def test_names_and_aliases_are_lower_case_and_no_two_languages_share_one()
 async def test_every_language_says_what_it_needs_and_has_samples() -> None:
     for language in all_languages().values():
         assert bool(language.run) == bool(language.needs)
+        named = {path for word in (*language.compile, *language.run) for path in _LIBRARY.findall(word)}
+        assert named <= {*language.needs, "/usr/share/java/kotlin-stdlib.jar"}  # Kotlin's may lie beside the compiler
     assert samples().keys() == all_languages().keys()
     assert all(len(sample.tasks) == 3 for name, sample in samples().items() if name != "cuda")
 

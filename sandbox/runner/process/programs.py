@@ -149,10 +149,12 @@ def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
 
 
 def find_program(name: str) -> str | None:
-    """Find an executable on the PATH of programs.
+    """Find an executable on the PATH of programs, or a file by its whole path.
 
     (shutil can do it, but imports libraries that make every fork slower.)
     """
+    if name.startswith("/"):
+        return name if os.access(name, os.R_OK) else None
     paths = [f"{directory}/{name}" for directory in SEARCH_PATH.split(":")]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
