@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from sandbox.boxes.backend import BoxSize, Profile
 from sandbox.boxes.local import LocalBackend, backend, cgroups, interpreter, state_directory, user_ids
 from sandbox.boxes.local.backend import Tier
 from sandbox.boxes.local.removal import remove_tree
+from sandbox.languages import all_languages
 from tests.processes import children, descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
 from tests.sandbox.processes import groups_of, is_there
@@ -132,12 +134,14 @@ found["prefix"] = sys.prefix
 """
     async with open_backend(state_dir) as made:
         seen = await probed(made, probe, once=once)
+    shown = [path for each in all_languages().values() for pattern in each.configuration for path in glob(pattern)]
     passed = {str(parent) for prefix in (sys.prefix, sys.base_prefix) for parent in Path(prefix).parents}
-    assert set(seen["visible"]) <= passed  # on the way to the interpreter
+    passed |= {str(parent) for path in shown for parent in Path(path).parents}
+    assert set(seen["visible"]) <= passed  # on the way to the interpreter, or to what a compiler reads
     system = {"bin", "box", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "sbin", "tmp", "usr"}
-    assert set(seen["/"]) <= system | {Path(path).parts[1] for path in (sys.prefix, sys.base_prefix)}
-    java = {name for name in entries(Path("/etc")) if name.startswith("java-")}
-    assert set(seen["/etc"]) <= {"alternatives", "group", "hosts", "ld.so.cache", "passwd"} | java
+    assert set(seen["/"]) <= system | {Path(path).parts[1] for path in (sys.prefix, sys.base_prefix, *shown)}
+    of_languages = {Path(path).parts[2] for path in shown if path.startswith("/etc/")}
+    assert set(seen["/etc"]) <= {"alternatives", "group", "hosts", "ld.so.cache", "passwd"} | of_languages
     assert seen["/dev"] == ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
     is_hidden = sys.prefix.startswith("/tmp/")  # by the box's own /tmp, so it is put elsewhere
     assert seen["prefix"] == ("/opt/python" if is_hidden else sys.prefix)
