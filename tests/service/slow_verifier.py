@@ -3,7 +3,12 @@ when a service ends.
 """
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from tests.conftest import Served, serving
 
 _CODE = """
 import asyncio
@@ -43,6 +48,22 @@ EXAMPLES = (
     Example(" ", {}, 1.0, "correct", "looks like none"),
 )
 """
+
+
+@contextmanager
+def serving_slowly(folder: Path, **settings: str) -> Iterator[Served]:
+    """A server that has the verifier, with no boxes unless `sandbox` says otherwise."""
+    settings = {"sandbox": "none", "workers": "1", **settings}
+    with serving(folder / "slow.jsonl", (), installed(folder / "plugins"), **settings) as served:
+        yield served
+
+
+def held(count: int, until: Path) -> list[dict[str, Any]]:
+    """Items without an answer until the file exists; one in three is wrong."""
+    return [
+        {"verifier": "slow", "response": str(n) if n % 3 else "", "params": {"seconds": n / 1e6, "until": str(until)}}
+        for n in range(count)
+    ]
 
 
 def installed(folder: Path) -> Path:

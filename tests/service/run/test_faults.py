@@ -26,6 +26,7 @@ from tests.ports import free_port
 from tests.processes import children
 from tests.service.fault_proxy import Fault, fault_proxy
 from tests.service.redis_server import RedisServer
+from tests.service.slow_verifier import held, serving_slowly
 from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
@@ -483,19 +484,23 @@ def test_a_damaged_request_is_judged_or_refused(
 
 
 @pytest.mark.chaos
-def test_sigterm_while_streams_are_open(serve: Any) -> None:
+def test_sigterm_while_streams_are_open(tmp_path: Path) -> None:
     """What was admitted is answered, an idle stream holds up nothing, and the exit is clean."""
-    served = serve(drain_timeout_s="20")
-    batch = math_items(200)
-    with grpc.insecure_channel(served.grpc) as channel:
+    go_on = tmp_path / "go on"
+    batch = held(200, go_on)
+    with (
+        serving_slowly(tmp_path, drain_timeout_s=f"{PATIENCE_S}") as served,
+        grpc.insecure_channel(served.grpc) as channel,
+    ):
         raw: Any = channel
         stub = raw.stream_stream("/rewardline.v1.Verifier/ScoreStream", pb.Item.SerializeToString, pb.Result.FromString)
         ends: list[Callable[[], None]] = []
-        idle, busy = (stub(sent_and_held(part, ends)) for part in (batch[:1], batch))
+        idle, busy = (stub(sent_and_held(part, ends)) for part in (items(1), batch))
         assert next(idle).status == pb.STATUS_OK
-        answered = [next(busy)]
         eventually(lambda: metric(served, "in_flight_items") > 100)
         served.process.send_signal(signal.SIGTERM)
+        go_on.touch()
+        answered: list[Any] = []
         for call in (busy, idle):
             with pytest.raises(grpc.RpcError) as caught:
                 answered += call
@@ -514,7 +519,12 @@ def test_sigterm_while_streams_are_open(serve: Any) -> None:
 def sent_and_held(batch: Sequence[JSON], ends: list[Callable[[], None]]) -> Iterator[Any]:
     """The items, after which the stream stays open until the last of `ends` is called."""
     messages: list[Any] = [
-        pb.Item(response=item["response"], verifier=item["verifier"], reference_json=json.dumps(item["reference"]))
+        pb.Item(
+            response=item["response"],
+            verifier=item["verifier"],
+            reference_json=json.dumps(item["reference"]) if "reference" in item else "",
+            params_json=json.dumps(item.get("params", {})),
+        )
         for item in batch
     ]
     return held_open(messages, ends)

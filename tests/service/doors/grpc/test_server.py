@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -19,6 +20,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Serve
+from tests.service.slow_verifier import held, serving_slowly
 from tests.waiting import eventually
 
 LIMITS = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
@@ -117,13 +119,17 @@ def test_the_calls_deadline_bounds_the_work(stub: Stub) -> None:
     assert all(result.HasField("score") == (result.status == pb.STATUS_OK) for result in response.results)
 
 
-def test_a_cancelled_call_stops_the_work(stub: Stub, served: Any) -> None:
-    items = [item(f"\\boxed{{\\sqrt{{x^2+{n}}}}}", "\\sqrt{x}", "math") for n in range(4000)]
-    call = stub.score.future(pb.ScoreRequest(items=items, cache=pb.CACHE_MODE_OFF))
-    eventually(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
-    call.cancel()
-    eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
-    assert 'code="CANCELLED"' in httpx.get(f"{served.url}/metrics").text
+def test_a_cancelled_call_stops_the_work(tmp_path: Path) -> None:
+    items = [
+        pb.Item(verifier="slow", response=each["response"], params_json=json.dumps(each["params"]))
+        for each in held(4000, tmp_path / "never")
+    ]
+    with serving_slowly(tmp_path) as served, grpc.insecure_channel(served.grpc) as channel:
+        call = Stub(channel).score.future(pb.ScoreRequest(items=items))
+        eventually(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
+        call.cancel()
+        eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
+        assert 'code="CANCELLED"' in httpx.get(f"{served.url}/metrics").text
 
 
 def test_the_stream_answers_items_as_they_come(stub: Stub) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import resource
+import signal
 import socket
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import httpx
 import pytest
 import zstandard
 
+from tests.service.slow_verifier import held, serving_slowly
 from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
@@ -421,27 +423,27 @@ def test_half_a_head_and_then_silence(serve: Any) -> None:
         assert _all(caller) == b""
 
 
-def test_a_caller_who_hangs_up_stops_the_work(served: Any) -> None:
-    body = json.dumps({"items": [item(str(n), verifier="math", reference="x") for n in range(4000)]}).encode()
+def test_a_caller_who_hangs_up_stops_the_work(tmp_path: Path) -> None:
+    body = json.dumps({"items": held(4000, tmp_path / "never")}).encode()
     head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with _open(served) as caller:
-        caller.sendall(head + body)
-        eventually(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
-    eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
-    text = httpx.get(f"{served.url}/metrics").text
-    assert 'code="499"' in text
+    with serving_slowly(tmp_path) as served:
+        with _open(served) as caller:
+            caller.sendall(head + body)
+            eventually(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
+        eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
+        assert 'code="499"' in httpx.get(f"{served.url}/metrics").text
 
 
-def test_sigterm_finishes_what_was_admitted(serve: Any) -> None:
-    served = serve()
-    body = json.dumps(
-        {"items": [item(f"\\boxed{{x^2+{n}}}", f"x^2+{n}+0", verifier="math") for n in range(500)]}
-    ).encode()
+def test_sigterm_finishes_what_was_admitted(tmp_path: Path) -> None:
+    go_on = tmp_path / "go on"
+    body = json.dumps({"items": held(500, go_on)}).encode()
     head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with _open(served) as caller:
+    with serving_slowly(tmp_path, drain_timeout_s=f"{PATIENCE_S}") as served, _open(served) as caller:
         caller.sendall(head + body)
         eventually(lambda: "rewardline_in_flight_items 500.0" in httpx.get(f"{served.url}/metrics").text)
-        code = served.stop()
+        served.process.send_signal(signal.SIGTERM)
+        go_on.touch()
+        code = served.process.wait(timeout=PATIENCE_S)
         reply = _all(caller)
     assert code == 0
     assert reply.startswith(b"HTTP/1.1 200")
