@@ -144,8 +144,12 @@ async def test_a_lone_worker_is_sent_no_short_responses(lone_worker: Recording) 
     assert lone_worker.functions() == []
 
 
-async def test_answers_are_graded_together_and_equal_ones_once(lone_worker: Recording) -> None:
+async def test_answers_are_graded_together_and_equal_ones_once(
+    lone_worker: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "process_time", lambda: 0.0)
     made = create(Resources(lone_worker))
+    lone_worker.here[GROUP.function] = grading.grade_several
     await lone_worker.start()
     items = items_of("x+1", "1+x", "x+2", "1+x") + items_of("y", "z") + items_of("x-1", *"abcdef")
     assert scores(await made.score(items)) == [1.0, 0.0, 1.0, *[0.0] * 7]

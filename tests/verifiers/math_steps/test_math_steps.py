@@ -1,8 +1,7 @@
 """The verifier over real workers: what the final answer and the steps make together."""
 
-import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from sandbox.workers import Exit, Outcome, Task
 from tests.verifiers.found import Found
 from verifiers import math_steps
 from verifiers.base import Item, Status, Verdict
-from verifiers.math_steps import MathStepsParams, _combined
+from verifiers.long_texts import ask_workers
+from verifiers.math_steps import _ORDINARY_CHARS, MathStepsParams, _combined
 
 DATA = Path(__file__).parents[2] / "data" / "math"
 EQUATION = {"steps": ["3x=14-5", "3x=9", "x=3"], "final_answer": "3"}
@@ -112,9 +113,22 @@ def test_true_equations_are_never_paid_by_themselves(judge: Judge) -> None:
     assert verdict.score == 0.0
 
 
-def test_a_response_whose_steps_take_too_long_loses_them_only(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(math_steps, "GRADE", dataclasses.replace(math_steps.GRADE, time_limit_s=0.02))
-    slow = "\n".join(rf"3x=\sin({n}x)+\cos(x^{n})\tan({n}x)" for n in range(400))
+@pytest.fixture
+def out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers have no time for the steps of responses, and enough for those of references."""
+
+    async def ask(workers: Any, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
+        left = [place for place, (_, response, *_) in enumerate(payloads) if response is None]
+        for place in set(range(len(payloads))).difference(left):
+            take(place, Outcome(Exit.TIME_LIMIT))
+        await ask_workers(workers, task, [payloads[place] for place in left], lambda at, found: take(left[at], found))
+
+    monkeypatch.setattr(math_steps, "ask_workers", ask)
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_a_response_whose_steps_take_too_long_loses_them_only(judge: Judge) -> None:
+    slow = "3x=9 \n" * _ORDINARY_CHARS
     verdict = judge(EQUATION, slow + "\nx=3, so \\boxed{4}")
     assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "wrong_answer")
     assert verdict.detail["steps_reason"] == "too_complex"
@@ -122,14 +136,11 @@ def test_a_response_whose_steps_take_too_long_loses_them_only(judge: Judge, monk
     assert (verdict.status, verdict.score) == (Status.OK, 0.7)
 
 
-def test_ordinary_steps_that_take_too_long_leave_no_score_where_they_are_paid(
-    judge: Judge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(math_steps, "GRADE", dataclasses.replace(math_steps.GRADE, time_limit_s=0.02))
-    slow = "\n".join(rf"3x=\sin({n}x)+\cos(x^{n})\tan({n}x)" for n in range(100))
-    verdict = judge(EQUATION, slow + "\nx=3, so \\boxed{4}")
+@pytest.mark.usefixtures("out_of_time")
+def test_ordinary_steps_that_take_too_long_leave_no_score_where_they_are_paid(judge: Judge) -> None:
+    verdict = judge(EQUATION, "3x=9\nx=3, so \\boxed{4}")
     assert (verdict.status, verdict.score, verdict.reason) == (Status.FAILED, None, "too_complex")
-    verdict = judge(EQUATION, slow + "\nso \\boxed{3}", explain=True)
+    verdict = judge(EQUATION, "3x=9\nso \\boxed{3}", explain=True)
     assert (verdict.status, verdict.score) == (Status.OK, 1.0)
 
 
