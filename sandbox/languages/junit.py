@@ -33,6 +33,7 @@ _CLASS_PATH: Final = ":".join(_JARS)
 
 LANGUAGE = Language(
     name="junit",
+    tests="java",
     source_file="Main.java",
     compile=("sh", "-c", f"{java.RENAME}\nexec {java.COMPILER} -cp {_CLASS_PATH} *.java"),
     keep=("classes/*",),

@@ -34,11 +34,12 @@ from sandbox.runner.values import encoding
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
-from verifiers.code import comparisons, response_texts
+from verifiers.code import comparisons, joining, response_texts
 from verifiers.code.cases import (
     AssertedCall,
     CallTests,
     Checker,
+    JoinedTest,
     StdioCase,
     StdioTests,
     Suite,
@@ -111,6 +112,8 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
         return await _Calls(sandbox, workers, program, terms, tests).judge()
     if isinstance(tests, TextTests):
         raise TypeError("tests about a text have no program; see judge_text")
+    if isinstance(tests, JoinedTest):
+        return await _Joined(sandbox, program, terms, tests).judge()
     as_calls = tests.calls is not None and not terms.objects and not terms.prefers_programs
     # In a class of this name a call finds the methods, but an assert does not.
     if as_calls and "Solution" not in program.source:
@@ -516,6 +519,77 @@ class _Programs:
             replace(outcome, name=(outcome.name[:60] if is_named and outcome.name else name))
             for outcome, name in zip(outcomes, names, strict=False)
         ]
+
+
+class _Joined:
+    """A test in one program with the solution."""
+
+    def __init__(self, sandbox: Sandbox, program: Program, terms: Terms, test: JoinedTest) -> None:
+        self._sandbox = sandbox
+        self._program = program
+        self._terms = terms
+        self._test = test
+        self._board = _Board(["1"], terms)
+
+    async def judge(self) -> Judged:
+        solution = self._program.source
+        built, outcome = await self._run(solution)
+        endless = joining.endless(solution, self._test.language)
+        if outcome is not None and outcome.status is Status.PASS and endless != solution:
+            _, again = await self._run(endless)
+            if again is None or again.status is not Status.PASS:
+                outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=_ENDS_ITSELF)
+        if outcome is not None:
+            self._board.put(0, outcome)
+        return self._board.judged(built)
+
+    async def _run(self, solution: str) -> tuple[Built, Outcome | None]:
+        """Run the program; None if it could not be loaded."""
+        results: list[RunResult] = []
+
+        def take(_: int, result: RunResult) -> bool:
+            results.append(result)
+            return False
+
+        program = replace(self._program, source=joining.joined(solution, self._test))
+        built = await self._sandbox.run(program, [Execute(limits=self._terms.limits)], take)
+        if not built.ok:
+            _demand_libraries(built.message, self._test)
+            return built, None
+        return built, self._outcome(results[0])
+
+    def _outcome(self, result: RunResult) -> Outcome:
+        if result.exit is not Exit.EXITED:
+            return Outcome("1", status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
+        if result.code == 0 and not ("Mismatches:" in self._test.source and _mismatches(result.stdout)):
+            return passed("1", result.cpu_s)
+        return Outcome("1", Status.WRONG_ANSWER, difference=_last_words(result), cpu_s=result.cpu_s)
+
+
+_ENDS_ITSELF = "it passes only because the solution ends the process"
+_MISMATCHES = re.compile(rb"^Mismatches: (\d{1,9}) in (\d{1,9}) samples", re.MULTILINE)
+_LACKED = re.compile(
+    r"^[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?:package ([\w.]+) does not exist|([\w./+-]+): No such file or directory)$",
+    re.MULTILINE,
+)
+
+
+def _mismatches(stdout: bytes) -> bool:
+    """Whether a test bench of VerilogEval, which counts its mismatches and ends with code 0, counted one or nothing."""
+    counts = _MISMATCHES.findall(stdout)
+    return not counts or int(counts[-1][0]) > 0 or int(counts[-1][1]) == 0
+
+
+def _demand_libraries(message: str, test: JoinedTest) -> None:
+    """Check that the compiler does not lack a library that the test asks for.
+
+    Raises:
+        SandboxUnavailable: it does, which is not the solution's fault.
+    """
+    for found in _LACKED.finditer(message):
+        name = found[1] or found[2]
+        if name in test.source or name in test.prompt:
+            raise SandboxUnavailable(f"the test needs what is not in the boxes: {name}", "language_unavailable")
 
 
 class _Texts:

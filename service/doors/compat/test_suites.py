@@ -28,6 +28,10 @@ class Test(msgspec.Struct, frozen=True):
     status: str
     cpu_s: float
     difference: str = ""
+    compiler: str = ""
+    """What the compiler says, if the program could not be loaded."""
+    language: str = ""
+    """That of the program."""
 
     @property
     def passed(self) -> bool:
@@ -73,7 +77,8 @@ async def judged(
     for result, (_, count) in zip(results, references, strict=True):
         # A response without a program, or with one that does not compile, has no results.
         shown = [_test(one) for one in result.detail.get("tests", ())]
-        tests += (shown + [Test("not_run", 0.0, result.reason)] * count)[: max(count, len(shown))]
+        said = (result.detail.get("compiler", ""), result.detail.get("language", ""))
+        tests += (shown + [Test("not_run", 0.0, result.reason, *said)] * count)[: max(count, len(shown))]
     return tests
 
 
