@@ -6,12 +6,14 @@ The test stands behind the solution, or holds the mark `#<INSERT>` in its place.
 only once, is left out: a `main` of the solution, `package` and `import` of Go and Java. The tests of MultiPL-E close
 blocks that a completion leaves open (`}` of the function, and of its class). A whole solution has closed them already.
 
-Solution and test share one process, in which either can lie about the other. One way is barred: a solution that passes
-only because it ends the process itself. `endless` gives a solution whose own ends of the process are no success.
+Solution and test share one process, in which either can lie about the other. Two ways are barred. A solution must not
+pass because it ends the process itself: `endless` gives one whose own ends of the process are no success. And it must
+not hide the test, as `__END__` and an open here-document do: `broken` gives a test that nothing but hiding can pass.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from verifiers.code.cases import JoinedTest
@@ -71,6 +73,8 @@ def joined(solution: str, test: JoinedTest) -> str:
         solution, source = _fitted(solution, source, test.language)
     if test.language in ("java", "junit"):
         return _joined_java(solution, source)
+    if test.language == "php":
+        solution, source = solution.rstrip().removesuffix("?>"), source.lstrip().removeprefix("<?php")
     return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
 
 
@@ -182,7 +186,19 @@ def _joined_java(solution: str, source: str) -> str:
     return "\n".join((*imports, *bodies))
 
 
-# --- the end of the process
+# --- ways to pass without an answer
+
+
+HIDING = frozenset(
+    {"bash", "d", "d_ut", "elixir", "javascript", "julia", "lua", "perl", "php", "python", "r", "racket", "ruby", "sql"}
+)
+"""Languages in which what stands behind a text may not be read: there is a mark of the end, or no compiler."""
+
+
+def broken(test: JoinedTest) -> JoinedTest:
+    """The test without what stands behind the solution: instead, there is what is no program in any language."""
+    before, mark, _ = test.source.partition(MARK)
+    return replace(test, source=f"{before}{mark}\n)\n" if mark else "\n)\n")
 
 
 _CALLED_END = re.compile(

@@ -533,17 +533,28 @@ class _Joined:
 
     async def judge(self) -> Judged:
         solution = self._program.source
-        built, outcome = await self._run(solution)
-        endless = joining.endless(solution, self._test.language)
-        if outcome is not None and outcome.status is Status.PASS and endless != solution:
-            _, again = await self._run(endless)
-            if again is None or again.status is not Status.PASS:
-                outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=_ENDS_ITSELF)
+        built, outcome = await self._run(solution, self._test)
+        if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick(solution)):
+            outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=trick)
         if outcome is not None:
             self._board.put(0, outcome)
         return self._board.judged(built)
 
-    async def _run(self, solution: str) -> tuple[Built, Outcome | None]:
+    async def _trick(self, solution: str) -> str:
+        """How a solution passed without an answer; empty if it did not."""
+        endless = joining.endless(solution, self._test.language)
+        if endless != solution and not await self._passes(endless, self._test):
+            return "it passes only because the solution ends the process"
+        can_hide = self._test.language in joining.HIDING and not self._test.is_quoted
+        if can_hide and await self._passes(solution, joining.broken(self._test)):
+            return "it passes whatever the test is"
+        return ""
+
+    async def _passes(self, solution: str, test: JoinedTest) -> bool:
+        _, outcome = await self._run(solution, test)
+        return outcome is not None and outcome.status is Status.PASS
+
+    async def _run(self, solution: str, test: JoinedTest) -> tuple[Built, Outcome | None]:
         """Run the program; None if it could not be loaded."""
         results: list[RunResult] = []
 
@@ -551,7 +562,7 @@ class _Joined:
             results.append(result)
             return False
 
-        program = replace(self._program, source=joining.joined(solution, self._test))
+        program = replace(self._program, source=joining.joined(solution, test))
         built = await self._sandbox.run(program, [Execute(limits=self._terms.limits)], take)
         if not built.ok:
             _demand_libraries(built.message, self._test)
@@ -566,7 +577,6 @@ class _Joined:
         return Outcome("1", Status.WRONG_ANSWER, difference=_last_words(result), cpu_s=result.cpu_s)
 
 
-_ENDS_ITSELF = "it passes only because the solution ends the process"
 _MISMATCHES = re.compile(rb"^Mismatches: (\d{1,9}) in (\d{1,9}) samples", re.MULTILINE)
 _LACKED = re.compile(
     r"^[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?:package ([\w.]+) does not exist|([\w./+-]+): No such file or directory)$",

@@ -55,21 +55,21 @@ def test_a_row_of_multipl_e_is_judged_as_one_program(bench: Bench, response: str
 
 @pytest.mark.boxes
 @pytest.mark.parametrize(
-    ("language", "test", "right", "ends"),
+    ("language", "test", "right", "ends", "hides"),
     [
         ("sh", 'set -e\n[ "$(twice 4)" = 8 ] || { echo "error: $(twice 4)"; exit 1; }', "twice() { echo $(($1 * 2)); }",
-         "twice() { echo 8; }; exit 0"),
+         "twice() { echo 8; }; exit 0", ": << 'end'"),
         ("js", "require('node:assert').deepEqual(twice([4]), [8]);", "const twice = all => all.map(x => 2 * x);",
-         "function twice() { process.exit() }"),
-        ("pl", "die 'error' unless twice(4) == 8;", "sub twice { return 2 * shift; }", "sub twice { exit; }"),
-        ("python", "assert twice(4) == 8", "def twice(n): return 2 * n", "def twice(n): raise SystemExit"),
+         "function twice() { process.exit() }", "/*"),
+        ("pl", "die 'error' unless twice(4) == 8;", "sub twice { return 2 * shift; }", "sub twice { exit; }", "__END__"),
+        ("python", "assert twice(4) == 8", "def twice(n): return 2 * n", "def twice(n): raise SystemExit", "'''"),
     ],
 )  # fmt: skip
-def test_a_solution_that_ends_the_process_does_not_pass(
-    bench: Bench, language: str, test: str, right: str, ends: str
+def test_a_solution_that_ends_the_process_or_hides_the_test_does_not_pass(
+    bench: Bench, language: str, test: str, right: str, ends: str, hides: str
 ) -> None:
     reference = {"case_type": "program", "language": language, "test": test}
-    for solution, score in ((right, 1.0), (ends, 0.0), ("", None)):
+    for solution, score in ((right, 1.0), (ends, 0.0), (hides, 0.0), ("", None)):
         verdict = bench.judge(f"```\n{solution}\n```", reference)
         assert (verdict.score or 0.0) == (score or 0.0), (solution, verdict)
 
@@ -113,6 +113,17 @@ def test_files_lie_beside_the_program(bench: Bench) -> None:
 )
 def test_ends_of_the_process_are_no_success(solution: str, language: str, expected: str) -> None:
     assert endless(solution, language) == expected
+
+
+@table(
+    ("solution", "source", "expected"),
+    [
+        ("<?php\nf();\n?>\n", "<?php\ntest();", "<?php\nf();\n\n\ntest();"),
+        ("f();", "test();", "f();\ntest();"),
+    ],
+)
+def test_php_is_opened_once_and_not_closed(solution: str, source: str, expected: str) -> None:
+    assert joined(solution, JoinedTest(source, "php")) == expected
 
 
 def test_go_has_one_package_and_the_imports_that_are_used() -> None:
