@@ -734,7 +734,8 @@ def _program(raw: _Raw, kind: CaseType) -> Suite:
 
 
 _CHECKS = re.compile(
-    r"abort|assert|check|deep|die|equal|error|exit|expect|fail|fatal|mismatch|panic|raise|stop|test|throw|verify", re.I
+    r"abort|assert|check|deep|die|equal|error|exit|expect|fail|fatal|mismatch|panic|raise|stop|test|throw|verify|[=!]=|\[ ",
+    re.I,
 )
 """Words of tests. A program without any of them would end well, whatever the solution does."""
 _FRAMEWORKS = {

@@ -58,6 +58,11 @@ def _with_head(code: str, test: JoinedTest) -> str:
 _IMPORT = re.compile(r"^[ \t]*(?:#[ \t]*include\b|import\b|using\b)[^\n{}()]*$", re.MULTILINE)
 
 
+def without_solution(test: JoinedTest) -> str:
+    """The program of the test, and of what its prompt brings in, alone."""
+    return joined(_with_head("", test), test)
+
+
 def joined(solution: str, test: JoinedTest) -> str:
     """The program of a whole solution and its test."""
     if test.is_quoted:

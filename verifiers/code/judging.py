@@ -556,18 +556,33 @@ class _Joined:
 
     async def _run(self, solution: str, test: JoinedTest) -> tuple[Built, Outcome | None]:
         """Run the program; None if it could not be loaded."""
+        built, result = await self._executed(joining.joined(solution, test))
+        outcome = None if result is None else self._outcome(result)
+        if outcome is None or outcome.status is not Status.PASS:
+            await self._demand_libraries(built, result)
+        return built, outcome
+
+    async def _executed(self, source: str) -> tuple[Built, RunResult | None]:
         results: list[RunResult] = []
 
         def take(_: int, result: RunResult) -> bool:
             results.append(result)
             return False
 
-        program = replace(self._program, source=joining.joined(solution, test))
-        built = await self._sandbox.run(program, [Execute(limits=self._terms.limits)], take)
-        if not built.ok:
-            _demand_libraries(built.message, self._test)
-            return built, None
-        return built, self._outcome(results[0])
+        run = Execute(limits=self._terms.limits)
+        built = await self._sandbox.run(replace(self._program, source=source), [run], take)
+        return built, results[0] if results else None
+
+    async def _demand_libraries(self, *ended: Built | RunResult | None) -> None:
+        """Check that a program did not fail for a library that its test asks for, which is not the solution's fault.
+
+        Raises:
+            SandboxUnavailable: the test alone fails for the same.
+        """
+        lacked = _lacked(*ended)
+        if lacked and lacked & _lacked(*await self._executed(joining.without_solution(self._test))):
+            what = ", ".join(sorted(lacked))
+            raise SandboxUnavailable(f"the test needs what is not in the boxes: {what}", "language_unavailable")
 
     def _outcome(self, result: RunResult) -> Outcome:
         if result.exit is not Exit.EXITED:
@@ -579,9 +594,16 @@ class _Joined:
 
 _MISMATCHES = re.compile(rb"^Mismatches: (\d{1,9}) in (\d{1,9}) samples", re.MULTILINE)
 _LACKED = re.compile(
-    r"^[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?:package ([\w.]+) does not exist|([\w./+-]+): No such file or directory)$",
-    re.MULTILINE,
+    r"package ([\w.]+) does not exist"  # Java
+    r"|fatal error: ([\w./+-]+): No such file"  # C, C++
+    r"|Can't locate ([\w/]+\.pm) in @INC"  # Perl
+    r"|[Mm]odule '([\w./@:-]+)'"  # JavaScript, Lua
+    r"|No module named '([\w.]+)'"  # Python
+    r"|cannot load such file -- ([\w./-]+)"  # Ruby
+    r"|no package called .([\w.]+)"  # R
+    r"|collection not found[^\n]{0,80}\"([\w/-]+)\""  # Racket
 )
+"""What interpreters and compilers say of a library that is not there."""
 
 
 def _mismatches(stdout: bytes) -> bool:
@@ -590,16 +612,10 @@ def _mismatches(stdout: bytes) -> bool:
     return not counts or int(counts[-1][0]) > 0 or int(counts[-1][1]) == 0
 
 
-def _demand_libraries(message: str, test: JoinedTest) -> None:
-    """Check that the compiler does not lack a library that the test asks for.
-
-    Raises:
-        SandboxUnavailable: it does, which is not the solution's fault.
-    """
-    for found in _LACKED.finditer(message):
-        name = found[1] or found[2]
-        if name in test.source or name in test.prompt:
-            raise SandboxUnavailable(f"the test needs what is not in the boxes: {name}", "language_unavailable")
+def _lacked(*ended: Built | RunResult | None) -> set[str]:
+    """The libraries that a program's end names as missing."""
+    texts = [one.message if isinstance(one, Built) else one.stderr.decode("utf-8", "replace") for one in ended if one]
+    return {"".join(groups) for text in texts for groups in _LACKED.findall(text)}
 
 
 class _Texts:

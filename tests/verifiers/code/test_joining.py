@@ -82,6 +82,17 @@ def test_a_library_that_the_test_asks_for_and_boxes_lack_is_no_fault_of_the_solu
     assert (own.score, own.reason) == (0.0, "compile_error")
 
 
+@pytest.mark.boxes
+def test_an_interpreter_may_lack_it_too(bench: Bench) -> None:
+    reference = {"case_type": "program", "language": "js", "test": "require('no_such')\nassert(1)"}
+    for solution in ("1", "require('no_such')"):
+        with pytest.raises(Unavailable, match="no_such"):
+            bench.judge(f"```js\n{solution}\n```", reference)
+    reference["test"] = "if (twice(1) != 2) throw 1"
+    for solution in ("require('no_such')", "console.error(\"Cannot find module 'no_such'\")"):
+        assert bench.judge(f"```js\n{solution}\n```", reference).score == 0.0
+
+
 def test_files_lie_beside_the_program(bench: Bench) -> None:
     reference = {
         "case_type": "program",
