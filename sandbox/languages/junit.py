@@ -35,7 +35,7 @@ LANGUAGE = Language(
     name="junit",
     tests="java",
     source_file="Main.java",
-    compile=("sh", "-c", f"{java.RENAME}\nexec {java.COMPILER} -cp {_CLASS_PATH} *.java"),
+    compile=("sh", "-c", f"{java.RENAME}\n{java.TUPLES}\nexec {java.COMPILER} -cp {_CLASS_PATH} *.java"),
     keep=("classes/*",),
     run=(
         *java.RUN_TIME,

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -31,6 +32,17 @@ def polyglot(tmp_path_factory: pytest.TempPathFactory, docker_address: str) -> I
     log = tmp_path_factory.mktemp("polyglot") / "log.jsonl"
     with serving(log, sandbox="docker", docker_host=docker_address, docker_image=POLYGLOT_IMAGE) as server:
         yield server
+
+
+@contextmanager
+def lacking() -> Iterator[None]:
+    """Skip a test whose rows need a library that this machine lacks. The images of boxes have them all."""
+    try:
+        yield
+    except AssertionError as error:
+        if "language_unavailable" in str(error):
+            pytest.skip(str(error))
+        raise
 
 
 def demand(served: Served, *needed: str) -> None:
@@ -102,7 +114,8 @@ def run_as(name: str) -> str:
 @each_row
 def test_rows_of_multipl_e(served: Served, name: str) -> None:
     demand(served, run_as(name))
-    translated(served, name)
+    with lacking():
+        translated(served, name)
 
 
 @pytest.mark.boxes
@@ -129,7 +142,8 @@ each_language = pytest.mark.parametrize("name", sorted(samples().keys() - {"cuda
 @each_language
 def test_rows_of_autoeval(served: Served, name: str) -> None:
     demand(served, name)
-    appended(served, name)
+    with lacking():
+        appended(served, name)
 
 
 @pytest.mark.boxes
