@@ -505,7 +505,7 @@ def _have_outputs(raw: _Raw) -> bool:
 def _stdio(raw: _Raw, kind: CaseType) -> Suite:
     cases = [_stdio_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
     checker = _checker(raw) if kind is CaseType.CHECKER or raw.checker else None
-    if checker is None and all(not case.expected.strip() for case in cases):
+    if checker is None and all(not case.expected.strip() and not case.expected_files for case in cases):
         raise InvalidItem("no_expectations", "every expected output is empty: a program that prints nothing would pass")
     return Suite(kind, StdioTests(cases, checker), raw.language, _file_bytes(raw), *_head(raw))
 
@@ -516,12 +516,35 @@ def _stdio_case(entry: dict[str, Any], position: int) -> StdioCase:
         raise InvalidItem("missing_expectation", f"{where}: no expected output, found the fields {sorted(entry)[:10]}")
     given = next((entry[key] for key in _INPUT_KEYS if key in entry), "")
     expected = next(entry[key] for key in _OUTPUT_KEYS if key in entry)
-    given = given.get("stdin", "") if isinstance(given, dict) else given
-    expected = expected.get("stdout") if isinstance(expected, dict) else expected
-    text = _stream_text(expected, f"{where}: expected output")
-    if literals.is_elided_text(text):
-        raise literals.elided(f"{where}: expected output", text)
-    return StdioCase(_case_name(entry, position), _stream_text("" if given is None else given, f"{where}: input"), text)
+    given, files = _with_files(given, "stdin", "", f"{where}: input")
+    expected, expected_files = _with_files(expected, "stdout", None, f"{where}: expected output")
+    compares_output = expected is not None or not expected_files
+    text = _stream_text(expected if compares_output else "", f"{where}: expected output")
+    for one in (text, *expected_files.values()):
+        if literals.is_elided_text(one):
+            raise literals.elided(f"{where}: expected output", one)
+    return StdioCase(
+        _case_name(entry, position),
+        _stream_text("" if given is None else given, f"{where}: input"),
+        text,
+        {path: content.encode("utf-8", "surrogatepass") for path, content in files.items()},
+        expected_files,
+        compares_output,
+    )
+
+
+def _with_files(value: Any, stream: str, absent: Any, where: str) -> tuple[Any, dict[str, str]]:
+    """A stream, and the files beside it: `{"stdin": text, "numbers.txt": text}`, as SandboxFusion has them."""
+    if not isinstance(value, dict):
+        return value, {}
+    files: dict[str, str] = {}
+    for name, text in value.items():
+        if name != stream:
+            if not isinstance(text, str):
+                raise InvalidItem("missing_expectation", f"{where} must be text, found {_named(text)}")
+            files[_path(name)] = text
+    _demand_places(files)
+    return value.get(stream, absent), files
 
 
 def _stream_text(value: Any, where: str) -> str:

@@ -32,6 +32,12 @@ class StdioCase:
     name: str
     stdin: str
     expected: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files of this test that the program reads."""
+    expected_files: Mapping[str, str] = field(default_factory=dict)
+    """Files that the program must write."""
+    compares_output: bool = True
+    """Whether standard output is compared. If not, only files are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,9 @@ class _Compared:
         for (position, result, _), outcome in zip(self._large, outcomes, strict=True):
             if outcome.exit != "ok":
                 raise ComparisonFailed(outcome)
-            self._board.put(position, self._compared(position, result, outcome.value))
+            known = self._board.outcomes[position]
+            if known is None or known.status is Status.PASS:
+                self._board.put(position, self._compared(position, result, outcome.value))
 
 
 class _Stdio(_Compared):
@@ -225,7 +227,10 @@ class _Stdio(_Compared):
         self._to_check: list[tuple[int, RunResult]] = []
 
     def _runs(self) -> Sequence[Run]:
-        return [Execute(stdin=_bytes(case.stdin), limits=self._limits(case)) for case in self._tests.cases]
+        return [
+            Execute(_bytes(case.stdin), (), case.files, tuple(case.expected_files), self._limits(case))
+            for case in self._tests.cases
+        ]
 
     def _limits(self, case: StdioCase) -> Limits:
         """The limits, with room for twice the expected output."""
@@ -238,11 +243,19 @@ class _Stdio(_Compared):
         if self._tests.checker is not None:
             self._to_check.append((position, result))
             return None
-        expected, comparator = self._tests.cases[position].expected, self._terms.comparator
-        if len(result.stdout) + len(expected) > comparisons.INLINE_BYTES and result.stdout != _bytes(expected):
-            self._large.append((position, result, [False, result.stdout, expected, comparator.model_dump_json()]))
-            return None
-        return self._compared(position, result, comparisons.output_difference(result.stdout, expected, comparator))
+        case, comparator = self._tests.cases[position], self._terms.comparator
+        pairs = [(result.files.get(path), text) for path, text in case.expected_files.items()]
+        pairs += [(result.stdout, case.expected)] if case.compares_output else []
+        large = []
+        for written, expected in pairs:
+            if written is None:
+                return self._compared(position, result, "a file was not written")
+            if len(written) + len(expected) > comparisons.INLINE_BYTES and written != _bytes(expected):
+                large.append((position, result, [False, written, expected, comparator.model_dump_json()]))
+            elif difference := comparisons.output_difference(written, expected, comparator):
+                return self._compared(position, result, difference)
+        self._large += large
+        return None if large else self._compared(position, result, None)
 
     async def _finish(self) -> None:
         checker = self._tests.checker

@@ -152,7 +152,7 @@ class Submit(Door):
         if language is not None:
             params["language"] = language
         if cases is not None:
-            has_decimals = any("." in case["output"] for case in cases)
+            has_decimals = any("." in text for case in cases for text in case["output"].values())
             params["comparator"] = {"ignore_case": True, **({"rel_tol": 1e-5} if has_decimals else {})}
         return params
 
@@ -198,9 +198,11 @@ def _decoded(text: str) -> Any:
 
 def _case(test: Any, loc: list[str | int]) -> JSON:
     match test:
-        case {"input": dict(given), "output": {"stdout": str(expected)}} if given.keys() <= {"stdin"}:
-            return {"input": str(given.get("stdin", "")), "output": expected}
-    raise refusal(loc, 'expected {"input": {"stdin": text}, "output": {"stdout": text}}; files are not compared here')
+        case {"input": dict(given), "output": dict(expected)} if expected and all(
+            isinstance(text, str) for text in (*given.values(), *expected.values())
+        ):
+            return {"input": given, "output": expected}
+    raise refusal(loc, 'expected {"input": {"stdin": text}, "output": {"stdout": text}}, or names of files')
 
 
 def _joined_suite(row: JSON) -> Suite | None:
