@@ -228,3 +228,27 @@ def endless(solution: str, language: str) -> str:
     if language == "python":
         return _PYTHON_END.sub("raise SystemExit(1)", called)
     return called.replace("exitSuccess", "exitFailure")
+
+
+# --- libraries
+
+
+_LACKED = re.compile(
+    "|".join(
+        (
+            r"package ([\w.]+) does not exist",  # Java
+            r"fatal error: ([\w./+-]+): No such file",  # C, C++
+            r"Can't locate ([\w/]+\.pm) in @INC",  # Perl
+            r"[Mm]odule '([\w./@:-]+)'",  # JavaScript, Lua
+            r"No module named '([\w.]+)'",  # Python
+            r"cannot load such file -- ([\w./-]+)",  # Ruby
+            r"no package called .([\w.]+)",  # R
+            r"collection not found[^\n]{0,80}\"([\w/-]+)\"",  # Racket
+        )
+    )
+)
+
+
+def lacked(message: str) -> set[str]:
+    """The libraries that a compiler or an interpreter names as missing."""
+    return {"".join(groups) for groups in _LACKED.findall(message)}

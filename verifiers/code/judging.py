@@ -606,17 +606,6 @@ class _Joined:
 
 
 _MISMATCHES = re.compile(rb"^Mismatches: (\d{1,9}) in (\d{1,9}) samples", re.MULTILINE)
-_LACKED = re.compile(
-    r"package ([\w.]+) does not exist"  # Java
-    r"|fatal error: ([\w./+-]+): No such file"  # C, C++
-    r"|Can't locate ([\w/]+\.pm) in @INC"  # Perl
-    r"|[Mm]odule '([\w./@:-]+)'"  # JavaScript, Lua
-    r"|No module named '([\w.]+)'"  # Python
-    r"|cannot load such file -- ([\w./-]+)"  # Ruby
-    r"|no package called .([\w.]+)"  # R
-    r"|collection not found[^\n]{0,80}\"([\w/-]+)\""  # Racket
-)
-"""What interpreters and compilers say of a library that is not there."""
 
 
 def _mismatches(stdout: bytes) -> bool:
@@ -628,7 +617,7 @@ def _mismatches(stdout: bytes) -> bool:
 def _lacked(*ended: Built | RunResult | None) -> set[str]:
     """The libraries that a program's end names as missing."""
     texts = [one.message if isinstance(one, Built) else one.stderr.decode("utf-8", "replace") for one in ended if one]
-    return {"".join(groups) for text in texts for groups in _LACKED.findall(text)}
+    return {name for text in texts for name in joining.lacked(text)}
 
 
 class _Texts:
