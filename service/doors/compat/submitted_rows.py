@@ -15,9 +15,12 @@ from typing import Any
 
 import msgspec
 
+from sandbox import languages
 from service.doors.compat.request_options import JSON
 
 _DECODED = ("labels", "test")
+_HUMANEVAL = "humaneval_"
+"""Before the language in the names of these data sets."""
 
 
 def reference_of(row: Mapping[str, Any], dataset: str, extra: Mapping[str, Any]) -> JSON:
@@ -34,8 +37,10 @@ def reference_of(row: Mapping[str, Any], dataset: str, extra: Mapping[str, Any])
     test = row.get("test")
     if isinstance(test, dict) and isinstance(test.get("code"), str):
         return _appended(test, labels, extra)
-    if isinstance(row.get("tests"), str) and isinstance(row.get("prompt"), str):
-        return _translated(row, dataset, extra)
+    language = row.get("language") or (dataset.removeprefix(_HUMANEVAL) if dataset.startswith(_HUMANEVAL) else "")
+    is_translated = isinstance(language, str) and languages.find(language) is not languages.find("python")
+    if isinstance(row.get("tests"), str) and isinstance(row.get("prompt"), str) and language and is_translated:
+        return _translated(row, language, extra)
     if isinstance(row.get("code_preface"), str):
         return {"case_type": "program", "test": test, "language": "verilog", "prompt": row["code_preface"]}
     if isinstance(test, list) and all(isinstance(one, str) for one in test):
@@ -57,9 +62,8 @@ def _appended(test: JSON, labels: JSON, extra: Mapping[str, Any]) -> JSON:
     return {**reference, "language": run_as, "solution_language": written_in}
 
 
-def _translated(row: Mapping[str, Any], dataset: str, extra: Mapping[str, Any]) -> JSON:
-    kept = {key: row[key] for key in ("tests", "prompt", "stop_tokens", "entry_point") if key in row}
-    language = row.get("language") or dataset.rpartition("_")[2]
+def _translated(row: Mapping[str, Any], language: str, extra: Mapping[str, Any]) -> JSON:
+    kept = {key: row[key] for key in ("tests", "prompt", "stop_tokens") if key in row}
     # The original takes the whole text for the rest of the prompt, unless the form is free.
     return {**kept, "language": language, **({"completes": False} if extra.get("is_freeform") is True else {})}
 
