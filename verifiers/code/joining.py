@@ -41,15 +41,30 @@ def _completes(code: str, test: JoinedTest, *, is_fenced: bool) -> bool:
         return test.completes
     if test.language == "verilog":
         return re.search(r"\bmodule\b", code) is None
-    first = next(line.strip() for line in test.prompt.splitlines() if line.strip())
-    return not is_fenced and not code.lstrip().startswith(first)
+    if is_fenced:
+        return False
+    # A body is indented. If the indentation got lost, it still does not have the function's own name.
+    return code.lstrip("\r\n")[:1] in ("", " ", "\t", "{") or _name_of(test) not in _WORD.findall(code)
+
+
+def _name_of(test: JoinedTest) -> str:
+    """The name of the function that the prompt begins: the longest word of its end that the test has, too."""
+    end = "\n".join([line for line in test.prompt.splitlines() if line.strip()][-3:])
+    return max({*_WORD.findall(end)} & {*_WORD.findall(test.source)}, key=len, default="")
+
+
+_WORD = re.compile(r"\w+")
 
 
 def _with_head(code: str, test: JoinedTest) -> str:
     """The code with what it leaves out of the prompt: imports, and the class around a function."""
     if test.language not in _REPEATABLE:
         return code
-    if test.language in _IN_CLASSES and not re.search(r"\b(?:class|object|interface|struct)\b", code):
+    if (
+        test.language in _IN_CLASSES
+        and "{" in test.prompt
+        and not re.search(r"\b(?:class|object|interface|struct)\b", code)
+    ):
         return f"{test.prompt.partition('{')[0]}{{\n{code}\n}}\n"
     imports = [line for line in _IMPORT.findall(test.prompt) if line.strip() not in code]
     return "".join(f"{line}\n" for line in imports) + code

@@ -42,6 +42,8 @@ test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
         (DIGITS, 1.0, "correct"),
         (f"{DIGITS}}}\n\nvoid more(", 1.0, "correct"),
         (CPP["prompt"] + DIGITS + "}", 1.0, "correct"),
+        (f"#include <cmath>\n{WHOLE}", 1.0, "correct"),
+        (DIGITS.strip() + "\n}", 1.0, "correct"),
         (f"```cpp\n{WHOLE.replace('% 10', '% 9')}```", 0.0, "runtime_error"),
         ("```cpp\n#include <cstdlib>\nlong digits(long n) { exit(0); }\n```", 0.0, "wrong_answer"),
         (f"```cpp\n#include <cstdlib>\n{WHOLE.replace('return', 'if (sum < 0) exit(0); return')}```", 1.0, "correct"),
