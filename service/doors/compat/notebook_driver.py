@@ -9,11 +9,9 @@ cell may await. Lines `!command` are run by sh, and `%matplotlib` is ignored; th
 """
 
 import ast
-import asyncio
 import base64
 import builtins
 import contextlib
-import inspect
 import io
 import json
 import linecache
@@ -39,6 +37,8 @@ _METHODS = {
     "text/latex": "_repr_latex_",
     "application/json": "_repr_json_",
 }
+_COROUTINE = 0x80
+"""The flag of code that awaits, `inspect.CO_COROUTINE`."""
 _MOST_SHOWN = 4 << 20
 """Characters. Data of an object that has more are left out."""
 _shown: list[Bundle] = []
@@ -152,7 +152,7 @@ class Notebook:
         self.names = module.__dict__
         self.names["__builtins__"] = builtins
         sys.modules["__main__"] = module
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: Any = None
 
     def execute(self, source: str, name: str) -> str | None:
         """Run a cell. The `repr` of its last expression; None if the value is None or there is no expression."""
@@ -174,9 +174,12 @@ class Notebook:
     def _run(self, tree: ast.Module | ast.Expression, name: str, mode: str) -> Any:
         code = compile(tree, name, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         value = eval(code, self.names)  # noqa: S307 - a box is the place for it
-        if not code.co_flags & inspect.CO_COROUTINE:
+        if not code.co_flags & _COROUTINE:
             return value
-        self._loop = self._loop or asyncio.new_event_loop()
+        if self._loop is None:
+            import asyncio  # noqa: PLC0415 - few cells await, and it takes long to import
+
+            self._loop = asyncio.new_event_loop()
         return self._loop.run_until_complete(value)
 
 
