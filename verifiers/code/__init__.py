@@ -7,7 +7,7 @@
 Expected outputs and values never enter a box: a program can only give an answer, never a verdict. Tests that are
 programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot reach;
 asserts of a call and a literal are parsed and judged outside of the box. All of that is for Python. In other languages
-tests in code are one program with the solution (`joining`), which is weaker: the solution could rewrite `assert`.
+tests in code are one program with the solution (`joining`), which is weaker: they share a process.
 
 The number of requested tests is the denominator, whatever ran. A suite is `invalid` if it has no tests, tests that
 assert nothing, or elided values, or if its tests fail because they would have to be in one process with the program. If

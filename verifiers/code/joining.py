@@ -6,9 +6,10 @@ The test stands behind the solution, or holds the mark `#<INSERT>` in its place.
 only once, is left out: a `main` of the solution, `package` and `import` of Go and Java. The tests of MultiPL-E close
 blocks that a completion leaves open (`}` of the function, and of its class). A whole solution has closed them already.
 
-Solution and test share one process, in which either can lie about the other. Two ways are barred. A solution must not
+Solution and test share one process, in which either can lie about the other. Some ways are barred. A solution must not
 pass because it ends the process itself: `endless` gives one whose own ends of the process are no success. And it must
-not hide the test, as `__END__` and an open here-document do: `broken` gives a test that nothing but hiding can pass.
+not pass whatever the test is, because it hides the test (`__END__`, an open here-document) or disarms it (`#define
+assert(x)`): `turned` gives tests with one comparison turned round, which no honest solution passes, too.
 """
 
 import re
@@ -213,6 +214,50 @@ HIDING = frozenset(
     {"bash", "d", "d_ut", "elixir", "javascript", "julia", "lua", "perl", "php", "python", "r", "racket", "ruby", "sql"}
 )
 """Languages in which what stands behind a text may not be read: there is a mark of the end, or no compiler."""
+
+
+_TURNED = {
+    "===": "!==",
+    "!==": "===",
+    "==": "!=",
+    "!=": "==",
+    "~=": "==",
+    " -eq ": " -ne ",
+    "assert_eq!": "assert_ne!",
+    "assertEquals(": "assertNotEquals(",
+    "assert_equal(": "assert_not_equal(",
+    ".deepEqual(": ".notDeepEqual(",
+    ".equal(": ".notEqual(",
+    "identical(": "!identical(",
+    "eq_deeply(": "!eq_deeply(",
+    "check-equal?": "check-not-equal?",
+    ".toBe(": ".not.toBe(",
+    ".toEqual(": ".not.toEqual(",
+}
+_COMPARISON = re.compile("|".join(map(re.escape, sorted(_TURNED, key=len, reverse=True))))
+_REMARK = re.compile(r"^[ \t]*(?:#(?![ \t]*(?:if|define))|--|//|;|%)[^\n]*", re.MULTILINE)
+
+
+def turned(test: JoinedTest) -> list[JoinedTest]:
+    """The test with its first, its middle or its last comparison turned round; empty if it shows none.
+
+    One that is turned into what the language does not know fails as well, and so says nothing against a solution.
+    """
+    source = test.source
+    literals = [match.span() for match in _tokens(test.language).finditer(source) if match[0] not in "{}"]
+    hidden = [*literals, *(match.span() for match in _REMARK.finditer(source))]
+    found = [
+        match
+        for match in _COMPARISON.finditer(source)
+        if not any(start <= match.start() < end for start, end in hidden)
+    ]
+    chosen = dict.fromkeys(found[place] for place in (0, len(found) // 2, -1)) if found else {}
+    return [replace(test, source=_turned_at(test, match)) for match in chosen]
+
+
+def _turned_at(test: JoinedTest, match: re.Match[str]) -> str:
+    other = "~=" if test.language == "lua" and match[0] == "==" else _TURNED[match[0]]
+    return test.source[: match.start()] + other + test.source[match.end() :]
 
 
 def broken(test: JoinedTest) -> JoinedTest:

@@ -558,10 +558,13 @@ class _Joined:
         endless = joining.endless(solution, self._test.language)
         if endless != solution and not await self._passes(endless, self._test):
             return "it passes only because the solution ends the process"
-        can_hide = self._test.language in joining.HIDING and not self._test.is_quoted
-        if can_hide and await self._passes(solution, joining.broken(self._test)):
-            return "it passes whatever the test is"
-        return ""
+        others = joining.turned(self._test)
+        if not others and self._test.language in joining.HIDING and not self._test.is_quoted:
+            others = [joining.broken(self._test)]
+        for other in others:
+            if not await self._passes(solution, other):
+                return ""
+        return "it passes whatever the test is" if others else ""
 
     async def _passes(self, solution: str, test: JoinedTest) -> bool:
         _, outcome = await self._run(solution, test)

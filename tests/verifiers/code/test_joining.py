@@ -9,7 +9,7 @@ from tests.verifiers.code.bench import Bench
 from verifiers.base import InvalidItem, Status, Unavailable
 from verifiers.code import aliases
 from verifiers.code.cases import CaseType, JoinedTest
-from verifiers.code.joining import endless, joined, solution_of
+from verifiers.code.joining import endless, joined, solution_of, turned
 
 CPP: dict[str, Any] = {
     "language": "cpp",
@@ -48,6 +48,11 @@ test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
         ("```cpp\n#include <cstdlib>\nlong digits(long n) { exit(0); }\n```", 0.0, "wrong_answer"),
         (f"```cpp\n#include <cstdlib>\n{WHOLE.replace('return', 'if (sum < 0) exit(0); return')}```", 1.0, "correct"),
         ("```cpp\nlong digits(long n) { return 0 }\n```", 0.0, "compile_error"),
+        (
+            "```cpp\n#include <cassert>\n#undef assert\n#define assert(x)\nlong digits(long n) { return 0; }\n```",
+            0.0,
+            "wrong_answer",
+        ),
     ],
 )
 def test_a_row_of_multipl_e_is_judged_as_one_program(bench: Bench, response: str, score: float, reason: str) -> None:
@@ -62,7 +67,8 @@ def test_a_row_of_multipl_e_is_judged_as_one_program(bench: Bench, response: str
         ("sh", 'set -e\n[ "$(twice 4)" = 8 ] || { echo "error: $(twice 4)"; exit 1; }', "twice() { echo $(($1 * 2)); }",
          "twice() { echo 8; }; exit 0", ": << 'end'"),
         ("js", "require('node:assert').deepEqual(twice([4]), [8]);", "const twice = all => all.map(x => 2 * x);",
-         "function twice() { process.exit() }", "/*"),
+         "function twice() { process.exit() }",
+         "require('node:assert').deepEqual = () => 1; const twice = 0;"),
         ("pl", "die 'error' unless twice(4) == 8;", "sub twice { return 2 * shift; }", "sub twice { exit; }", "__END__"),
         ("python", "assert twice(4) == 8", "def twice(n): return 2 * n", "def twice(n): raise SystemExit", "'''"),
     ],
@@ -104,6 +110,20 @@ def test_files_lie_beside_the_program(bench: Bench) -> None:
         "files": {"four.h": "#define FOUR 4", "n.txt": "4"},
     }  # fmt: skip
     assert bench.judge('```cpp\n#include "four.h"\nint twice(int n) { return 2 * n; }\n```', reference).score == 1.0
+
+
+@table(
+    ("source", "language", "expected"),
+    [
+        ("a == 1; b != 2; c == 3; d === 4", "javascript",
+         ["a != 1; b != 2; c == 3; d === 4", "a == 1; b != 2; c != 3; d === 4", "a == 1; b != 2; c == 3; d !== 4"]),
+        ("// a == b\nassert_eq!(f(\"==\"), 1);", "rust", ["// a == b\nassert_ne!(f(\"==\"), 1);"]),
+        ("assert(f(1) == 2)", "lua", ["assert(f(1) ~= 2)"]),
+        ("assert(f(1).equals(2))", "java", []),
+    ],
+)  # fmt: skip
+def test_comparisons_are_turned_round_one_by_one(source: str, language: str, expected: list[str]) -> None:
+    assert [test.source for test in turned(JoinedTest(source, language))] == expected
 
 
 @table(
