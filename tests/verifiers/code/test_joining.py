@@ -116,10 +116,12 @@ def test_files_lie_beside_the_program(bench: Bench) -> None:
     ("source", "language", "expected"),
     [
         ("a == 1; b != 2; c == 3; d === 4", "javascript",
-         ["a != 1; b != 2; c == 3; d === 4", "a == 1; b != 2; c != 3; d === 4", "a == 1; b != 2; c == 3; d !== 4"]),
+         ["a == 1; b != 2; c == 3; d !== 4", "a != 1; b != 2; c == 3; d === 4", "a == 1; b == 2; c == 3; d === 4",
+          "a == 1; b != 2; c != 3; d === 4"]),
         ("// a == b\nassert_eq!(f(\"==\"), 1);", "rust", ["// a == b\nassert_ne!(f(\"==\"), 1);"]),
         ("assert(f(1) == 2)", "lua", ["assert(f(1) ~= 2)"]),
         ("assert(f(1).equals(2))", "java", []),
+        ("if (y !== z) $display(\"Mismatches: 1\");", "verilog", []),
     ],
 )  # fmt: skip
 def test_comparisons_are_turned_round_one_by_one(source: str, language: str, expected: list[str]) -> None:
