@@ -48,7 +48,14 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("快速上手", "docs/zh/start.md"),
         ),
     ),
-    ("Trainers", (("All trainers", "client/README.md"), ("Doors for other clients", "docs/doors.md"))),
+    (
+        "Trainers",
+        (
+            ("All trainers", "client/README.md"),
+            ("Doors for other clients", "docs/doors.md"),
+            ("In place of SandboxFusion", "docs/sandbox-fusion.md"),
+        ),
+    ),
     ("Verifiers", (("What each decides", "docs/verifiers.md"), ("Math-Verify", "docs/math-verify.md"))),
     (
         "Recipes",

@@ -52,6 +52,8 @@ class Language:
     """CPU limits are multiplied by this, because the run time needs more than a compiled program."""
     start_cpu_s: float = 0.0
     """CPU seconds that the run time needs before it starts the program; added to CPU limits."""
+    tests: str = ""
+    """The language of the programs that it tests, if it is one for tests. Empty: its own."""
     call_suffix: str = ""
     """Source text appended to the program for function tests, with `{function}` for the name. It reads `[positional,
     keywords]` as JSON from descriptor 3 and writes the value as JSON to descriptor 4. Empty for languages without

@@ -5,6 +5,7 @@ from sandbox.languages.d import COMPILER
 
 LANGUAGE = Language(
     name="d_ut",
+    tests="d",
     source_file="main.d",
     compile=(*COMPILER, "-unittest", "-main", "main.d"),
     keep=("program",),

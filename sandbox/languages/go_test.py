@@ -5,6 +5,7 @@ from sandbox.languages.go import compiling
 
 LANGUAGE = Language(
     name="go_test",
+    tests="go",
     source_file="main_test.go",
     compile=("sh", "-c", compiling("go test -c -p 1 -ldflags='-s -w' -o program main_test.go")),
     keep=("program",),

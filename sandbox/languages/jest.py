@@ -8,6 +8,7 @@ _SETTINGS: Final = '{"rootDir": "{program}/tests", "testEnvironment": "node", "t
 
 LANGUAGE = Language(
     name="jest",
+    tests="typescript",
     source_file="main.test.ts",
     compile=(
         "esbuild",

@@ -1,4 +1,4 @@
-"""JUnit's tests in Java: one text with classes of tests, run by JUnit's console.
+"""JUnit's tests in Java: a text with classes of tests, and the Java files beside it, run by JUnit's console.
 
 The program ends with code 1 if a test fails or there is none.
 """
@@ -33,8 +33,9 @@ _CLASS_PATH: Final = ":".join(_JARS)
 
 LANGUAGE = Language(
     name="junit",
+    tests="java",
     source_file="Main.java",
-    compile=("sh", "-c", f'{java.RENAME}\nexec {java.COMPILER} -cp {_CLASS_PATH} "$name.java"'),
+    compile=("sh", "-c", f"{java.RENAME}\n{java.TUPLES}\nexec {java.COMPILER} -cp {_CLASS_PATH} *.java"),
     keep=("classes/*",),
     run=(
         *java.RUN_TIME,

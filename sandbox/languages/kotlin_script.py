@@ -5,6 +5,7 @@ from sandbox.languages.kotlin import ENVIRONMENT
 
 LANGUAGE = Language(
     name="kotlin_script",
+    tests="kotlin",
     aliases=("kts",),
     source_file="main.kts",
     run=("kotlinc", "-nowarn", "-script", "{program}/main.kts"),

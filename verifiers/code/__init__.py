@@ -6,7 +6,8 @@
 
 Expected outputs and values never enter a box: a program can only give an answer, never a verdict. Tests that are
 programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot reach;
-asserts of a call and a literal are parsed and judged outside of the box.
+asserts of a call and a literal are parsed and judged outside of the box. All of that is for Python. In other languages
+tests in code are one program with the solution (`joining`), which is weaker: they share a process.
 
 The number of requested tests is the denominator, whatever ran. A suite is `invalid` if it has no tests, tests that
 assert nothing, or elided values, or if its tests fail because they would have to be in one process with the program. If
@@ -49,7 +50,8 @@ class CodeParams(Params):
 
     reference: dict[str, Any] | list[Any] | str
     """The tests: `{"case_type": ..., "test_cases": [...], ...}` as an object or JSON text, in any form that data
-    sets use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker."""
+    sets use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker; program: solution and
+    test are one program, which ends with code 0."""
     language: str | None = None
     """The language of the program; None: that of the tests, or else that of the response's code fence, or else
     Python."""
@@ -108,7 +110,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "10"
+    version = "11"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True

@@ -35,6 +35,7 @@ from verifiers.code.cases import (
     CallTests,
     CaseType,
     Checker,
+    JoinedTest,
     StdioCase,
     StdioTests,
     Suite,
@@ -76,6 +77,7 @@ _CASE_TYPES = {
     CaseType.CHECK_BASED: "check humaneval human_eval leetcode",
     CaseType.TEXT: "",
     CaseType.CHECKER: "special_judge spj",
+    CaseType.PROGRAM: "multipl_e multiple joined autoeval mbxp",
 }
 _KINDS = {alias: kind for kind, aliases in _CASE_TYPES.items() for alias in (kind.value, *aliases.split())}
 _TYPE_KEYS = ("case_type", "testtype", "test_type", "type")
@@ -121,6 +123,11 @@ class _Raw:
     checker: Any = None
     max_points: float = 1.0
     count: int | None = None
+    solution_language: str | None = None
+    """The language of the solution, if its test is a program of another."""
+    stop_tokens: list[str] = field(default_factory=list)
+    completes: bool | None = None
+    is_quoted: bool = False
 
     def take(self, value: Any, depth: int) -> None:
         """Add the content of a container."""
@@ -210,6 +217,17 @@ class _Raw:
             self.max_points = float(value["max_points"])
         if type(value.get("count")) is int and value["count"] > 0:
             self.count = value["count"]
+        self._fields_of_joined(value)
+
+    def _fields_of_joined(self, value: dict[str, Any]) -> None:
+        """Add the fields of a test that is one program with the solution."""
+        if isinstance(value.get("solution_language"), str):
+            self.solution_language = _language(value["solution_language"])
+        if isinstance(value.get("completes"), bool):
+            self.completes = value["completes"]
+        self.is_quoted = self.is_quoted or value.get("quoted") is True
+        tokens = value.get("stop_tokens")
+        self.stop_tokens += [token for token in tokens if isinstance(token, str)] if isinstance(tokens, list) else []
 
     @property
     def function(self) -> str:
@@ -338,7 +356,7 @@ def _function_name(name: str) -> str:
 
 
 def _language(name: str) -> str:
-    language = languages.find(name)
+    language = languages.find(name) or languages.find(name.partition(".")[0])
     if language is None:
         raise InvalidItem(
             "unknown_language", f"no language {name[:40]!r}; there are {sorted(languages.all_languages())}"
@@ -428,6 +446,8 @@ def _kind(raw: _Raw) -> CaseType:
 
 
 def _inferred(raw: _Raw) -> CaseType:
+    if raw.entries and _is_joined(raw):
+        return CaseType.PROGRAM
     if raw.modules and not raw.entries:
         text = "\n".join(_file_texts(raw).values())
         return CaseType.UNITTEST if "TestCase" in text and not _PYTEST.search(text) else CaseType.PYTEST
@@ -438,6 +458,12 @@ def _inferred(raw: _Raw) -> CaseType:
     if not raw.entries:
         raise InvalidItem("no_tests", "the reference holds no tests; a suite without tests judges nothing")
     raise InvalidItem("ambiguous_case_type", "the tests have neither inputs and outputs nor code; give a case_type")
+
+
+def _is_joined(raw: _Raw) -> bool:
+    """Whether the tests are code that can only be part of the program itself."""
+    is_python = raw.language in (None, "python") and raw.solution_language in (None, "python")
+    return not is_python and _inputs_are_code(raw)
 
 
 def _inferred_from_code(code: str) -> CaseType:
@@ -479,7 +505,7 @@ def _have_outputs(raw: _Raw) -> bool:
 def _stdio(raw: _Raw, kind: CaseType) -> Suite:
     cases = [_stdio_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
     checker = _checker(raw) if kind is CaseType.CHECKER or raw.checker else None
-    if checker is None and all(not case.expected.strip() for case in cases):
+    if checker is None and all(not case.expected.strip() and not case.expected_files for case in cases):
         raise InvalidItem("no_expectations", "every expected output is empty: a program that prints nothing would pass")
     return Suite(kind, StdioTests(cases, checker), raw.language, _file_bytes(raw), *_head(raw))
 
@@ -490,12 +516,35 @@ def _stdio_case(entry: dict[str, Any], position: int) -> StdioCase:
         raise InvalidItem("missing_expectation", f"{where}: no expected output, found the fields {sorted(entry)[:10]}")
     given = next((entry[key] for key in _INPUT_KEYS if key in entry), "")
     expected = next(entry[key] for key in _OUTPUT_KEYS if key in entry)
-    given = given.get("stdin", "") if isinstance(given, dict) else given
-    expected = expected.get("stdout") if isinstance(expected, dict) else expected
-    text = _stream_text(expected, f"{where}: expected output")
-    if literals.is_elided_text(text):
-        raise literals.elided(f"{where}: expected output", text)
-    return StdioCase(_case_name(entry, position), _stream_text("" if given is None else given, f"{where}: input"), text)
+    given, files = _with_files(given, "stdin", "", f"{where}: input")
+    expected, expected_files = _with_files(expected, "stdout", None, f"{where}: expected output")
+    compares_output = expected is not None or not expected_files
+    text = _stream_text(expected if compares_output else "", f"{where}: expected output")
+    for one in (text, *expected_files.values()):
+        if literals.is_elided_text(one):
+            raise literals.elided(f"{where}: expected output", one)
+    return StdioCase(
+        _case_name(entry, position),
+        _stream_text("" if given is None else given, f"{where}: input"),
+        text,
+        {path: content.encode("utf-8", "surrogatepass") for path, content in files.items()},
+        expected_files,
+        compares_output,
+    )
+
+
+def _with_files(value: Any, stream: str, absent: Any, where: str) -> tuple[Any, dict[str, str]]:
+    """A stream, and the files beside it: `{"stdin": text, "numbers.txt": text}`, as SandboxFusion has them."""
+    if not isinstance(value, dict):
+        return value, {}
+    files: dict[str, str] = {}
+    for name, text in value.items():
+        if name != stream:
+            if not isinstance(text, str):
+                raise InvalidItem("missing_expectation", f"{where} must be text, found {_named(text)}")
+            files[_path(name)] = text
+    _demand_places(files)
+    return value.get(stream, absent), files
 
 
 def _stream_text(value: Any, where: str) -> str:
@@ -695,6 +744,31 @@ def _response_texts(raw: _Raw, kind: CaseType) -> Suite:
     return Suite(kind, TextTests(cases), "python", _file_bytes(raw))
 
 
+def _program(raw: _Raw, kind: CaseType) -> Suite:
+    code = _joined(*raw.prefix, *raw.setup, *(_code(entry, number) for number, entry in enumerate(raw.entries, 1)))
+    if not _CHECKS.search(code):
+        raise InvalidItem("vacuous_test", f"the test checks nothing: {clip(code)!r}")
+    language = languages.all_languages()[raw.language or raw.solution_language or "python"]
+    written_in = raw.solution_language or language.tests or language.name
+    run_as = _FRAMEWORKS.get(language.name, ())
+    name = next((framework for word, framework in run_as if word in code), language.name)
+    test = JoinedTest(code, name, raw.prompt, raw.stop_tokens, raw.completes, raw.is_quoted)
+    return Suite(kind, test, written_in, _file_bytes(raw))
+
+
+_CHECKS = re.compile(
+    r"abort|assert|check|deep|die|equal|error|exit|expect|fail|fatal|mismatch|panic|raise|stop|test|throw|verify|[=!]=|\[ ",
+    re.I,
+)
+"""Words of tests. A program without any of them would end well, whatever the solution does."""
+_FRAMEWORKS = {
+    "d": (("unittest", "d_ut"),),
+    "go": (("func Test", "go_test"),),
+    "java": (("org.junit", "junit"),),
+}
+"""What runs tests that have no `main`, by a word of them."""
+
+
 _READERS = {
     CaseType.STDIO: _stdio,
     CaseType.CHECKER: _stdio,
@@ -704,6 +778,7 @@ _READERS = {
     CaseType.PYTEST: _modules,
     CaseType.UNITTEST: _modules,
     CaseType.TEXT: _response_texts,
+    CaseType.PROGRAM: _program,
 }
 
 

@@ -3,6 +3,7 @@
 Suite ──┬─ StdioTests      programs read their input and write their output
         ├─ CallTests       a function is called, its value compared
         ├─ TestPrograms    the tests are programs themselves: asserts, check(candidate), unittest, pytest
+        ├─ JoinedTest      solution and tests are one program, in any language
         └─ TextTests       the response is text, and the tests are programs about it
 """
 
@@ -23,6 +24,7 @@ class CaseType(StrEnum):
     CHECK_BASED = "check_based"
     TEXT = "text"
     CHECKER = "checker"
+    PROGRAM = "program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,12 @@ class StdioCase:
     name: str
     stdin: str
     expected: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files of this test that the program reads."""
+    expected_files: Mapping[str, str] = field(default_factory=dict)
+    """Files that the program must write."""
+    compares_output: bool = True
+    """Whether standard output is compared. If not, only files are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +133,28 @@ class TextTests:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedTest:
+    """A test that is part of the solution's own program, which passes if it ends with code 0."""
+
+    source: str
+    language: str
+    """What the whole program is run as: a name of `sandbox.languages`."""
+    prompt: str = ""
+    """The head of the solution, if it has one."""
+    stop_tokens: Sequence[str] = ()
+    """Texts behind which a completion of the prompt is cut off."""
+    completes: bool | None = None
+    """Whether the solution continues the prompt. None: its form decides."""
+    is_quoted: bool = False
+    """Whether the solution stands in the test as a literal of Python."""
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """All tests of one item."""
 
     case_type: CaseType
-    tests: StdioTests | CallTests | TestPrograms | TextTests
+    tests: StdioTests | CallTests | TestPrograms | TextTests | JoinedTest
     language: str | None = None
     """None: the response decides, or it is Python if only Python is possible."""
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -146,6 +171,8 @@ class Suite:
     def size(self) -> int:
         """The number of requested tests."""
         tests = self.tests
+        if isinstance(tests, JoinedTest):
+            return 1
         return len(tests.names) if isinstance(tests, TestPrograms) else len(tests.cases)
 
     @property
@@ -158,6 +185,8 @@ class Suite:
             return sum(2 * len(case.arguments) for case in tests.cases)
         if isinstance(tests, TextTests):
             return sum(len(case.source) for case in tests.cases)
+        if isinstance(tests, JoinedTest):
+            return len(tests.source) + len(tests.prompt)
         texts = [
             text for program in tests.programs for text in (*program.cases, program.setup, *program.files.values())
         ]

@@ -34,11 +34,12 @@ from sandbox.runner.values import encoding
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
-from verifiers.code import comparisons, response_texts
+from verifiers.code import comparisons, joining, response_texts
 from verifiers.code.cases import (
     AssertedCall,
     CallTests,
     Checker,
+    JoinedTest,
     StdioCase,
     StdioTests,
     Suite,
@@ -111,6 +112,8 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
         return await _Calls(sandbox, workers, program, terms, tests).judge()
     if isinstance(tests, TextTests):
         raise TypeError("tests about a text have no program; see judge_text")
+    if isinstance(tests, JoinedTest):
+        return await _Joined(sandbox, program, terms, tests).judge()
     as_calls = tests.calls is not None and not terms.objects and not terms.prefers_programs
     # In a class of this name a call finds the methods, but an assert does not.
     if as_calls and "Solution" not in program.source:
@@ -212,7 +215,9 @@ class _Compared:
         for (position, result, _), outcome in zip(self._large, outcomes, strict=True):
             if outcome.exit != "ok":
                 raise ComparisonFailed(outcome)
-            self._board.put(position, self._compared(position, result, outcome.value))
+            known = self._board.outcomes[position]
+            if known is None or known.status is Status.PASS:
+                self._board.put(position, self._compared(position, result, outcome.value))
 
 
 class _Stdio(_Compared):
@@ -222,7 +227,10 @@ class _Stdio(_Compared):
         self._to_check: list[tuple[int, RunResult]] = []
 
     def _runs(self) -> Sequence[Run]:
-        return [Execute(stdin=_bytes(case.stdin), limits=self._limits(case)) for case in self._tests.cases]
+        return [
+            Execute(_bytes(case.stdin), (), case.files, tuple(case.expected_files), self._limits(case))
+            for case in self._tests.cases
+        ]
 
     def _limits(self, case: StdioCase) -> Limits:
         """The limits, with room for twice the expected output."""
@@ -235,11 +243,19 @@ class _Stdio(_Compared):
         if self._tests.checker is not None:
             self._to_check.append((position, result))
             return None
-        expected, comparator = self._tests.cases[position].expected, self._terms.comparator
-        if len(result.stdout) + len(expected) > comparisons.INLINE_BYTES and result.stdout != _bytes(expected):
-            self._large.append((position, result, [False, result.stdout, expected, comparator.model_dump_json()]))
-            return None
-        return self._compared(position, result, comparisons.output_difference(result.stdout, expected, comparator))
+        case, comparator = self._tests.cases[position], self._terms.comparator
+        pairs = [(result.files.get(path), text) for path, text in case.expected_files.items()]
+        pairs += [(result.stdout, case.expected)] if case.compares_output else []
+        large = []
+        for written, expected in pairs:
+            if written is None:
+                return self._compared(position, result, "a file was not written")
+            if len(written) + len(expected) > comparisons.INLINE_BYTES and written != _bytes(expected):
+                large.append((position, result, [False, written, expected, comparator.model_dump_json()]))
+            elif difference := comparisons.output_difference(written, expected, comparator):
+                return self._compared(position, result, difference)
+        self._large += large
+        return None if large else self._compared(position, result, None)
 
     async def _finish(self) -> None:
         checker = self._tests.checker
@@ -516,6 +532,95 @@ class _Programs:
             replace(outcome, name=(outcome.name[:60] if is_named and outcome.name else name))
             for outcome, name in zip(outcomes, names, strict=False)
         ]
+
+
+class _Joined:
+    """A test in one program with the solution."""
+
+    def __init__(self, sandbox: Sandbox, program: Program, terms: Terms, test: JoinedTest) -> None:
+        self._sandbox = sandbox
+        self._program = program
+        self._terms = terms
+        self._test = test
+        self._board = _Board(["1"], terms)
+
+    async def judge(self) -> Judged:
+        solution = self._program.source
+        built, outcome = await self._run(solution, self._test)
+        if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick(solution)):
+            outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=trick)
+        if outcome is not None:
+            self._board.put(0, outcome)
+        return self._board.judged(built)
+
+    async def _trick(self, solution: str) -> str:
+        """How a solution passed without an answer; empty if it did not."""
+        endless = joining.endless(solution, self._test.language)
+        if endless != solution and not await self._passes(endless, self._test):
+            return "it passes only because the solution ends the process"
+        others = joining.turned(self._test)
+        if not others and self._test.language in joining.HIDING and not self._test.is_quoted:
+            others = [joining.broken(self._test)]
+        for other in others:
+            if not await self._passes(solution, other):
+                return ""
+        return "it passes whatever the test is" if others else ""
+
+    async def _passes(self, solution: str, test: JoinedTest) -> bool:
+        _, outcome = await self._run(solution, test)
+        return outcome is not None and outcome.status is Status.PASS
+
+    async def _run(self, solution: str, test: JoinedTest) -> tuple[Built, Outcome | None]:
+        """Run the program; None if it could not be loaded."""
+        built, result = await self._executed(joining.joined(solution, test))
+        outcome = None if result is None else self._outcome(result)
+        if outcome is None or outcome.status is not Status.PASS:
+            await self._demand_libraries(built, result)
+        return built, outcome
+
+    async def _executed(self, source: str) -> tuple[Built, RunResult | None]:
+        results: list[RunResult] = []
+
+        def take(_: int, result: RunResult) -> bool:
+            results.append(result)
+            return False
+
+        run = Execute(limits=self._terms.limits)
+        built = await self._sandbox.run(replace(self._program, source=source), [run], take)
+        return built, results[0] if results else None
+
+    async def _demand_libraries(self, *ended: Built | RunResult | None) -> None:
+        """Check that a program did not fail for a library that its test asks for, which is not the solution's fault.
+
+        Raises:
+            SandboxUnavailable: the test alone fails for the same.
+        """
+        lacked = _lacked(*ended)
+        if lacked and lacked & _lacked(*await self._executed(joining.without_solution(self._test))):
+            what = ", ".join(sorted(lacked))
+            raise SandboxUnavailable(f"the test needs what is not in the boxes: {what}", "language_unavailable")
+
+    def _outcome(self, result: RunResult) -> Outcome:
+        if result.exit is not Exit.EXITED:
+            return Outcome("1", status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
+        if result.code == 0 and not ("Mismatches:" in self._test.source and _mismatches(result.stdout)):
+            return passed("1", result.cpu_s)
+        return Outcome("1", Status.WRONG_ANSWER, difference=_last_words(result), cpu_s=result.cpu_s)
+
+
+_MISMATCHES = re.compile(rb"^Mismatches: (\d{1,9}) in (\d{1,9}) samples", re.MULTILINE)
+
+
+def _mismatches(stdout: bytes) -> bool:
+    """Whether a test bench of VerilogEval, which counts its mismatches and ends with code 0, counted one or nothing."""
+    counts = _MISMATCHES.findall(stdout)
+    return not counts or int(counts[-1][0]) > 0 or int(counts[-1][1]) == 0
+
+
+def _lacked(*ended: Built | RunResult | None) -> set[str]:
+    """The libraries that a program's end names as missing."""
+    texts = [one.message if isinstance(one, Built) else one.stderr.decode("utf-8", "replace") for one in ended if one]
+    return {name for text in texts for name in joining.lacked(text)}
 
 
 class _Texts:

@@ -3,7 +3,8 @@
 from sandbox import languages
 from sandbox.base import Program
 from verifiers.base import InvalidItem
-from verifiers.code.cases import CallTests, StdioTests, Suite
+from verifiers.code import joining
+from verifiers.code.cases import CallTests, JoinedTest, StdioTests, Suite
 from verifiers.code.prelude import LEETCODE, Prelude, prefixed
 from verifiers.code_blocks import Found
 
@@ -11,10 +12,12 @@ from verifiers.code_blocks import Found
 def language_of(name: str | None, suite: Suite) -> str | None:
     """The requested language, or else that of the tests; None: the response decides.
 
+    A test that is part of the program says its language itself.
+
     Raises:
         InvalidItem: there is no language of this name.
     """
-    return language_named(name) or suite.language
+    return suite.language if isinstance(suite.tests, JoinedTest) else language_named(name) or suite.language
 
 
 def language_named(name: str | None) -> str | None:
@@ -39,14 +42,25 @@ def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
     Raises:
         InvalidItem: tests of this kind are not possible in its language.
     """
+    tests = suite.tests
+    if isinstance(tests, JoinedTest):
+        _demand_runs(tests.language)
+        assert found.code is not None
+        source = joining.solution_of(found.code, tests, is_fenced=found.is_fenced)
+        return Program(source, tests.language, suite.files)
     _demand_tests_in(found.language, suite)
     return Program(_source(found, suite, prelude), found.language, suite.files)
 
 
-def _demand_tests_in(name: str, suite: Suite) -> None:
+def _demand_runs(name: str) -> languages.Language:
     language = languages.all_languages()[name]
     if language.compile_only:
         raise InvalidItem("language_without_tests", f"programs in {name} are only compiled; no box has a GPU")
+    return language
+
+
+def _demand_tests_in(name: str, suite: Suite) -> None:
+    language = _demand_runs(name)
     if name == "python" or isinstance(suite.tests, StdioTests):
         return
     if not isinstance(suite.tests, CallTests) or not language.call_suffix:

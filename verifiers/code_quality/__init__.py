@@ -27,7 +27,7 @@ from sandbox.base import Program
 from sandbox.workers import Exit
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, clip
 from verifiers.code import FIND, Code, CodeParams, judging, outcomes
-from verifiers.code.cases import CallTests, StdioTests, Suite, TextTests
+from verifiers.code.cases import CallTests, JoinedTest, StdioTests, Suite, TextTests
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Outcome, Policy
 from verifiers.code.programs import language_of, program_of
@@ -207,6 +207,8 @@ def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]
     if isinstance(tests, CallTests):
         return replace(suite, tests=replace(tests, cases=[tests.cases[at] for at in positions])), positions
     assert not isinstance(tests, TextTests)
+    if isinstance(tests, JoinedTest):
+        return suite, positions
     if tests.calls is None or len(tests.programs) != 1:
         return suite, range(suite.size)
     (program,) = tests.programs

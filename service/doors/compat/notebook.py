@@ -1,13 +1,13 @@
-"""Runs cells of Python in order in one process of a box. The result is the output of each, and the value of its last
-expression.
+"""Runs cells of Python in order in one process of a box. The result is the output of each, and what it displays.
 
-    cells ──file──► driver in a box ──file──► stdout, stderr, value, error of each
+    cells ──file──► driver in a box ──file──► stdout, stderr, value, display, error of each
 
-There is no kernel, no magics and no top-level await, and values are shown only by their `repr`. The driver shares its
-process with the cells, which may write any output about themselves. Nothing is judged by this output.
+There is no kernel; `notebook_driver` says what it has of one. The driver shares its process with the cells, which may
+write any output about themselves. Nothing is judged by this output.
 """
 
 import secrets
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -37,6 +37,8 @@ class Cell(msgspec.Struct):
     stderr: str
     value: str | None
     """The `repr` of its last expression. None if the value is None or there is no expression."""
+    display: list[dict[str, Any]]
+    """What it displays, in order: data by media type, as Jupyter has them. Pictures are base64."""
     error: CellError | None
 
 
@@ -68,7 +70,8 @@ async def run(
         ValueError: a box cannot take these files.
     """
     report = f".rewardline-report-{secrets.token_hex(8)}.json"
-    given = {**(files or {}), _CELLS_FILE: msgspec.json.encode({"cells": cells, "report": report, "cell_s": cell_s})}
+    order = {"cells": cells, "report": report, "cell_s": cell_s, "most": MAX_STREAM_BYTES, "late": LATE}
+    given = {**(files or {}), _CELLS_FILE: msgspec.json.encode(order)}
     limits = Limits(
         cpu_s=total_s,
         wall_s=total_s + _WALL_BEHIND_S,
@@ -103,77 +106,4 @@ def without_report(files: Any) -> dict[str, bytes]:
 
 
 _report = msgspec.json.Decoder(list[Cell])
-_DRIVER: Final = f"""\
-def _run():
-    import ast, builtins, json, linecache, os, signal, sys, tempfile, traceback, types
-
-    most = {MAX_STREAM_BYTES}
-    with open(sys.argv[1], encoding="utf-8") as file:
-        order = json.load(file)
-    os.unlink(sys.argv[1])
-    sys.argv = [""]
-    notebook = types.ModuleType("__main__")
-    notebook.__builtins__ = builtins
-    sys.modules["__main__"] = notebook
-    report = []
-
-    def late(*_):
-        os._exit({LATE})
-
-    def execute(source, name):
-        tree = ast.parse(source, name)
-        last = tree.body[-1] if tree.body else None
-        value = None
-        if isinstance(last, ast.Expr):
-            tree.body.pop()
-        exec(compile(tree, name, "exec"), notebook.__dict__)
-        if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), name, "eval"), notebook.__dict__)
-        if value is None:
-            return None
-        notebook.__dict__["_"] = value
-        return repr(value)
-
-    def told(error):
-        frames = error.__traceback__
-        while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "solution.py"):
-            frames = frames.tb_next
-        lines = traceback.format_exception(type(error), error, frames)
-        return {{"ename": type(error).__name__, "evalue": str(error)[:most], "traceback": lines}}
-
-    def text(file):
-        file.seek(0)
-        return file.read(most).decode("utf-8", "replace")
-
-    signal.signal(signal.SIGALRM, late)
-    kept = [os.dup(1), os.dup(2)]
-    for number, source in enumerate(order["cells"], 1):
-        name = "<cell %d>" % number
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        value = error = None
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
-            if order["cell_s"]:
-                signal.setitimer(signal.ITIMER_REAL, order["cell_s"])
-            try:
-                value = execute(source, name)
-            except BaseException as raised:
-                error = told(raised)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            for stream in (sys.stdout, sys.stderr):
-                try:
-                    stream.flush()
-                except Exception:
-                    pass
-            os.dup2(kept[0], 1)
-            os.dup2(kept[1], 2)
-            cell = {{"stdout": text(out), "stderr": text(err), "value": value, "error": error}}
-        report.append(cell)
-    with open(order["report"], "w", encoding="utf-8", errors="replace") as file:
-        json.dump(report, file)
-    os._exit(0)
-
-
-_run()
-"""
+_DRIVER: Final = Path(__file__).with_name("notebook_driver.py").read_text(encoding="utf-8")

@@ -12,7 +12,10 @@ little behind them. Output beyond `MAX_OUTPUT_BYTES` ends the program. A memory 
 
 The language `pytest` runs a Python file by pytest: output and return code are those of pytest (0: all tests passed). As
 in the original, solution and tests share one process, in which either can lie about the other. The verifier `code`
-keeps them apart. No box has a GPU, so programs in CUDA are not run.
+keeps them apart. `args` are more arguments for pytest; in other languages they are ignored, as in the original.
+
+`files` lie beside the source when it is compiled, and in the working directory when it runs. No box has a GPU, so
+programs in CUDA are not run.
 """
 
 import asyncio
@@ -42,6 +45,8 @@ PATHS: Final = ("/run_code", "/compat/sandboxfusion/run_code")
 MAX_OUTPUT_BYTES: Final = 8 << 20
 MAX_STDERR_BYTES: Final = 256 << 10
 MAX_FILES: Final = 256
+MAX_ARGUMENTS: Final = 64
+MAX_ARGUMENT_CHARS: Final = 1000
 MAX_PATH_CHARS: Final = 255
 PATH_PATTERN: Final = r"^(?:(?!\.{1,2}/)[^/\x00]+/)*(?!\.{1,2}$)[^/\x00]+$"
 """A relative path without parts that are empty, `.` or `..`."""
@@ -68,7 +73,7 @@ _RUN_PYTEST: Final = """\
 import os, sys
 os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 import pytest
-sys.exit(pytest.main(["-p", "no:cacheprovider", "--rootdir", os.getcwd(), sys.argv[1]]))
+sys.exit(pytest.main(["-p", "no:cacheprovider", "--rootdir", os.getcwd(), *sys.argv[1:]]))
 """
 """The command of pytest without plugins: in local boxes plugins are those of the machine, and the request asks for none
 of them."""
@@ -83,6 +88,7 @@ Seconds = (
 Megabytes = float | Annotated[str, msgspec.Meta(pattern=rf"^ *[+-]?{_NUMBER} *$")]
 Path = Annotated[str, msgspec.Meta(max_length=MAX_PATH_CHARS, pattern=PATH_PATTERN)]
 Base64 = Annotated[str, msgspec.Meta(extra_json_schema={"contentEncoding": "base64", "pattern": _BASE64_PATTERN})]
+Argument = Annotated[str, msgspec.Meta(max_length=MAX_ARGUMENT_CHARS, pattern=r"^[^\x00]*$")]
 LanguageName = Annotated[str, msgspec.Meta(extra_json_schema={"enum": _LANGUAGE_NAMES})]
 
 
@@ -96,8 +102,10 @@ class RunCodeRequest(msgspec.Struct):
     memory_limit_mb: Megabytes = msgspec.field(default=-1, name="memory_limit_MB")
     stdin: str | None = None
     files: Annotated[dict[Path, Base64 | None], msgspec.Meta(max_length=MAX_FILES)] | None = None
-    """The files by relative path."""
+    """The files by relative path. One without content is not written."""
     fetch_files: Annotated[list[Path], msgspec.Meta(max_length=MAX_FILES)] | None = None
+    args: Annotated[list[Argument], msgspec.Meta(max_length=MAX_ARGUMENTS)] | None = None
+    """Arguments of pytest behind the file of tests."""
 
 
 class CommandResult(msgspec.Struct):
@@ -212,7 +220,9 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
     if is_pytest:
         name = _unused(_TEST_FILE, files)
         files[name] = request.code.encode("utf-8", "replace")
-        source, arguments = _RUN_PYTEST, [name]
+        source, arguments = _RUN_PYTEST, [name, *(request.args or [])]
+    # Compilers and includes need the files beside the source. Python's modules are found in the working directory.
+    beside = {} if language.name == "python" else {k: v for k, v in files.items() if k != language.source_file}
     run = Execute(
         stdin=(request.stdin or "").encode("utf-8", "replace"),
         arguments=arguments,
@@ -235,12 +245,12 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
         output_bytes=MAX_STDERR_BYTES,
         stderr_bytes=MAX_STDERR_BYTES,
     )
-    program = Program(source, language.name, compile_limits=compiling, needs_pytest=is_pytest)
+    program = Program(source, language.name, beside, compile_limits=compiling, needs_pytest=is_pytest)
     return Order(language, program, run, compile_s + run_s + _CALLER_WAITS_S)
 
 
 def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, bytes]:
-    """The files of a request by path.
+    """The files of a request by path, without those that have no content.
 
     Raises:
         Unprocessable: a file is not base64 or lies below another file, or the files are more than a box holds.
@@ -251,7 +261,8 @@ def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, b
         if path in folders:
             raise _unprocessable(["files", path], "this file is also the folder of another file; rename one of them")
         try:
-            files[path] = base64.b64decode(text or "", validate=True)
+            if text is not None:
+                files[path] = base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError) as error:
             raise _unprocessable(["files", path], f"not base64: {error}") from error
     if sum(map(len, files.values())) > settings.box_disk_mb << 20:

@@ -5,9 +5,10 @@
     Failed         TimeLimitExceeded, or another code       none: the process ended before the last cell did
     SandboxError   null                                     none: nothing is known of the cells
 
-This is a subset of Jupyter. There is no kernel, so there are no magics, no `!` and no top-level await. `display` holds
-only the value of the last expression, as text/plain. The time limits count CPU seconds (`total_timeout`) and the clock
-(`cell_timeout`).
+This is a subset of Jupyter, without a kernel: of magics there are `%matplotlib` and `!`. `display` holds what a cell
+shows, in order: objects given to `display`, the value of its last expression, and figures of matplotlib (if the boxes
+have it), each by media type: text/plain, and image/png, text/html and the like of objects with Jupyter's methods for
+them. The time limits count CPU seconds (`total_timeout`) and the clock (`cell_timeout`).
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -58,8 +59,8 @@ class CellResult(msgspec.Struct):
 
     stdout: str
     stderr: str
-    display: list[dict[str, str]]
-    """The value of the last expression as text/plain, if there is one."""
+    display: list[dict[str, Any]]
+    """What it shows, in order: data by media type. Pictures are base64."""
     error: list[notebook.CellError]
     """The exception, if the cell raised one."""
 
@@ -136,8 +137,7 @@ def _answer_of(ran: notebook.Ran) -> RunJupyterResponse:
 
 
 def _cell_of(cell: notebook.Cell) -> CellResult:
-    display = [] if cell.value is None else [{"text/plain": cell.value}]
-    return CellResult(cell.stdout, cell.stderr, display, [] if cell.error is None else [cell.error])
+    return CellResult(cell.stdout, cell.stderr, cell.display, [] if cell.error is None else [cell.error])
 
 
 _decoder: Any = msgspec.json.Decoder(RunJupyterRequest)

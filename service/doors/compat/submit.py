@@ -3,7 +3,8 @@
 The tests come with the request, in `config.provided_data`, because no data sets are kept here:
 
     CommonOJDataset   "test": [{"input": {"stdin": text}, "output": {"stdout": text}}]
-    others            a row as the verifier `code` takes it: HumanEval's, MBPP's `test_list`, LiveCodeBench's, and so on
+    others            as `submitted_rows` says: HumanEval in each language, AutoEval, MBXP, MBPP, VerilogEval, and what
+                      the verifier `code` takes by itself
 
 The verifier `code` judges, and its rules hold where the original differs. As in the original, words are compared
 without regard to capitals, and decimals to a hundred-thousandth of their value. Whole numbers are compared exactly; in
@@ -17,12 +18,14 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from sandbox import languages
-from service.doors.compat import test_suites
+from service.doors.compat import submitted_rows, test_suites
 from service.doors.compat.door import Door, Exchange, Route
 from service.doors.compat.request_options import JSON, MAX_DEADLINE_S, refusal
 from service.doors.compat.run_code import CommandResult, RunCodeResponse
 from service.wire import CacheMode, parse
 from verifiers import code_blocks
+from verifiers.code import aliases, joining
+from verifiers.code.cases import JoinedTest, Suite
 from verifiers.code.outcomes import MAX_TESTS_SHOWN
 
 PATHS: Final = ("/submit", "/compat/sandboxfusion/submit")
@@ -37,6 +40,10 @@ class Extra(msgspec.Struct):
     """Other fields are ignored."""
 
     run_all_cases: bool = False
+    is_freeform: bool = False
+    """Whether the completion is a whole program, and no rest of the row's prompt."""
+    repr_code: bool = False
+    """Whether the program stands in its test as a literal of Python."""
 
 
 class SubmitConfig(msgspec.Struct):
@@ -120,7 +127,10 @@ class Submit(Door):
             )
         language = _language_of(config)
         cases = _cases_of(config)
-        references = test_suites.split(cases, "stdio") if cases is not None else [(config.provided_data or {}, 1)]
+        row = submitted_rows.reference_of(
+            config.provided_data or {}, asked.dataset, msgspec.structs.asdict(config.extra)
+        )
+        references = test_suites.split(cases, "stdio") if cases is not None else [(row, 1)]
         await exchange.hold(len(references), self.parts.settings.max_items_per_request)
         tests = await test_suites.judged(
             self.parts.scorer,
@@ -130,7 +140,7 @@ class Submit(Door):
             deadline=exchange.deadline,
             cache=exchange.options.cache,
         )
-        return _result(asked, language, tests, cases)
+        return _result(asked, _joined_suite(row) if cases is None else None, language, tests, cases)
 
     def _params(self, config: SubmitConfig, language: str | None, cases: list[JSON] | None) -> JSON:
         params: JSON = {
@@ -142,7 +152,7 @@ class Submit(Door):
         if language is not None:
             params["language"] = language
         if cases is not None:
-            has_decimals = any("." in case["output"] for case in cases)
+            has_decimals = any("." in text for case in cases for text in case["output"].values())
             params["comparator"] = {"ignore_case": True, **({"rel_tol": 1e-5} if has_decimals else {})}
         return params
 
@@ -172,7 +182,7 @@ def _cases_of(config: SubmitConfig) -> list[JSON] | None:
     tests = row.get("test")
     if isinstance(tests, str) and tests.lstrip().startswith("["):
         tests = _decoded(tests)
-    if not isinstance(tests, list):
+    if not isinstance(tests, list) or (tests and all(isinstance(test, str) for test in tests)):
         return None
     if not 0 < len(tests) <= _MAX_TESTS:
         raise refusal([*loc, "test"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
@@ -188,15 +198,29 @@ def _decoded(text: str) -> Any:
 
 def _case(test: Any, loc: list[str | int]) -> JSON:
     match test:
-        case {"input": dict(given), "output": {"stdout": str(expected)}} if given.keys() <= {"stdin"}:
-            return {"input": str(given.get("stdin", "")), "output": expected}
-    raise refusal(loc, 'expected {"input": {"stdin": text}, "output": {"stdout": text}}; files are not compared here')
+        case {"input": dict(given), "output": dict(expected)} if expected and all(
+            isinstance(text, str) for text in (*given.values(), *expected.values())
+        ):
+            return {"input": given, "output": expected}
+    raise refusal(loc, 'expected {"input": {"stdin": text}, "output": {"stdout": text}}, or names of files')
+
+
+def _joined_suite(row: JSON) -> Suite | None:
+    """The suite of a test that is one program with the solution."""
+    if "language" not in row:
+        return None
+    suite = aliases.parse(row)
+    return suite if isinstance(suite.tests, JoinedTest) else None
 
 
 def _result(
-    asked: SubmitRequest, language: str | None, tests: list[test_suites.Test], cases: list[JSON] | None
+    asked: SubmitRequest,
+    joined: Suite | None,
+    language: str | None,
+    tests: list[test_suites.Test],
+    cases: list[JSON] | None,
 ) -> EvalResult:
-    found = code_blocks.find(asked.completion, language)
+    found = code_blocks.find(asked.completion, language if joined is None else joined.language)
     kind: Literal["fenced", "heuristic", "empty"] = (
         "fenced" if found.is_fenced else "heuristic" if found.code else "empty"
     )
@@ -207,10 +231,20 @@ def _result(
     accepted = bool(tests) and all(test.passed for test in tests)
     if not asked.config.extra.run_all_cases:
         results = results[: next((number + 1 for number, one in enumerate(results) if not one.passed), len(results))]
-    return EvalResult(asked.id, accepted, found.code or "", results, extracted_type=kind)
+    result = EvalResult(asked.id, accepted, found.code or "", results, extracted_type=kind)
+    if joined is not None and found.code is not None and isinstance(joined.tests, JoinedTest):
+        solution = joining.solution_of(found.code, joined.tests, is_fenced=found.is_fenced)
+        result.full_code, result.test_code = joining.joined(solution, joined.tests), joined.tests.source
+    return result
 
 
 def _exec_info(test: test_suites.Test) -> RunCodeResponse:
+    if test.compiler:
+        said = CommandResult("Finished", test.cpu_s, 1, "", test.compiler)
+        language = languages.find(test.language)
+        if language is not None and language.compile:
+            return RunCodeResponse("Failed", compile_result=said)
+        return RunCodeResponse("Failed", run_result=said)
     if test.status in ("pass", "wrong_answer"):
         return RunCodeResponse("Success", run_result=CommandResult("Finished", test.cpu_s, 0, "", test.difference))
     if test.status == "time_limit":

@@ -28,6 +28,10 @@ class Test(msgspec.Struct, frozen=True):
     status: str
     cpu_s: float
     difference: str = ""
+    compiler: str = ""
+    """What the compiler says, if the program could not be loaded."""
+    language: str = ""
+    """That of the program."""
 
     @property
     def passed(self) -> bool:
@@ -72,8 +76,9 @@ async def judged(
     tests: list[Test] = []
     for result, (_, count) in zip(results, references, strict=True):
         # A response without a program, or with one that does not compile, has no results.
-        shown = [_test(one) for one in result.detail.get("tests", ())]
-        tests += (shown + [Test("not_run", 0.0, result.reason)] * count)[: max(count, len(shown))]
+        said = (result.detail.get("compiler", ""), result.detail.get("language", ""))
+        shown = [_test(one, *said) for one in result.detail.get("tests", ())]
+        tests += (shown + [Test("not_run", 0.0, result.reason, *said)] * count)[: max(count, len(shown))]
     return tests
 
 
@@ -84,5 +89,5 @@ def split(cases: Sequence[Any], case_type: str) -> list[tuple[JSON, int]]:
     return [({"case_type": case_type, "test_cases": list(part)}, len(part)) for part in some]
 
 
-def _test(outcome: JSON) -> Test:
-    return Test(outcome["status"], outcome["cpu_s"], outcome.get("difference", ""))
+def _test(outcome: JSON, compiler: str, language: str) -> Test:
+    return Test(outcome["status"], outcome["cpu_s"], outcome.get("difference", ""), compiler, language)

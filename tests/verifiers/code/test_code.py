@@ -513,6 +513,35 @@ def test_nothing_is_close_to_a_number(bench: Bench) -> None:
         assert bench.judge(python(f"def f(x): {source}"), {"test": test, "entry_point": "f"}).score == score
 
 
+# --- files
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("str(int(input()) * int(open('a/n.txt').read()))", "correct"),
+        ("'8.0\\n'", "correct"),
+        ("'9'", "wrong_answer"),
+        ("''", "wrong_answer"),
+        (None, "wrong_answer"),
+    ],
+)
+def test_tests_have_files_to_read_and_compare(bench: Bench, written: str | None, reason: str) -> None:
+    case = {"input": {"stdin": "2", "a/n.txt": "4"}, "output": {"out.txt": "8"}}
+    source = "print('not compared')" if written is None else f"open('out.txt', 'w').write({written})"
+    assert bench.judge(python(source), {"test_cases": [case]}).reason == reason
+
+
+def test_large_files_are_compared_beside_each_other(bench: Bench) -> None:
+    text = "\n".join(map(str, range(100_000)))
+    case = {"input": {"in": text}, "output": {"stdout": "ok", "a": text, "b": text}}
+    copies = (
+        "text = open('in').read()\nopen('a', 'w').write(text + END)\nopen('b', 'w').write(text + '\\n')\nprint('ok')"
+    )
+    for end, score in (("'\\n'", 1.0), ("'1\\n'", 0.0)):
+        assert bench.judge(python(copies.replace("END", end)), {"test_cases": [case]}).score == score
+
+
 # --- languages
 
 

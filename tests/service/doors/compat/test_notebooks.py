@@ -42,6 +42,78 @@ def test_cells_share_what_they_define_and_go_on_after_an_error(served: Served) -
     assert [cell["error"][0]["ename"] for cell in found["cells"] if cell["error"]] == ["TypeError", "SyntaxError"]
 
 
+PICTURE = """\
+import base64, struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+header = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", header)
+png += chunk(b"IDAT", zlib.compress(b"\\0\\xff\\0\\0")) + chunk(b"IEND", b"")
+class Dot:
+    def __repr__(self): return "a dot"
+    def _repr_png_(self): return png
+    def _repr_svg_(self): raise ValueError
+    def _repr_html_(self): return "<b>.</b>", {"metadata": 1}
+    def _repr_json_(self): return {"x": [1]}
+"""
+
+
+def test_pictures_are_displayed_in_order_by_media_type(served: Served) -> None:
+    found = cells(
+        served,
+        PICTURE,
+        "from IPython.display import display as show, Image, Markdown\nshow(Dot(), 1)\ndisplay(Markdown('*'))\nImage(png)",
+        "base64.b64encode(png).decode()",
+        "display({'text/plain': 'p', 'image/png': png, 'x': 3}, raw=True)\nDot",
+    )
+    assert [cell["error"] for cell in found["cells"]] == [[]] * 4
+    shown = [cell["display"] for cell in found["cells"]]
+    png = shown[2][0]["text/plain"].strip("'")
+    assert base64.b64decode(png).startswith(b"\x89PNG")
+    dot = {"text/plain": "a dot", "image/png": png, "text/html": "<b>.</b>", "application/json": {"x": [1]}}
+    assert shown[1][:2] == [dot, {"text/plain": "1"}]
+    assert (shown[1][2]["text/markdown"], shown[1][3]["image/png"]) == ("*", png)
+    assert shown[3] == [{"text/plain": "p", "image/png": png}, {"text/plain": "<class '__main__.Dot'>"}]
+
+
+FIGURES = """\
+import sys, types
+class Figure:
+    def __init__(self, number): self.number = number
+    def __repr__(self): return f"<Figure {self.number}>"
+    def savefig(self, file, format, **more): file.write(f"{format} {self.number}".encode())
+pyplot = types.ModuleType("matplotlib.pyplot")
+pyplot.open = [1, 2]
+pyplot.get_fignums = lambda: list(pyplot.open)
+pyplot.figure = Figure
+pyplot.close = lambda which: pyplot.open.clear()
+sys.modules["matplotlib.pyplot"] = pyplot
+"the value"
+"""
+
+
+def test_open_figures_are_displayed_at_the_end_of_their_cell(served: Served) -> None:
+    found = cells(served, FIGURES, "2")
+    pictures = [
+        {"text/plain": f"<Figure {n}>", "image/png": base64.b64encode(f"png {n}".encode()).decode()} for n in (1, 2)
+    ]
+    assert found["cells"][0]["display"] == [{"text/plain": "'the value'"}, *pictures]
+    assert found["cells"][1]["display"] == [{"text/plain": "2"}]
+
+
+def test_cells_await_in_one_loop_and_run_commands(served: Served) -> None:
+    found = cells(
+        served,
+        "import asyncio\nqueue = asyncio.Queue()\nawait queue.put(5)",
+        "await queue.get() + 1",
+        "%matplotlib inline\nif True:\n    !echo 'a  b' \"c\"\n3 % 2",
+        "%unknown",
+    )
+    assert [len(cell["error"]) for cell in found["cells"]] == [0, 0, 0, 1]
+    assert found["cells"][1]["display"] == [{"text/plain": "6"}]
+    assert (found["cells"][2]["stdout"], found["cells"][2]["display"]) == ("a  b c\n", [{"text/plain": "1"}])
+
+
 def test_what_other_processes_and_descriptors_write_belongs_to_the_cell(served: Served) -> None:
     found = cells(
         served, "import os, subprocess\nos.write(2, b'two')\nsubprocess.run(['echo', 'one'])\nNone", "print('x')"

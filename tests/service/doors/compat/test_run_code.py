@@ -86,6 +86,20 @@ def test_other_paths_are_taken(path: str) -> None:
     assert (list(order.run.files), order.run.fetch) == ([path], [path])
 
 
+def test_compilers_find_the_files_beside_the_source() -> None:
+    files = {"two.h": base64.b64encode(b"2").decode(), "main.cpp": "", "absent": None}
+    order = order_of(request(language="cpp", files=files), SETTINGS)
+    assert order.program.files == {"two.h": b"2"}
+    assert order.run.files == {"two.h": b"2", "main.cpp": b""}
+    assert order_of(request(files=files), SETTINGS).program.files == {}
+
+
+def test_pytests_arguments_stand_behind_the_file() -> None:
+    order = order_of(request(language="pytest", args=["-k", "one; two"]), SETTINGS)
+    assert order.run.arguments == ["test_solution.py", "-k", "one; two"]
+    assert order_of(request(args=["-k"]), SETTINGS).run.arguments == []
+
+
 def test_files_are_counted() -> None:
     for fields in ({"files": {f"f{n}": "" for n in range(MAX_FILES + 1)}}, {"fetch_files": ["a"] * (MAX_FILES + 1)}):
         with pytest.raises(msgspec.ValidationError):
@@ -293,6 +307,16 @@ def test_pytest_runs_a_file_of_tests(served: Served, code: str, status: str, ret
     assert (found["run_result"]["status"], found["run_result"]["return_code"]) == ("Finished", return_code)
     assert said in found["run_result"]["stdout"]
     assert "test_other" not in found["run_result"]["stdout"]
+
+
+def test_pytest_takes_arguments_and_its_reports_come_back(served: Served) -> None:
+    code = "def test_one(): pass\ndef test_two(): assert False"
+    args = ["-k", "one", "--junitxml=with spaces.xml", "-o", "junit_suite_name=; $(touch x)"]
+    found = run_code(served, code=code, language="pytest", args=args, fetch_files=["with spaces.xml", "x"])
+    assert (found["status"], found["run_result"]["return_code"]) == ("Success", 0)
+    assert "1 passed, 1 deselected" in found["run_result"]["stdout"]
+    (report,) = found["files"].values()
+    assert b'name="; $(touch x)"' in base64.b64decode(report)
 
 
 def test_pytests_time_is_limited(served: Served) -> None:

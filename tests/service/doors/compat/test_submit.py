@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from service.doors.compat.submit import PATHS
+from service.doors.compat.submitted_rows import reference_of
 from tests.conftest import Served
 from tests.service.doors.compat.recorded import JSON, answer, post, recorded
+from tests.tables import table
 
 
 def submitted(completion: str, *cases: tuple[str, str], **config: Any) -> JSON:
@@ -100,13 +102,35 @@ def test_rows_with_other_tests_are_judged(served: Served) -> None:
     assert not judged(human_eval, "def add(a, b): return a")
 
 
+@table(
+    ("row", "dataset", "extra", "expected"),
+    [
+        ({"tests": "assert(1)", "prompt": "p", "name": "n"}, "humaneval_lua", {}, {"tests": "assert(1)", "prompt": "p", "language": "lua"}),
+        ({"tests": "t", "prompt": "p", "language": "rs"}, "x", {"is_freeform": True},
+         {"tests": "t", "prompt": "p", "language": "rs", "completes": False}),
+        ({"tests": "t", "prompt": "p", "setup": "s"}, "my_tests", {}, {"tests": "t", "prompt": "p", "setup": "s"}),
+        ({"tests": "t", "prompt": "p", "language": "python3", "x": 1}, "", {}, {"tests": "t", "prompt": "p", "language": "python3", "x": 1}),
+        ({"test": "[\"assert 1\"]", "labels": 3}, "mbpp", {}, {"test_list": ["assert 1"], "setup": ""}),
+        ({"test": {"code": "c", "asset": {"a": "aGk=", "b": "/w==", "c": 1}}, "labels": {"programming_language": "cpp"}}, "", {},
+         {"test_cases": ["c"], "files": {"a": "hi", "b": {"base64": "/w=="}, "c": ""}, "quoted": False,
+          "language": "cpp", "solution_language": "cpp"}),
+        ({"test": "def check(c): assert c", "entry_point": "f"}, "humaneval_python", {}, {"test": "def check(c): assert c", "entry_point": "f"}),
+        ({"labels": "{broken", "test": "[broken"}, "", {}, {"labels": "{broken", "test": "[broken"}),
+    ],
+)  # fmt: skip
+def test_rows_become_references_and_others_stay(row: JSON, dataset: str, extra: JSON, expected: JSON) -> None:
+    assert reference_of(row, dataset, extra) == expected
+
+
 @pytest.mark.parametrize(
     ("config", "said"),
     [
         ({"provided_data": None}, "no data sets are kept here"),
         ({"provided_data": {"test": []}}, "0 tests"),
         ({"provided_data": {"content": "x"}}, "tests"),
-        ({"provided_data": {"test": [{"input": {}, "output": {"out.txt": "1"}}]}}, "files are not compared"),
+        ({"provided_data": {"test": [{"input": {}, "output": {}}]}}, "or names of files"),
+        ({"provided_data": {"test": [{"input": {}, "output": {"out.txt": 1}}]}}, "or names of files"),
+        ({"provided_data": {"test": [{"input": {}, "output": {"../out.txt": "1"}}]}}, "relative path"),
         ({"language": None}, "CommonOJDataset needs it"),
         ({"language": "cobol"}, "cobol"),
         ({"custom_extract_logic": "submit_code_blocks([])"}, "not executed"),

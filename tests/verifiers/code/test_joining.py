@@ -1,0 +1,245 @@
+"""Solutions and tests that are one program, as text and in boxes."""
+
+from typing import Any
+
+import pytest
+
+from tests.tables import table
+from tests.verifiers.code.bench import Bench
+from verifiers.base import InvalidItem, Status, Unavailable
+from verifiers.code import aliases
+from verifiers.code.cases import CaseType, JoinedTest
+from verifiers.code.joining import endless, joined, solution_of, turned
+
+CPP: dict[str, Any] = {
+    "language": "cpp",
+    "prompt": "#include <cassert>\n#include <string>\n// The sum of the digits.\nlong digits(long n) {\n",
+    "tests": "}\nint main() {\n    auto candidate = digits;\n    assert(candidate(0) == 0);\n"
+    '    assert(candidate(96) == 15); // "}"\n    return 0;\n}\n',
+    "stop_tokens": ["\n}", "\n\n"],
+}
+"""A row in the form of MultiPL-E."""
+DIGITS = "    long sum = 0;\n    for (; n; n /= 10) {\n        sum += n % 10;\n    }\n    return sum;\n"
+WHOLE = f"long digits(long n) {{\n{DIGITS}}}\n"
+
+
+def test_of(reference: dict[str, Any]) -> JoinedTest:
+    suite = aliases.parse(reference)
+    assert suite.case_type is CaseType.PROGRAM
+    assert isinstance(suite.tests, JoinedTest)
+    return suite.tests
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
+
+
+@pytest.mark.parametrize(
+    ("response", "score", "reason"),
+    [
+        (f"```cpp\n{WHOLE}```", 1.0, "correct"),
+        (f"```cpp\n{WHOLE}\nint main() {{ return digits(1) - 2; }}\n```", 1.0, "correct"),
+        (f"```cpp\n{WHOLE}// a brace }}\nconst char* s = \"}}\";\nchar c = '}}';\nstruct S {{}};\n```", 1.0, "correct"),
+        (DIGITS, 1.0, "correct"),
+        (f"{DIGITS}}}\n\nvoid more(", 1.0, "correct"),
+        (CPP["prompt"] + DIGITS + "}", 1.0, "correct"),
+        (f"#include <cmath>\n{WHOLE}", 1.0, "correct"),
+        (DIGITS.strip() + "\n}", 1.0, "correct"),
+        (f"```cpp\n{WHOLE.replace('% 10', '% 9')}```", 0.0, "runtime_error"),
+        ("```cpp\n#include <cstdlib>\nlong digits(long n) { exit(0); }\n```", 0.0, "wrong_answer"),
+        (f"```cpp\n#include <cstdlib>\n{WHOLE.replace('return', 'if (sum < 0) exit(0); return')}```", 1.0, "correct"),
+        ("```cpp\nlong digits(long n) { return 0 }\n```", 0.0, "compile_error"),
+        (
+            "```cpp\n#include <cassert>\n#undef assert\n#define assert(x)\nlong digits(long n) { return 0; }\n```",
+            0.0,
+            "wrong_answer",
+        ),
+    ],
+)
+def test_a_row_of_multipl_e_is_judged_as_one_program(bench: Bench, response: str, score: float, reason: str) -> None:
+    verdict = bench.judge(response, CPP)
+    assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, score, reason), verdict.detail
+
+
+@pytest.mark.boxes
+@pytest.mark.parametrize(
+    ("language", "test", "right", "ends", "hides"),
+    [
+        ("sh", 'set -e\n[ "$(twice 4)" = 8 ] || { echo "error: $(twice 4)"; exit 1; }', "twice() { echo $(($1 * 2)); }",
+         "twice() { echo 8; }; exit 0", ": << 'end'"),
+        ("js", "require('node:assert').deepEqual(twice([4]), [8]);", "const twice = all => all.map(x => 2 * x);",
+         "function twice() { process.exit() }",
+         "require('node:assert').deepEqual = () => 1; const twice = 0;"),
+        ("pl", "die 'error' unless twice(4) == 8;", "sub twice { return 2 * shift; }", "sub twice { exit; }", "__END__"),
+        ("python", "assert twice(4) == 8", "def twice(n): return 2 * n", "def twice(n): raise SystemExit", "'''"),
+    ],
+)  # fmt: skip
+def test_a_solution_that_ends_the_process_or_hides_the_test_does_not_pass(
+    bench: Bench, language: str, test: str, right: str, ends: str, hides: str
+) -> None:
+    reference = {"case_type": "program", "language": language, "test": test}
+    for solution, score in ((right, 1.0), (ends, 0.0), (hides, 0.0), ("", None)):
+        verdict = bench.judge(f"```\n{solution}\n```", reference)
+        assert (verdict.score or 0.0) == (score or 0.0), (solution, verdict)
+
+
+def test_a_library_that_the_test_asks_for_and_boxes_lack_is_no_fault_of_the_solution(bench: Bench) -> None:
+    lacking = {**CPP, "prompt": "#include <no_such/library.h>\n" + CPP["prompt"]}
+    with pytest.raises(Unavailable, match=r"no_such/library\.h"):
+        bench.judge(f"```cpp\n#include <no_such/library.h>\n{WHOLE}```", lacking)
+    own = bench.judge(f"```cpp\n#include <no_such/other.h>\n{WHOLE}```", CPP)
+    assert (own.score, own.reason) == (0.0, "compile_error")
+
+
+@pytest.mark.boxes
+def test_an_interpreter_may_lack_it_too(bench: Bench) -> None:
+    reference = {"case_type": "program", "language": "js", "test": "require('no_such')\nassert(1)"}
+    for solution in ("1", "require('no_such')"):
+        with pytest.raises(Unavailable, match="no_such"):
+            bench.judge(f"```js\n{solution}\n```", reference)
+    reference["test"] = "if (twice(1) != 2) throw 1"
+    for solution in ("require('no_such')", "console.error(\"Cannot find module 'no_such'\")"):
+        assert bench.judge(f"```js\n{solution}\n```", reference).score == 0.0
+
+
+def test_files_lie_beside_the_program(bench: Bench) -> None:
+    reference = {
+        "case_type": "program",
+        "language": "cpp",
+        "test_cases": ['#include <cassert>\n#include <fstream>\nint main() { int n; std::ifstream("n.txt") >> n; '
+                       "assert(twice(n) == 2 * FOUR); }"],
+        "files": {"four.h": "#define FOUR 4", "n.txt": "4"},
+    }  # fmt: skip
+    assert bench.judge('```cpp\n#include "four.h"\nint twice(int n) { return 2 * n; }\n```', reference).score == 1.0
+
+
+@table(
+    ("source", "language", "expected"),
+    [
+        ("a == 1; b != 2; c == 3; d === 4", "javascript",
+         ["a == 1; b != 2; c == 3; d !== 4", "a != 1; b != 2; c == 3; d === 4", "a == 1; b == 2; c == 3; d === 4",
+          "a == 1; b != 2; c != 3; d === 4"]),
+        ("// a == b\nassert_eq!(f(\"==\"), 1);", "rust", ["// a == b\nassert_ne!(f(\"==\"), 1);"]),
+        ("assert(f(1) == 2)", "lua", ["assert(f(1) ~= 2)"]),
+        ("assert(f(1).equals(2))", "java", []),
+        ("if (y !== z) $display(\"Mismatches: 1\");", "verilog", []),
+    ],
+)  # fmt: skip
+def test_comparisons_are_turned_round_one_by_one(source: str, language: str, expected: list[str]) -> None:
+    assert [test.source for test in turned(JoinedTest(source, language))] == expected
+
+
+@table(
+    ("solution", "language", "expected"),
+    [
+        ("exit(0);", "cpp", "exit(1 + 0);"),
+        ("exit();", "php", "exit(1);"),
+        ("os.exit( )", "lua", "os.exit(1)"),
+        ("if x then os.exit(true) end", "lua", "if x then os.exit(1 + true) end"),
+        ("exit!(0)", "ruby", "exit!(1 + 0)"),
+        ("exit if done", "ruby", "exit 1 if done"),
+        ("(exit 0)", "racket", "(exit 1)"),
+        ("main = exitSuccess", "haskell", "main = exitFailure"),
+        ("$finish;", "verilog", "$finish_and_return(1);"),
+        ("bool done = pos == exit; // exit", "cpp", "bool done = pos == exit; // exit"),
+        ("$exit; my %exit", "perl", "$exit; my %exit"),
+        ("exits = 'exit'", "python", "exits = 'exit'"),
+        ("raise SystemExit", "python", "raise SystemExit(1)"),
+    ],
+)
+def test_ends_of_the_process_are_no_success(solution: str, language: str, expected: str) -> None:
+    assert endless(solution, language) == expected
+
+
+@table(
+    ("solution", "source", "expected"),
+    [
+        ("<?php\nf();\n?>\n", "<?php\ntest();", "<?php\nf();\n\n\ntest();"),
+        ("f();", "test();", "f();\ntest();"),
+    ],
+)
+def test_php_is_opened_once_and_not_closed(solution: str, source: str, expected: str) -> None:
+    assert joined(solution, JoinedTest(source, "php")) == expected
+
+
+def test_go_has_one_package_and_the_imports_that_are_used() -> None:
+    test = test_of(
+        {
+            "language": "go_test.go",
+            "prompt": 'package digits_test\n\nimport (\n    "testing"\n    "fmt"\n)\n\n// digits sums.\nfunc digits(n int) int {\n',
+            "tests": "func TestDigits(t *testing.T) {\n    if digits(0) != 0 { t.Errorf(fmt.Sprint(0)) }\n}\n",
+        }
+    )
+    assert (test.language, aliases.parse({"language": "go", "test": test.source}).language) == ("go_test", "go")
+    solution = 'package main\n\nimport "strings"\n\nfunc digits(n int) int { return len(strings.Repeat("", n)) }\n'
+    text = joined(solution_of(solution, test, is_fenced=True), test)
+    assert text.startswith('package digits_test\nimport "strings"\nimport "testing"\nimport "fmt"\n')
+    assert (text.count("package"), text.count("import")) == (1, 3)
+
+
+def test_java_has_one_public_class_and_its_imports_first() -> None:
+    test = test_of(
+        {
+            "language": "java",
+            "test": "import org.junit.jupiter.api.Test;\npublic class DigitsTest {\n    @Test void zero() { assert Digits.of(0) == 0; }\n}\n",
+        }
+    )
+    assert test.language == "junit"
+    text = joined(
+        "package a.b;\nimport java.util.List;\npublic class Digits { static int of(int n) { return n; } }", test
+    )
+    assert text.startswith("import java.util.List;\nimport org.junit.jupiter.api.Test;\n")
+    assert "\nclass Digits {" in text
+    assert "\npublic class DigitsTest" in text
+    assert "package" not in text
+
+
+@table(
+    "code",
+    [
+        "class Problem {\n    static long digits(long n) { return n; }\n}\n",
+        "public class Problem {\n    static long digits(long n) { return n; }\n"
+        "    public static void main(String[] args) { System.out.println(1); }\n}\n",
+        "    static long digits(long n) { return n; }\n",
+        "class Problem {\n    static long digits(long n) { return n; }\n}\n"
+        "public class Main {\n    public static void main(String[] args) {\n        if (true) {}\n    }\n}\n",
+    ],
+)
+def test_java_of_multipl_e_is_closed_by_its_tests(code: str) -> None:
+    test = test_of(
+        {
+            "language": "java",
+            "prompt": "import java.util.*;\n\nclass Problem {\n    // Sums.\n    static long digits(long n) {\n",
+            "tests": "    }\n    public static void main(String[] args) {\n        assert(digits(0L) == 0L);\n    }\n\n}\n",
+        }
+    )
+    text = joined(solution_of(code, test, is_fenced=True), test)
+    assert text.startswith("import java.util.*;")
+    assert (text.count("{"), text.count(" main(")) == (text.count("}"), 1)
+    assert text.index("class Problem {") < text.index("digits(long n)") < text.index(" main(")
+
+
+def test_a_test_may_hold_the_solution_and_quote_it() -> None:
+    reference = {"case_type": "program", "language": "python", "solution_language": "sql", "quoted": True}
+    test = test_of({**reference, "test": "query = #<INSERT>\nassert query\n"})
+    assert joined("SELECT '1'\n", test) == "query = \"SELECT '1'\\n\"\nassert query\n"
+    assert aliases.parse({**reference, "test": "assert 1"}).language == "sql"
+
+
+@table(
+    ("reference", "reason"),
+    [
+        ({"language": "lua", "tests": "print(1)"}, "vacuous_test"),
+        ({"case_type": "program", "language": "lua", "tests": ""}, "no_tests"),
+        ({"language": "klingon.kl", "tests": "assert(1)"}, "unknown_language"),
+        ({"language": "python", "solution_language": "html", "test": "assert 1"}, "unknown_language"),
+    ],
+)
+def test_what_judges_nothing_is_refused(reference: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidItem) as caught:
+        aliases.parse(reference)
+    assert caught.value.reason == reason
+
+
+def test_programs_that_are_only_compiled_are_not_judged(bench: Bench) -> None:
+    verdict = bench.judge("```cuda\nint f;\n```", {"language": "cuda", "test": "int main() { assert(1); }"})
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "language_without_tests")

@@ -1,0 +1,317 @@
+"""Joins a solution with a test that is part of the same program, as MultiPL-E, MBXP and AutoEval have them.
+
+    solution + test ──► one program in the solution's language ──► it passes if it ends with code 0
+
+The test stands behind the solution, or holds the mark `#<INSERT>` in its place. What both bring, and a program may have
+only once, is left out: a `main` of the solution, `package` and `import` of Go and Java. The tests of MultiPL-E close
+blocks that a completion leaves open (`}` of the function, and of its class). A whole solution has closed them already.
+
+Solution and test share one process, in which either can lie about the other. Some ways are barred. A solution must not
+pass because it ends the process itself: `endless` gives one whose own ends of the process are no success. And it must
+not pass whatever the test is, because it hides the test (`__END__`, an open here-document) or disarms it (`#define
+assert(x)`): `turned` gives tests with one comparison turned round, which no honest solution passes, too.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+from verifiers.code.cases import JoinedTest
+
+MARK = "#<INSERT>"
+_REPEATABLE = frozenset({"c", "cpp", "csharp", "d", "d_ut", "java", "scala", "swift"})
+"""Languages in which an import may stand twice."""
+_IN_CLASSES = frozenset({"csharp", "java", "scala"})
+"""Languages in which every function is in a class."""
+
+
+def solution_of(code: str, test: JoinedTest, *, is_fenced: bool) -> str:
+    """The whole solution. `code` may be all of it, or what continues the test's prompt."""
+    if not test.prompt.strip():
+        return code
+    if not _completes(code, test, is_fenced=is_fenced):
+        return _with_head(code, test)
+    ends = [at for token in test.stop_tokens if token.strip() and (at := code.find(token)) >= 0]
+    between = "" if test.prompt.endswith("\n") else "\n"
+    return f"{test.prompt}{between}{code[: min(ends, default=len(code))]}\n"
+
+
+def _completes(code: str, test: JoinedTest, *, is_fenced: bool) -> bool:
+    if test.completes is not None:
+        return test.completes
+    if test.language == "verilog":
+        return re.search(r"\bmodule\b", code) is None
+    if is_fenced:
+        return False
+    # A body is indented. If the indentation got lost, it still does not have the function's own name.
+    return code.lstrip("\r\n")[:1] in ("", " ", "\t", "{") or _name_of(test) not in _WORD.findall(code)
+
+
+def _name_of(test: JoinedTest) -> str:
+    """The name of the function that the prompt begins: the longest word of its end that the test has, too."""
+    end = "\n".join([line for line in test.prompt.splitlines() if line.strip()][-3:])
+    return max({*_WORD.findall(end)} & {*_WORD.findall(test.source)}, key=len, default="")
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _with_head(code: str, test: JoinedTest) -> str:
+    """The code with what it leaves out of the prompt: imports, and the class around a function."""
+    if test.language not in _REPEATABLE:
+        return code
+    if (
+        test.language in _IN_CLASSES
+        and "{" in test.prompt
+        and not re.search(r"\b(?:class|object|interface|struct)\b", code)
+    ):
+        return f"{test.prompt.partition('{')[0]}{{\n{code}\n}}\n"
+    imports = [line for line in _IMPORT.findall(test.prompt) if line.strip() not in code]
+    return "".join(f"{line}\n" for line in imports) + code
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:#[ \t]*include\b|import\b|using\b)[^\n{}()]*$", re.MULTILINE)
+
+
+def without_solution(test: JoinedTest) -> str:
+    """The program of the test, and of what its prompt brings in, alone."""
+    return joined(_with_head("", test), test)
+
+
+def joined(solution: str, test: JoinedTest) -> str:
+    """The program of a whole solution and its test."""
+    if test.is_quoted:
+        solution = repr(solution)
+    if MARK in test.source:
+        return test.source.replace(MARK, solution, 1)
+    if test.language in ("go", "go_test"):
+        return _joined_go(solution, test)
+    source = test.source
+    if _MAIN.search(source):
+        solution = _without_main(solution, test.language)
+    if source.lstrip().startswith("}"):
+        solution, source = _fitted(solution, source, test.language)
+    if test.language in ("java", "junit"):
+        return _joined_java(solution, source)
+    if test.language == "php":
+        solution, source = solution.rstrip().removesuffix("?>"), source.lstrip().removeprefix("<?php")
+    return f"{source}\n{solution}" if test.language == "verilog" else f"{solution}\n{source}"
+
+
+# --- blocks in braces
+
+
+@cache
+def _tokens(language: str) -> re.Pattern[str]:
+    """Comments, literals and braces."""
+    if language == "bash":
+        return re.compile(r"(?<!\S)#[^\n]*|\"(?:\\.|[^\"\\])*+\"?|'[^']*+'?|[{}]", re.DOTALL)
+    comments = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"
+    return re.compile(rf"{comments}|\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\[^\n]|[^'\\\n])'|[{{}}]")
+
+
+def _braces(text: str, language: str) -> Iterator[re.Match[str]]:
+    return (match for match in _tokens(language).finditer(text) if match[0] in "{}")
+
+
+def _depths(text: str, language: str) -> tuple[int, int]:
+    """The least depth in braces that is reached, and that at the end; below 0 they close what others opened."""
+    least = depth = 0
+    for match in _braces(text, language):
+        depth += 1 if match[0] == "{" else -1
+        least = min(least, depth)
+    return least, depth
+
+
+def _fitted(solution: str, source: str, language: str) -> tuple[str, str]:
+    """Both texts without the braces that close a block a second time.
+
+    Those are the first of the test, which close the function, and then the last of the solution, which close its class.
+    """
+    too_many = -_depths(source, language)[0] - max(0, _depths(solution, language)[1])
+    while too_many > 0 and source.lstrip().startswith("}"):
+        source = source.lstrip()[1:]
+        too_many -= 1
+    places = [match.start() for match in _braces(solution, language) if match[0] == "}"]
+    for place in reversed(places[len(places) - max(0, too_many) :]):
+        solution = solution[:place] + solution[place + 1 :]
+    return solution, source
+
+
+_MAIN = re.compile(r"^[^\n;{}()]*\b[mM]ain[ \t]*\([^(){}]*\)[^;{}()]*\{", re.MULTILINE)
+"""The head of a function `main`, up to its brace."""
+
+
+def _without_main(solution: str, language: str) -> str:
+    head = _MAIN.search(solution)
+    if head is None:
+        return solution
+    depth = 1
+    for match in _braces(solution, language):
+        if match.start() >= head.end():
+            depth += 1 if match[0] == "{" else -1
+            if not depth:
+                return _EMPTY_CLASS.sub("", solution[: head.start()] + solution[match.end() :], count=1)
+    return solution[: head.start()]
+
+
+_EMPTY_CLASS = re.compile(r"^[^\n{}]*\b(?:class|object)[ \t]+\w+\s*\{\s*\}", re.MULTILINE)
+
+
+# --- packages and imports
+
+
+_GO_PACKAGE = re.compile(r"^package[ \t]+(\w+)[^\n]*$", re.MULTILINE)
+_GO_IMPORT = re.compile(r"^import[ \t]*(?:\(([^()]*)\)|([^\n(]+)$)", re.MULTILINE)
+
+
+def _joined_go(solution: str, test: JoinedTest) -> str:
+    texts = (test.source, test.prompt, solution)
+    package = next((found[1] for text in texts if (found := _GO_PACKAGE.search(text))), "main")
+    rest = [_GO_IMPORT.sub("", _GO_PACKAGE.sub("", text)) for text in (solution, test.source)]
+    if _MAIN.search(rest[1]):
+        rest[0] = _without_main(rest[0], "go")
+    imports = dict.fromkeys(_go_imports(solution))
+    more = [*_go_imports(test.source), *_go_imports(test.prompt), '"testing"']
+    imports |= dict.fromkeys(one for one in more if _is_used_in_go(one, "\n".join(rest)))
+    lines = "".join(f"import {one}\n" for one in imports)
+    return f"package {package}\n{lines}" + "\n".join(rest)
+
+
+def _go_imports(text: str) -> list[str]:
+    found = [line for group, one in _GO_IMPORT.findall(text) for line in (group or one).replace(";", "\n").split("\n")]
+    lines = [line.partition("//")[0].strip() for line in found]
+    return [line for line in lines if line.endswith('"')]
+
+
+def _is_used_in_go(spec: str, text: str) -> bool:
+    name = spec.split()[0] if not spec.startswith('"') else spec.strip('"').rpartition("/")[2]
+    return name in ("_", ".") or re.search(rf"\b{re.escape(name)}\.", text) is not None
+
+
+_JAVA_HEAD = re.compile(
+    r"^[ \t]*(?:(import[ \t]+(?:static[ \t]+)?[\w.]+(?:\*)?[ \t]*;)|package[ \t]+[\w.]+[ \t]*;)", re.M
+)
+_JAVA_PUBLIC = re.compile(
+    r"^public[ \t]+(?=(?:(?:abstract|final|sealed)[ \t]+)*(?:class|interface|enum|record)\b)", re.M
+)
+
+
+def _joined_java(solution: str, source: str) -> str:
+    """One text has one public class, and imports at its beginning."""
+    imports = dict.fromkeys(found for text in (solution, source) for found in _JAVA_HEAD.findall(text) if found)
+    bodies = [_JAVA_HEAD.sub("", text) for text in (solution, source)]
+    if _JAVA_PUBLIC.search(bodies[1]):
+        bodies[0] = _JAVA_PUBLIC.sub("", bodies[0])
+    return "\n".join((*imports, *bodies))
+
+
+# --- ways to pass without an answer
+
+
+HIDING = frozenset(
+    {"bash", "d", "d_ut", "elixir", "javascript", "julia", "lua", "perl", "php", "python", "r", "racket", "ruby", "sql"}
+)
+"""Languages in which what stands behind a text may not be read: there is a mark of the end, or no compiler."""
+
+
+_TURNED = {
+    "===": "!==",
+    "!==": "===",
+    "==": "!=",
+    "!=": "==",
+    "~=": "==",
+    " -eq ": " -ne ",
+    "assert_eq!": "assert_ne!",
+    "assertEquals(": "assertNotEquals(",
+    "assert_equal(": "assert_not_equal(",
+    ".deepEqual(": ".notDeepEqual(",
+    ".equal(": ".notEqual(",
+    "identical(": "!identical(",
+    "eq_deeply(": "!eq_deeply(",
+    "check-equal?": "check-not-equal?",
+    ".toBe(": ".not.toBe(",
+    ".toEqual(": ".not.toEqual(",
+}
+_COMPARISON = re.compile("|".join(map(re.escape, sorted(_TURNED, key=len, reverse=True))))
+_REMARK = re.compile(r"^[ \t]*(?:#(?![ \t]*(?:if|define))|--|//|;|%)[^\n]*", re.MULTILINE)
+
+
+def turned(test: JoinedTest) -> list[JoinedTest]:
+    """The test with one of its comparisons turned round, for up to seven of them; empty if it shows none.
+
+    One that is turned into what the language does not know fails as well, and so says nothing against a solution.
+    Benches of VerilogEval compare in their stimuli, where no turn shows; they count.
+    """
+    source = test.source
+    if "Mismatches:" in source:
+        return []
+    literals = [match.span() for match in _tokens(test.language).finditer(source) if match[0] not in "{}"]
+    hidden = [*literals, *(match.span() for match in _REMARK.finditer(source))]
+    found = [
+        match
+        for match in _COMPARISON.finditer(source)
+        if not any(start <= match.start() < end for start, end in hidden)
+    ]
+    places = dict.fromkeys((len(found) - 1) * eighth // 8 for eighth in (8, 0, 4, 2, 6, 1, 7)) if found else ()
+    return [replace(test, source=_turned_at(test, found[place])) for place in places]
+
+
+def _turned_at(test: JoinedTest, match: re.Match[str]) -> str:
+    other = "~=" if test.language == "lua" and match[0] == "==" else _TURNED[match[0]]
+    return test.source[: match.start()] + other + test.source[match.end() :]
+
+
+def broken(test: JoinedTest) -> JoinedTest:
+    """The test without what stands behind the solution: instead, there is what is no program in any language."""
+    before, mark, _ = test.source.partition(MARK)
+    return replace(test, source=f"{before}{mark}\n)\n" if mark else "\n)\n")
+
+
+_CALLED_END = re.compile(
+    r"\b(_?exit|_Exit|quick_exit|quit|exitProcess|Exit|SystemExit|exitWith|halt)([ \t]*(?:![ \t]*)?\()[ \t]*(\)?)"
+)
+_STATED_END = re.compile(
+    r"(?<![$@%&.\w])exit\b!?(?:[ \t]+(?:0|true))?(?=[ \t]*(?:[;})\n]|$|if\b|unless\b))", re.MULTILINE
+)
+_STATING = frozenset({"bash", "ocaml", "perl", "php", "racket", "ruby"})
+"""Languages in which the word `exit` alone is a call."""
+_VERILOG_END = re.compile(r"\$finish\b(?:[ \t]*\([^()\n]*\))?")
+_PYTHON_END = re.compile(r"\braise[ \t]+SystemExit\b(?![ \t]*\()")
+
+
+def endless(solution: str, language: str) -> str:
+    """The solution, where every call that ends the process ends it with another code than 0."""
+    if language == "verilog":
+        return _VERILOG_END.sub("$finish_and_return(1)", solution)
+    called = _CALLED_END.sub(lambda match: f"{match[1]}{match[2]}{'1)' if match[3] else '1 + '}", solution)
+    if language in _STATING:
+        return _STATED_END.sub("exit 1", called)
+    if language == "python":
+        return _PYTHON_END.sub("raise SystemExit(1)", called)
+    return called.replace("exitSuccess", "exitFailure")
+
+
+# --- libraries
+
+
+_LACKED = re.compile(
+    "|".join(
+        (
+            r"package ([\w.]+) does not exist",  # Java
+            r"fatal error: ([\w./+-]+): No such file",  # C, C++
+            r"Can't locate ([\w/]+\.pm) in @INC",  # Perl
+            r"[Mm]odule '([\w./@:-]+)'",  # JavaScript, Lua
+            r"No module named '([\w.]+)'",  # Python
+            r"cannot load such file -- ([\w./-]+)",  # Ruby
+            r"no package called .([\w.]+)",  # R
+            r"collection not found[^\n]{0,80}\"([\w/-]+)\"",  # Racket
+        )
+    )
+)
+
+
+def lacked(message: str) -> set[str]:
+    """The libraries that a compiler or an interpreter names as missing."""
+    return {"".join(groups) for groups in _LACKED.findall(message)}
