@@ -49,7 +49,14 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         ),
     ),
     ("Trainers", (("All trainers", "client/README.md"), ("Doors for other clients", "docs/doors.md"))),
-    ("Verifiers", (("What each decides", "docs/verifiers.md"), ("Math-Verify", "docs/math-verify.md"))),
+    (
+        "Verifiers",
+        (
+            ("What each decides", "docs/verifiers.md"),
+            ("Math-Verify", "docs/math-verify.md"),
+            ("Proofs in Lean", "docs/lean.md"),
+        ),
+    ),
     (
         "Recipes",
         (
