@@ -60,14 +60,17 @@ _FORBIDDEN: Final = frozenset(
         "initialize builtin_initialize simproc dsimproc simproc_decl dsimproc_decl builtin_simproc builtin_dsimproc",
         "command_elab term_elab",
         # What lets compiled code differ from what the kernel sees.
-        "unsafe implemented_by extern csimp",
-        # Where such code finds Lean's own functions, and the outside world.
+        "implemented_by extern csimp",
+        # Where such code finds Lean's own functions, and the outside world: tactics evaluate their configurations.
         "Lean Elab Meta IO EIO BaseIO CoreM MetaM TermElabM TacticM CommandElabM MacroM Simproc Qq",
+        "FS Process timeit allocprof",
         # What is taken for true without a proof.
         "axiom",
     )
     for word in words.split()
 )
+_UNSAFE: Final = "unsafe"
+"""The modifier, and the beginning of the names of the functions that make a value of an action."""
 _COMPILES: Final = frozenset({"native_decide", "native", "bv_decide", "ofReduceBool", "ofReduceNat"})
 """Tactics, an option of theirs, and axioms that trust compiled code, which the second process could not check."""
 
@@ -143,10 +146,8 @@ def proof(code: str, stated: Statement) -> str:
 def forbidden(text: str, *, compiler: bool = False) -> str | None:
     """The first word of a text without comments that a response may not have; None: there is none.
 
-    `compiler` says whether proofs may trust compiled code.
-
-    Words in strings count, because strings may hold code. Neighbours other than ASCII end a word, so that no sign of
-    Lean hides one.
+    `compiler` says whether proofs may trust compiled code. Words in strings count, because strings may hold code.
+    Neighbours other than ASCII end a word, so that no sign of Lean hides one.
     """
     for match in _WORD.finditer(text):
         word = match[0]
@@ -154,9 +155,15 @@ def forbidden(text: str, *, compiler: bool = False) -> str | None:
             option = _OPTION.match(text, match.end())
             if option is None or not option[1].startswith(_OPTIONS):
                 return f"set_option {option[1]}" if option else word
-        elif word in _FORBIDDEN or (word in _COMPILES and not compiler) or (word[0] == "#" and word not in _COMMANDS):
+        elif _is_forbidden(word, compiler=compiler):
             return word
     return None
+
+
+def _is_forbidden(word: str, *, compiler: bool) -> bool:
+    if word[0] == "#":
+        return word not in _COMMANDS
+    return word in _FORBIDDEN or word.startswith(_UNSAFE) or (word in _COMPILES and not compiler)
 
 
 def without_comments(text: str) -> str:

@@ -53,6 +53,8 @@ def test_nothing_moves_and_nothing_is_joined(text: str) -> None:
         "local macro_rules | `(tactic| x) => `(tactic| y)",
         'elab "x" : tactic => pure ()',
         "#exit",
+        'theorem a : 1 = 1 := by simp (config := unsafeCast (unsafeIO (.FS.writeFile "a" "b")))',
+        'theorem a : 1 = 1 := by simp (config := match timeit "" (.Process.exit 0) () with | _ => {})',
         'theorem a : s!"{by_elab x}" = "" := rfl',
         "initialize x : IO Unit ← pure ()",
         "simproc foo (x) := fun e => e",
