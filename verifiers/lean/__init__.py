@@ -170,7 +170,9 @@ class Lean(Verifier[LeanParams]):
             return code_blocks.find(item.response, "lean", params.think, params.select)
         payload = [item.response, "lean", params.think, params.select, "", ""]
         (outcome,) = await self._workers.map(FIND, [payload])
-        return Found(*outcome.value) if outcome.exit is Exit.OK else trouble(outcome)
+        if outcome.exit is Exit.OK:
+            return Found(*outcome.value)
+        return trouble(outcome) if outcome.exit in (Exit.RAISED, Exit.STALLED) else Found(None, "no_code", "lean")
 
 
 def create(resources: Resources) -> Lean:

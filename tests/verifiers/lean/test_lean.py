@@ -12,7 +12,7 @@ from sandbox.boxes.absent import NoSandbox
 from sandbox.workers import Workers
 from tests.verifiers.found import Found
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.lean import Lean, LeanParams, repl
+from verifiers.lean import MAX_CODE_CHARS, Lean, LeanParams, repl
 from verifiers.lean.dialogue import Dialogue
 from verifiers.lean.texts import statement
 
@@ -162,7 +162,7 @@ def test_limits_reached_by_the_header_say_nothing_about_the_proof(
 
 
 class Scripted(NoSandbox):
-    """Boxes whose processes answer what the test says. It keeps the commands."""
+    """Boxes whose processes answer what the test says, with the secret name for SECRET. It keeps the commands."""
 
     slots = 1
 
@@ -179,7 +179,8 @@ class Scripted(NoSandbox):
         assert isinstance(run, Execute)
         assert on_result is not None
         files = dict.fromkeys(run.fetch, b"declarations")
-        on_result(0, RunResult(self._exits, 0, stdout=self._answers.pop(0), files=files))
+        secret = self.asked[0][1]["cmd"].split()[1].encode()
+        on_result(0, RunResult(self._exits, 0, stdout=self._answers.pop(0).replace(b"SECRET", secret), files=files))
         return Built(ok=True)
 
 
@@ -191,6 +192,12 @@ def scripted(boxes: Scripted, code: str = "theorem goal : 2 + 3 = 5 := by norm_n
         return await verifier.score([item])
 
     return asyncio.run(score())[0]
+
+
+def test_a_long_response_is_searched_in_a_worker(found: Found) -> None:
+    response = "So it is. " * 5000 + "\n```lean\ntheorem goal : 2 + 3 = 5 := by norm_num\n```"
+    assert found.judge("lean", response, reference=STATED).score == 1.0
+    assert found.judge("lean", f"```lean\n{'x ' * MAX_CODE_CHARS}\n```", reference=STATED).reason == "too_large"
 
 
 def test_without_the_loop_nothing_is_judged() -> None:
@@ -206,6 +213,56 @@ def test_without_the_loop_nothing_is_judged() -> None:
 def test_what_the_default_header_lacks_is_the_installations_fault() -> None:
     verdict = scripted(Scripted(b'{"message": "unknown module prefix Mathlib"}\n\n'))
     assert (verdict.status, verdict.reason) == (Status.FAILED, "lean_header")
+
+
+READ = b"""{"env": 0}
+
+{"env": 1}
+
+{"env": 2, "messages": [{"severity": "info", "data": "'SECRET' depends on axioms: [sorryAx]"}]}
+
+{"env": 3}
+
+{"env": 3}
+
+"""
+"""What the first process says of a proof, or what a proof makes it say."""
+UNKNOWN = b'{"env": 0}\n\n{"env": 1, "messages": [{"severity": "error", "data": "unknown"}]}\n\n{"env": 2}\n\n'
+FALSE = b"""{"env": 0}
+
+{"env": 1, "messages": [{"severity": "info", "data": "'goal' does not depend on any axioms"}]}
+
+{"env": 2, "messages": [{"severity": "error", "data": "type mismatch"}]}
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "score", "reason"),
+    [
+        (UNKNOWN, 0.0, "no_theorem"),
+        (FALSE, 0.0, "other_statement"),
+        (FALSE.replace(b"error", b"info"), 1.0, "correct"),
+        (FALSE.replace(b"'goal'", b"'other'"), None, "lean_protocol"),
+        (b'{"message": "incompatible header"}\n\n' + FALSE, None, "lean_protocol"),
+        (b'{"env": 0}\n\n', None, "lean_protocol"),
+        (b"", None, "lean_protocol"),
+    ],
+)
+def test_what_the_first_process_says_is_never_a_yes(second: bytes, score: float | None, reason: str) -> None:
+    boxes = Scripted(READ, second)
+    assert score_and_reason(scripted(boxes)) == (score, reason)
+    assert [list(order) for order in boxes.asked[1]] == [["unpickleEnvFrom"], ["cmd", "env"], ["cmd", "env"]]
+
+
+@pytest.mark.parametrize("said", range(5))
+@pytest.mark.parametrize("exits", [Exit.EXITED, Exit.SIGNALLED, Exit.TIME_LIMIT])
+def test_a_process_that_ends_early_is_judged_only_by_limits_within_the_proof(said: int, exits: Exit) -> None:
+    verdict = scripted(Scripted(b"".join(part + b"\n\n" for part in READ.split(b"\n\n")[:said]), exits=exits))
+    if said == 3 and exits is Exit.TIME_LIMIT:
+        assert score_and_reason(verdict) == (0.0, "time_limit")
+    else:
+        assert verdict.status is Status.FAILED
 
 
 def test_the_process_that_says_yes_reads_nothing_of_the_response(found: Found) -> None:
