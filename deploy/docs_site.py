@@ -56,7 +56,14 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("In place of SandboxFusion", "docs/sandbox-fusion.md"),
         ),
     ),
-    ("Verifiers", (("What each decides", "docs/verifiers.md"), ("Math-Verify", "docs/math-verify.md"))),
+    (
+        "Verifiers",
+        (
+            ("What each decides", "docs/verifiers.md"),
+            ("Math-Verify", "docs/math-verify.md"),
+            ("Proofs in Lean", "docs/lean.md"),
+        ),
+    ),
     (
         "Recipes",
         (

@@ -11,6 +11,7 @@ import msgspec
 
 from service.backends.boxes import Boxes
 from service.doors.compat.door import Door, Parts, Route
+from service.doors.compat.kimina import Kimina
 from service.doors.compat.nemo_gym import NeMoGym
 from service.doors.compat.nemo_gym_sessions import open_sessions
 from service.doors.compat.open_instruct import OpenInstruct
@@ -27,7 +28,17 @@ from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
 from service.settings import Settings
 
-DOORS: Final[tuple[type[Door], ...]] = (OpenRlhf, Slime, Roll, NeMoGym, OpenInstruct, OpenR1, RunJupyter, Submit)
+DOORS: Final[tuple[type[Door], ...]] = (
+    OpenRlhf,
+    Slime,
+    Roll,
+    NeMoGym,
+    OpenInstruct,
+    OpenR1,
+    RunJupyter,
+    Submit,
+    Kimina,
+)
 _ROUTES: Final[tuple[Route, ...]] = tuple(route for door in DOORS for route in door.routes)
 PATHS: Final = frozenset(path for route in _ROUTES for path in route.paths)
 

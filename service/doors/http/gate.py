@@ -42,6 +42,8 @@ _SANDBOX: Final = (
     "/compat/sandboxfusion",
     "/compat/open_instruct",
     "/compat/open_r1",
+    "/compat/kimina",
+    "/api/check",
     "/v1/boxes",
 )
 """The paths, with all paths below them, that run the caller's own programs."""
