@@ -244,18 +244,19 @@ def turned(test: JoinedTest) -> list[JoinedTest]:
     One that is turned into what the language does not know fails as well, and so says nothing against a solution.
     Benches of VerilogEval compare in their stimuli, where no turn shows; they count.
     """
-    source = test.source
-    if "Mismatches:" in source:
+    if "Mismatches:" in test.source:
         return []
-    literals = [match.span() for match in _tokens(test.language).finditer(source) if match[0] not in "{}"]
-    hidden = [*literals, *(match.span() for match in _REMARK.finditer(source))]
-    found = [
-        match
-        for match in _COMPARISON.finditer(source)
-        if not any(start <= match.start() < end for start, end in hidden)
-    ]
+    read = _REMARK.sub(_blank, _tokens(test.language).sub(_blank, test.source))
+    found = [*_COMPARISON.finditer(read)]
     places = dict.fromkeys((len(found) - 1) * eighth // 8 for eighth in (8, 0, 4, 2, 6, 1, 7)) if found else ()
     return [replace(test, source=_turned_at(test, found[place])) for place in places]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _NO_LINE.sub(" ", match[0])
+
+
+_NO_LINE = re.compile(r"[^\n]")
 
 
 def _turned_at(test: JoinedTest, match: re.Match[str]) -> str:
@@ -269,28 +270,38 @@ def broken(test: JoinedTest) -> JoinedTest:
     return replace(test, source=f"{before}{mark}\n)\n" if mark else "\n)\n")
 
 
+END_CODE = 97
+"""The code with which a solution of `endless` ends the process. Nothing else is likely to end with it."""
 _CALLED_END = re.compile(
-    r"\b(_?exit|_Exit|quick_exit|quit|exitProcess|Exit|SystemExit|exitWith|halt)([ \t]*(?:![ \t]*)?\()[ \t]*(\)?)"
+    r"\b(_?exit|_Exit|quick_exit|quit|exitProcess|Exit|SystemExit|exitWith|halt)([ \t]*(?:![ \t]*)?\()([^()\n]*\))?"
 )
 _STATED_END = re.compile(
-    r"(?<![$@%&.\w])exit\b!?(?:[ \t]+(?:0|true))?(?=[ \t]*(?:[;})\n]|$|if\b|unless\b))", re.MULTILINE
+    r"(?<![$@%&.\w])(?:exit|die)\b!?(?:[ \t]+(?:0|true))?(?=[ \t]*(?:[;})\n]|$|if\b|unless\b))", re.MULTILINE
 )
 _STATING = frozenset({"bash", "ocaml", "perl", "php", "racket", "ruby"})
 """Languages in which the word `exit` alone is a call."""
 _VERILOG_END = re.compile(r"\$finish\b(?:[ \t]*\([^()\n]*\))?")
 _PYTHON_END = re.compile(r"\braise[ \t]+SystemExit\b(?![ \t]*\()")
+_PHP_END = re.compile(r"\bdie[ \t]*\(")
+_HASKELL_IMPORT = re.compile(r"^import[ \t]+System\.Exit\b[^\n]*", re.MULTILINE)
 
 
 def endless(solution: str, language: str) -> str:
-    """The solution, where every call that ends the process ends it with another code than 0."""
+    """The solution, where every call that ends the process ends it with `END_CODE`."""
     if language == "verilog":
-        return _VERILOG_END.sub("$finish_and_return(1)", solution)
-    called = _CALLED_END.sub(lambda match: f"{match[1]}{match[2]}{'1)' if match[3] else '1 + '}", solution)
+        return _VERILOG_END.sub(f"$finish_and_return({END_CODE})", solution)
+    if language == "haskell":
+        ended = re.sub(r"\bexitSuccess\b", f"(exitWith (ExitFailure {END_CODE}))", solution)
+        return _HASKELL_IMPORT.sub("import System.Exit", ended) if ended != solution else solution
+    if language == "php":
+        solution = _PHP_END.sub("exit(", solution)
+    code = f"status = {END_CODE}" if language == "r" else f"{END_CODE}"
+    called = _CALLED_END.sub(
+        lambda match: f"{match[1]}{match[2]}{code})" if match[3] else f"{match[1]}{match[2]}{END_CODE} + ", solution
+    )
     if language in _STATING:
-        return _STATED_END.sub("exit 1", called)
-    if language == "python":
-        return _PYTHON_END.sub("raise SystemExit(1)", called)
-    return called.replace("exitSuccess", "exitFailure")
+        return _STATED_END.sub(f"exit {END_CODE}", called)
+    return _PYTHON_END.sub(f"raise SystemExit({END_CODE})", called) if language == "python" else called
 
 
 # --- libraries

@@ -556,7 +556,7 @@ class _Joined:
     async def _trick(self, solution: str) -> str:
         """How a solution passed without an answer; empty if it did not."""
         endless = joining.endless(solution, self._test.language)
-        if endless != solution and not await self._passes(endless, self._test):
+        if endless != solution and await self._ends_itself(endless):
             return "it passes only because the solution ends the process"
         others = joining.turned(self._test)
         if not others and self._test.language in joining.HIDING and not self._test.is_quoted:
@@ -565,6 +565,10 @@ class _Joined:
             if not await self._passes(solution, other):
                 return ""
         return "it passes whatever the test is" if others else ""
+
+    async def _ends_itself(self, endless: str) -> bool:
+        _, result = await self._executed(joining.joined(endless, self._test))
+        return result is not None and result.exit is Exit.EXITED and result.code == joining.END_CODE
 
     async def _passes(self, solution: str, test: JoinedTest) -> bool:
         _, outcome = await self._run(solution, test)

@@ -19,9 +19,9 @@ theory in the place of Mathlib, which no later check would see.
 
 With `native_decide` the second process reads the response again, because compiled code is not among the declarations.
 
-`failed`: no loop in the boxes, a crash, an answer of another form, or a limit reached before the response's code is
-read or after it was accepted. `invalid`: the reference does not elaborate. A limit reached by the response's code is
-judged: 0, `time_limit`, `memory_limit` or `output_limit`.
+`failed`: no loop in the boxes, an answer of another form, or a crash or a limit before the response's code is read or
+after it was accepted. `invalid`: the reference does not elaborate. What the response's code does to Lean while it is
+read is judged: 0, `crashed`, `time_limit`, `memory_limit` or `output_limit`.
 """
 
 from collections.abc import Callable, Sequence

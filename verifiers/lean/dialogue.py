@@ -126,10 +126,13 @@ class Dialogue:
         """The verdict if Lean does not take the response's code; None: it does.
 
         Raises:
-            Unavailable: Lean crashed, or did not answer.
+            Unavailable: Lean did not answer, or not in the form of the loop.
         """
-        if len(talk.replies) <= _PROOF and talk.result.exit in _ENDS:
+        is_cut = len(talk.replies) <= _PROOF
+        if is_cut and talk.result.exit in _ENDS:
             return Verdict.wrong(_ENDS[talk.result.exit])
+        if is_cut and (talk.result.exit is Exit.SIGNALLED or talk.result.code):
+            return Verdict.wrong("crashed", message=self._public(talk.end))
         read = _reply(talk, _PROOF)
         if read.message is not None:
             raise Unavailable("lean_protocol", read.message)

@@ -47,6 +47,12 @@ test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
         (f"```cpp\n{WHOLE.replace('% 10', '% 9')}```", 0.0, "runtime_error"),
         ("```cpp\n#include <cstdlib>\nlong digits(long n) { exit(0); }\n```", 0.0, "wrong_answer"),
         (f"```cpp\n#include <cstdlib>\n{WHOLE.replace('return', 'if (sum < 0) exit(0); return')}```", 1.0, "correct"),
+        (f"```cpp\nstruct Way {{ long n; void exit(long m) {{ n = m; }} }};\n{WHOLE}\n```", 1.0, "correct"),
+        (
+            f"```cpp\nbool exit(long n, long m) {{ return n < m; }}\n{WHOLE.replace('return', 'if (exit(sum, 0)) return 0; return')}\n```",
+            1.0,
+            "correct",
+        ),
         ("```cpp\nlong digits(long n) { return 0 }\n```", 0.0, "compile_error"),
         (
             "```cpp\n#include <cassert>\n#undef assert\n#define assert(x)\nlong digits(long n) { return 0; }\n```",
@@ -131,22 +137,28 @@ def test_comparisons_are_turned_round_one_by_one(source: str, language: str, exp
 @table(
     ("solution", "language", "expected"),
     [
-        ("exit(0);", "cpp", "exit(1 + 0);"),
-        ("exit();", "php", "exit(1);"),
-        ("os.exit( )", "lua", "os.exit(1)"),
-        ("if x then os.exit(true) end", "lua", "if x then os.exit(1 + true) end"),
-        ("exit!(0)", "ruby", "exit!(1 + 0)"),
-        ("exit if done", "ruby", "exit 1 if done"),
-        ("(exit 0)", "racket", "(exit 1)"),
-        ("main = exitSuccess", "haskell", "main = exitFailure"),
-        ("$finish;", "verilog", "$finish_and_return(1);"),
+        ("exit(0);", "cpp", "exit(97);"),
+        ("exit();", "php", "exit(97);"),
+        ("die(f($x));", "php", "exit(97 + f($x));"),
+        ("os.exit( )", "lua", "os.exit(97)"),
+        ("if x then os.exit(true) end", "lua", "if x then os.exit(97) end"),
+        ("exit!(0)", "ruby", "exit!(97)"),
+        ("exit if done", "ruby", "exit 97 if done"),
+        ("(exit 0)", "racket", "(exit 97)"),
+        (
+            "import System.Exit (exitSuccess)\nmain = exitSuccess",
+            "haskell",
+            "import System.Exit\nmain = (exitWith (ExitFailure 97))",
+        ),
+        ("quit('no')", "r", "quit(status = 97)"),
+        ("$finish;", "verilog", "$finish_and_return(97);"),
         ("bool done = pos == exit; // exit", "cpp", "bool done = pos == exit; // exit"),
         ("$exit; my %exit", "perl", "$exit; my %exit"),
         ("exits = 'exit'", "python", "exits = 'exit'"),
-        ("raise SystemExit", "python", "raise SystemExit(1)"),
+        ("raise SystemExit", "python", "raise SystemExit(97)"),
     ],
 )
-def test_ends_of_the_process_are_no_success(solution: str, language: str, expected: str) -> None:
+def test_ends_of_the_process_get_a_code_of_their_own(solution: str, language: str, expected: str) -> None:
     assert endless(solution, language) == expected
 
 

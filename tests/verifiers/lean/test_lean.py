@@ -138,7 +138,7 @@ def test_items_that_must_be_corrected(found: Found, reference: str, params: dict
     [
         ("loop", {"timeout_s": 0.2}, 0.0, "time_limit"),
         ("grow", {"memory_mb": 128}, 0.0, "memory_limit"),
-        ("crash", {}, None, "lean_crashed"),
+        ("crash", {}, 0.0, "crashed"),
         ("garbage", {}, None, "lean_protocol"),
         ("half", {}, None, "lean_protocol"),
         ("lie", {}, None, "lean_crashed"),
@@ -257,10 +257,11 @@ def test_what_the_first_process_says_is_never_a_yes(second: bytes, score: float 
 
 @pytest.mark.parametrize("said", range(5))
 @pytest.mark.parametrize("exits", [Exit.EXITED, Exit.SIGNALLED, Exit.TIME_LIMIT])
-def test_a_process_that_ends_early_is_judged_only_by_limits_within_the_proof(said: int, exits: Exit) -> None:
+def test_a_process_that_ends_early_is_judged_only_by_what_the_proof_did(said: int, exits: Exit) -> None:
     verdict = scripted(Scripted(b"".join(part + b"\n\n" for part in READ.split(b"\n\n")[:said]), exits=exits))
-    if said == 3 and exits is Exit.TIME_LIMIT:
-        assert score_and_reason(verdict) == (0.0, "time_limit")
+    if said == 3 and exits is not Exit.EXITED:
+        reason = {Exit.TIME_LIMIT: "time_limit", Exit.SIGNALLED: "crashed"}[exits]
+        assert score_and_reason(verdict) == (0.0, reason)
     else:
         assert verdict.status is Status.FAILED
 
