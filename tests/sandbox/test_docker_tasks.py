@@ -28,6 +28,7 @@ class Test(unittest.TestCase):
 PYTEST = "from solution import add\ndef test_add():\n    assert add(2, 3) == 5\n"
 CHECK = "def check(candidate):\n    assert candidate(2, 3) == 5\n"
 CHECKER = "import sys\nsys.exit(open(sys.argv[2]).read() != '5\\n')"
+ADD_IN_SH = "```bash\nadd() { echo $(($1 + $2)); }\n```"
 STARTS = "text = {response}\nassert text.startswith('Alpha')"
 TASKS: Mapping[CaseType, tuple[dict[str, Any], str, str]] = {
     CaseType.STDIO: (SUM, PRINT, NO_PRINT),
@@ -38,6 +39,7 @@ TASKS: Mapping[CaseType, tuple[dict[str, Any], str, str]] = {
     CaseType.PYTEST: ({"files": {"test_add.py": PYTEST}}, ADD, NO_ADD),
     CaseType.TEXT: ({"test_cases": [{"assert_code": STARTS}]}, "Alpha and beta", "Beta and alpha"),
     CaseType.CHECKER: ({"checker": CHECKER, "test_cases": [{"input": "2 3\n", "output": "5"}]}, PRINT, NO_PRINT),
+    CaseType.PROGRAM: ({"language": "bash", "test": '[ "$(add 2 3)" -eq 5 ]'}, ADD_IN_SH, ADD_IN_SH.replace("+", "-")),
 }
 assert TASKS.keys() == set(CaseType)
 
