@@ -140,7 +140,8 @@ class PooledSandbox(Sandbox):
         """
         if program.language not in self.languages:
             raise SandboxUnavailable(
-                f"{program.language!r} cannot be run here; there are {sorted(self.languages)}", "language_unavailable"
+                f"{program.language!r} cannot be run here{_lacking(program.language)}; there are {sorted(self.languages)}",
+                "language_unavailable",
             )
         spans.note(language=program.language, runs=len(runs))
         plan = Plan.of(program, runs)
@@ -235,6 +236,11 @@ class PooledSandbox(Sandbox):
         result = RunResult(exit=Exit.MEMORY_LIMIT)
         self._count(result)
         submission.deliver(result)
+
+
+def _lacking(name: str) -> str:
+    language = all_languages().get(name)
+    return f": boxes lack something of {', '.join(language.needs)}" if language and language.needs else ""
 
 
 def _reason(loss: Loss | None) -> Reason:
