@@ -232,6 +232,7 @@ def test_java_of_multipl_e_is_closed_by_its_tests(code: str) -> None:
 
 def test_a_test_may_hold_the_solution_and_quote_it() -> None:
     reference = {"case_type": "program", "language": "python", "solution_language": "sql", "quoted": True}
+    assert test_of({"language": "elixir", "test": "#<INSERT>\n0 = Runs.longest([])"}).language == "elixir"
     test = test_of({**reference, "test": "query = #<INSERT>\nassert query\n"})
     assert joined("SELECT '1'\n", test) == "query = \"SELECT '1'\\n\"\nassert query\n"
     assert aliases.parse({**reference, "test": "assert 1"}).language == "sql"
@@ -241,6 +242,7 @@ def test_a_test_may_hold_the_solution_and_quote_it() -> None:
     ("reference", "reason"),
     [
         ({"language": "lua", "tests": "print(1)"}, "vacuous_test"),
+        ({"language": "elixir", "tests": "Runs.longest([])"}, "vacuous_test"),
         ({"case_type": "program", "language": "lua", "tests": ""}, "no_tests"),
         ({"language": "klingon.kl", "tests": "assert(1)"}, "unknown_language"),
         ({"language": "python", "solution_language": "html", "test": "assert 1"}, "unknown_language"),
