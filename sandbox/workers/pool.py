@@ -65,8 +65,8 @@ CANCEL_AFTER_S: Final = 0.05
 
 STALL_FACTOR: Final = 12
 MIN_STALL_S: Final = 4.0
-"""The least wall time that an item may take. Otherwise it may take its CPU limit times STALL_FACTOR (the machine is
-shared, and slow items run at low priority).
+"""The least wall time that an item may take. Otherwise it may take its CPU limit times STALL_FACTOR. Time in which other
+processes had the CPU is not counted.
 """
 
 ZYGOTE_PATIENCE_S: Final = 10.0
@@ -149,8 +149,8 @@ class _Role(Enum):
 class _Worker:
     __slots__ = (
         "answered", "asked", "closing", "connection", "cpu_s", "first_rss_kb", "gone", "head_since", "incoming",
-        "number", "outgoing", "owner", "pid", "pidfd", "ready", "role", "solo", "suspect", "timer", "waited_since", "window",
-        "window_bytes",
+        "looked_at", "number", "outgoing", "owner", "pid", "pidfd", "ready", "role", "solo", "suspect", "timer",
+        "waited_since", "window", "window_bytes",
     )  # fmt: skip
 
     def __init__(self, number: int, role: _Role, connection: socket.socket, now: float, solo: _Item | None) -> None:
@@ -183,6 +183,19 @@ class _Worker:
         """Its CPU clock at the last answer, as the worker itself reports it. The wall limit holds even if it lies."""
         self.first_rss_kb = 0
         self.timer: asyncio.TimerHandle | None = None
+        self.looked_at: tuple[_Item, float] | None = None
+        """The item that was under way at the last look, and how long the worker had been starved at the first such look."""
+
+    def starved_s(self, item: _Item) -> float:
+        """Seconds, since the first look at this item, in which the worker wanted CPU time that other processes had."""
+        try:
+            with open(f"/proc/{self.pid}/schedstat", "rb") as file:
+                now_s = int(file.read(200).split()[1]) / 1e9
+        except (OSError, IndexError):  # it has just ended, or the kernel does not count
+            return 0.0
+        if self.looked_at is None or self.looked_at[0] is not item:
+            self.looked_at = (item, now_s)
+        return now_s - self.looked_at[1]
 
     def cpu_since_answer_s(self) -> float:
         """CPU time of the item under way, from the kernel's clock of that process (see clock_getcpuclockid(3))."""
@@ -558,13 +571,15 @@ class Workers:
             self._tick_in(worker, min(item.limit_s, SLOW_AFTER_S) - wall_s)
             return
         used_s = worker.cpu_since_answer_s()
+        idle_s = wall_s - worker.starved_s(item)
         if item.call.abandoned and wall_s > CANCEL_AFTER_S:
             self._stop_head(worker, "cancelled")
         elif used_s >= item.limit_s:
             item.settle(Exit.TIME_LIMIT, f"used more than {item.limit_s:g} s of CPU", used_s)
             self._stop_head(worker, "time_limit")
-        elif wall_s >= stall_s:
-            item.settle(Exit.STALLED, f"not done after {stall_s:g} s, of which it was given {used_s:.2f} s CPU", used_s)
+        elif idle_s >= stall_s:
+            message = f"not done after {idle_s:.3g} s in which it could have had the CPU; it used {used_s:.2f} s of it"
+            item.settle(Exit.STALLED, message, used_s)
             self._stop_head(worker, "stalled")
         else:
             if used_s >= SLOW_AFTER_S and worker.closing != "slow":
@@ -572,7 +587,7 @@ class Workers:
             next_s = item.limit_s - used_s
             if used_s < SLOW_AFTER_S:
                 next_s = min(next_s, SLOW_AFTER_S - used_s)
-            self._tick_in(worker, min(next_s, stall_s - wall_s))
+            self._tick_in(worker, min(next_s, stall_s - idle_s))
 
     def _tick_in(self, worker: _Worker, delay_s: float) -> None:
         worker.timer = asyncio.get_running_loop().call_later(max(_MIN_TICK_S, delay_s), self._tick, worker)

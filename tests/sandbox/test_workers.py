@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,6 @@ needs_landlock = pytest.mark.skipif(confine.landlock_version() < 6, reason="this
 @pytest.fixture(autouse=True)
 def _tasks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [HERE, *sys.path])
-
-
-@pytest.fixture(autouse=True)
-def _the_machine_may_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With so much else that an item waits for many times the CPU time it is given: none is to stall for that."""
-    monkeypatch.setattr(pool, "STALL_FACTOR", 50)
 
 
 @asynccontextmanager
@@ -168,6 +163,25 @@ async def test_an_item_that_takes_no_cpu_and_does_not_end_is_stalled(monkeypatch
     async with started(1, sleepy) as workers:
         outcomes = await workers.map(sleepy, [1, "sleep", 2])
     assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.STALLED, Exit.OK]
+
+
+async def test_an_item_that_others_starve_is_not_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one core beside loops, at the low priority of slow items, it takes some twenty times its CPU time."""
+    monkeypatch.setattr(pool, "MIN_STALL_S", 0.5)
+    monkeypatch.setattr(pool, "STALL_FACTOR", 0.1)
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    loops: list[asyncio.subprocess.Process] = []
+    try:
+        async with started(1, BURN) as workers:
+            for _ in range(2):
+                loops.append(await asyncio.create_subprocess_exec("sh", "-c", "while :; do :; done"))
+            assert (await one(workers, replace(BURN, time_limit_s=1.0), 0.3)).exit is Exit.OK
+    finally:
+        for loop in loops:
+            loop.kill()
+            await loop.wait()
+        os.sched_setaffinity(0, cores)
 
 
 async def test_cpu_time_is_reported() -> None:

@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -428,6 +430,16 @@ def test_the_log_is_read_while_it_is_packed_and_deleted(tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def no_descriptor_leaks() -> Iterator[None]:
-    before = len(os.listdir("/proc/self/fd"))
+    """What others close meanwhile does not count."""
+    before = _opened()
     yield
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert not _opened() - before
+
+
+def _opened() -> Counter[str]:
+    """What the descriptors of this process stand for."""
+    found = Counter[str]()
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            found[os.readlink(f"/proc/self/fd/{name}").partition("[")[0]] += 1
+    return found
