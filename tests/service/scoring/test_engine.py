@@ -192,15 +192,19 @@ async def test_equal_items_are_judged_once_and_all_answered() -> None:
 
 
 async def test_what_has_been_judged_is_freed_without_the_garbage_collector() -> None:
+    def pending() -> list[object]:
+        return [each for each in gc.get_objects() if type(each) is PendingVerdict]
+
     async with engine_of(Counting()) as engine:
         gc.disable()
         try:
+            earlier = pending()  # what other tests have left to the collector
             await engine.score(batch(*(item("counting", f"r{n}") for n in range(100))))
             await turns()
-            left = [each for each in gc.get_objects() if type(each) is PendingVerdict]
+            left = pending()
         finally:
             gc.enable()
-    assert not left
+    assert {*map(id, left)} <= {*map(id, earlier)}
 
 
 async def test_a_second_request_is_answered_from_memory() -> None:
