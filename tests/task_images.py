@@ -44,13 +44,17 @@ def make_repository(files: Mapping[str, str], folder: Path) -> str:
     environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": "/dev/null"}
     for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "The base"]):
         subprocess.run(["git", *command], cwd=folder, env=environment, check=True)
-    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 _WHO: Final = {"NAME": "Ann", "EMAIL": "ann@example.org", "DATE": "2026-01-01T00:00:00Z"}
 
 
-def repository_image(client: docker.APIClient, files: Mapping[str, str], *, workdir: str = "/testbed") -> tuple[str, str]:
+def repository_image(
+    client: docker.APIClient, files: Mapping[str, str], *, workdir: str = "/testbed"
+) -> tuple[str, str]:
     """An image with a repository of these files; its name and the commit."""
     digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
     with tempfile.TemporaryDirectory() as folder:
@@ -96,12 +100,15 @@ def _add_tools(tree: tarfile.TarFile) -> None:
             add(library)
     python = "/usr/bin/python3"
     asked = "import sysconfig; print(sysconfig.get_path('stdlib'))"
-    library = Path(subprocess.run([python, "-I", "-c", asked], check=True, capture_output=True, text=True).stdout.strip())
+    library = Path(
+        subprocess.run([python, "-I", "-c", asked], check=True, capture_output=True, text=True).stdout.strip()
+    )
     for file in _files(library):
         add(str(file))
     for needed in _libraries([str(path) for path in library.glob("lib-dynload/*.so")]):
         add(needed)
     packages = Path(docker.__file__).parents[1]
+    add(str(packages / "py.py"), str(library / "py.py"))
     for package in _PACKAGES:
         for file in _files(packages / package):
             add(str(file), str(library / file.relative_to(packages)))
@@ -116,7 +123,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _libraries(programs: Sequence[str]) -> set[str]:
     said = subprocess.run(["ldd", *programs], check=False, capture_output=True, text=True).stdout
-    return {word for line in said.splitlines() for word in line.split() if word.startswith("/") and not word.endswith(":")}
+    return {
+        word for line in said.splitlines() for word in line.split() if word.startswith("/") and not word.endswith(":")
+    }
 
 
 def _as_root(member: tarfile.TarInfo) -> tarfile.TarInfo:

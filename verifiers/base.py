@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sandbox.base import Sandbox
 from sandbox.boxes.absent import NoSandbox
+from sandbox.containers.base import Containers, NoContainers
 from sandbox.workers import Workers
 from verifiers.conversation import Conversation, Turn, of_text
 
@@ -227,6 +228,8 @@ class Resources:
     workers: Workers
     sandbox: Sandbox = field(default_factory=NoSandbox)
     """The sandbox, where programs of others run."""
+    containers: Containers = field(default_factory=NoContainers)
+    """The containers of tasks that bring their own image."""
     judges: object | None = None
     """Judge models, a `verifiers.judge.panel.Panel`; None if none are configured. The type is not named here, because the
     contract imports no verifier."""

@@ -1,7 +1,10 @@
 """Containers of tasks: each task runs in a container of its own image, which is gone when the task is over.
 
     base.py       the contract: tasks, limits, and what a container can be asked
-    docker/       containers of a Docker daemon
+    docker.py     containers of a Docker daemon
+    options.py    what a container of a task is allowed
+    images.py     which images there are: pulled, prepared, removed
+    turns.py      how many containers at once, and which is next
 
 A box runs one program in an image of ours; a container holds the files, the tools and the tests of a task. It knows
 nothing of patches and tests.

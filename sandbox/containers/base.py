@@ -24,7 +24,7 @@ MADE: Final = f"{EXCHANGE}/made"
 """Path of a folder where the processes of the container can write."""
 
 Files = Mapping[str, bytes]
-"""Content by the name of a file."""
+"""Content by path below `EXCHANGE`: `given/NAME`, or `made/NAME` for a file that the container may change."""
 
 
 class BadTask(Exception):
@@ -102,7 +102,7 @@ class Container(ABC):
 
     @abstractmethod
     async def give(self, files: Files) -> None:
-        """Put files into `GIVEN`, readable and executable for all."""
+        """Put files into the container."""
 
     @abstractmethod
     async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
@@ -158,7 +158,7 @@ class Containers(ABC):
 
     @abstractmethod
     def open(self, task: Task, files: Files) -> AbstractAsyncContextManager[Container]:
-        """A fresh container of a task with files in `GIVEN`, once it is the task's turn.
+        """A fresh container of a task with files in it, once it is the task's turn.
 
         Raises:
             BadTask: see `base`.

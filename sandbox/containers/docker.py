@@ -395,21 +395,21 @@ async def _set_up(container: Container, task: Task) -> None:
 
 
 def packed(files: Files, *, with_folders: bool) -> bytes:
-    """A tar of files in `given`. With folders it also makes `given` and `made`."""
+    """A tar of files below `EXCHANGE`. With folders it also makes `GIVEN` and `MADE`."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as members:
         if with_folders:
-            for path, mode in ((GIVEN, 0o755), (MADE, 0o1777)):
-                members.addfile(_member(path, tarfile.DIRTYPE, mode))
-        for name, content in files.items():
-            member = _member(f"{GIVEN}/{name}", tarfile.REGTYPE, 0o755)
+            members.addfile(_member(GIVEN.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o755))
+            members.addfile(_member(MADE.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o1777))
+        for path, content in files.items():
+            member = _member(path, tarfile.REGTYPE, 0o755 if path.startswith("given/") else 0o666)
             member.size = len(content)
             members.addfile(member, io.BytesIO(content))
     return archive.getvalue()
 
 
 def _member(path: str, kind: bytes, mode: int) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(path.removeprefix(f"{EXCHANGE}/"))
+    member = tarfile.TarInfo(path)
     member.type = kind
     member.mode = mode
     member.uid = member.gid = GIVER

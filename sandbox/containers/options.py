@@ -18,7 +18,6 @@ from sandbox.containers.base import EXCHANGE, Task
 GIVER: Final = 64_123
 """The user that owns what we give. No process of a container can become it without a capability."""
 _EXCHANGE_MB: Final = 96
-_MAX_OPEN_FILES: Final = 65_536
 _WAIT: Final = "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done"
 
 
@@ -60,7 +59,6 @@ def options(
             "ShmSize": 64 * MB,
             "Ulimits": [
                 ulimit("core", 0, 0),
-                ulimit("nofile", _MAX_OPEN_FILES, _MAX_OPEN_FILES),
                 ulimit("fsize", file_bytes, file_bytes),
             ],
             "Runtime": runtime or "",
