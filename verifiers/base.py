@@ -228,11 +228,11 @@ class Resources:
     workers: Workers
     sandbox: Sandbox = field(default_factory=NoSandbox)
     """The sandbox, where programs of others run."""
-    containers: Containers = field(default_factory=NoContainers)
-    """The containers of tasks that bring their own image."""
     judges: object | None = None
     """Judge models, a `verifiers.judge.panel.Panel`; None if none are configured. The type is not named here, because the
     contract imports no verifier."""
+    containers: Containers = field(default_factory=NoContainers)
+    """The containers of tasks that bring their own image."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Judges changes to a repository by the repository's own tests, in a container of the task's own image.
 
     response ──► change: a diff, files, a tar                                           (changes.py, diffs.py)
-    reference ──► task: image, tests, limits                                            (reference.py, rows)
+    reference ──► task: image, tests, limits                                            (reference.py)
                    ▼
     base run       without a change, once per task: it must fail as the task says       (judging.py)
                    ▼
@@ -24,7 +24,7 @@ from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavai
 from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
 from verifiers.repository import changes
 from verifiers.repository.changes import Change, NoChange
-from verifiers.repository.judging import Judging
+from verifiers.repository.judging import STATES, Judging
 from verifiers.repository.reference import RepositoryParams
 
 READ = Task(
@@ -42,7 +42,7 @@ class Repository(Verifier[RepositoryParams]):
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
-        self._judging = Judging(resources.containers)
+        self._judging = Judging(resources.containers, resources.workers)
         self.concurrency = resources.containers.slots + 1
 
     async def score(self, items: Sequence[Item[RepositoryParams]]) -> Sequence[Verdict]:
@@ -95,6 +95,7 @@ class Repository(Verifier[RepositoryParams]):
 
 def create(resources: Resources) -> Repository:
     resources.workers.register(READ)
+    resources.workers.register(STATES)
     return Repository(resources)
 
 

@@ -19,16 +19,22 @@ from sandbox.base import SandboxUnavailable
 from sandbox.containers import BadTask, Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.containers.single_flight import SingleFlight
-from verifiers.base import InvalidItem, Status, Verdict
+from sandbox.workers import Exit as WorkerExit
+from sandbox.workers import Task as WorkerTask
+from sandbox.workers import Workers
+from verifiers.base import InvalidItem, Status, Unavailable, Verdict
+from verifiers.long_texts import INLINE_CHARS, ask_workers
 from verifiers.repository import reports
 from verifiers.repository.changes import Change
 from verifiers.repository.protection import Protection
 from verifiers.repository.reference import RepositoryReference
-from verifiers.repository.reports import ReportPlan, State, UnreadableReport
-from verifiers.repository.reports.formats import MAX_REPORT_BYTES
-from verifiers.repository.reports.state import ForgedReport
+from verifiers.repository.reports import ReportPlan, State
+from verifiers.repository.reports.formats import MAX_REPORT_BYTES, states_in_worker
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
 
+STATES: Final = WorkerTask(
+    "verifiers.repository.reports.formats", "states_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
+)
 _PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
 _MAX_KNOWN: Final = 4096
 _BROUGHT: Final = "report.xml"
@@ -65,8 +71,9 @@ class Run:
 class Judging:
     """Judges changes in containers."""
 
-    def __init__(self, containers: Containers) -> None:
+    def __init__(self, containers: Containers, workers: Workers) -> None:
         self._containers = containers
+        self._workers = workers
         self._base_runs: OrderedDict[bytes, Run] = OrderedDict()
         self._flights: SingleFlight[bytes, Run] = SingleFlight()
 
@@ -133,37 +140,45 @@ class Judging:
             ended = await container.run(TESTS_COMMAND)
             if ended.end is not End.EXITED:
                 return Run({}, str(ended.end), "", ended.cpu_s)
-            if plan.workspace_report is not None:
-                await _bring(container, plan.workspace_report)
-            return await _read(reference, plan, nonce, container, ended)
+            report = await _fetched(container, plan)
+        return await self._read(reference, nonce, ended, report)
+
+    async def _read(self, reference: RepositoryReference, nonce: str, ended: Ended, report: bytes | None) -> Run:
+        """What the tests reported.
+
+        Raises:
+            Unavailable, InvalidItem: it cannot be read here.
+        """
+        options = {**reference.log_options, "nonce": nonce}
+        payload = [reference.log_format, options, ended.output, report]
+        if len(ended.output) + len(report or b"") <= INLINE_CHARS:
+            kind, reason, message, states = states_in_worker(payload)
+        else:
+            (outcome,) = await ask_workers(self._workers, STATES, [payload])
+            if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
+                raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
+            if outcome.exit is not WorkerExit.OK:
+                return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
+            kind, reason, message, states = outcome.value
+        if kind == "invalid":
+            raise InvalidItem(reason, message)
+        if kind == "unavailable":
+            raise Unavailable(reason, message)
+        if kind == "forged":
+            return Run({}, "forged", message, ended.cpu_s)
+        if not states:
+            said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+            return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
+        return Run({name: State(state) for name, state in states.items()}, cpu_s=ended.cpu_s)
 
 
-async def _read(
-    reference: RepositoryReference, plan: ReportPlan, nonce: str, container: Container, ended: Ended
-) -> Run:
-    """What the tests reported.
-
-    Raises:
-        Unavailable, InvalidItem: it cannot be read here.
-    """
-    name = plan.report if plan.workspace_report is None else _BROUGHT
-    report = None if name is None else await container.fetch(name, max_bytes=MAX_REPORT_BYTES)
-    try:
-        states = reports.states(reference.log_format, {**reference.log_options, "nonce": nonce}, ended.output, report)
-    except ForgedReport as error:
-        return Run({}, "forged", str(error), ended.cpu_s)
-    except UnreadableReport as error:
-        said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
-        return Run({}, "no_report", f"{error}. The command said: {said}", ended.cpu_s)
-    if not states:
-        said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
-        return Run({}, "no_report", f"no test reported. The command said: {said}", ended.cpu_s)
-    return Run(states, cpu_s=ended.cpu_s)
-
-
-async def _bring(container: Container, path: str) -> None:
-    """Copy a report from the working directory to where it can be fetched. A missing one is found when it is read."""
-    await container.run(["sh", "-c", f'cat -- "$1" >{MADE}/{_BROUGHT}', "sh", path], _PREPARATION_LIMITS)
+async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
+    """The report file of a run; None if there is none."""
+    if plan.workspace_report is not None:
+        copy = f'cat -- "$1" >{MADE}/{_BROUGHT}'
+        await container.run(["sh", "-c", copy, "sh", plan.workspace_report], _PREPARATION_LIMITS)
+        return await container.fetch(_BROUGHT, max_bytes=MAX_REPORT_BYTES)
+    return None if plan.report is None else await container.fetch(plan.report, max_bytes=MAX_REPORT_BYTES)
 
 
 def _refusal(prepared: Ended) -> Run | None:

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 import msgspec
 
 from sandbox.containers.base import GIVEN, MADE
+from sandbox.workers import worker_function
 from verifiers.base import InvalidItem, Unavailable
 from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
 
@@ -72,6 +73,21 @@ def states(log_format: str, options: Mapping[str, str], log: bytes, report: byte
         Unavailable: the parsers of this format are not installed.
     """
     return merged(FORMATS[log_format](options, log, report))
+
+
+@worker_function
+def states_in_worker(payload: list[Any]) -> list[Any]:
+    """Run `states` in a worker: `[kind of error, reason, message, states]`."""
+    try:
+        return ["", "", "", dict(states(*payload))]
+    except ForgedReport as error:
+        return ["forged", "", str(error), {}]
+    except UnreadableReport as error:
+        return ["unreadable", "", str(error), {}]
+    except InvalidItem as error:
+        return ["invalid", error.reason, str(error), {}]
+    except Unavailable as error:
+        return ["unavailable", error.reason, str(error), {}]
 
 
 def _pytest_plan(nonce: str) -> ReportPlan:
