@@ -147,23 +147,19 @@ class Judging:
         """What the tests reported.
 
         Raises:
-            Unavailable, InvalidItem: it cannot be read here.
+            Unavailable: no worker could read it.
         """
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
         if len(ended.output) + len(report or b"") <= INLINE_CHARS:
-            kind, reason, message, states = states_in_worker(payload)
+            kind, message, states = states_in_worker(payload)
         else:
             (outcome,) = await ask_workers(self._workers, STATES, [payload])
             if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
                 raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
             if outcome.exit is not WorkerExit.OK:
                 return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
-            kind, reason, message, states = outcome.value
-        if kind == "invalid":
-            raise InvalidItem(reason, message)
-        if kind == "unavailable":
-            raise Unavailable(reason, message)
+            kind, message, states = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -63,9 +63,9 @@ class RepositoryReference(BaseModel):
     pass_to_pass: Tests = ()
     """The tests that pass before the change and must still pass after it."""
     log_format: Annotated[str, StringConstraints(max_length=100)] = "pytest"
-    """How the results are read, such as `pytest`, `unittest`, `junit`, `tap`, `go`, `cargo` or `swebench`."""
+    """How the results are read: `pytest`, `unittest`, `junit`, `tap`, `go` or `cargo`."""
     log_options: Annotated[Mapping[str, str], Field(max_length=100)] = {}
-    """What the format needs, such as `repo` and `version` for `swebench`."""
+    """What the format needs: for `junit` the `path` of the XML."""
     environment: Annotated[
         Mapping[Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], Line | Literal[""]],
         Field(max_length=1000),
@@ -94,16 +94,10 @@ class RepositoryReference(BaseModel):
 
 
 class RepositoryParams(Params):
-    """The task, as an object with the fields above or as a row of a data set."""
+    """The task, and where its change is looked for."""
 
     reference: RepositoryReference
-    """The task: an object with the fields of a repository task, or a row of SWE-bench, SWE-Gym, SWE-smith, SWE-rebench,
-    R2E-Gym or NeMo-Gym as it was published."""
+    """The task."""
     think: Think = "auto"
     """Which text is searched for the change. auto: the text after the last closing think tag; required: the tag must be
     there; none: all text."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_row(cls, given: Any) -> Any:
-        return given

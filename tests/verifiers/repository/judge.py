@@ -24,18 +24,21 @@ FILES: Mapping[str, str] = {
     "setup.cfg": "[tool:pytest]\ntestpaths = tests\n",
     "README.md": "# calc\n",
 }
-FIX = """\
-diff --git a/calc/__init__.py b/calc/__init__.py
---- a/calc/__init__.py
-+++ b/calc/__init__.py
-@@ -1,5 +1,5 @@
- def add(a, b):
--    return a - b
-+    return a + b
- 
- 
- def double(x):
-"""
+FIX = "\n".join(
+    (
+        "diff --git a/calc/__init__.py b/calc/__init__.py",
+        "--- a/calc/__init__.py",
+        "+++ b/calc/__init__.py",
+        "@@ -1,5 +1,5 @@",
+        " def add(a, b):",
+        "-    return a - b",
+        "+    return a + b",
+        " ",
+        " ",
+        " def double(x):",
+        "",
+    )
+)
 
 
 class Judge:

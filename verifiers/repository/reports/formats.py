@@ -1,6 +1,5 @@
 """The formats of reports by name."""
 
-import importlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +11,7 @@ import msgspec
 
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
-from verifiers.base import InvalidItem, Unavailable
+from verifiers.base import InvalidItem
 from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -20,7 +19,7 @@ _PLUGIN: Final = Path(__file__).with_name("pytest_plugin.py").read_text(encoding
 _MAX_DEPTH: Final = 64
 _CARGO: Final = re.compile(r"^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b", re.M)
 _TAP: Final = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok\b *\d* *(?:- )?(?P<name>[^#\n]*?)\s*(?:# *(?P<directive>\w+)[^\n]*)?$", re.M
+    r"^(?P<indent> *)(?P<not>not )?ok\b *\d* *(?:- )?(?P<name>[^#\n]*?)[ \t]*(?:# *(?P<directive>\w+)[^\n]*)?$", re.M
 )
 _UNITTEST: Final = re.compile(
     r"^(?P<name>\w+ \([\w.<>]+\))(?:\n[^\n]*)?? \.\.\. (?:[^\n]*?)(?P<state>ok|FAIL|ERROR|skipped[^\n]*|expected failure|"
@@ -60,8 +59,6 @@ def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
                 "bad_reference", "log_options must name the `path` of the JUnit XML that the command writes"
             )
         return ReportPlan(workspace_report=path)
-    if log_format == "swebench" and not {"repo", "version"} <= set(options):
-        raise InvalidItem("bad_reference", "log_options must have the `repo` and the `version` of the SWE-bench row")
     return ReportPlan()
 
 
@@ -70,24 +67,19 @@ def states(log_format: str, options: Mapping[str, str], log: bytes, report: byte
 
     Raises:
         UnreadableReport: there is no report, or it is not of this format.
-        Unavailable: the parsers of this format are not installed.
     """
     return merged(FORMATS[log_format](options, log, report))
 
 
 @worker_function
 def states_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `states` in a worker: `[kind of error, reason, message, states]`."""
+    """Run `states` in a worker: `[kind of error, message, states]`."""
     try:
-        return ["", "", "", dict(states(*payload))]
+        return ["", "", dict(states(*payload))]
     except ForgedReport as error:
-        return ["forged", "", str(error), {}]
+        return ["forged", str(error), {}]
     except UnreadableReport as error:
-        return ["unreadable", "", str(error), {}]
-    except InvalidItem as error:
-        return ["invalid", error.reason, str(error), {}]
-    except Unavailable as error:
-        return ["unavailable", error.reason, str(error), {}]
+        return ["unreadable", str(error), {}]
 
 
 def _pytest_plan(nonce: str) -> ReportPlan:
@@ -183,32 +175,6 @@ def _unittest(options: Mapping[str, str], log: bytes, report: bytes | None) -> I
         yield found["name"], State.SKIPPED if word.startswith("skipped") else _WORDS[word]
 
 
-def _swebench(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    """What SWE-bench's own parser of this repository finds."""
-    try:
-        parsers: Any = importlib.import_module("swebench.harness.log_parsers")
-        specs: Any = importlib.import_module("swebench.harness.test_spec.test_spec")
-    except ImportError as error:
-        raise Unavailable(
-            "no_swebench", "the log format `swebench` needs the package: install rewardline-server[swebench]"
-        ) from error
-    parser = parsers.MAP_REPO_TO_PARSER.get(options["repo"])
-    if parser is None:
-        raise InvalidItem("bad_reference", f"the package swebench has no parser for {options['repo'][:100]!r}")
-    spec = specs.TestSpec.__new__(specs.TestSpec)
-    spec.repo, spec.version = options["repo"], options["version"]
-    for name, word in parser(log.decode(errors="replace"), spec).items():
-        yield name, _SWEBENCH.get(word, State.ERROR)
-
-
-_SWEBENCH: Final = {
-    "PASSED": State.PASSED,
-    "XFAIL": State.PASSED,
-    "FAILED": State.FAILED,
-    "SKIPPED": State.SKIPPED,
-    "ERROR": State.ERROR,
-}
-
 FORMATS: Final[Mapping[str, Reader]] = {
     "pytest": _pytest,
     "junit": _junit,
@@ -216,5 +182,4 @@ FORMATS: Final[Mapping[str, Reader]] = {
     "go": _go,
     "cargo": _cargo,
     "unittest": _unittest,
-    "swebench": _swebench,
 }
