@@ -184,14 +184,13 @@ class DockerContainers(Containers):
         """A container that runs. It is removed in the background when the block ends, however it ends."""
         name = next(self._names)
         with self._room(task.limits.disk_mb):
+            starting = asyncio.ensure_future(self._start(name, task, image, files))
             try:
-                await self._start(name, task, image, files)
+                await asyncio.shield(starting)
                 self.counters.started += 1
                 yield DockerContainer(self._daemon, name, task, self.counters, is_gvisor=self.is_gvisor)
             finally:
-                removal = self._in_background(self._remove(name))
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.shield(removal)
+                await asyncio.shield(self._in_background(self._end(starting, name)))
 
     async def _start(self, name: str, task: Task, image: str, files: Files) -> None:
         container = options(
@@ -202,17 +201,17 @@ class DockerContainers(Containers):
             runtime=self._runtime,
             is_gvisor=self.is_gvisor,
         )
-        starting = asyncio.ensure_future(
-            self._daemon.create(name, container, packed(files, with_folders=True), EXCHANGE)
-        )
-        try:
-            await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            await asyncio.wait([starting])  # a removal before the creation would miss it
-            starting.exception()
-            raise
+        await self._daemon.create(name, container, packed(files, with_folders=True), EXCHANGE)
         if self._unremoved:
             self._in_background(self._remove_unremoved())
+
+    async def _end(self, starting: asyncio.Future[None], name: str) -> None:
+        """Remove a container once the request that starts it is over: a removal before that would miss it."""
+        await asyncio.wait([starting])
+        failure = starting.exception()
+        await self._remove(name)
+        if isinstance(failure, SandboxUnavailable):
+            self._unremoved.add(name)  # the daemon may still be making what we stopped waiting for
 
     @contextlib.contextmanager
     def _room(self, disk_mb: int) -> Any:
