@@ -74,7 +74,7 @@ class Judging:
     def __init__(self, containers: Containers, workers: Workers) -> None:
         self._containers = containers
         self._workers = workers
-        self._base_runs: OrderedDict[bytes, Run] = OrderedDict()
+        self._base_runs: OrderedDict[bytes, Run | InvalidItem] = OrderedDict()
         self._flights: SingleFlight[bytes, Run] = SingleFlight()
 
     async def verdict(self, reference: RepositoryReference, change: Change, *, explain: bool) -> Verdict:
@@ -98,17 +98,26 @@ class Judging:
         image = await self._containers.base(_task(reference))
         named = reference.model_dump_json(exclude={"patch", "scoring"})
         key = blake3.blake3(f"{image}\n{named}".encode()).digest()
-        run = self._base_runs.get(key)
-        if run is None:
-            run = await self._flights.do(key, lambda: self._checked_base_run(reference))
-            self._base_runs[key] = run
+        if key not in self._base_runs:
+            self._base_runs[key] = await self._flights.do(key, lambda: self._tried_base_run(reference))
             if len(self._base_runs) > _MAX_KNOWN:
                 self._base_runs.popitem(last=False)
         self._base_runs.move_to_end(key)
-        return run
+        known = self._base_runs[key]
+        if isinstance(known, InvalidItem):
+            raise InvalidItem(known.reason, str(known))
+        return known
+
+    async def _tried_base_run(self, reference: RepositoryReference) -> Run | InvalidItem:
+        try:
+            return await self._checked_base_run(reference)
+        except InvalidItem as error:
+            return error
 
     async def _checked_base_run(self, reference: RepositoryReference) -> Run:
         run = await self._run(reference, Change())
+        if run.reason == End.TIME_LIMIT and run.cpu_s <= reference.cpu_s:
+            raise SandboxUnavailable(f"without a change the tests take more than {reference.wall_s:g} s", "too_slow")
         if run.reason:
             raise InvalidItem("base_fails", f"without a change the tests give no result: {run.reason}: {run.message}")
         lost = [test for test in reference.pass_to_pass if not run.keeps(test)]
@@ -133,7 +142,7 @@ class Judging:
             prepared = await container.run(
                 ["sh", f"{GIVEN}/prepare.sh", reference.base_commit or ""], _PREPARATION_LIMITS
             )
-            refusal = _refusal(prepared)
+            refusal = _refusal(prepared, has_change=bool(change.paths))
             if refusal is not None:
                 return refusal
             await container.give({name: content for name, content in plan.files.items() if name.startswith("made/")})
@@ -177,8 +186,8 @@ async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
     return None if plan.report is None else await container.fetch(plan.report, max_bytes=MAX_REPORT_BYTES)
 
 
-def _refusal(prepared: Ended) -> Run | None:
-    """The result if the change cannot be applied; None if it was.
+def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
+    """The result if the change cannot be applied; None if it was. What goes without a change is not the task's fault.
 
     Raises:
         InvalidItem: the task is at fault.
@@ -190,7 +199,7 @@ def _refusal(prepared: Ended) -> Run | None:
         raise SandboxUnavailable(f"the repository could not be prepared: {prepared.end}", "preparation_failed")
     if code == Exit.DONE:
         return None
-    if code == Exit.PATCH_FAILED:
+    if code == Exit.PATCH_FAILED or (has_change and code == Exit.TEST_PATCH_FAILED):
         return Run({}, "patch_failed", said)
     if code == Exit.FORBIDDEN:
         return Run({}, "forbidden_path", said)

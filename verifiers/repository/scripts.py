@@ -21,6 +21,7 @@ class Exit(IntEnum):
     PATCH_FAILED = 43
     TEST_PATCH_FAILED = 44
     TROUBLE = 45
+    """The disk is full, or the daemon's or the image's fault otherwise."""
     FORBIDDEN = 46
 
 
@@ -29,21 +30,29 @@ GIVEN={GIVEN}
 KEPT={MADE}/kept
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 trouble() {{ echo "$1"; exit {Exit.TROUBLE}; }}
+cannot() {{  # message: the change's fault unless nothing can be written any more
+    head -c 1000000 /dev/zero >"$TOP/.room-$$" && rm "$TOP/.room-$$" || trouble "no room"
+    echo "$1"
+    exit {Exit.PATCH_FAILED}
+}}
+inside() {{  # path
+    case "$(cd -P -- "$(dirname -- "$1")" && pwd)/" in "$TOP"/*) ;; *) echo "$1 leads out"; exit {Exit.FORBIDDEN} ;; esac
+}}
 apply() {{  # patch, exit code
     [ -s "$1" ] || return 0
     if git apply --check --whitespace=nowarn "$1" 2>"$KEPT.said"; then
-        git apply --whitespace=nowarn "$1" 2>&1 || trouble "git cannot write"
+        git apply --whitespace=nowarn "$1" 2>&1 || cannot "git cannot write"
     elif command -v patch >/dev/null && patch --dry-run --batch --forward --fuzz=5 -p1 -i "$1" >/dev/null 2>&1; then
-        patch --batch --forward --fuzz=5 -p1 --no-backup-if-mismatch -i "$1" 2>&1 || trouble "patch cannot write"
+        patch --batch --forward --fuzz=5 -p1 --no-backup-if-mismatch -i "$1" 2>&1 || cannot "patch cannot write"
     else
         cat "$KEPT.said"
         exit "$2"
     fi
 }}
 put() {{  # content, path
-    rm -rf -- "$2" && mkdir -p -- "$(dirname -- "$2")" || trouble "cannot replace $2"
-    case "$(cd -P -- "$(dirname -- "$2")" && pwd)/" in "$TOP"/*) ;; *) echo "$2 leads out"; exit {Exit.FORBIDDEN} ;; esac
-    cat <"$1" >"$2" || trouble "cannot write $2"
+    rm -rf -- "$2" && mkdir -p -- "$(dirname -- "$2")" || cannot "cannot replace $2"
+    inside "$2"
+    cat <"$1" >"$2" || cannot "cannot write $2"
 }}
 
 command -v git >/dev/null || exit {Exit.NO_GIT}
@@ -63,12 +72,16 @@ apply $GIVEN/change.patch {Exit.PATCH_FAILED}
 number=0
 while IFS= read -r path; do
     number=$((number + 1))
-    if [ -e "$GIVEN/file-$number" ]; then
+    if [ -d "$path" ] && [ ! -L "$path" ]; then
+        echo "$path is a folder"
+        exit {Exit.PATCH_FAILED}
+    elif [ -e "$GIVEN/file-$number" ]; then
         executable=$([ -x "$path" ] && echo yes)
         put "$GIVEN/file-$number" "$path"
         [ -z "$executable" ] || chmod +x -- "$path"
-    else
-        rm -rf -- "$path" || trouble "cannot remove $path"
+    elif [ -e "$path" ] || [ -L "$path" ]; then
+        inside "$path"
+        rm -f -- "$path" || cannot "cannot remove $path"
     fi
 done <$GIVEN/files
 

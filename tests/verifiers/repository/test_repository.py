@@ -80,7 +80,7 @@ MORE_HOSTILE = [
     ("a sitecustomize", added("sitecustomize.py", "import os\nos._exit(0)\n"), 0.0, "tests_failed"),
     ("a runner of its own", added("pytest.py", "print('3 passed')\n"), 0.0, "tests_failed"),
     ("a configuration", added("pytest.ini", "[pytest]\naddopts = --deselect tests\n"), 0.0, "tests_failed"),
-    ("a file in the place of the tests' folder", added("tests", "x\n"), 0.0, "tests_failed"),
+    ("a file in the place of the tests' folder", added("tests", "x\n"), 0.0, "patch_failed"),
     ("an end with code 0", source(f"import os\nos._exit(0)\n{SOURCE}"), 0.0, "no_report"),
     (
         "a flood of output",
