@@ -43,7 +43,7 @@ _SAID_CHARS: Final = 300
 
 _INVALID: Final = {
     Exit.NO_GIT: ("bad_image", "the image has no git, which applies patches"),
-    Exit.NO_REPOSITORY: ("bad_image", "the working directory of the image is not a checkout of git"),
+    Exit.NO_REPOSITORY: ("bad_image", "the working directory of the image is not the top of a checkout of git"),
     Exit.OTHER_COMMIT: ("wrong_base", "the repository of the image is not built upon base_commit; it is at"),
     Exit.TEST_PATCH_FAILED: ("bad_test_patch", "the test_patch does not apply:"),
 }

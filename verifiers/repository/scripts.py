@@ -27,7 +27,7 @@ class Exit(IntEnum):
 
 PREPARE: Final = f"""
 GIVEN={GIVEN}
-KEPT={MADE}/kept
+KEPT=$(mktemp -d 2>/dev/null) || KEPT={MADE}/kept
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 trouble() {{ echo "$1"; exit {Exit.TROUBLE}; }}
 cannot() {{  # message: the change's fault unless nothing can be written any more
@@ -57,13 +57,13 @@ put() {{  # content, path
 
 command -v git >/dev/null || exit {Exit.NO_GIT}
 TOP=$(pwd -P)
-git rev-parse --is-inside-work-tree >/dev/null 2>&1 || exit {Exit.NO_REPOSITORY}
+[ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$TOP" ] || exit {Exit.NO_REPOSITORY}
 if [ -n "$1" ]; then
     git merge-base --is-ancestor "$1" HEAD 2>/dev/null || {{ git rev-parse HEAD; exit {Exit.OTHER_COMMIT}; }}
 fi
 mkdir -p "$KEPT" || trouble "no room"
 while IFS= read -r path; do
-    if [ -e "$path" ] || [ -L "$path" ]; then
+    if [ -f "$path" ] || [ -L "$path" ]; then
         mkdir -p -- "$KEPT/$(dirname -- "$path")" && cp -a -- "$path" "$KEPT/$path" || trouble "cannot keep $path"
     fi
 done <$GIVEN/protected
