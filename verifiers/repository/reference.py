@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+import msgspec
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from verifiers.base import Params
 from verifiers.commitment import Think
@@ -93,11 +94,21 @@ class RepositoryReference(BaseModel):
         return self
 
 
+def _of_text(given: Any) -> Any:
+    """An object for its JSON text; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return msgspec.json.decode(given)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError("the reference must be an object, or JSON text of one") from error
+
+
 class RepositoryParams(Params):
     """The task, and where its change is looked for."""
 
-    reference: RepositoryReference
-    """The task."""
+    reference: Annotated[RepositoryReference, BeforeValidator(_of_text)]
+    """The task, as an object or as JSON text of one."""
     think: Think = "auto"
     """Which text is searched for the change. auto: the text after the last closing think tag; required: the tag must be
     there; none: all text."""
