@@ -178,9 +178,17 @@ class NoContainers(Containers):
         self.slots = 0
         self._why = why
 
-    waiting = property(lambda self: 0)  # type: ignore[assignment]
-    running = property(lambda self: 0)  # type: ignore[assignment]
-    pulling = property(lambda self: 0)  # type: ignore[assignment]
+    @property
+    def waiting(self) -> int:
+        return 0
+
+    @property
+    def running(self) -> int:
+        return 0
+
+    @property
+    def pulling(self) -> int:
+        return 0
 
     async def base(self, task: Task) -> str:
         raise SandboxUnavailable(self._why)

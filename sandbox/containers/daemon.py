@@ -154,7 +154,7 @@ class SlowDaemon(TaskDaemon):
         def pull(client: docker.APIClient) -> None:
             seen: dict[str, int] = {}
             try:
-                for event in client.pull(image, stream=True, decode=True):
+                for event in client.pull(_with_tag(image), stream=True, decode=True):
                     _check(image, event)
                     layer, current = event.get("id", ""), event.get("progressDetail", {}).get("current", 0)
                     if event.get("status") == "Downloading" and current > seen.get(layer, 0):
@@ -189,6 +189,11 @@ class SlowDaemon(TaskDaemon):
             return True
 
         return await self._ask(remove)
+
+
+def _with_tag(image: str) -> str:
+    """A name with its tag or digest: without one, the daemon would pull every tag."""
+    return image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
 
 
 def _check(image: str, event: Mapping[str, Any]) -> None:

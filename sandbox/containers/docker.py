@@ -18,7 +18,7 @@ import secrets
 import socket
 import struct
 import tarfile
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,23 +123,21 @@ class DockerContainers(Containers):
         await self._slow.close()
 
     async def base(self, task: Task) -> str:
+        self._check_allowed(task)
         await self._open_once()
         return (await self._base(task)).id
 
     @contextlib.asynccontextmanager
     async def open(self, task: Task, files: Files) -> AsyncIterator[Container]:
-        self._check_allowed(task)
-        await self._open_once()
-        async with self._turns.turn(task.limits.memory_mb):
-            base = await self._base(task)
-            self.images.begin_use(base.id)
-            try:
-                async with self._started(task, base.id, files) as container:
-                    if self.is_gvisor:
-                        await _set_up(container, task)
-                    yield container
-            finally:
-                self.images.end_use(base.id)
+        base = await self.base(task)
+        self.images.begin_use(base)
+        try:
+            async with self._started(task, base, files) as container:
+                if self.is_gvisor:
+                    await _set_up(container, task)
+                yield container
+        finally:
+            self.images.end_use(base)
 
     def _check_allowed(self, task: Task) -> None:
         if task.network and not self._may_network:
@@ -181,16 +179,22 @@ class DockerContainers(Containers):
 
     @contextlib.asynccontextmanager
     async def _started(self, task: Task, image: str, files: Files) -> AsyncIterator["DockerContainer"]:
-        """A container that runs. It is removed in the background when the block ends, however it ends."""
+        """A container that runs, once it is its turn. It is gone after the block, however that ends."""
         name = next(self._names)
-        with self._room(task.limits.disk_mb):
-            starting = asyncio.ensure_future(self._start(name, task, image, files))
-            try:
-                await asyncio.shield(starting)
-                self.counters.started += 1
-                yield DockerContainer(self._daemon, name, task, self.counters, is_gvisor=self.is_gvisor)
-            finally:
-                await asyncio.shield(self._in_background(self._end(starting, name)))
+        async with self._turns.turn(task.limits.memory_mb):
+            with self._room(task.limits.disk_mb):
+                async with self._running(name, task, image, files) as container:
+                    yield container
+
+    @contextlib.asynccontextmanager
+    async def _running(self, name: str, task: Task, image: str, files: Files) -> AsyncIterator["DockerContainer"]:
+        starting = asyncio.ensure_future(self._start(name, task, image, files))
+        try:
+            await asyncio.shield(starting)
+            self.counters.started += 1
+            yield DockerContainer(self._daemon, name, task, self.counters, is_gvisor=self.is_gvisor)
+        finally:
+            await asyncio.shield(self._in_background(self._end(starting, name)))
 
     async def _start(self, name: str, task: Task, image: str, files: Files) -> None:
         container = options(
@@ -214,7 +218,7 @@ class DockerContainers(Containers):
             self._unremoved.add(name)  # the daemon may still be making what we stopped waiting for
 
     @contextlib.contextmanager
-    def _room(self, disk_mb: int) -> Any:
+    def _room(self, disk_mb: int) -> Iterator[None]:
         """Promise a container its room on the disk.
 
         Raises:
@@ -286,7 +290,7 @@ class DockerContainer(Container):
     async def _run(self, command: Sequence[str], limits: TaskLimits) -> Ended:
         clock = asyncio.get_running_loop().time
         started = clock()
-        execution, connection = await self._daemon.begin(self.name, command)
+        execution, connection = await self._begin(command)
         output = _Output(limits.output_bytes)
         reading = asyncio.ensure_future(_read(connection, output))
         cpu_s = 0.0
@@ -314,6 +318,15 @@ class DockerContainer(Container):
             await asyncio.wait([reading])
             connection.close()
 
+    async def _begin(self, command: Sequence[str]) -> tuple[str, socket.socket]:
+        """Start a command. Who stops waiting for it leaves no connection open."""
+        beginning = asyncio.ensure_future(self._daemon.begin(self.name, command))
+        try:
+            return await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            beginning.add_done_callback(_close)
+            raise
+
     async def _exit_code(self, execution: str, *, patiently: bool) -> int | None:
         """The exit code of a command. The daemon may know of the end a little later than its output is over."""
         for pause_s in (0.01, 0.02, 0.05, 0.1, 0.2) if patiently else ():
@@ -339,6 +352,11 @@ class DockerContainer(Container):
         raise SandboxUnavailable(
             f"the container {self.name} ended: {state.get('Error') or 'it was killed'}", "box_died"
         )
+
+
+def _close(beginning: "asyncio.Future[tuple[str, socket.socket]]") -> None:
+    if not beginning.cancelled() and beginning.exception() is None:
+        beginning.result()[1].close()
 
 
 class _Output:

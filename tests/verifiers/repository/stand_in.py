@@ -21,13 +21,21 @@ _EXAMPLE = {"total.py": "def total(numbers):\n    return sum(numbers[1:])\n"}
 class Folders(Containers):
     """Each container is a folder with the repository of the examples."""
 
-    waiting = 0
-    running = 0
-    pulling = 0
-
     def __init__(self) -> None:
         self.counters = Counters()
         self.slots = 1
+
+    @property
+    def waiting(self) -> int:
+        return 0
+
+    @property
+    def running(self) -> int:
+        return 0
+
+    @property
+    def pulling(self) -> int:
+        return 0
 
     async def base(self, task: Task) -> str:
         return task.image
