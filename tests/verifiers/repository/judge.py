@@ -7,7 +7,6 @@ from typing import Any
 
 from sandbox.containers import Containers
 from sandbox.containers.docker import DockerContainers
-from sandbox.containers.images import ImageRules
 from sandbox.workers import Workers
 from verifiers.base import Item, Resources, Verdict
 from verifiers.repository import Repository, create
@@ -49,9 +48,8 @@ class Judge:
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
-        self.containers: Containers = DockerContainers(
-            address, **{"slots": 2, "runtime": runtime, "rules": ImageRules(), "owner": "repository-tests"} | options
-        )
+        settings: dict[str, Any] = {"slots": 2, "runtime": runtime, "owner": "repository-tests", **options}
+        self.containers: Containers = DockerContainers(address, **settings)
         self.verifier: Repository = create(Resources(self._workers, containers=self.containers))
         self.task = {
             "image": image,

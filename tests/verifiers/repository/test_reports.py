@@ -129,6 +129,8 @@ def test_right(): pass
 def test_wrong(): assert 0
 @pytest.mark.skip
 def test_skip(): pass
+@pytest.mark.xfail
+def test_known(): assert 0
 @pytest.fixture
 def broken(): raise ValueError
 def test_error(broken): pass
@@ -172,6 +174,7 @@ def test_pytest_reports(tmp_path: Path) -> None:
         "test_it.py::test_right": "passed",
         "test_it.py::test_wrong": "failed",
         "test_it.py::test_skip": "skipped",
+        "test_it.py::test_known": "passed",
         "test_it.py::test_error": "error",
         "test_it.py::test_many[a b]": "failed",
         "test_it.py::test_many[2]": "passed",
