@@ -18,7 +18,8 @@ from sandbox.containers.base import EXCHANGE, Task
 GIVER: Final = 64_123
 """The user that owns what we give. No process of a container can become it without a capability."""
 _EXCHANGE_MB: Final = 96
-_WAIT: Final = "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done"
+_WAIT: Final = "exec sleep 2147483647"
+"""The first process. It handles no signal, so no other process of the container can end it."""
 
 
 def options(

@@ -18,7 +18,7 @@ TESTS: Final = (
     "**/test/**",
     "**/tests/**",
     "**/__tests__/**",
-    "**/spec/**",
+    "spec/**",
     "**/testdata/**",
     "**/test_*.py",
     "**/*_test.py",

@@ -53,7 +53,7 @@ class RepositoryReference(BaseModel):
     """The command that runs the tests, for `bash`, or for `sh` if the image has no bash."""
     test_patch: Text | None = None
     """A unified diff that adds the tests. It is applied after the response."""
-    test_files: Mapping[Path, Text] = {}
+    test_files: Annotated[Mapping[Path, Text], Field(max_length=1500)] = {}
     """Files of the tests with their text. They are written after the response is applied."""
     protected: Annotated[tuple[Path, ...], Field(max_length=1000)] = ()
     """Globs of more files that no response may change, besides tests and the configuration of test runners."""
@@ -91,6 +91,13 @@ class RepositoryReference(BaseModel):
     def _has_tests(self) -> Self:
         if not self.fail_to_pass and not self.pass_to_pass:
             raise ValueError("a task needs tests: name them in fail_to_pass or pass_to_pass")
+        return self
+
+    @model_validator(mode="after")
+    def _has_small_tests(self) -> Self:
+        chars = len(self.test_patch or "") + sum(map(len, self.test_files.values()))
+        if chars > MAX_TEXT_CHARS:
+            raise ValueError(f"test_patch and test_files have {chars} characters; at most {MAX_TEXT_CHARS} are taken")
         return self
 
 
