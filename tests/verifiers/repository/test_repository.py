@@ -76,6 +76,12 @@ HOSTILE = [
     ),
 ]
 MORE_HOSTILE = [
+    (
+        "the first process is killed",
+        source(f"import os\nfor n in 1, 2, 9, 15: os.kill(1, n)\n{SOURCE}"),
+        0.0,
+        "tests_failed",
+    ),
     ("a conftest beside the tests", added("tests/conftest.py", "import os\nos._exit(0)\n"), 0.0, "tests_failed"),
     ("a sitecustomize", added("sitecustomize.py", "import os\nos._exit(0)\n"), 0.0, "tests_failed"),
     ("a runner of its own", added("pytest.py", "print('3 passed')\n"), 0.0, "tests_failed"),
