@@ -274,6 +274,7 @@ def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> 
         "prepare.sh": PREPARE.encode(),
         "change.patch": change.patch.encode(errors="replace"),
         "tests.patch": (reference.test_patch or "").encode(),
+        "paths": _lines(sorted(change.paths)),
         "protected": _lines(protected),
         "files": _lines(change.files),
         "tests": _lines(reference.test_files),

@@ -15,7 +15,7 @@ def judge(request: pytest.FixtureRequest, docker_address: str) -> Iterator[Judge
     with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
         if request.param not in client.info()["Runtimes"]:
             pytest.skip(f"the Docker daemon has no runtime {request.param}")
-        image, commit = repository_image(client, FILES)
+        image, commit = repository_image(client, FILES, links={"same": "tests"})
     judge = Judge(docker_address, image, commit, request.param)
     yield judge
     judge.close()

@@ -76,6 +76,7 @@ HOSTILE = [
     ),
 ]
 MORE_HOSTILE = [
+    ("tests through a link", added("same/test_calc.py", "def test_add(): pass\n"), 0.0, "forbidden_path"),
     (
         "the first process is killed",
         source(f"import os\nfor n in 1, 2, 9, 15: os.kill(1, n)\n{SOURCE}"),
