@@ -42,24 +42,28 @@ _WORDS: Final = {
 Reader = Callable[[Mapping[str, str], bytes, bytes | None], Iterator[tuple[str, State]]]
 
 
+def check(log_format: str, options: Mapping[str, str]) -> None:
+    """Check that there is such a format, and that it has its options.
+
+    Raises:
+        InvalidItem: it has not.
+    """
+    if log_format not in FORMATS:
+        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
+    if log_format == "junit" and not options.get("path"):
+        raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
+
+
 def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
     """How the command is made to report. `nonce` is secret and used once.
 
     Raises:
-        InvalidItem: there is no such format, or it lacks an option.
+        InvalidItem: see `check`.
     """
-    if log_format not in FORMATS:
-        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
+    check(log_format, options)
     if log_format == "pytest":
         return _pytest_plan(nonce)
-    if log_format == "junit":
-        path = options.get("path")
-        if not path:
-            raise InvalidItem(
-                "bad_reference", "log_options must name the `path` of the JUnit XML that the command writes"
-            )
-        return ReportPlan(workspace_report=path)
-    return ReportPlan()
+    return ReportPlan(workspace_report=options["path"] if log_format == "junit" else None)
 
 
 def states(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Mapping[str, State]:
