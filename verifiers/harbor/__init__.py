@@ -15,9 +15,12 @@ What a script can still do to the image that its tests run in is in docs/harbor.
 """
 
 import asyncio
-import base64
+import os
 from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import Any, ClassVar, Final
+
+import msgspec
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import BadTask
@@ -75,12 +78,15 @@ class Harbor(Verifier[HarborParams]):
         solution = tasks.part(files, "solution")
         if "solve.sh" not in solution:
             return None
-        lines = ["mkdir -p /solution && cd /solution"]
+        lines = ["(mkdir -p /solution && cd /solution"]
         for path, content in solution.items():
-            lines.append(f'mkdir -p "$(dirname {_quoted(path)})"')
-            lines.append(f"printf %s {base64.b64encode(content).decode()} | base64 -d >{_quoted(path)}")
-        lines.append('cd "$OLDPWD" && chmod +x /solution/solve.sh && /solution/solve.sh')
-        return "<think>\n</think>\n```bash\n" + "\n".join(lines) + "\n```"
+            try:
+                text = content.decode()
+            except UnicodeDecodeError:
+                return None
+            lines.append(f"mkdir -p -- {quote(os.path.dirname(path) or '.')} && printf %s {quote(text)} >{quote(path)}")
+        lines.append(") && chmod +x /solution/solve.sh && /solution/solve.sh")
+        return "<think>\n</think>\n" + msgspec.json.encode({"script": "\n".join(lines)}).decode()
 
     async def _judge(self, item: Item[HarborParams]) -> Verdict:
         reference = item.params.reference
@@ -154,10 +160,6 @@ def create(resources: Resources) -> Harbor:
 
 def _unavailable(verdict: Verdict) -> Unavailable:
     return Unavailable(verdict.reason, str(verdict.detail.get("message", "")))
-
-
-def _quoted(path: str) -> str:
-    return "'" + path.replace("'", "'\\''") + "'"
 
 
 _TASK: dict[str, Any] = {
