@@ -109,8 +109,9 @@ def _add_tools(tree: tarfile.TarFile) -> None:
         add(needed)
     packages = Path(docker.__file__).parents[1]
     add(str(packages / "py.py"), str(library / "py.py"))
-    for package in _PACKAGES:
-        for file in _files(packages / package):
+    distributions = [path for path in packages.glob("*.dist-info") if path.name.partition("-")[0] in _PACKAGES]
+    for package in (*(packages / name for name in _PACKAGES), *distributions):
+        for file in _files(package):
             add(str(file), str(library / file.relative_to(packages)))
 
 

@@ -100,6 +100,39 @@ def sections(text: str, *, until_fence: bool = False) -> list[Section]:
     return found
 
 
+def reverse(section: Section) -> Section:
+    """The change that undoes another one.
+
+    Raises:
+        Broken: it is binary, or copies a file.
+    """
+    if section.binary or any(head.startswith("copy ") for head in section.heads):
+        raise Broken(f"the change of {section.new or section.old} is binary or a copy, which has no reverse")
+    heads = [_swapped(head, _HEAD_PAIRS) for head in section.heads]
+    hunks = [
+        f"@@ -{head[3]}{_count(head[4])} +{head[1]}{_count(head[2])} @@"
+        if (head := _HUNK.match(line))
+        else _swapped(line, (("-", "+"),))
+        for line in section.hunks
+    ]
+    return Section(section.new, section.old, heads, hunks, [], section.moved)
+
+
+_HEAD_PAIRS: Final = (("old mode", "new mode"), ("new file", "deleted file"), ("rename from", "rename to"))
+
+
+def _swapped(line: str, pairs: Sequence[tuple[str, str]]) -> str:
+    for pair in pairs:
+        for before, after in (pair, pair[::-1]):
+            if line.startswith(before):
+                return after + line.removeprefix(before)
+    return line
+
+
+def _count(count: str | None) -> str:
+    return "" if count is None else f",{count}"
+
+
 def _section(lines: Sequence[str], position: int) -> tuple[Section, int]:
     section = Section()
     line = lines[position].rstrip("\r")

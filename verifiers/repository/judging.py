@@ -160,7 +160,8 @@ class Judging:
         """
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
-        if len(ended.output) + len(report or b"") <= INLINE_CHARS:
+        is_ours = reference.log_format != "swebench"
+        if is_ours and len(ended.output) + len(report or b"") <= INLINE_CHARS:
             kind, message, states = states_in_worker(payload)
         else:
             (outcome,) = await ask_workers(self._workers, STATES, [payload])

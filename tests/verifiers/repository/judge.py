@@ -44,6 +44,7 @@ class Judge:
     """One verifier, on an event loop of its own."""
 
     def __init__(self, address: str, image: str, commit: str, runtime: str | None = None, **options: Any) -> None:
+        self.address = address
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
@@ -80,4 +81,10 @@ class Judge:
     def verdict(self, response: str, *, explain: bool = False, **changes: Any) -> Verdict:
         """The verdict on a response; `changes` are other fields of the task."""
         (verdict,) = self.run(self.verifier.score([self.item(response, explain=explain, **changes)]))
+        return verdict
+
+    def judge_row(self, row: Mapping[str, Any], response: str) -> Verdict:
+        """The verdict on a response to a row of a data set."""
+        item = Item(response, RepositoryParams.model_validate({"reference": row}))
+        (verdict,) = self.run(self.verifier.score([item]))
         return verdict

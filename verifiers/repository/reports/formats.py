@@ -12,6 +12,7 @@ import msgspec
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
+from verifiers.repository.reports import swebench
 from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -47,11 +48,16 @@ def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
 
     Raises:
         InvalidItem: there is no such format, or it lacks an option.
+        Unavailable: what reads it is not installed.
     """
     if log_format not in FORMATS:
         raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
     if log_format == "pytest":
+        if options.get("names", "whole") not in _NAMES:
+            raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
         return _pytest_plan(nonce)
+    if log_format == "swebench":
+        swebench.check(options.get("parser"))
     if log_format == "junit":
         path = options.get("path")
         if not path:
@@ -106,7 +112,15 @@ def _pytest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Ite
             if state == "forged":
                 raise ForgedReport("a test that must fail has passed")
             continue
-        yield name, State(state)
+        yield _NAMES[options.get("names", "whole")](name), State(state)
+
+
+_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
+    "whole": lambda name: name,
+    "word": lambda name: name.partition(" ")[0],
+    "r2e": lambda name: ".".join(name.split("::")[1:]) or name,
+}
+"""What data sets make of the names of pytest: those of SWE-bench and its kin are the second word of a line."""
 
 
 def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
@@ -182,4 +196,5 @@ FORMATS: Final[Mapping[str, Reader]] = {
     "go": _go,
     "cargo": _cargo,
     "unittest": _unittest,
+    "swebench": swebench.read,
 }
