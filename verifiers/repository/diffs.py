@@ -210,7 +210,7 @@ def check_path(path: str) -> None:
         raise Forbidden(f"{path[:100]!r} is not a path within the repository")
     if any(_is_git(part) for part in parts):
         raise Forbidden(f"{path[:100]!r} belongs to git")
-    if re.search(r"[\x00-\x1f\x7f\"\\]", path) or len(path) > 4096:
+    if re.search(r"[\x00-\x1f\x7f\"\\]", path) or len(path) > 1024:
         raise Forbidden(f"{path[:100]!r} has signs that no path here may have")
 
 
