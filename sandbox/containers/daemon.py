@@ -123,17 +123,17 @@ class TaskDaemon(Daemon):
 
         return await self._ask(find)
 
-    async def usage(self, name: str) -> Usage | None:
-        """What a container has used; None when it is not there."""
+    async def usage(self, name: str, *, with_disk: bool) -> Usage | None:
+        """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""
 
         def find(client: docker.APIClient) -> Usage | None:
             try:
                 stats = client.stats(name, stream=False, one_shot=True)
             except NotFound:
                 return None
-            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
             cpu_ns = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
-            return Usage(cpu_ns / 1e9, max((container.get("SizeRw", 0) for container in found), default=0))
+            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"}) if with_disk else []
+            return Usage(cpu_ns / 1e9, sum(container.get("SizeRw", 0) for container in found))
 
         return await self._ask(find)
 

@@ -299,7 +299,7 @@ class DockerContainer(Container):
                 await asyncio.wait([reading], timeout=_TICK_S)
                 exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_full)
                 wall_s = clock() - started
-                usage = await self._daemon.usage(self.name)
+                usage = await self._daemon.usage(self.name, with_disk=exit_code is None)
                 cpu_s = usage.cpu_s if usage is not None and usage.cpu_s else cpu_s
                 if output.is_full:
                     return Ended(End.OUTPUT_LIMIT, None, output.content, cpu_s, wall_s)
