@@ -102,8 +102,8 @@ def _add_tools(tree: tarfile.TarFile) -> None:
     for program in _PROGRAMS:
         path = f"/usr/bin/{program}"
         add(path)
-        for library in _libraries([path]):
-            add(library)
+        for needed in _libraries([path]):
+            add(needed)
     python = "/usr/bin/python3"
     asked = "import sysconfig; print(sysconfig.get_path('stdlib'))"
     library = Path(

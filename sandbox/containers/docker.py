@@ -393,7 +393,7 @@ async def _read(connection: socket.socket, output: _Output) -> None:
                 end = _STREAM_HEAD.size + length
                 if len(buffer) < end:
                     break
-                output.add(buffer[_STREAM_HEAD.size : end])
+                output.add(bytes(buffer[_STREAM_HEAD.size : end]))
                 del buffer[:end]
 
 

@@ -261,7 +261,7 @@ def _unquoted(path: str) -> str:
     if len(path) < 2 or not (path.startswith('"') and path.endswith('"')):
         return path
     try:
-        return codecs.escape_decode(path[1:-1].encode())[0].decode()  # type: ignore[attr-defined]  # its stubs lack it
+        return codecs.escape_decode(path[1:-1].encode())[0].decode()
     except ValueError as error:
         raise Broken(f"not a quoted path: {path[:100]!r}") from error
 

@@ -122,7 +122,7 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
         raise UnreadableReport("the report is not UTF-8") from error
     if "<!DOCTYPE" in text:  # so there are no entities
         raise UnreadableReport("the report has a document type")
-    parser = XMLPullParser(("start", "end"))
+    parser: Any = XMLPullParser(("start", "end"))
     depth = 0
     try:
         parser.feed(text)
