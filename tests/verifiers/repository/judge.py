@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from sandbox.containers import Containers
@@ -79,5 +79,5 @@ class Judge:
 
     def verdict(self, response: str, *, explain: bool = False, **changes: Any) -> Verdict:
         """The verdict on a response; `changes` are other fields of the task."""
-        (verdict,) = self.run(self.verifier.score([self.item(response, explain=explain, **changes)]))
-        return verdict
+        verdicts: Sequence[Verdict] = self.run(self.verifier.score([self.item(response, explain=explain, **changes)]))
+        return verdicts[0]

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import tarfile
+from typing import Any
 
 import pytest
 
@@ -157,7 +158,7 @@ def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
 
 
 def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
-    cases = {
+    cases: dict[str, dict[str, Any]] = {
         "wrong_base": {"base_commit": "0" * 40},
         "bad_test_patch": {"test_patch": FIX.replace("a - b", "a * b")},
         "base_passes": {"fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
@@ -197,7 +198,7 @@ def test_tests_come_after_the_response(judge: Judge) -> None:
     named = {"fail_to_pass": ["tests/test_new.py::test_new"], "pass_to_pass": []}
     test = "from calc import add\n\n\ndef test_new():\n    assert add(2, 2) == 4\n"
     command = {"test_command": "python3 -m pytest -q tests/test_new.py"}
-    brought = {"test_files": {"tests/test_new.py": test}, **named, **command}
+    brought: dict[str, Any] = {"test_files": {"tests/test_new.py": test}, **named, **command}
     assert judge.verdict(added("tests/test_new.py", "def test_new(): pass\n"), **brought).score == 0.0
     assert judge.verdict(FIX, **brought).score == 1.0
 
