@@ -13,6 +13,7 @@ from verifiers.repository import Repository, create
 from verifiers.repository.reference import RepositoryParams
 
 _WAIT_S = 900
+OWNER = "repository-tests"
 
 FILES: Mapping[str, str] = {
     "calc/__init__.py": "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return 2 * x\n",
@@ -48,7 +49,7 @@ class Judge:
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
-        settings: dict[str, Any] = {"slots": 2, "runtime": runtime, "owner": "repository-tests", **options}
+        settings: dict[str, Any] = {"slots": 2, "runtime": runtime, "owner": OWNER, **options}
         self.containers: Containers = DockerContainers(address, **settings)
         self.verifier: Repository = create(Resources(self._workers, containers=self.containers))
         self.task = {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.verifiers.repository.judge import FILES, FIX, Judge
+from tests.waiting import eventually
 from verifiers.base import Status
 
 SOURCE = FILES["calc/__init__.py"]
@@ -80,7 +81,9 @@ MORE_HOSTILE = [
     ("tests through a link", added("same/test_calc.py", "def test_add(): pass\n"), 0.0, "forbidden_path"),
     (
         "the first process is killed",
-        source(f"import os\nfor n in 1, 2, 9, 15: os.kill(1, n)\n{SOURCE}"),
+        source(
+            f"import contextlib, os\nfor n in 9, 15, 2, 1:\n    with contextlib.suppress(OSError): os.kill(1, n)\n{SOURCE}"
+        ),
         0.0,
         "tests_failed",
     ),
@@ -160,6 +163,7 @@ def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
 def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
     cases: dict[str, dict[str, Any]] = {
         "wrong_base": {"base_commit": "0" * 40},
+        "bad_image": {"workdir": "/nowhere"},
         "bad_test_patch": {"test_patch": FIX.replace("a - b", "a * b")},
         "base_passes": {"fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
         "base_fails": {"pass_to_pass": ["tests/test_calc.py::test_missing"]},
@@ -204,6 +208,8 @@ def test_tests_come_after_the_response(judge: Judge) -> None:
 
 
 def test_nothing_is_left(judge: Judge) -> None:
+    """A container that the daemon cannot remove at once is removed later."""
     judge.verdict(FIX)
+    counters = judge.containers.counters
     assert judge.containers.running == 0
-    assert judge.containers.counters.started == judge.containers.counters.removed
+    eventually(lambda: counters.started <= counters.removed)
