@@ -35,11 +35,13 @@ def ensure_tools_image(client: docker.APIClient) -> str:
     return TOOLS_IMAGE
 
 
-def make_repository(files: Mapping[str, str], folder: Path) -> str:
-    """Make a git repository with one commit of these files; the commit's id, which is always the same."""
+def make_repository(files: Mapping[str, str], folder: Path, links: Mapping[str, str] | None = None) -> str:
+    """Make a git repository with one commit of these files and links; the commit's id, which is always the same."""
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
+    for path, target in (links or {}).items():
+        (folder / path).symlink_to(target)
     who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in _WHO.items()}
     environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": "/dev/null"}
     for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "The base"]):
@@ -53,12 +55,16 @@ _WHO: Final = {"NAME": "Ann", "EMAIL": "ann@example.org", "DATE": "2026-01-01T00
 
 
 def repository_image(
-    client: docker.APIClient, files: Mapping[str, str], *, workdir: str = "/testbed"
+    client: docker.APIClient,
+    files: Mapping[str, str],
+    *,
+    links: Mapping[str, str] | None = None,
+    workdir: str = "/testbed",
 ) -> tuple[str, str]:
     """An image with a repository of these files; its name and the commit."""
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(repr((sorted(files.items()), links, workdir)).encode()).hexdigest()[:16]
     with tempfile.TemporaryDirectory() as folder:
-        commit = make_repository(files, Path(folder))
+        commit = make_repository(files, Path(folder), links)
         name = f"rewardline-test-repository:{digest}"
         if not client.images(name):
             layer = io.BytesIO()
@@ -96,8 +102,8 @@ def _add_tools(tree: tarfile.TarFile) -> None:
     for program in _PROGRAMS:
         path = f"/usr/bin/{program}"
         add(path)
-        for library in _libraries([path]):
-            add(library)
+        for needed in _libraries([path]):
+            add(needed)
     python = "/usr/bin/python3"
     asked = "import sysconfig; print(sysconfig.get_path('stdlib'))"
     library = Path(

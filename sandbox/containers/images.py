@@ -23,8 +23,8 @@ from sandbox.containers.single_flight import SingleFlight
 
 BASE_LABEL: Final = "rewardline.base"
 
-Prepare = Callable[[Task, str], Awaitable[Image]]
-"""Runs the setup of a task in a container of an image id, and commits it with the label that `label_of` says."""
+Prepare = Callable[[Task, Image], Awaitable[Image]]
+"""Runs the setup of a task in a container of an image, and commits it with the label that `label_of` says."""
 
 
 class _NobodyWaits(Exception):
@@ -144,7 +144,7 @@ class Images:
     async def _make(self, task: Task, image: Image, prepare: Prepare) -> Image:
         self.begin_use(image.id)
         try:
-            base = await prepare(task, image.id)
+            base = await prepare(task, image)
         finally:
             self.end_use(image.id)
         self._counters.bases_made += 1

@@ -22,7 +22,7 @@ from sandbox.base import SandboxUnavailable
 from sandbox.workers import Exit, Task
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier
 from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
-from verifiers.repository import changes
+from verifiers.repository import changes, reports
 from verifiers.repository.changes import Change, NoChange
 from verifiers.repository.judging import STATES, Judging
 from verifiers.repository.reference import RepositoryParams
@@ -67,11 +67,13 @@ class Repository(Verifier[RepositoryParams]):
         return None if patch is None else f"<think>\n</think>\n<patch>\n{patch}\n</patch>"
 
     async def _judge(self, item: Item[RepositoryParams]) -> Verdict:
+        reference = item.params.reference
+        reports.check(reference.log_format, reference.log_options)
         try:
             change = await self._read(item)
         except NoChange as error:
             return Verdict.wrong(error.reason, **({"message": str(error)} if str(error) else {}))
-        return await self._judging.verdict(item.params.reference, change, explain=item.explain)
+        return await self._judging.verdict(reference, change, explain=item.explain)
 
     async def _read(self, item: Item[RepositoryParams]) -> Change:
         """The change of the response.

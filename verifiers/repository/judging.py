@@ -41,6 +41,7 @@ _BROUGHT: Final = "report.xml"
 _SHOWN: Final = 20
 _SAID_CHARS: Final = 300
 
+_CANNOT_RUN: Final = (126, 127)
 _INVALID: Final = {
     Exit.NO_GIT: ("bad_image", "the image has no git, which applies patches"),
     Exit.NO_REPOSITORY: ("bad_image", "the working directory of the image is not the top of a checkout of git"),
@@ -75,7 +76,7 @@ class Judging:
         self._containers = containers
         self._workers = workers
         self._base_runs: OrderedDict[bytes, Run | InvalidItem] = OrderedDict()
-        self._flights: SingleFlight[bytes, Run] = SingleFlight()
+        self._flights: SingleFlight[bytes, Run | InvalidItem] = SingleFlight()
 
     async def verdict(self, reference: RepositoryReference, change: Change, *, explain: bool) -> Verdict:
         """The verdict on a change.
@@ -127,7 +128,8 @@ class Judging:
             )
         if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
             raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
-        return run
+        asked = {*reference.fail_to_pass, *reference.pass_to_pass}
+        return Run({test: state for test, state in run.states.items() if test in asked}, cpu_s=run.cpu_s)
 
     async def _run(self, reference: RepositoryReference, change: Change) -> Run:
         """Apply a change and run the tests.
@@ -188,7 +190,7 @@ async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
 
 
 def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
-    """The result if the change cannot be applied; None if it was. What goes without a change is not the task's fault.
+    """The result if the change cannot be applied; None if it was. What went well without a change is the change's fault.
 
     Raises:
         InvalidItem: the task is at fault.
@@ -196,6 +198,9 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
     """
     said = prepared.output[-_SAID_CHARS:].decode(errors="replace").strip()
     code = prepared.exit_code
+    is_slow = prepared.end is End.TIME_LIMIT and prepared.cpu_s <= _PREPARATION_LIMITS.cpu_s
+    if prepared.end is not End.EXITED and has_change and not is_slow:
+        return Run({}, str(prepared.end), "the change meets it while it is applied", prepared.cpu_s)
     if prepared.end is not End.EXITED:
         raise SandboxUnavailable(f"the repository could not be prepared: {prepared.end}", "preparation_failed")
     if code == Exit.DONE:
@@ -204,6 +209,8 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
         return Run({}, "patch_failed", said)
     if code == Exit.FORBIDDEN:
         return Run({}, "forbidden_path", said)
+    if code in _CANNOT_RUN and not has_change:
+        raise InvalidItem("bad_image", f"the image cannot run sh in workdir: {said}")
     known = {int(exit_code): found for exit_code, found in _INVALID.items()}.get(code or 0)
     if known is not None:
         raise InvalidItem(known[0], f"{known[1]} {said}".strip())
@@ -271,6 +278,7 @@ def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> 
         "prepare.sh": PREPARE.encode(),
         "change.patch": change.patch.encode(errors="replace"),
         "tests.patch": (reference.test_patch or "").encode(),
+        "paths": _lines(sorted(change.paths)),
         "protected": _lines(protected),
         "files": _lines(change.files),
         "tests": _lines(reference.test_files),

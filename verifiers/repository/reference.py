@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from verifiers.base import Params
 from verifiers.commitment import Think
 from verifiers.repository import rows
+from verifiers.repository.globs import MAX_CHARS
 
 MAX_TEXT_CHARS = 20_000_000
 """Of a patch, of a file, or of a command."""
@@ -29,9 +30,17 @@ def _without_zeros(text: str) -> str:
     return text
 
 
+def _few(globs: tuple[str, ...]) -> tuple[str, ...]:
+    chars = sum(map(len, globs))
+    if chars > MAX_CHARS:
+        raise ValueError(f"the globs have {chars} characters; at most {MAX_CHARS} are taken")
+    return globs
+
+
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=100_000), AfterValidator(_without_zeros)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_inside)]
+Globs = Annotated[tuple[Path, ...], AfterValidator(_few)]
 Tests = Annotated[
     tuple[Annotated[str, StringConstraints(min_length=1, max_length=10_000)], ...], Field(max_length=100_000)
 ]
@@ -54,11 +63,11 @@ class RepositoryReference(BaseModel):
     """The command that runs the tests, for `bash`, or for `sh` if the image has no bash."""
     test_patch: Text | None = None
     """A unified diff that adds the tests. It is applied after the response."""
-    test_files: Mapping[Path, Text] = {}
+    test_files: Annotated[Mapping[Path, Text], Field(max_length=1500)] = {}
     """Files of the tests with their text. They are written after the response is applied."""
-    protected: Annotated[tuple[Path, ...], Field(max_length=1000)] = ()
+    protected: Globs = ()
     """Globs of more files that no response may change, besides tests and the configuration of test runners."""
-    editable: Annotated[tuple[Path, ...], Field(max_length=1000)] = ()
+    editable: Globs = ()
     """Globs of files that a response may change although they look like tests or configuration."""
     fail_to_pass: Tests
     """The tests that the right change makes pass, by the names that the report gives them."""
@@ -93,6 +102,13 @@ class RepositoryReference(BaseModel):
     def _has_tests(self) -> Self:
         if not self.fail_to_pass and not self.pass_to_pass:
             raise ValueError("a task needs tests: name them in fail_to_pass or pass_to_pass")
+        return self
+
+    @model_validator(mode="after")
+    def _has_small_tests(self) -> Self:
+        chars = len(self.test_patch or "") + sum(map(len, self.test_files.values()))
+        if chars > MAX_TEXT_CHARS:
+            raise ValueError(f"test_patch and test_files have {chars} characters; at most {MAX_TEXT_CHARS} are taken")
         return self
 
 

@@ -35,9 +35,6 @@ cannot() {{  # message: the change's fault unless nothing can be written any mor
     echo "$1"
     exit {Exit.PATCH_FAILED}
 }}
-inside() {{  # path
-    case "$(cd -P -- "$(dirname -- "$1")" && pwd)/" in "$TOP"/*) ;; *) echo "$1 leads out"; exit {Exit.FORBIDDEN} ;; esac
-}}
 apply() {{  # patch, exit code
     [ -s "$1" ] || return 0
     if git apply --check --whitespace=nowarn "$1" 2>"$KEPT.said"; then
@@ -51,7 +48,6 @@ apply() {{  # patch, exit code
 }}
 put() {{  # content, path
     rm -rf -- "$2" && mkdir -p -- "$(dirname -- "$2")" || cannot "cannot replace $2"
-    inside "$2"
     cat <"$1" >"$2" || cannot "cannot write $2"
 }}
 
@@ -62,6 +58,13 @@ if [ -n "$1" ]; then
     git merge-base --is-ancestor "$1" HEAD 2>/dev/null || {{ git rev-parse HEAD; exit {Exit.OTHER_COMMIT}; }}
 fi
 mkdir -p "$KEPT" || trouble "no room"
+while IFS= read -r path; do
+    parent=$path
+    while case "$parent" in */*) true ;; *) false ;; esac; do
+        parent=${{parent%/*}}
+        [ ! -L "$parent" ] || {{ echo "$path leads through a link"; exit {Exit.FORBIDDEN}; }}
+    done
+done <$GIVEN/paths
 while IFS= read -r path; do
     if [ -f "$path" ] || [ -L "$path" ]; then
         mkdir -p -- "$KEPT/$(dirname -- "$path")" && cp -a -- "$path" "$KEPT/$path" || trouble "cannot keep $path"
@@ -80,7 +83,6 @@ while IFS= read -r path; do
         put "$GIVEN/file-$number" "$path"
         [ -z "$executable" ] || chmod +x -- "$path"
     elif [ -e "$path" ] || [ -L "$path" ]; then
-        inside "$path"
         rm -f -- "$path" || cannot "cannot remove $path"
     fi
 done <$GIVEN/files

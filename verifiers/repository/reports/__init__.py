@@ -9,7 +9,7 @@
 A test that reports twice, and not the same, has failed. What is not in a report has not passed.
 """
 
-from verifiers.repository.reports.formats import FORMATS, plan, states
+from verifiers.repository.reports.formats import FORMATS, check, plan, states
 from verifiers.repository.reports.state import ReportPlan, State, UnreadableReport
 
-__all__ = ["FORMATS", "ReportPlan", "State", "UnreadableReport", "plan", "states"]
+__all__ = ["FORMATS", "ReportPlan", "State", "UnreadableReport", "check", "plan", "states"]

@@ -43,29 +43,33 @@ _WORDS: Final = {
 Reader = Callable[[Mapping[str, str], bytes, bytes | None], Iterator[tuple[str, State]]]
 
 
-def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
-    """How the command is made to report. `nonce` is secret and used once.
+def check(log_format: str, options: Mapping[str, str]) -> None:
+    """Check that there is such a format, and that it has its options.
 
     Raises:
-        InvalidItem: there is no such format, or it lacks an option.
+        InvalidItem: it has not.
         Unavailable: what reads it is not installed.
     """
     if log_format not in FORMATS:
         raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
-    if log_format == "pytest":
-        if options.get("names", "whole") not in _NAMES:
-            raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
-        return _pytest_plan(nonce)
+    if log_format == "junit" and not options.get("path"):
+        raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
+    if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
+        raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
     if log_format == "swebench":
         swebench.check(options.get("parser"))
-    if log_format == "junit":
-        path = options.get("path")
-        if not path:
-            raise InvalidItem(
-                "bad_reference", "log_options must name the `path` of the JUnit XML that the command writes"
-            )
-        return ReportPlan(workspace_report=path)
-    return ReportPlan()
+
+
+def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
+    """How the command is made to report. `nonce` is secret and used once.
+
+    Raises:
+        InvalidItem, Unavailable: see `check`.
+    """
+    check(log_format, options)
+    if log_format == "pytest":
+        return _pytest_plan(nonce)
+    return ReportPlan(workspace_report=options["path"] if log_format == "junit" else None)
 
 
 def states(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Mapping[str, State]:
@@ -132,7 +136,7 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
         raise UnreadableReport("the report is not UTF-8") from error
     if "<!DOCTYPE" in text:  # so there are no entities
         raise UnreadableReport("the report has a document type")
-    parser = XMLPullParser(("start", "end"))
+    parser: Any = XMLPullParser(("start", "end"))
     depth = 0
     try:
         parser.feed(text)
