@@ -62,6 +62,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("What each decides", "docs/verifiers.md"),
             ("Math-Verify", "docs/math-verify.md"),
             ("Proofs in Lean", "docs/lean.md"),
+            ("Repository tasks", "docs/repository-tasks.md"),
         ),
     ),
     (

@@ -194,6 +194,27 @@ class Settings(BaseSettings):
     """The image that boxes start from. `make box-image` builds it."""
     docker_runtime: str | None = None
     """The runtime of Docker's boxes. `runsc` is gVisor. None: the daemon's default."""
+    repository_slots: Annotated[int, Field(ge=0)] = 2
+    """Containers of repository tasks that may run at once, each with an image of its own. 0: none, and such items are
+    `failed`. The Docker daemon is asked when the first task comes."""
+    repository_docker_host: str | None = None
+    """The address of the Docker daemon for repository tasks. None: `docker_host`."""
+    repository_runtime: str | None = None
+    """The runtime of their containers. None: `docker_runtime`."""
+    repository_pull: bool = False
+    """Whether images that the daemon lacks are pulled. Otherwise their items are `failed`."""
+    repository_images: Annotated[list[str], NoDecode] = ["*"]
+    """The images that tasks may name, as patterns with `*` and commas between them."""
+    repository_images_mb: PositiveInt = 100_000
+    """Disk space for images that were pulled or prepared here. Beyond it, those that were used longest ago are removed."""
+    repository_network: bool = False
+    """Whether a task that asks for a network gets one: the daemon's bridge, with all that it reaches."""
+    repository_cpus: Positive = 2
+    """CPUs of one container."""
+    repository_memory_mb: PositiveInt = 16_384
+    """Memory of all containers of repository tasks together. A task that wants more is `invalid`."""
+    repository_disk_mb: PositiveInt = 16_384
+    """The most that one task may write. A task that wants more is `invalid`."""
     local_python: Path | None = None
     """The Python interpreter for programs in local boxes. Programs can import the packages that it has installed. None:
     the interpreter of the service."""
@@ -272,6 +293,11 @@ class Settings(BaseSettings):
         if len({name for name, _, _ in pairs}) < len(pairs):
             raise ValueError("two keys have the same name")
         return {name: key for name, _, key in pairs}
+
+    @field_validator("repository_images", mode="before")
+    @classmethod
+    def _parse_images(cls, value: object) -> object:
+        return value.replace(",", " ").split() if isinstance(value, str) else value
 
     @field_validator("box_hosts", mode="before")
     @classmethod

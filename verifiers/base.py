@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sandbox.base import Sandbox
 from sandbox.boxes.absent import NoSandbox
+from sandbox.containers.base import Containers, NoContainers
 from sandbox.workers import Workers
 from verifiers.conversation import Conversation, Turn, of_text
 
@@ -230,6 +231,8 @@ class Resources:
     judges: object | None = None
     """Judge models, a `verifiers.judge.panel.Panel`; None if none are configured. The type is not named here, because the
     contract imports no verifier."""
+    containers: Containers = field(default_factory=NoContainers)
+    """The containers of tasks that bring their own image."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from importlib.metadata import version as distribution_version
 
 from sandbox.boxes.remote import BadTlsFiles
 from sandbox.workers import Workers
-from service.backends import judges
+from service.backends import judges, task_containers
 from service.backends.boxes import Boxes, attack, kinds
 from service.cache.memory_cache import MemoryCache
 from service.cache.redis_cache import RedisCache
@@ -103,7 +103,9 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             panel = await stack.enter_async_context(judges.open_panel(settings, cache, metrics, ledger))
         except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
-        verifiers = registry.load(Resources(workers, boxes, panel))
+        containers = task_containers.make(settings)
+        stack.push_async_callback(containers.stop)
+        verifiers = registry.load(Resources(workers, boxes, panel, containers))
         commitment.load()
         workers.register(commitment.LOAD)
         book = recipes.load(verifiers, settings.recipes_file)
@@ -162,6 +164,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         gauges.publish(metrics, admission, built.load_monitor, engine, workers, cache)
         gauges.publish_usage(metrics, usage)
         boxes.publish(metrics)
+        task_containers.publish(containers, metrics)
         if panel is not None:
             judges.publish(panel, metrics)
         interactions.publish(metrics)

@@ -10,6 +10,7 @@ from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from tests.verifiers.lean.stand_in import WithLean
+from tests.verifiers.repository.stand_in import Folders
 from verifiers import registry
 from verifiers.base import Item, Resources, Verdict
 from verifiers.conversation import dialects
@@ -27,7 +28,7 @@ class Found:
         self._thread.start()
         self._workers = Workers(1)
         self.sandbox = PooledSandbox(LocalBackend(), slots=2)
-        self.registry = registry.load(Resources(self._workers, WithLean(self.sandbox)))
+        self.registry = registry.load(Resources(self._workers, WithLean(self.sandbox), containers=Folders()))
         self._run(self._workers.start())
         self._run(self.sandbox.start())
 

@@ -33,15 +33,15 @@ _RUNNER_MB: Final = {Profile.PLAIN: 64, Profile.SCIENCE: 256, Profile.TESTS: 96}
 _RUNNER_PROCESSES: Final = 6
 """The runner, the original, two templates, a tester, and a process that kills a user's processes."""
 # gVisor's own kernel runs as a process of the container, with threads for each process in it.
-_GVISOR_MB: Final = 192
-_GVISOR_PROCESSES: Final = 256
+GVISOR_MB: Final = 192
+GVISOR_PROCESSES: Final = 256
 _MAX_OPEN_FILES: Final = 1024
 _MAX_STACK_MB: Final = 512
 # Threads use the soft limit as the size of their stacks: half a gigabyte for each would soon be too much.
 _STACK_MB: Final = 8
 _FILES_PER_MB: Final = 64
 # When the machine runs out of memory, boxes are killed first. Protecting others by a negative number needs privileges.
-_OOM_SCORE_ADJUSTMENT: Final = 500
+OOM_SCORE_ADJUSTMENT: Final = 500
 
 
 def options(
@@ -109,17 +109,17 @@ def _isolation() -> dict[str, Any]:
         "Init": False,
         # Only the service reads what a box writes. A log on disk could fill it.
         "LogConfig": {"Type": "none", "Config": {}},
-        "OomScoreAdj": _OOM_SCORE_ADJUSTMENT,
+        "OomScoreAdj": OOM_SCORE_ADJUSTMENT,
     }
 
 
 def _limits(profile: Profile, size: BoxSize, *, is_gvisor: bool) -> dict[str, Any]:
-    memory_bytes = (size.memory_mb + _RUNNER_MB[profile] + (_GVISOR_MB if is_gvisor else 0)) * MB
+    memory_bytes = (size.memory_mb + _RUNNER_MB[profile] + (GVISOR_MB if is_gvisor else 0)) * MB
     side_mb = max(size.disk_mb // 4, 1)
     return {
         "Memory": memory_bytes,
         "MemorySwap": memory_bytes,
-        "PidsLimit": size.processes + _RUNNER_PROCESSES + (_GVISOR_PROCESSES if is_gvisor else 0),
+        "PidsLimit": size.processes + _RUNNER_PROCESSES + (GVISOR_PROCESSES if is_gvisor else 0),
         "NanoCpus": size.cpus * 10**9,
         "ShmSize": side_mb * MB,
         "Tmpfs": {
@@ -129,9 +129,9 @@ def _limits(profile: Profile, size: BoxSize, *, is_gvisor: bool) -> dict[str, An
             "/dev/mqueue": "ro,nosuid,nodev,noexec,size=4k,mode=0555",
         },
         "Ulimits": [
-            _ulimit("core", 0, 0),
-            _ulimit("nofile", _MAX_OPEN_FILES, _MAX_OPEN_FILES),
-            _ulimit("stack", _STACK_MB * MB, _MAX_STACK_MB * MB),
+            ulimit("core", 0, 0),
+            ulimit("nofile", _MAX_OPEN_FILES, _MAX_OPEN_FILES),
+            ulimit("stack", _STACK_MB * MB, _MAX_STACK_MB * MB),
         ],
     }
 
@@ -140,7 +140,7 @@ def _tmpfs(size_mb: int, mode: str) -> str:
     return f"rw,exec,nosuid,nodev,size={size_mb}m,mode={mode},nr_inodes={size_mb * _FILES_PER_MB}"
 
 
-def _ulimit(name: str, soft: int, hard: int) -> dict[str, Any]:
+def ulimit(name: str, soft: int, hard: int) -> dict[str, Any]:
     return {"Name": name, "Soft": soft, "Hard": hard}
 
 

@@ -1,6 +1,6 @@
 """The few requests to the Docker daemon, sent from threads because its library blocks; its errors become ours.
 
-At most `_AT_ONCE` requests are under way at a time: the daemon works on containers one after the other anyhow, and
+Few requests are under way at a time: the daemon works on containers one after the other anyhow, and
 answers many requests at once more slowly than a queue of them.
 """
 
@@ -33,9 +33,11 @@ class Daemon:
     next call tries again.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, at_once: int = _AT_ONCE, patience_s: int | None = None) -> None:
+        """`at_once` requests are under way at a time, each for `patience_s` at most (None: 10 s)."""
         self.address = address
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="docker")
+        self._patience_s = patience_s
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="docker")
         self._client: docker.APIClient | None = None
 
     async def close(self) -> None:
@@ -69,7 +71,7 @@ class Daemon:
 
         def start(client: docker.APIClient) -> socket.socket:
             client.create_container_from_config(options, name)  # type: ignore[no-untyped-call]  # its stubs have holes
-            connection = _connected(client, name, streams)
+            connection = own_socket(client.attach_socket(name, params={**streams, "stream": 1}))
             try:
                 client.start(name)
             except BaseException:
@@ -150,7 +152,7 @@ class Daemon:
         """
         if self._client is None:
             client = docker.APIClient(self.address, version="auto", timeout=_GREETING_PATIENCE_S)
-            client.timeout = _PATIENCE_S
+            client.timeout = _PATIENCE_S if self._patience_s is None else self._patience_s
             self._client = client
         return self._client
 
@@ -166,12 +168,11 @@ def _wait_for_removal(client: docker.APIClient, name: str) -> None:
             raise SandboxUnavailable(f"the Docker daemon could not remove {name}: {failure}")
 
 
-def _connected(client: docker.APIClient, name: str, streams: Mapping[str, int]) -> socket.socket:
-    """A socket of our own for the streams of a container.
+def own_socket(file: Any) -> socket.socket:
+    """A socket of our own for a stream that the library opened.
 
     The library closes its socket when its answer is garbage-collected.
     """
-    file = client.attach_socket(name, params={**streams, "stream": 1})
     lent: socket.socket = file._sock
     try:
         connection = lent.dup()

@@ -1,0 +1,200 @@
+"""The contract of containers for tasks.
+
+    Task ──► Containers.base ──► Base         the image with the task's own preparation, made and checked once
+    Base ──► Containers.open ──► Container    one fresh container, gone at the end of the block
+             Container.run   ──► Ended        how a command ended, and what it wrote
+
+Trouble of the daemon, of an image or of the disk is `SandboxUnavailable`. A task that no daemon could run is `BadTask`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from sandbox.base import SandboxUnavailable
+
+EXCHANGE: Final = "/rewardline"
+"""Path in each container of a folder in memory. It alone exchanges files with the container while that runs."""
+GIVEN: Final = f"{EXCHANGE}/given"
+"""Path of the files that we put there. No process of the container can change them."""
+MADE: Final = f"{EXCHANGE}/made"
+"""Path of a folder where the processes of the container can write."""
+
+Files = Mapping[str, bytes]
+"""Content by path below `EXCHANGE`: `given/NAME`, or `made/NAME` for a file that the container may change."""
+
+
+class BadTask(Exception):
+    """The task cannot run until its author corrects it."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class TaskRefused(BadTask):
+    """The operator does not allow what the task asks for."""
+
+
+class End(StrEnum):
+    """How a command ended."""
+
+    EXITED = "exited"
+    TIME_LIMIT = "time_limit"
+    """The container used up its CPU seconds, or the command was still there when its wall seconds were over."""
+    MEMORY_LIMIT = "memory_limit"
+    """The kernel killed it, or its whole container, because the container's memory was used up."""
+    DISK_LIMIT = "disk_limit"
+    OUTPUT_LIMIT = "output_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    end: End
+    exit_code: int | None
+    """None unless it exited."""
+    output: bytes
+    """Standard output and standard error, as they came."""
+    cpu_s: float
+    """CPU seconds of the container so far."""
+    wall_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLimits:
+    cpu_s: float = 1800.0
+    wall_s: float = 1800.0
+    memory_mb: int = 4096
+    disk_mb: int = 4096
+    processes: int = 1024
+    """Processes and threads together."""
+    output_bytes: int = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the containers of a task have in common."""
+
+    image: str
+    workdir: str
+    setup: Sequence[str] = ()
+    """Commands for `sh` that run in the image once, before anything judged is there."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    limits: TaskLimits = TaskLimits()
+    network: bool = False
+
+
+class Container(ABC):
+    """One container that runs."""
+
+    @abstractmethod
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+        """Run a command in the working directory of the task; its limits are the task's unless others are given.
+
+        A command that meets a limit is over, but its processes may go on until the container is gone.
+
+        Raises:
+            SandboxUnavailable: the container is lost; says nothing about the command.
+        """
+
+    @abstractmethod
+    async def give(self, files: Files) -> None:
+        """Put files into the container."""
+
+    @abstractmethod
+    async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
+        """The content of a file in `MADE`; None if it is no regular file, or has more than `max_bytes`."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """Counts since the start."""
+
+    started: int = 0
+    removed: int = 0
+    ends: dict[str, int] = field(default_factory=dict)
+    """Commands by how they ended."""
+    bases_made: int = 0
+    images_pulled: int = 0
+    pulls_failed: int = 0
+    pulled_bytes: int = 0
+    images_evicted: int = 0
+    killed_left_behind: int = 0
+
+
+class Containers(ABC):
+    """Makes the containers of tasks."""
+
+    counters: Counters
+    slots: int
+    """Containers that may run at once."""
+
+    @property
+    @abstractmethod
+    def waiting(self) -> int:
+        """Tasks that wait for their turn."""
+
+    @property
+    @abstractmethod
+    def running(self) -> int:
+        """Tasks that have a container now."""
+
+    @property
+    @abstractmethod
+    def pulling(self) -> int:
+        """Images that are being pulled."""
+
+    @abstractmethod
+    async def base(self, task: Task) -> str:
+        """The id of the image that the containers of a task start from. Its setup has run in it.
+
+        Raises:
+            BadTask: there is no such image, or its setup fails.
+            SandboxUnavailable: it could not be found out.
+        """
+
+    @abstractmethod
+    def open(self, task: Task, files: Files) -> AbstractAsyncContextManager[Container]:
+        """A fresh container of a task with files in it, once it is the task's turn.
+
+        Raises:
+            BadTask: see `base`.
+            SandboxUnavailable: there is no container.
+        """
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Remove all containers."""
+
+
+class NoContainers(Containers):
+    """Refuses every task and says why."""
+
+    def __init__(self, why: str = "this service runs no containers of tasks (setting `repository_slots`)") -> None:
+        self.counters = Counters()
+        self.slots = 0
+        self._why = why
+
+    @property
+    def waiting(self) -> int:
+        return 0
+
+    @property
+    def running(self) -> int:
+        return 0
+
+    @property
+    def pulling(self) -> int:
+        return 0
+
+    async def base(self, task: Task) -> str:
+        raise SandboxUnavailable(self._why)
+
+    def open(self, task: Task, files: Files) -> AbstractAsyncContextManager[Container]:
+        raise SandboxUnavailable(self._why)
+
+    async def stop(self) -> None:
+        return

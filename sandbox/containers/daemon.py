@@ -1,0 +1,228 @@
+"""The requests to a Docker daemon that tasks need beside those of boxes."""
+
+import io
+import socket
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import docker
+from docker.errors import APIError, ImageNotFound, NotFound
+
+from sandbox.base import SandboxUnavailable
+from sandbox.boxes.docker.daemon import Daemon, own_socket
+from sandbox.containers.base import BadTask
+
+_SLOW_PATIENCE_S: Final = 600
+"""For a request that moves an image or runs over its files."""
+_TAR_OVERHEAD_BYTES: Final = 1 << 20
+
+
+GONE: Final = -1
+"""The exit code of a command that is over because its container is."""
+USER_LABEL: Final = "rewardline.user"
+"""On an image of ours: the user of the image that it was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image of the daemon."""
+
+    id: str
+    size_bytes: int
+    user: str
+    """Who runs its commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a container has used so far."""
+
+    cpu_s: float
+    disk_bytes: int
+
+
+class TaskDaemon(Daemon):
+    """A Docker daemon that runs tasks. Errors are those of `Daemon`."""
+
+    async def image(self, name: str) -> Image | None:
+        """An image by its name or id; None when there is none."""
+
+        def find(client: docker.APIClient) -> Image | None:
+            try:
+                found = client.inspect_image(name)  # type: ignore[no-untyped-call]  # its stubs have holes
+            except ImageNotFound:
+                return None
+            labels = found["Config"].get("Labels") or {}
+            return Image(found["Id"], found["Size"], labels.get(USER_LABEL) or found["Config"].get("User") or "0")
+
+        return await self._ask(find)
+
+    async def images(self, label: str) -> Sequence[Image]:
+        """The images of ours with a label."""
+
+        def find(client: docker.APIClient) -> Sequence[Image]:
+            found = client.images(filters={"label": label})
+            return [Image(image["Id"], image["Size"], image["Labels"][USER_LABEL]) for image in found]
+
+        return await self._ask(find)
+
+    async def create(self, name: str, options: Mapping[str, Any], files: bytes, folder: str) -> None:
+        """Create a container, put the members of a tar into a folder of it, and start it.
+
+        Raises:
+            BadTask: the image or the working directory does not allow it.
+        """
+
+        def create(client: docker.APIClient) -> None:
+            client.create_container_from_config(options, name)  # type: ignore[no-untyped-call]  # its stubs have holes
+            try:
+                client.start(name)
+            except APIError as error:
+                explanation = str(error.explanation or error)
+                if error.status_code == 400 or "executable file not found" in explanation:
+                    raise BadTask("bad_image", f"no container starts from this image: {explanation}") from error
+                raise
+            client.put_archive(name, folder, files)
+
+        await self._ask(create)
+
+    async def put(self, name: str, folder: str, files: bytes) -> None:
+        """Put the members of a tar into a folder of a container."""
+        await self._ask(lambda client: client.put_archive(name, folder, files))
+
+    async def get(self, name: str, path: str, max_bytes: int) -> bytes | None:
+        """The content of a regular file in a container; None if there is none, or it has more than `max_bytes`."""
+
+        def get(client: docker.APIClient) -> bytes | None:
+            try:
+                pieces, _ = client.get_archive(name, path)
+            except NotFound:
+                return None
+            archive = io.BytesIO()
+            try:
+                for piece in pieces:
+                    archive.write(piece)
+                    if archive.tell() > max_bytes + _TAR_OVERHEAD_BYTES:
+                        return None
+            finally:
+                pieces.close()
+            archive.seek(0)
+            return _only_file(archive, max_bytes)
+
+        return await self._ask(get)
+
+    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
+        """Start a command in a running container; its id, and its streams in Docker's attach format."""
+
+        def begin(client: docker.APIClient) -> tuple[str, socket.socket]:
+            made = client.exec_create(name, list(command), user=user, workdir=folder)
+            return made["Id"], own_socket(client.exec_start(made["Id"], socket=True))
+
+        return await self._ask(begin)
+
+    async def exit_code(self, command: str) -> int | None:
+        """The exit code of a command that `begin` started; None while it runs, `GONE` if its container has ended."""
+
+        def find(client: docker.APIClient) -> int | None:
+            try:
+                found = client.exec_inspect(command)
+            except NotFound:
+                return GONE
+            return None if found["Running"] else found["ExitCode"]
+
+        return await self._ask(find)
+
+    async def usage(self, name: str, *, with_disk: bool) -> Usage | None:
+        """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""
+
+        def find(client: docker.APIClient) -> Usage | None:
+            try:
+                stats = client.stats(name, stream=False, one_shot=True)
+            except NotFound:
+                return None
+            cpu_ns = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
+            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"}) if with_disk else []
+            return Usage(cpu_ns / 1e9, sum(container.get("SizeRw", 0) for container in found))
+
+        return await self._ask(find)
+
+
+class SlowDaemon(TaskDaemon):
+    """The requests that take minutes, in threads of their own."""
+
+    def __init__(self, address: str, *, at_once: int) -> None:
+        super().__init__(address, at_once=at_once, patience_s=_SLOW_PATIENCE_S)
+
+    async def pull(self, image: str, on_bytes: Callable[[int], None]) -> None:
+        """Pull an image. `on_bytes` gets the bytes of each piece that has come, in a thread.
+
+        Raises:
+            BadTask: the registry does not know it.
+        """
+
+        def pull(client: docker.APIClient) -> None:
+            seen: dict[str, int] = {}
+            try:
+                for event in client.pull(_with_tag(image), stream=True, decode=True):
+                    _check(image, event)
+                    layer, current = event.get("id", ""), event.get("progressDetail", {}).get("current", 0)
+                    if event.get("status") == "Downloading" and current > seen.get(layer, 0):
+                        on_bytes(current - seen.get(layer, 0))
+                        seen[layer] = current
+            except NotFound as error:
+                raise BadTask("no_image", f"no registry has the image {image!r}") from error
+
+        await self._ask(pull)
+
+    async def commit(self, name: str, labels: Mapping[str, str]) -> str:
+        """Make an image of a container; its id."""
+
+        def commit(client: docker.APIClient) -> str:
+            made = client.commit(name, conf={"Labels": dict(labels)})
+            return str(made["Id"])
+
+        return await self._ask(commit)
+
+    async def remove_image(self, image: str) -> bool:
+        """Remove an image unless something needs it; whether it is gone."""
+
+        def remove(client: docker.APIClient) -> bool:
+            try:
+                client.remove_image(image, noprune=False)
+            except NotFound:
+                return True
+            except APIError as error:
+                if error.status_code == 409:
+                    return False
+                raise
+            return True
+
+        return await self._ask(remove)
+
+
+def _with_tag(image: str) -> str:
+    """A name with its tag or digest: without one, the daemon would pull every tag."""
+    return image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
+
+
+def _check(image: str, event: Mapping[str, Any]) -> None:
+    message = event.get("error")
+    if message is None:
+        return
+    if any(words in message for words in ("not found", "manifest unknown", "does not exist", "no matching manifest")):
+        raise BadTask("no_image", f"the image {image!r} cannot be pulled: {message}")
+    raise SandboxUnavailable(f"the image {image!r} could not be pulled: {message}", "pull_failed")
+
+
+def _only_file(archive: io.BytesIO, max_bytes: int) -> bytes | None:
+    try:
+        with tarfile.open(fileobj=archive) as members:
+            member = members.next()
+            if member is None or not member.isreg() or member.size > max_bytes:
+                return None
+            file = members.extractfile(member)
+            return None if file is None else file.read()
+    except tarfile.TarError:
+        return None

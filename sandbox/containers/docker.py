@@ -1,0 +1,453 @@
+"""Containers of tasks on a Docker daemon.
+
+    turn ──► base ──► create, start, give ──► run … run ──► fetch ──► removed
+
+A container has the labels of its owner and process (`sandbox.boxes.docker.owner`), so what a killed service left behind
+is removed by the next one. A container that the daemon cannot remove now is removed when it answers again.
+
+gVisor keeps what a container writes to itself, so a container in gVisor cannot become a base: there the setup runs in
+each container.
+"""
+
+import asyncio
+import contextlib
+import io
+import itertools
+import os
+import secrets
+import socket
+import struct
+import tarfile
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sandbox.base import SandboxUnavailable
+from sandbox.boxes.docker import owner as ownership
+from sandbox.boxes.docker.container import is_gvisor
+from sandbox.boxes.docker.fitness import check_daemon
+from sandbox.containers.base import (
+    EXCHANGE,
+    GIVEN,
+    MADE,
+    BadTask,
+    Container,
+    Containers,
+    Counters,
+    End,
+    Ended,
+    Files,
+    Task,
+    TaskLimits,
+    TaskRefused,
+)
+from sandbox.containers.daemon import GONE, USER_LABEL, Image, SlowDaemon, TaskDaemon
+from sandbox.containers.images import BASE_LABEL, ImageRules, Images, label_of
+from sandbox.containers.options import GIVER, options
+from sandbox.containers.turns import Turns
+
+_TICK_S: Final = 0.5
+"""Between looks at what a container uses."""
+_RETRY_S: Final = 5
+"""Between attempts to remove a container that the daemon could not remove."""
+_DRAIN_S: Final = 0.5
+"""For the rest of the output of a command that has ended, if a process that it left behind holds its end open."""
+_STREAM_HEAD: Final = struct.Struct("!B3xI")
+_GO_PANIC: Final = 2
+_KILLED: Final = 137
+_MB: Final = 1 << 20
+_MAX_SAID_CHARS: Final = 200
+
+
+class DockerContainers(Containers):
+    """Containers of the Docker daemon at `address`. It is asked for the first time when the first task comes.
+
+    Args:
+        slots: Containers at once.
+        memory_mb: Memory of all of them together; None: no limit.
+        cpus: CPUs of each.
+        runtime: The daemon's name for it; None is its default.
+        may_network: Whether tasks that ask for a network get the daemon's bridge.
+        owner: See `sandbox.boxes.docker.owner`; the default is the host's name.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        slots: int,
+        memory_mb: int | None = None,
+        cpus: float = 1.0,
+        disk_mb: int = 1 << 20,
+        runtime: str | None = None,
+        rules: ImageRules | None = None,
+        may_network: bool = False,
+        owner: str | None = None,
+    ) -> None:
+        self.counters = Counters()
+        self.slots = slots
+        self.owner = owner or ownership.default_owner()
+        self.is_gvisor = is_gvisor(runtime)
+        self._runtime = runtime
+        self._cpus = cpus
+        self._disk_mb = disk_mb
+        self._may_network = may_network
+        self._daemon = TaskDaemon(address, at_once=max(4, slots), patience_s=60)
+        self._slow = SlowDaemon(address, at_once=4)
+        self._turns = Turns(slots, memory_mb)
+        self.images = Images(self._daemon, self._slow, rules or ImageRules(), self.counters)
+        self._names = (f"rewardline-task-{os.getpid()}-{secrets.token_hex(3)}-{n}" for n in itertools.count(1))
+        self._unremoved: set[str] = set()
+        self._removals: set[asyncio.Task[None]] = set()
+        self._trying: asyncio.Task[None] | None = None
+        self._promised_mb = 0
+        self._disk: Path | None = None
+        self._opening = asyncio.Lock()
+        """Guards `_is_open`: the daemon is checked once, and nothing starts before that."""
+        self._is_open = False
+
+    @property
+    def waiting(self) -> int:
+        return self._turns.waiting
+
+    @property
+    def running(self) -> int:
+        return self._turns.running
+
+    @property
+    def pulling(self) -> int:
+        return self.images.pulling
+
+    async def stop(self) -> None:
+        if self._trying is not None:
+            self._trying.cancel()
+            await asyncio.wait([self._trying])
+        while self._removals:
+            await asyncio.wait(self._removals)
+        await self._remove_unremoved()
+        await self._daemon.close()
+        await self._slow.close()
+
+    async def base(self, task: Task) -> str:
+        return (await self._base(task)).id
+
+    @contextlib.asynccontextmanager
+    async def open(self, task: Task, files: Files) -> AsyncIterator[Container]:
+        base = await self._base(task)
+        self.images.begin_use(base.id)
+        try:
+            async with self._started(task, base, files) as container:
+                if self.is_gvisor:
+                    await _set_up(container, task)
+                yield container
+        finally:
+            self.images.end_use(base.id)
+
+    def _check_allowed(self, task: Task) -> None:
+        if task.network and not self._may_network:
+            raise TaskRefused(
+                "network_not_allowed", "the task wants a network; this server gives none (setting `repository_network`)"
+            )
+        if task.limits.disk_mb > self._disk_mb:
+            raise TaskRefused(
+                "too_much_disk",
+                f"the task wants to write {task.limits.disk_mb} MB; this server gives {self._disk_mb} MB",
+            )
+
+    async def _open_once(self) -> None:
+        async with self._opening:
+            if self._is_open:
+                return
+            info = await self._daemon.info()
+            check_daemon(info, self._runtime)
+            root = Path(info["DockerRootDir"])
+            is_here = info["Name"] == socket.gethostname() and await asyncio.to_thread(root.is_dir)
+            self._disk = root if is_here else None
+            await self._remove_left_behind()
+            self._is_open = True
+
+    async def _base(self, task: Task) -> Image:
+        self._check_allowed(task)
+        await self._open_once()
+        if self.is_gvisor:
+            return await self.images.image(task.image)
+        return await self.images.base(task, self._prepare)
+
+    async def _prepare(self, task: Task, image: Image) -> Image:
+        async with self._started(task, image, {}) as container:
+            await _set_up(container, task)
+            labels = {BASE_LABEL: label_of(task, image.id), USER_LABEL: image.user}
+            base = await self._slow.commit(container.name, labels)
+        found = await self._daemon.image(base)
+        if found is None:
+            raise SandboxUnavailable("an image of a task's setup was made, and is not there")
+        return found
+
+    @contextlib.asynccontextmanager
+    async def _started(self, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
+        """A container that runs, once it is its turn. It is gone after the block, however that ends."""
+        name = next(self._names)
+        async with self._turns.turn(task.limits.memory_mb):
+            with self._room(task.limits.disk_mb):
+                async with self._running(name, task, image, files) as container:
+                    yield container
+
+    @contextlib.asynccontextmanager
+    async def _running(self, name: str, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
+        starting = asyncio.ensure_future(self._start(name, task, image, files))
+        try:
+            await asyncio.shield(starting)
+            self.counters.started += 1
+            yield DockerContainer(self._daemon, name, task, image.user, self.counters, is_gvisor=self.is_gvisor)
+        finally:
+            await asyncio.shield(self._in_background(self._end(starting, name)))
+
+    async def _start(self, name: str, task: Task, image: Image, files: Files) -> None:
+        container = options(
+            task,
+            image=image.id,
+            cpus=self._cpus,
+            labels=ownership.labels(self.owner),
+            runtime=self._runtime,
+            is_gvisor=self.is_gvisor,
+        )
+        await self._daemon.create(name, container, packed(files, with_folders=True), EXCHANGE)
+
+    async def _end(self, starting: asyncio.Future[None], name: str) -> None:
+        """Remove a container once the request that starts it is over: a removal before that would miss it."""
+        await asyncio.wait([starting])
+        failure = starting.exception()
+        await self._remove(name)
+        if isinstance(failure, SandboxUnavailable):
+            self._remove_later(name)  # the daemon may still be making what we stopped waiting for
+
+    @contextlib.contextmanager
+    def _room(self, disk_mb: int) -> Iterator[None]:
+        """Promise a container its room on the disk.
+
+        Raises:
+            SandboxUnavailable: there is not enough of it.
+        """
+        if self._disk is not None:
+            space = os.statvfs(self._disk)
+            free_mb = space.f_bavail * space.f_frsize // _MB
+            if free_mb - self._promised_mb < disk_mb:
+                raise SandboxUnavailable(
+                    f"the disk of the Docker daemon has {free_mb} MB left, of which other tasks may use "
+                    f"{self._promised_mb} MB; the task may write {disk_mb} MB",
+                    "no_space",
+                )
+        self._promised_mb += disk_mb
+        try:
+            yield
+        finally:
+            self._promised_mb -= disk_mb
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(work)
+        self._removals.add(task)
+        task.add_done_callback(self._removals.discard)
+        return task
+
+    async def _remove(self, name: str) -> None:
+        try:
+            await self._daemon.remove(name)
+        except SandboxUnavailable:
+            self._remove_later(name)
+        else:
+            self._unremoved.discard(name)
+            self.counters.removed += 1
+
+    def _remove_later(self, name: str) -> None:
+        self._unremoved.add(name)
+        if self._trying is None or self._trying.done():
+            self._trying = asyncio.create_task(self._keep_trying())
+
+    async def _keep_trying(self) -> None:
+        """Try to remove what the daemon could not remove, until it is gone."""
+        while self._unremoved:
+            await asyncio.sleep(_RETRY_S)
+            await self._remove_unremoved()
+
+    async def _remove_left_behind(self) -> None:
+        found = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
+        for container, labels in found.items():
+            if ownership.is_left_behind(labels):
+                await self._remove(container)
+                self.counters.killed_left_behind += 1
+
+    async def _remove_unremoved(self) -> None:
+        for name in list(self._unremoved):
+            await self._remove(name)
+
+
+class DockerContainer(Container):
+    """One container of a task."""
+
+    def __init__(
+        self, daemon: TaskDaemon, name: str, task: Task, user: str, counters: Counters, *, is_gvisor: bool
+    ) -> None:
+        self.name = name
+        self._user = user
+        self._daemon = daemon
+        self._task = task
+        self._counters = counters
+        self._is_gvisor = is_gvisor
+
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+        ended = await self._run(command, limits or self._task.limits)
+        self._counters.ends[ended.end] = self._counters.ends.get(ended.end, 0) + 1
+        return ended
+
+    async def give(self, files: Files) -> None:
+        await self._daemon.put(self.name, EXCHANGE, packed(files, with_folders=False))
+
+    async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
+        return await self._daemon.get(self.name, f"{MADE}/{name}", max_bytes)
+
+    async def _run(self, command: Sequence[str], limits: TaskLimits) -> Ended:
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        execution, connection = await self._begin(command)
+        output = _Output(limits.output_bytes)
+        reading = asyncio.ensure_future(_read(connection, output))
+        cpu_s = 0.0
+        try:
+            while True:
+                await asyncio.wait([reading], timeout=_TICK_S)
+                exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_full)
+                wall_s = clock() - started
+                usage = await self._daemon.usage(self.name, with_disk=exit_code is None)
+                cpu_s = usage.cpu_s if usage is not None and usage.cpu_s else cpu_s
+                if output.is_full:
+                    return Ended(End.OUTPUT_LIMIT, None, output.content, cpu_s, wall_s)
+                if exit_code is not None:
+                    await asyncio.wait([reading], timeout=_DRAIN_S)
+                    end = await self._end(exit_code)
+                    return Ended(end, exit_code if end is End.EXITED else None, output.content, cpu_s, wall_s)
+                if cpu_s > limits.cpu_s or wall_s > limits.wall_s:
+                    return Ended(End.TIME_LIMIT, None, output.content, cpu_s, wall_s)
+                if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
+                    return Ended(End.DISK_LIMIT, None, output.content, cpu_s, wall_s)
+                if reading.done():
+                    await asyncio.sleep(_TICK_S)
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+            connection.close()
+
+    async def _begin(self, command: Sequence[str]) -> tuple[str, socket.socket]:
+        """Start a command. Who stops waiting for it leaves no connection open."""
+        beginning = asyncio.ensure_future(
+            self._daemon.begin(self.name, command, user=self._user, folder=self._task.workdir)
+        )
+        try:
+            return await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            beginning.add_done_callback(_close)
+            raise
+
+    async def _exit_code(self, execution: str, *, patiently: bool) -> int | None:
+        """The exit code of a command. The daemon may know of the end a little later than its output is over."""
+        for pause_s in (0.01, 0.02, 0.05, 0.1, 0.2) if patiently else ():
+            code = await self._daemon.exit_code(execution)
+            if code is not None:
+                return code
+            await asyncio.sleep(pause_s)
+        return await self._daemon.exit_code(execution)
+
+    async def _end(self, exit_code: int) -> End:
+        """How a command ended that is over.
+
+        Raises:
+            SandboxUnavailable: its container ended, and not for want of memory.
+        """
+        state = await self._daemon.state(self.name)
+        was_killed_for_memory = bool(state.get("OOMKilled"))
+        if state.get("Running") and exit_code != GONE:
+            return End.MEMORY_LIMIT if was_killed_for_memory and exit_code == _KILLED else End.EXITED
+        # gVisor's kernel is an ordinary program: it exits with 2 when it can get no more threads or memory.
+        if was_killed_for_memory or (self._is_gvisor and state.get("ExitCode") == _GO_PANIC):
+            return End.MEMORY_LIMIT
+        raise SandboxUnavailable(
+            f"the container {self.name} ended: {state.get('Error') or 'it was killed'}", "box_died"
+        )
+
+
+def _close(beginning: "asyncio.Future[tuple[str, socket.socket]]") -> None:
+    if not beginning.cancelled() and beginning.exception() is None:
+        beginning.result()[1].close()
+
+
+class _Output:
+    """What a command wrote, up to a limit."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._content = bytearray()
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._content) > self._max_bytes
+
+    @property
+    def content(self) -> bytes:
+        return bytes(self._content[: self._max_bytes])
+
+    def add(self, piece: bytes) -> None:
+        self._content += piece
+
+
+async def _read(connection: socket.socket, output: _Output) -> None:
+    """Read a stream in Docker's attach format until it ends or the output is full."""
+    loop = asyncio.get_running_loop()
+    buffer = bytearray()
+    with contextlib.suppress(OSError):
+        while not output.is_full:
+            piece = await loop.sock_recv(connection, 1 << 16)
+            if not piece:
+                return
+            buffer += piece
+            while len(buffer) >= _STREAM_HEAD.size:
+                _, length = _STREAM_HEAD.unpack_from(buffer)
+                end = _STREAM_HEAD.size + length
+                if len(buffer) < end:
+                    break
+                output.add(bytes(buffer[_STREAM_HEAD.size : end]))
+                del buffer[:end]
+
+
+async def _set_up(container: Container, task: Task) -> None:
+    """Run the setup of a task.
+
+    Raises:
+        BadTask: a command of it fails.
+    """
+    for command in task.setup:
+        ended = await container.run(["sh", "-c", command])
+        if ended.end is not End.EXITED or ended.exit_code != 0:
+            how = f"exits with {ended.exit_code}" if ended.end is End.EXITED else f"meets its {ended.end}"
+            said = ended.output[-_MAX_SAID_CHARS:].decode(errors="replace").strip()
+            raise BadTask("setup_fails", f"the setup command {command[:_MAX_SAID_CHARS]!r} {how}: {said}")
+
+
+def packed(files: Files, *, with_folders: bool) -> bytes:
+    """A tar of files below `EXCHANGE`. With folders it also makes `GIVEN` and `MADE`."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as members:
+        if with_folders:
+            members.addfile(_member(GIVEN.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o755))
+            members.addfile(_member(MADE.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o1777))
+        for path, content in files.items():
+            member = _member(path, tarfile.REGTYPE, 0o755 if path.startswith("given/") else 0o666)
+            member.size = len(content)
+            members.addfile(member, io.BytesIO(content))
+    return archive.getvalue()
+
+
+def _member(path: str, kind: bytes, mode: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(path)
+    member.type = kind
+    member.mode = mode
+    member.uid = member.gid = GIVER
+    return member

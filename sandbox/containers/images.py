@@ -1,0 +1,170 @@
+"""The images of tasks: pulled once however many want them, prepared once, and removed when they take too much room.
+
+    image ──pull, if allowed──► image of the daemon ──setup──► base, an image of ours with a label
+
+A base belongs to one image, working directory, environment and setup. It outlives the service, which finds it again by
+its label. Images that were here before are the operator's: only pulled ones and bases are ever removed.
+"""
+
+import asyncio
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from sandbox.base import SandboxUnavailable
+from sandbox.containers.base import BadTask, Counters, Task, TaskRefused
+from sandbox.containers.daemon import Image, SlowDaemon, TaskDaemon
+from sandbox.containers.single_flight import SingleFlight
+
+BASE_LABEL: Final = "rewardline.base"
+
+Prepare = Callable[[Task, Image], Awaitable[Image]]
+"""Runs the setup of a task in a container of an image, and commits it with the label that `label_of` says."""
+
+
+class _NobodyWaits(Exception):
+    """Stops a pull."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRules:
+    """What an operator allows."""
+
+    may_pull: bool = False
+    allowed: Sequence[str] = ("*",)
+    """Patterns of names of images, with `*` and `?`."""
+    keep_mb: int = 100_000
+    """Room for images that were pulled or prepared here."""
+
+
+class Images:
+    """The images of one daemon."""
+
+    def __init__(self, quick: TaskDaemon, slow: SlowDaemon, rules: ImageRules, counters: Counters) -> None:
+        self._quick = quick
+        self._slow = slow
+        self._rules = rules
+        self._counters = counters
+        self._pulls: SingleFlight[str, Image] = SingleFlight()
+        self._preparations: SingleFlight[str, Image] = SingleFlight()
+        self._ours: OrderedDict[str, int] = OrderedDict()
+        """Bytes of each image that we may remove, the one that was used longest ago first."""
+        self._in_use: dict[str, int] = {}
+
+    @property
+    def pulling(self) -> int:
+        return len(self._pulls)
+
+    @property
+    def kept_bytes(self) -> int:
+        return sum(self._ours.values())
+
+    async def image(self, name: str) -> Image:
+        """An image by its name, pulled if it is not here.
+
+        Raises:
+            BadTask: there is none, or it is not allowed.
+        """
+        if not any(fnmatchcase(name, pattern) for pattern in self._rules.allowed):
+            raise TaskRefused("image_not_allowed", f"this server runs no tasks in the image {name!r}")
+        found = await self._quick.image(name)
+        if found is None:
+            if not self._rules.may_pull:
+                raise SandboxUnavailable(
+                    f"the Docker daemon has no image {name!r}, and this server pulls none (setting `repository_pull`)",
+                    "no_image",
+                )
+            found = await self._pulls.do(name, lambda: self._pull(name))
+        self._note_use(found.id)
+        return found
+
+    async def base(self, task: Task, prepare: Prepare) -> Image:
+        """The image that containers of a task start from.
+
+        Raises:
+            BadTask: there is no such image, or its setup fails.
+        """
+        image = await self.image(task.image)
+        if not task.setup:
+            return image
+        label = label_of(task, image.id)
+        known = await self._quick.images(f"{BASE_LABEL}={label}")
+        base = known[0] if known else await self._preparations.do(label, lambda: self._make(task, image, prepare))
+        self._ours[base.id] = max(base.size_bytes - image.size_bytes, 0)
+        self._note_use(base.id)
+        return base
+
+    def begin_use(self, image: str) -> None:
+        """Keep an image until `end_use`."""
+        self._in_use[image] = self._in_use.get(image, 0) + 1
+
+    def end_use(self, image: str) -> None:
+        self._in_use[image] -= 1
+        if not self._in_use[image]:
+            del self._in_use[image]
+
+    async def evict(self) -> None:
+        """Remove images of ours, the one that was used longest ago first, until the others fit."""
+        for image in list(self._ours):
+            if self.kept_bytes <= self._rules.keep_mb * 1_000_000:
+                return
+            if image not in self._in_use and await self._slow.remove_image(image):
+                self._ours.pop(image, None)
+                self._counters.images_evicted += 1
+
+    async def _pull(self, name: str) -> Image:
+        nobody_waits = threading.Event()
+
+        def count(piece_bytes: int) -> None:
+            if nobody_waits.is_set():
+                raise _NobodyWaits
+            self._counters.pulled_bytes += piece_bytes
+
+        try:
+            await self._slow.pull(name, count)
+        except asyncio.CancelledError:
+            nobody_waits.set()
+            raise
+        except (BadTask, SandboxUnavailable):
+            self._counters.pulls_failed += 1
+            raise
+        found = await self._quick.image(name)
+        if found is None:
+            raise SandboxUnavailable(f"the image {name!r} was pulled, and is not there", "pull_failed")
+        self._counters.images_pulled += 1
+        self._ours[found.id] = found.size_bytes
+        await self._evict_others(found.id)
+        return found
+
+    async def _make(self, task: Task, image: Image, prepare: Prepare) -> Image:
+        self.begin_use(image.id)
+        try:
+            base = await prepare(task, image)
+        finally:
+            self.end_use(image.id)
+        self._counters.bases_made += 1
+        self._ours[base.id] = max(base.size_bytes - image.size_bytes, 0)
+        await self._evict_others(base.id)
+        return base
+
+    async def _evict_others(self, image: str) -> None:
+        self.begin_use(image)
+        try:
+            await self.evict()
+        finally:
+            self.end_use(image)
+
+    def _note_use(self, image: str) -> None:
+        if image in self._ours:
+            self._ours.move_to_end(image)
+
+
+def label_of(task: Task, image: str) -> str:
+    """What is prepared for a task in an image, as a digest."""
+    what = [image, task.workdir, list(task.setup), sorted(task.environment.items()), task.network]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()

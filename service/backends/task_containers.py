@@ -1,0 +1,55 @@
+"""The containers of tasks that bring their own image, made from the settings, and their counts."""
+
+from functools import partial
+
+from sandbox.containers import Containers, NoContainers
+from sandbox.containers.docker import DockerContainers
+from sandbox.containers.images import ImageRules
+from service.observe.metrics import Metrics
+from service.settings import Settings
+
+
+def make(settings: Settings) -> Containers:
+    """The containers that the settings allow. Nothing is asked of a daemon before the first task."""
+    if not settings.repository_slots:
+        return NoContainers()
+    return DockerContainers(
+        settings.repository_docker_host or settings.docker_host,
+        slots=settings.repository_slots,
+        memory_mb=settings.repository_memory_mb,
+        cpus=settings.repository_cpus,
+        disk_mb=settings.repository_disk_mb,
+        runtime=settings.repository_runtime or settings.docker_runtime,
+        rules=ImageRules(settings.repository_pull, tuple(settings.repository_images), settings.repository_images_mb),
+        may_network=settings.repository_network,
+    )
+
+
+def publish(containers: Containers, metrics: Metrics) -> None:
+    """Publish the counts of the containers as metrics."""
+    metrics.watch("task_slots", "Containers of tasks that may run at once", lambda: containers.slots)
+    metrics.watch("tasks_running", "Tasks that have a container", lambda: containers.running)
+    metrics.watch("tasks_waiting", "Tasks waiting for a container", lambda: containers.waiting)
+    metrics.watch("task_images_pulling", "Images of tasks that are being pulled", lambda: containers.pulling)
+    for name, about in (
+        ("started", "Containers of tasks started"),
+        ("removed", "Containers of tasks removed"),
+        ("killed_left_behind", "Containers of tasks that killed services left behind, removed"),
+        ("bases_made", "Images made of the setup of a task"),
+        ("images_pulled", "Images of tasks pulled"),
+        ("pulls_failed", "Images of tasks that could not be pulled"),
+        ("pulled_bytes", "Bytes of images pulled"),
+        ("images_evicted", "Images of tasks removed for want of room"),
+    ):
+        metrics.watch_total(f"task_{name}", about, partial(_counted, containers, name))
+    metrics.watch_totals(
+        "task_commands", "Commands in containers of tasks, by how they ended", lambda: _ends(containers), "end"
+    )
+
+
+def _counted(containers: Containers, name: str) -> float:
+    return float(getattr(containers.counters, name))
+
+
+def _ends(containers: Containers) -> dict[str, float]:
+    return {end: float(count) for end, count in containers.counters.ends.items()}

@@ -1,0 +1,243 @@
+"""Containers of tasks on a real daemon: what they are allowed, and that none is left, whatever happens."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import docker
+import pytest
+
+from sandbox.base import SandboxUnavailable
+from sandbox.boxes.docker.owner import OWNER_LABEL, PROCESS_LABEL
+from sandbox.containers import BadTask, End, Task, TaskLimits, TaskRefused
+from sandbox.containers.docker import DockerContainers
+from sandbox.containers.images import BASE_LABEL, ImageRules
+from tests.dockerd import DockerDaemon
+from tests.sandbox.containers import containers_of
+from tests.task_images import TOOLS_IMAGE, ensure_tools_image
+from tests.waiting import until
+
+LIMITS = TaskLimits(cpu_s=60, wall_s=600, memory_mb=256, disk_mb=32, processes=64)
+TASK = Task(TOOLS_IMAGE, "/root", limits=LIMITS)
+
+
+@pytest.fixture(scope="module")
+def client(docker_address: str) -> Iterator[docker.APIClient]:
+    with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
+        ensure_tools_image(client)
+        yield client
+
+
+@pytest.fixture(params=["runc", "runsc"])
+async def containers(
+    request: pytest.FixtureRequest, docker_address: str, client: docker.APIClient
+) -> AsyncIterator[DockerContainers]:
+    if request.param not in client.info()["Runtimes"]:
+        pytest.skip(f"the Docker daemon has no runtime {request.param}")
+    containers = DockerContainers(docker_address, slots=2, runtime=request.param, owner="container-tests", disk_mb=64)
+    yield containers
+    await containers.stop()
+    assert containers_of(client, "container-tests") == []
+    assert containers.running == containers.waiting == 0
+
+
+async def shell(containers: DockerContainers, script: str, task: Task = TASK) -> tuple[End, int | None, str]:
+    async with containers.open(task, {"given/hello": b"hello", "made/note": b"note"}) as container:
+        ended = await container.run(["sh", "-c", script])
+        return ended.end, ended.exit_code, ended.output.decode(errors="replace")
+
+
+async def test_a_command_runs_without_any_privilege(containers: DockerContainers) -> None:
+    script = "cat /rewardline/given/hello; grep CapEff /proc/self/status; (echo x > /rewardline/given/hello) 2>/dev/null || echo kept; exit 3"
+    assert await shell(containers, script) == (End.EXITED, 3, "helloCapEff:\t0000000000000000\nkept\n")
+
+
+async def test_files_come_and_go_while_it_runs(containers: DockerContainers) -> None:
+    async with containers.open(TASK, {}) as container:
+        await container.give({"given/late": b"late"})
+        ended = await container.run(["sh", "-c", "cat /rewardline/given/late; echo made > /rewardline/made/report"])
+        assert ended.output == b"late"
+        assert await container.fetch("report", max_bytes=100) == b"made\n"
+        assert await container.fetch("report", max_bytes=1) is None
+        assert await container.fetch("missing", max_bytes=100) is None
+        await container.run(["sh", "-c", "ln -s /etc/passwd /rewardline/made/link; mkdir /rewardline/made/folder"])
+        assert await container.fetch("folder", max_bytes=100) is None
+
+
+async def test_limits_end_a_command(containers: DockerContainers) -> None:
+    spinning = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(cpu_s=1, wall_s=600, memory_mb=256, disk_mb=32))
+    assert (await shell(containers, "while :; do :; done", spinning))[0] is End.TIME_LIMIT
+    flood = "while :; do head -c 1000000 /dev/zero; done"
+    talking = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(memory_mb=256, disk_mb=32, output_bytes=100_000))
+    end, _, said = await shell(containers, flood, talking)
+    assert (end, len(said)) == (End.OUTPUT_LIMIT, 100_000)
+
+
+@pytest.mark.repositories
+async def test_a_bomb_says_something_about_the_command(containers: DockerContainers) -> None:
+    """In gVisor it ends the whole container, and the daemon then forgets the command."""
+    task = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(cpu_s=5, wall_s=600, memory_mb=256, disk_mb=32))
+    for bomb in (
+        "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+        "x = [bytearray(1 << 20) for _ in range(4000)]",
+    ):
+        end, code, _ = await shell(containers, f"python3 -c '{bomb}'", task)
+        assert end in (End.MEMORY_LIMIT, End.TIME_LIMIT) or code == 137
+
+
+async def test_a_container_that_somebody_else_ends_is_no_verdict(
+    containers: DockerContainers, client: docker.APIClient
+) -> None:
+    running = asyncio.create_task(shell(containers, "sleep 3600"))
+    await until(lambda: containers.counters.started)
+    await asyncio.to_thread(client.kill, containers_of(client, "container-tests")[0])
+    with pytest.raises(SandboxUnavailable):
+        await running
+
+
+@pytest.mark.repositories
+async def test_a_full_disk_ends_a_command(containers: DockerContainers) -> None:
+    fill = "for n in $(seq 100); do dd if=/dev/zero of=f$n bs=1M count=4 2>/dev/null; done; while :; do :; done"
+    assert (await shell(containers, fill))[0] is End.DISK_LIMIT
+
+
+async def test_a_process_that_stays_behind_does_not_hold_a_command(containers: DockerContainers) -> None:
+    end, code, said = await shell(containers, "sleep 3600 & echo done")
+    assert (end, code, said) == (End.EXITED, 0, "done\n")
+
+
+async def test_what_is_not_allowed_is_refused(containers: DockerContainers) -> None:
+    for task, reason in (
+        (Task(TOOLS_IMAGE, "/root", limits=LIMITS, network=True), "network_not_allowed"),
+        (Task(TOOLS_IMAGE, "/root", limits=TaskLimits(disk_mb=65)), "too_much_disk"),
+    ):
+        with pytest.raises(TaskRefused) as caught:
+            await shell(containers, "true", task)
+        assert caught.value.reason == reason
+    with pytest.raises(SandboxUnavailable) as missing:
+        await shell(containers, "true", Task("nowhere:1", "/root", limits=LIMITS))
+    assert missing.value.reason == "no_image"
+
+
+async def test_who_stops_waiting_leaves_no_container(containers: DockerContainers, client: docker.APIClient) -> None:
+    """A caller may go at any moment: before the container is there, or while it works."""
+    early = asyncio.create_task(shell(containers, "sleep 3600"))
+    await until(lambda: containers.running)
+    early.cancel()
+    late = asyncio.create_task(shell(containers, "sleep 3600"))
+    await until(lambda: containers.counters.started)
+    late.cancel()
+    for task in (early, late):
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert containers.running == 0
+    await containers.stop()
+    assert containers_of(client, "container-tests") == []
+
+
+async def test_setup_is_done_once(docker_address: str, client: docker.APIClient) -> None:
+    task = Task(TOOLS_IMAGE, "/root", ("echo ready >> state",), limits=LIMITS)
+    first = DockerContainers(docker_address, slots=2, owner="setup-tests")
+    try:
+        found = await asyncio.gather(*(shell(first, "cat state", task) for _ in range(3)))
+        assert found == [(End.EXITED, 0, "ready\n")] * 3
+        assert first.counters.bases_made == 1
+        second = DockerContainers(docker_address, slots=2, owner="setup-tests")
+        assert await shell(second, "cat state", task) == (End.EXITED, 0, "ready\n")
+        assert second.counters.bases_made == 0
+        await second.stop()
+        with pytest.raises(BadTask, match="exits with 3: no compiler"):
+            await first.base(Task(TOOLS_IMAGE, "/root", ("echo no compiler; exit 3",), limits=LIMITS))
+    finally:
+        await first.stop()
+        for image in client.images(filters={"label": BASE_LABEL}, quiet=True):
+            client.remove_image(image, force=True)
+    assert containers_of(client, "setup-tests") == []
+
+
+async def test_images_of_ours_go_when_they_take_too_much_room(docker_address: str, client: docker.APIClient) -> None:
+    containers = DockerContainers(docker_address, slots=1, owner="evict-tests", rules=ImageRules(keep_mb=3))
+    write = "dd if=/dev/urandom of=big bs=1M count=2 2>/dev/null; echo {n} > state"
+    tasks = [Task(TOOLS_IMAGE, "/root", (write.format(n=n),), limits=LIMITS) for n in range(3)]
+    try:
+        for n, task in enumerate(tasks):
+            assert await shell(containers, "cat state", task) == (End.EXITED, 0, f"{n}\n")
+        assert containers.counters.images_evicted == 2
+        assert len(client.images(filters={"label": BASE_LABEL}, quiet=True)) == 1
+        assert client.images(TOOLS_IMAGE)  # the operator's own stays
+    finally:
+        await containers.stop()
+        for image in client.images(filters={"label": BASE_LABEL}, quiet=True):
+            client.remove_image(image, force=True)
+
+
+async def test_containers_of_a_killed_service_are_removed(docker_address: str, client: docker.APIClient) -> None:
+    labels = {OWNER_LABEL: "sweep-tests", PROCESS_LABEL: f"{os.getpid()}@1:gone"}
+    client.start(client.create_container(TOOLS_IMAGE, ["sleep", "3600"], labels=labels, network_disabled=True))
+    containers = DockerContainers(docker_address, slots=1, owner="sweep-tests")
+    await shell(containers, "true")
+    await containers.stop()
+    assert containers.counters.killed_left_behind == 1
+    assert containers_of(client, "sweep-tests") == []
+
+
+async def test_a_daemon_that_is_not_there_is_no_verdict(tmp_path: Path) -> None:
+    containers = DockerContainers(f"unix://{tmp_path}/docker.sock", slots=1)
+    with pytest.raises(SandboxUnavailable, match="does not answer"):
+        await shell(containers, "true")
+    await containers.stop()
+
+
+@pytest.mark.repositories
+async def test_a_daemon_that_is_killed_is_no_verdict_and_leaves_nothing(tmp_path: Path) -> None:
+    daemon = DockerDaemon(tmp_path / "data", tmp_path)
+    daemon.start()
+    try:
+        with closing(docker.APIClient(daemon.address, version="auto", timeout=300)) as client:
+            ensure_tools_image(client)
+        containers = DockerContainers(daemon.address, slots=1, owner="kill-tests")
+        running = asyncio.create_task(shell(containers, "sleep 3600"))
+        await until(lambda: containers.counters.started)
+        await asyncio.to_thread(daemon.stop)
+        with pytest.raises(SandboxUnavailable):
+            await running
+        await asyncio.to_thread(daemon.start)
+        assert await shell(containers, "echo again") == (End.EXITED, 0, "again\n")
+        await containers.stop()
+        with closing(docker.APIClient(daemon.address, version="auto", timeout=300)) as client:
+            assert containers_of(client, "kill-tests") == []
+    finally:
+        await asyncio.to_thread(daemon.stop)
+
+
+async def test_a_disk_without_room_is_no_verdict(docker_address: str, client: docker.APIClient) -> None:
+    space = os.statvfs(client.info()["DockerRootDir"])
+    free_mb = space.f_bavail * space.f_frsize >> 20
+    containers = DockerContainers(docker_address, slots=1, disk_mb=free_mb * 4)
+    with pytest.raises(SandboxUnavailable) as caught:
+        await shell(containers, "true", Task(TOOLS_IMAGE, "/root", limits=TaskLimits(disk_mb=free_mb * 2)))
+    assert caught.value.reason == "no_space"
+    await containers.stop()
+
+
+@pytest.mark.repositories
+async def test_a_hundred_tasks_leave_nothing(containers: DockerContainers, client: docker.APIClient) -> None:
+    """Some end by themselves, some by a limit, and some because nobody waits any more."""
+    volumes = len(client.volumes()["Volumes"] or [])
+
+    async def one(number: int) -> None:
+        work = asyncio.create_task(shell(containers, "exit 1" if number % 3 else "sleep 3600"))
+        if number % 3 == 0:
+            await until(lambda: work.done() or containers.running)
+            work.cancel()
+        await asyncio.wait([work])
+
+    for start in range(0, 100, 10):
+        async with asyncio.TaskGroup() as group:
+            for number in range(start, start + 10):
+                group.create_task(one(number))
+    await containers.stop()
+    assert containers_of(client, "container-tests") == []
+    assert len(client.volumes()["Volumes"] or []) <= volumes

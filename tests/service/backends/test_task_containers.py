@@ -1,0 +1,84 @@
+"""Repository tasks through the running service: verdicts, metrics, audits, and what is said when there is no daemon."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from service.backends.task_containers import make
+from service.dataset_audit.audit import audit
+from service.dataset_audit.rows import Columns, read
+from service.run.core import open_core
+from service.settings import Settings
+from tests.conftest import serving
+from tests.service.backends.test_programs import samples, score
+from tests.task_images import repository_image
+from tests.verifiers.repository.judge import FILES, FIX
+
+JSON = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def task(docker_address: str) -> JSON:
+    with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
+        image, commit = repository_image(client, FILES)
+    return {
+        "image": image,
+        "base_commit": commit,
+        "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
+        "fail_to_pass": ["tests/test_calc.py::test_add"],
+        "pass_to_pass": ["tests/test_calc.py::test_double"],
+        "memory_mb": 512,
+        "disk_mb": 64,
+    }
+
+
+def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_path: Path) -> None:
+    item = {"verifier": "repository", "reference": task}
+    with serving(tmp_path / "log.jsonl", sandbox="none", docker_host=docker_address) as served:
+        results = score(
+            served,
+            {**item, "response": FIX},
+            {**item, "response": FIX.replace("a + b", "b - a")},
+            {**item, "response": FIX, "reference": {**task, "image": "nowhere:1"}},
+            {**item, "response": FIX, "reference": {**task, "network": True}},
+            {**item, "response": FIX, "reference": {**task, "fail_to_pass": [], "pass_to_pass": []}},
+            deadline_s=600,
+        )
+        assert [(result["status"], result["score"], result["reason"]) for result in results] == [
+            ("ok", 1.0, "correct"),
+            ("ok", 0.0, "tests_failed"),
+            ("failed", None, "no_image"),
+            ("invalid", None, "network_not_allowed"),
+            ("invalid", None, "bad_reference"),
+        ]
+        counts = samples(served)
+        assert counts[("rewardline_task_started_total",)] == counts[("rewardline_task_removed_total",)] == 3
+        assert counts[("rewardline_tasks_running",)] == 0
+        assert counts[("rewardline_task_slots",)] == 2
+
+
+async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, task: JSON, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    tasks = [
+        {**task, "patch": FIX},
+        {**task, "patch": FIX.replace("a + b", "b - a")},
+        {**task, "patch": FIX, "fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
+    ]
+    rows.write_text("".join(json.dumps({"reference": each}) + "\n" for each in tasks))
+    async with open_core(Settings(sandbox="none", workers=1, docker_host=docker_address)) as core:
+        report = await audit(core.engine, read(rows, Columns(verifier="repository")), lambda report: None)
+    assert [(finding.row, finding.reason) for finding in report.findings] == [(2, "not_itself"), (3, "base_passes")]
+    assert report.own_answers == 3
+
+
+def test_a_service_without_slots_has_no_containers() -> None:
+    assert make(Settings(repository_slots=0)).slots == 0
+
+
+def test_images_are_named_with_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REWARDLINE_REPOSITORY_IMAGES", "swebench/*,example:1")
+    assert Settings().repository_images == ["swebench/*", "example:1"]

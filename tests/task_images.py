@@ -1,0 +1,141 @@
+"""An image for repository tasks, made of this machine's own Debian packages without a registry.
+
+It has a shell, coreutils, tar, git, patch and Debian's Python with pytest. Repositories are layers upon it.
+"""
+
+import hashlib
+import io
+import os
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import docker
+
+TOOLS_IMAGE: Final = "rewardline-test-tools"
+_PROGRAMS: Final = (
+    "sh", "bash", "git", "patch", "tar", "python3", "env", "cat", "cp", "ls", "mkdir", "mv", "rm", "ln", "chmod", "sleep",
+    "touch", "head", "tail", "dd", "grep", "sed", "sort", "id", "test", "true", "false", "timeout", "seq", "tr", "wc", "cut",
+    "diff", "find", "xargs", "dirname", "basename", "uname", "kill", "stat",
+)  # fmt: skip
+_PACKAGES: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+def ensure_tools_image(client: docker.APIClient) -> str:
+    """The tools image; it is made if this daemon has none."""
+    if not client.images(TOOLS_IMAGE):
+        with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+            with tarfile.open(fileobj=file, mode="w") as tree:
+                _add_tools(tree)
+            file.flush()
+            client.import_image(file.name, repository=TOOLS_IMAGE, tag="latest", changes=["ENV PATH=/usr/bin:/bin"])
+    return TOOLS_IMAGE
+
+
+def make_repository(files: Mapping[str, str], folder: Path, links: Mapping[str, str] | None = None) -> str:
+    """Make a git repository with one commit of these files and links; the commit's id, which is always the same."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    for path, target in (links or {}).items():
+        (folder / path).symlink_to(target)
+    who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in _WHO.items()}
+    environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": "/dev/null"}
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "The base"]):
+        subprocess.run(["git", *command], cwd=folder, env=environment, check=True)
+    return subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+_WHO: Final = {"NAME": "Ann", "EMAIL": "ann@example.org", "DATE": "2026-01-01T00:00:00Z"}
+
+
+def repository_image(
+    client: docker.APIClient,
+    files: Mapping[str, str],
+    *,
+    links: Mapping[str, str] | None = None,
+    workdir: str = "/testbed",
+) -> tuple[str, str]:
+    """An image with a repository of these files; its name and the commit."""
+    digest = hashlib.sha256(repr((sorted(files.items()), links, workdir)).encode()).hexdigest()[:16]
+    with tempfile.TemporaryDirectory() as folder:
+        commit = make_repository(files, Path(folder), links)
+        name = f"rewardline-test-repository:{digest}"
+        if not client.images(name):
+            layer = io.BytesIO()
+            with tarfile.open(fileobj=layer, mode="w") as tree:
+                tree.add(folder, workdir.lstrip("/"), filter=_as_root)
+            made = client.create_container(ensure_tools_image(client), ["true"], network_disabled=True)["Id"]
+            try:
+                client.put_archive(made, "/", layer.getvalue())
+                client.commit(made, repository="rewardline-test-repository", tag=digest)
+            finally:
+                client.remove_container(made, v=True)
+    return name, commit
+
+
+def _add_tools(tree: tarfile.TarFile) -> None:
+    added: set[str] = set()
+
+    def add(path: str, name: str | None = None) -> None:
+        name = name or path
+        if name not in added:
+            added.add(name)
+            tree.add(os.path.realpath(path), name.lstrip("/"), recursive=False, filter=_as_root)
+
+    for folder, mode in (("tmp", 0o1777), ("root", 0o700), ("etc", 0o755), ("dev", 0o755), ("proc", 0o755)):
+        member = tarfile.TarInfo(folder)
+        member.type, member.mode = tarfile.DIRTYPE, mode
+        tree.addfile(member)
+    for name, text in (("etc/passwd", "root:x:0:0:root:/root:/bin/sh\n"), ("etc/group", "root:x:0:\n")):
+        member = tarfile.TarInfo(name)
+        member.size = len(text)
+        tree.addfile(member, io.BytesIO(text.encode()))
+    link = tarfile.TarInfo("bin")
+    link.type, link.linkname = tarfile.SYMTYPE, "usr/bin"
+    tree.addfile(link)
+    for program in _PROGRAMS:
+        path = f"/usr/bin/{program}"
+        add(path)
+        for needed in _libraries([path]):
+            add(needed)
+    python = "/usr/bin/python3"
+    asked = "import sysconfig; print(sysconfig.get_path('stdlib'))"
+    library = Path(
+        subprocess.run([python, "-I", "-c", asked], check=True, capture_output=True, text=True).stdout.strip()
+    )
+    for file in _files(library):
+        add(str(file))
+    for needed in _libraries([str(path) for path in library.glob("lib-dynload/*.so")]):
+        add(needed)
+    packages = Path(docker.__file__).parents[1]
+    add(str(packages / "py.py"), str(library / "py.py"))
+    distributions = [path for path in packages.glob("*.dist-info") if path.name.partition("-")[0] in _PACKAGES]
+    for package in (*(packages / name for name in _PACKAGES), *distributions):
+        for file in _files(package):
+            add(str(file), str(library / file.relative_to(packages)))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    skipped = {"__pycache__", "test", "tests", "idlelib", "tkinter", "config-3.11-x86_64-linux-gnu", "ensurepip"}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not skipped & set(path.relative_to(folder).parts):
+            yield path
+
+
+def _libraries(programs: Sequence[str]) -> set[str]:
+    said = subprocess.run(["ldd", *programs], check=False, capture_output=True, text=True).stdout
+    return {
+        word for line in said.splitlines() for word in line.split() if word.startswith("/") and not word.endswith(":")
+    }
+
+
+def _as_root(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = "root"
+    return member

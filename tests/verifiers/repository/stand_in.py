@@ -1,0 +1,83 @@
+"""Containers for the examples of the verifier `repository` where no Docker daemon is: folders of this machine.
+
+Whatever runs in them is ours: the examples, and texts that are no patch.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sandbox.containers.base import EXCHANGE, Container, Containers, Counters, End, Ended, Files, Task, TaskLimits
+from tests.task_images import make_repository
+
+_EXAMPLE = {"total.py": "def total(numbers):\n    return sum(numbers[1:])\n"}
+
+
+class Folders(Containers):
+    """Each container is a folder with the repository of the examples."""
+
+    def __init__(self) -> None:
+        self.counters = Counters()
+        self.slots = 1
+
+    @property
+    def waiting(self) -> int:
+        return 0
+
+    @property
+    def running(self) -> int:
+        return 0
+
+    @property
+    def pulling(self) -> int:
+        return 0
+
+    async def base(self, task: Task) -> str:
+        return task.image
+
+    @asynccontextmanager
+    async def open(self, task: Task, files: Files) -> AsyncIterator[Container]:
+        folder = Path(tempfile.mkdtemp())
+        try:
+            container = Folder(folder)
+            (folder / "given").mkdir()
+            (folder / "made").mkdir()
+            await container.give(files)
+            await asyncio.to_thread(make_repository, _EXAMPLE, folder / "testbed")
+            yield container
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder)
+
+    async def stop(self) -> None:
+        return
+
+
+class Folder(Container):
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+        process = await asyncio.create_subprocess_exec(
+            *[part.replace(EXCHANGE, str(self._folder)) for part in command],
+            cwd=self._folder / "testbed",
+            env={"PATH": f"{Path(sys.executable).parent}:{os.defpath}", "HOME": str(self._folder)},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        return Ended(End.EXITED, process.returncode, output, 0.0, 0.0)
+
+    async def give(self, files: Files) -> None:
+        for path, content in files.items():
+            (self._folder / path).write_bytes(content.replace(EXCHANGE.encode(), str(self._folder).encode()))
+
+    async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
+        try:
+            return (self._folder / "made" / name).read_bytes()
+        except OSError:
+            return None

@@ -1,0 +1,251 @@
+"""Each format is read as its framework writes it, and a report that something else wrote is no report."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.containers.base import EXCHANGE
+from tests.tables import table
+from verifiers.base import InvalidItem
+from verifiers.repository.reports import FORMATS, State, UnreadableReport, plan, pytest_plugin, states
+from verifiers.repository.reports.state import ForgedReport
+
+JUNIT = """<?xml version="1.0" encoding="utf-8"?>
+<testsuites><testsuite name="s">
+<testcase classname="a.B" name="right"/><testcase classname="a.B" name="wrong"><failure message="x">y</failure></testcase>
+<testcase name="skips"><skipped/></testcase><testcase classname="a" name="breaks"><error/></testcase>
+</testsuite></testsuites>"""
+GO = [
+    {"Action": "run", "Package": "p", "Test": "TestA"},
+    {"Action": "pass", "Package": "p", "Test": "TestA", "Elapsed": 0},
+    {"Action": "fail", "Package": "p", "Test": "TestB/sub", "Elapsed": 0},
+    {"Action": "skip", "Package": "p", "Test": "TestC", "Elapsed": 0},
+    {"Action": "fail", "Package": "p", "Elapsed": 0.1},
+]
+CARGO = """running 4 tests
+test tests::adds ... ok
+test tests::subtracts ... FAILED
+test tests::slow ... ignored
+test tests::panics - should panic ... ok
+
+failures:
+"""
+TAP = """TAP version 13
+# Subtest: adds
+ok 1 - adds
+not ok 2 - subtracts
+  ---
+  duration_ms: 1
+  ...
+ok 3 - later # SKIP not now
+    ok 1 - inner
+1..3
+"""
+
+
+@table(
+    "log_format, log, expected",
+    [
+        (
+            "go",
+            "\n".join(map(json.dumps, GO)) + "\nFAIL\n",
+            {"p/TestA": "passed", "p/TestB/sub": "failed", "p/TestC": "skipped"},
+        ),
+        (
+            "cargo",
+            CARGO,
+            {
+                "tests::adds": "passed",
+                "tests::subtracts": "failed",
+                "tests::slow": "skipped",
+                "tests::panics": "passed",
+            },
+        ),
+        ("tap", TAP, {"adds": "passed", "subtracts": "failed", "later": "skipped", "inner": "passed"}),
+        ("cargo", "test a ... ok\ntest a ... FAILED\n", {"a": "failed"}),
+        ("cargo", "test a ... FAILED\ntest a ... ok\n", {"a": "failed"}),
+    ],
+)
+def test_outputs_are_read(log_format: str, log: str, expected: Mapping[str, str]) -> None:
+    assert states(log_format, {}, log.encode(), None) == expected
+
+
+def test_junit_is_read() -> None:
+    found = states("junit", {"path": "x.xml"}, b"", JUNIT.encode())
+    assert found == {"a.B.right": "passed", "a.B.wrong": "failed", "skips": "skipped", "a.breaks": "error"}
+
+
+@table(
+    "report",
+    [
+        None,
+        b"",
+        b"<testsuite><testcase",
+        b'<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>',
+        '<?xml version="1.0"?><!DOCTYPE x><testsuite/>'.encode("utf-16"),
+        b"<a>" * 1000 + b"</a>" * 1000,
+    ],
+)
+def test_hostile_junit_is_refused(report: bytes | None) -> None:
+    with pytest.raises(UnreadableReport):
+        states("junit", {"path": "x.xml"}, b"", report)
+
+
+def test_unittest_is_read_as_python_writes_it(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(
+        "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_right(self):\n        '''It has words.'''\n\n"
+        "    def test_wrong(self):\n        self.fail()\n\n    @unittest.skip('later')\n    def test_skip(self): pass\n\n"
+        "    def test_error(self):\n        raise ValueError\n\n    @unittest.expectedFailure\n    def test_known(self):\n"
+        "        self.fail()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", "-v"],
+        cwd=tmp_path,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    found = {name.partition(" ")[0]: state for name, state in states("unittest", {}, done.stdout, None).items()}
+    assert found == {
+        "test_right": "passed",
+        "test_wrong": "failed",
+        "test_skip": "skipped",
+        "test_error": "error",
+        "test_known": "passed",
+    }
+
+
+NONCE = "0123456789abcdef" * 4
+TESTS = """
+import pytest
+
+def test_right(): pass
+def test_wrong(): assert 0
+@pytest.mark.skip
+def test_skip(): pass
+@pytest.mark.xfail
+def test_known(): assert 0
+@pytest.fixture
+def broken(): raise ValueError
+def test_error(broken): pass
+@pytest.mark.parametrize("x", ["a b", 2])
+def test_many(x): assert x == 2
+class TestClass:
+    def test_inner(self): pass
+"""
+
+
+def run_pytest(folder: Path, tests: str) -> Mapping[str, State]:
+    """The states of tests in a real run of pytest with our plugin."""
+    planned = plan("pytest", {}, NONCE)
+    for name, content in planned.files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.replace(EXCHANGE.encode(), str(folder).encode()))
+    (folder / "test_it.py").write_text(tests)
+    environment = {name: value.replace(EXCHANGE, str(folder)) for name, value in planned.environment.items()}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        ".",
+        "-c",
+        "/dev/null",
+        "test_it.py",
+    ]
+    subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
+    assert planned.report is not None
+    report = folder / "made" / planned.report
+    return states("pytest", {"nonce": NONCE}, b"", report.read_bytes() if report.exists() else None)
+
+
+def test_pytest_reports(tmp_path: Path) -> None:
+    assert run_pytest(tmp_path, TESTS) == {
+        "test_it.py::test_right": "passed",
+        "test_it.py::test_wrong": "failed",
+        "test_it.py::test_skip": "skipped",
+        "test_it.py::test_known": "passed",
+        "test_it.py::test_error": "error",
+        "test_it.py::test_many[a b]": "failed",
+        "test_it.py::test_many[2]": "passed",
+        "test_it.py::TestClass::test_inner": "passed",
+    }
+
+
+def test_the_key_is_gone_before_judged_code_is_imported(tmp_path: Path) -> None:
+    search = """
+import os, pathlib, sys
+places = [str(sys.argv), str(dict(os.environ)), pathlib.Path("/proc/self/cmdline").read_text(),
+          pathlib.Path("/proc/self/environ").read_text()]
+places += [path.read_text(errors="replace") for path in pathlib.Path().rglob("*") if path.is_file()]
+key = "0123456789abcdef"
+found = [place for place in places if key * 2 in place]
+def test_search(): assert not found
+def test_wrong(): assert 0
+"""
+    assert run_pytest(tmp_path, search) == {
+        "test_it.py::test_search": "passed",
+        "test_it.py::test_wrong": "failed",
+    }
+
+
+@table(
+    "trick",
+    [
+        "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n",
+        "import _pytest.runner\n_pytest.runner.pytest_runtest_call = lambda item: None\n"
+        "import _pytest.python\n_pytest.python.pytest_pyfunc_call.__code__ = (lambda pyfuncitem: True).__code__\n",
+        "from _pytest.reports import TestReport\nmake = TestReport.from_item_and_call.__func__\n"
+        "def always(cls, item, call):\n    report = make(cls, item, call)\n    report.outcome = 'passed'\n    return report\n"
+        "TestReport.from_item_and_call = classmethod(always)\n",
+    ],
+)
+def test_a_runner_that_was_made_to_pass_everything_is_found(trick: str) -> None:
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - a table has no tmp_path of each row
+
+    with TemporaryDirectory() as folder, pytest.raises(ForgedReport):
+        run_pytest(Path(folder), f"{trick}\ndef test_wrong(): assert 0\n")
+
+
+@table(
+    "report",
+    [
+        b'["key", "a", "passed"]\n',
+        b"a passed\n",
+        json.dumps([NONCE, "a", "passed"]).encode() + b'\n["", "b", "passed"]\n',
+        json.dumps([NONCE, "", "forged"]).encode(),
+    ],
+)
+def test_lines_without_the_key_are_forged(report: bytes) -> None:
+    with pytest.raises(ForgedReport):
+        states("pytest", {"nonce": NONCE}, b"", report)
+
+
+def test_a_format_that_is_not_there_is_the_callers_mistake() -> None:
+    with pytest.raises(InvalidItem, match="there are"):
+        plan("grep", {}, NONCE)
+    with pytest.raises(InvalidItem, match="path"):
+        plan("junit", {}, NONCE)
+
+
+def test_the_plugin_has_the_places_that_are_filled_in() -> None:
+    assert (pytest_plugin._KEY_FILE, pytest_plugin._REPORT_FILE) == ("@KEY_FILE@", "@REPORT_FILE@")
+
+
+@given(log=st.binary(max_size=300), log_format=st.sampled_from(sorted(FORMATS)))
+def test_any_output_is_read_or_refused(log: bytes, log_format: str) -> None:
+    try:
+        found = states(log_format, {"nonce": NONCE, "path": "x"}, log, log)
+    except UnreadableReport:
+        return
+    assert set(found.values()) <= set(State)

@@ -1,0 +1,215 @@
+"""Verdicts on responses of every kind, honest and hostile, in real containers on runc and gVisor."""
+
+import base64
+import io
+import json
+import tarfile
+from typing import Any
+
+import pytest
+
+from tests.verifiers.repository.judge import FILES, FIX, Judge
+from tests.waiting import eventually
+from verifiers.base import Status
+
+SOURCE = FILES["calc/__init__.py"]
+RIGHT = SOURCE.replace("a - b", "a + b")
+
+
+def source(text: str) -> str:
+    return json.dumps({"files": {"calc/__init__.py": text}})
+
+
+def added(path: str, text: str) -> str:
+    """A response that adds one file and mends nothing."""
+    return json.dumps({"files": {path: text}})
+
+
+def tarred(path: str, text: str) -> str:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as members:
+        member = tarfile.TarInfo(path)
+        member.size = len(text)
+        members.addfile(member, io.BytesIO(text.encode()))
+    return json.dumps({"tar": base64.b64encode(archive.getvalue()).decode()})
+
+
+HONEST = [
+    ("a diff in the text", f"The sign is wrong.\n\n{FIX}", 1.0, "correct"),
+    ("a partial change", source(SOURCE.replace("a - b", "3")), 0.0, "tests_failed"),
+    ("a change that breaks another test", source(RIGHT.replace("2 * x", "x")), 0.0, "tests_broken"),
+    ("a patch that does not apply", FIX.replace("a - b", "a * b"), 0.0, "patch_failed"),
+]
+MORE_HONEST = [
+    ("a fence", f"Here.\n```diff\n{FIX}```\nDone.", 1.0, "correct"),
+    ("a tag", f"<think>a <patch></think><patch>\n{FIX}</patch>", 1.0, "correct"),
+    ("other lines around it", FIX.replace(" def add(a, b):", " def  add(a, b):"), 1.0, "correct"),
+    ("files", source(RIGHT), 1.0, "correct"),
+    ("a tar", tarred("testbed/calc/__init__.py", RIGHT), 1.0, "correct"),
+    ("nothing", "I do not know.", 0.0, "no_patch"),
+    ("a syntax error", source("def add(a, b:\n"), 0.0, "tests_failed"),
+]
+FORGER = """\
+import json, os
+names = ["tests/test_calc.py::test_add", "tests/test_calc.py::test_add_negative", "tests/test_calc.py::test_double"]
+with open("/rewardline/made/report", "a") as report:
+    for name in names:
+        report.write(json.dumps(["key", name, "passed"]) + "\\n")
+os._exit(0)
+"""
+LINK = """\
+diff --git a/data b/data
+new file mode 120000
+--- /dev/null
++++ b/data
+@@ -0,0 +1 @@
++../../etc
+\\ No newline at end of file
+"""
+HOSTILE = [
+    ("tests that are edited", added("tests/test_calc.py", "def test_add(): pass\n"), 0.0, "tests_failed"),
+    ("a conftest", added("conftest.py", "import os\nos._exit(0)\n"), 0.0, "tests_failed"),
+    ("a report that is forged", source(FORGER), 0.0, "forged"),
+    (
+        "tests that are made to pass",
+        source(f"import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n{SOURCE}"),
+        0.0,
+        "forged",
+    ),
+]
+MORE_HOSTILE = [
+    ("tests through a link", added("same/test_calc.py", "def test_add(): pass\n"), 0.0, "forbidden_path"),
+    (
+        "the first process is killed",
+        source(
+            f"import contextlib, os\nfor n in 9, 15, 2, 1:\n    with contextlib.suppress(OSError): os.kill(1, n)\n{SOURCE}"
+        ),
+        0.0,
+        "tests_failed",
+    ),
+    ("a conftest beside the tests", added("tests/conftest.py", "import os\nos._exit(0)\n"), 0.0, "tests_failed"),
+    ("a sitecustomize", added("sitecustomize.py", "import os\nos._exit(0)\n"), 0.0, "tests_failed"),
+    ("a runner of its own", added("pytest.py", "print('3 passed')\n"), 0.0, "tests_failed"),
+    ("a configuration", added("pytest.ini", "[pytest]\naddopts = --deselect tests\n"), 0.0, "tests_failed"),
+    ("a file in the place of the tests' folder", added("tests", "x\n"), 0.0, "patch_failed"),
+    ("an end with code 0", source(f"import os\nos._exit(0)\n{SOURCE}"), 0.0, "no_report"),
+    (
+        "a flood of output",
+        source(f"print('x' * 200)\nwhile True: print('passed' * 10_000)\n{SOURCE}"),
+        0.0,
+        "output_limit",
+    ),
+    (
+        "the scripts that we give",
+        source(f"open('/rewardline/given/tests.sh', 'w').write('exit 0')\n{RIGHT}"),
+        0.0,
+        "tests_failed",
+    ),
+    (
+        "a network",
+        source(f"import socket\nsocket.create_connection(('192.0.2.1', 80), 1)\n{RIGHT}"),
+        0.0,
+        "tests_failed",
+    ),
+    ("a path outside", FIX.replace("b/calc", "b/../calc").replace("a/calc", "a/../calc"), 0.0, "forbidden_path"),
+    ("a hook of git", added(".git/hooks/post-checkout", "exit 0\n"), 0.0, "forbidden_path"),
+    ("a link outside", LINK, 0.0, "forbidden_path"),
+    ("a tar that leads outside", tarred("x/../../y", ""), 0.0, "forbidden_path"),
+]
+
+
+def wrong_rows(judge: Judge, rows: list[tuple[str, str, float, str]]) -> list[str]:
+    wrong = []
+    for name, response, score, reason in rows:
+        verdict = judge.verdict(response)
+        if (verdict.status, verdict.score, verdict.reason) != (Status.OK, score, reason):
+            wrong.append(f"{name}: {verdict}")
+    return wrong
+
+
+def test_responses_get_what_they_earn(judge: Judge) -> None:
+    assert wrong_rows(judge, HONEST) == []
+
+
+def test_hostile_responses_earn_nothing(judge: Judge) -> None:
+    assert wrong_rows(judge, HOSTILE) == []
+
+
+@pytest.mark.repositories
+def test_all_forms_of_responses_are_read(judge: Judge) -> None:
+    assert wrong_rows(judge, MORE_HONEST) == []
+
+
+@pytest.mark.repositories
+def test_all_hostile_responses_earn_nothing(judge: Judge) -> None:
+    assert wrong_rows(judge, MORE_HOSTILE) == []
+
+
+@pytest.mark.repositories
+def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
+    spinning = judge.verdict(source(f"while True: pass\n{SOURCE}"), cpu_s=15.0)
+    assert (spinning.score, spinning.reason) == (0.0, "time_limit")
+    writing = "import os\nfor n in range(1000): open(str(n), 'wb').write(bytes(1 << 20))\nwhile True: pass\n"
+    written = judge.verdict(source(writing + SOURCE))
+    assert (written.score, written.reason) == (0.0, "disk_limit")
+    hungry = judge.verdict(source(f"x = [bytearray(1 << 20) for _ in range(4000)]\n{RIGHT}"))
+    assert (hungry.status, hungry.score) == (Status.OK, 0.0)
+    bomb = judge.verdict(
+        source(f"import os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n{RIGHT}"), cpu_s=15.0
+    )
+    assert (bomb.status, bomb.score) == (Status.OK, 0.0)
+
+
+def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
+    cases: dict[str, dict[str, Any]] = {
+        "wrong_base": {"base_commit": "0" * 40},
+        "bad_image": {"workdir": "/nowhere"},
+        "bad_test_patch": {"test_patch": FIX.replace("a - b", "a * b")},
+        "base_passes": {"fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
+        "base_fails": {"pass_to_pass": ["tests/test_calc.py::test_missing"]},
+        "setup_fails": {"setup": ["echo no compiler; exit 3"]},
+        "network_not_allowed": {"network": True},
+        "bad_reference": {"log_format": "grep"},
+    }
+    found = {reason: judge.verdict(FIX, **changes) for reason, changes in cases.items()}
+    assert {reason: (verdict.status, verdict.reason) for reason, verdict in found.items()} == {
+        reason: (Status.INVALID, reason) for reason in cases
+    }
+    missing = judge.verdict(FIX, image="nowhere:1")
+    assert (missing.status, missing.score, missing.reason) == (Status.FAILED, None, "no_image")
+
+
+def test_an_explanation_names_the_tests_before_and_after(judge: Judge) -> None:
+    verdict = judge.verdict(source(SOURCE.replace("a - b", "3")), explain=True, scoring="fraction")
+    assert (verdict.score, verdict.reason) == (0.5, "tests_failed")
+    assert verdict.detail["fail_to_pass"] == "1/2"
+    assert verdict.detail["tests"] == [
+        {"test": "tests/test_calc.py::test_add_negative", "before": "failed", "after": "failed"},
+        {"test": "tests/test_calc.py::test_add", "before": "failed", "after": "passed"},
+        {"test": "tests/test_calc.py::test_double", "before": "passed", "after": "passed"},
+    ]
+
+
+def test_the_reference_patch_is_the_own_answer(judge: Judge) -> None:
+    item = judge.item("", patch=FIX)
+    answer = judge.verifier.own_answer(item.params)
+    assert answer is not None
+    assert judge.verdict(answer, patch=FIX).score == 1.0
+
+
+def test_tests_come_after_the_response(judge: Judge) -> None:
+    """New tests of the reference replace what a response has put there."""
+    named = {"fail_to_pass": ["tests/test_new.py::test_new"], "pass_to_pass": []}
+    test = "from calc import add\n\n\ndef test_new():\n    assert add(2, 2) == 4\n"
+    command = {"test_command": "python3 -m pytest -q tests/test_new.py"}
+    brought: dict[str, Any] = {"test_files": {"tests/test_new.py": test}, **named, **command}
+    assert judge.verdict(added("tests/test_new.py", "def test_new(): pass\n"), **brought).score == 0.0
+    assert judge.verdict(FIX, **brought).score == 1.0
+
+
+def test_nothing_is_left(judge: Judge) -> None:
+    """A container that the daemon cannot remove at once is removed later."""
+    judge.verdict(FIX)
+    counters = judge.containers.counters
+    assert judge.containers.running == 0
+    eventually(lambda: counters.started <= counters.removed)

@@ -1,0 +1,183 @@
+"""Reads the change that a response makes: a diff, files, or a tar.
+
+text behind thinking ──► JSON object   {"files": {path: text or null}}, {"tar": base64}, {"patch": …}, {"model_patch": …}
+                     ──► <patch>…</patch>, the last one
+                     ──► fences tagged diff or patch; of two that change the same file, the later one counts
+                     ──► the diffs anywhere in the text
+"""
+
+import base64
+import binascii
+import io
+import re
+import tarfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from sandbox.workers import worker_function
+from verifiers.commitment import Think, final_segment
+from verifiers.repository.diffs import Broken, Cut, Forbidden, Section, check_path, sections
+
+MAX_CHANGE_BYTES: Final = 48_000_000
+"""A larger change is not applied: 0, `too_large`."""
+MAX_FILES: Final = 2000
+_TAG: Final = "<patch>"
+_END_TAG: Final = "</patch>"
+_FENCE: Final = re.compile(r"^[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b[^\n]*\n", re.M | re.I)
+
+
+class NoChange(Exception):
+    """The response has no change that could be applied. This is judged."""
+
+    def __init__(self, reason: str, message: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a response does to the repository."""
+
+    patch: str = ""
+    """A unified diff for `git apply`."""
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    """Content by path; None removes the file."""
+    paths: frozenset[str] = frozenset()
+    """Every file that is changed."""
+
+
+def read(response: str, think: Think, workdir: str) -> Change:
+    """The change of a response. Linear in its length.
+
+    Raises:
+        NoChange: there is none, or it cannot be used. The reasons: no_patch, truncated, patch_failed, forbidden_path,
+            too_large.
+    """
+    segment = final_segment(response, think)
+    if segment.reason != "found":
+        raise NoChange("truncated" if segment.reason == "truncated" else "no_patch")
+    text = response[segment.start : segment.end]
+    if len(text) > MAX_CHANGE_BYTES:
+        raise NoChange("too_large", f"the change has more than {MAX_CHANGE_BYTES} bytes")
+    try:
+        return _of_text(text, workdir)
+    except Cut as error:
+        raise NoChange("truncated", str(error)) from error
+    except Forbidden as error:
+        raise NoChange("forbidden_path", str(error)) from error
+    except Broken as error:
+        raise NoChange("patch_failed", str(error)) from error
+
+
+def _of_text(text: str, workdir: str) -> Change:
+    given = _json(text)
+    if given is not None:
+        return _of_json(given, workdir)
+    start = text.rfind(_TAG)
+    if start >= 0:
+        end = text.rfind(_END_TAG)
+        found = sections(text[start + len(_TAG) :], until_fence=True)
+        if end < start and not found:
+            raise NoChange("truncated", "the tag <patch> is not closed")
+        return _of_sections(found)
+    fences = list(_FENCE.finditer(text))
+    if not fences:
+        return _of_sections(sections(text))
+    by_paths: dict[frozenset[str], list[Section]] = {}
+    for fence in fences:
+        here: dict[frozenset[str], list[Section]] = {}
+        for section in sections(text[fence.end() :], until_fence=True):
+            here.setdefault(frozenset(section.paths), []).append(section)
+        by_paths |= here
+    return _of_sections([section for group in by_paths.values() for section in group])
+
+
+def _of_sections(found: Sequence[Section]) -> Change:
+    if not found:
+        raise NoChange("no_patch", "the response has no unified diff")
+    paths = frozenset(path for section in found for path in section.paths)
+    if len(paths) > MAX_FILES:
+        raise NoChange("too_large", f"the change has more than {MAX_FILES} files")
+    return Change("".join(section.text() for section in found), {}, paths)
+
+
+def _json(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is, alone or in a fence tagged json."""
+    bare = text.strip()
+    if bare.startswith("```json") and bare.endswith("```"):
+        bare = bare[7:-3].strip()
+    if not bare.startswith("{"):
+        return None
+    try:
+        given = msgspec.json.decode(bare)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
+
+
+def _of_json(given: Mapping[str, Any], workdir: str) -> Change:
+    for name in ("patch", "model_patch"):
+        if isinstance(given.get(name), str):
+            return _of_sections(sections(given[name]))
+    if isinstance(given.get("tar"), str):
+        return _of_files(_members(given["tar"], workdir))
+    files = given.get("files")
+    if not isinstance(files, dict) or not all(text is None or isinstance(text, str) for text in files.values()):
+        raise NoChange("no_patch", "the JSON object has no files, no tar and no patch")
+    return _of_files({path: None if text is None else text.encode(errors="replace") for path, text in files.items()})
+
+
+def _of_files(files: Mapping[str, bytes | None]) -> Change:
+    if not files:
+        raise NoChange("no_patch", "the response changes no file")
+    if len(files) > MAX_FILES or sum(len(content or b"") for content in files.values()) > MAX_CHANGE_BYTES:
+        raise NoChange("too_large", f"the change has more than {MAX_FILES} files or {MAX_CHANGE_BYTES} bytes")
+    for path in files:
+        check_path(path)
+    return Change("", files, frozenset(files))
+
+
+def _members(text: str, workdir: str) -> dict[str, bytes | None]:
+    """The regular files of a tar, plain or compressed by gzip, by path below the working directory. What belongs to git,
+    links and devices are left out.
+    """
+    try:
+        packed = base64.b64decode("".join(text.split()), validate=True)
+        plain = _decompressed(packed)
+        files: dict[str, bytes | None] = {}
+        with tarfile.open(fileobj=io.BytesIO(plain), mode="r:") as members:
+            for member in members:
+                path = member.name.lstrip("/").removeprefix("./").removeprefix(f"{workdir.strip('/')}/")
+                file = members.extractfile(member) if member.isreg() and ".git" not in path.split("/") else None
+                if file is not None:
+                    files[path] = file.read()
+                    if len(files) > MAX_FILES:
+                        break
+    except (binascii.Error, ValueError, tarfile.TarError, zlib.error, EOFError) as error:
+        raise NoChange("patch_failed", f"the tar cannot be read: {error}") from error
+    return files
+
+
+def _decompressed(packed: bytes) -> bytes:
+    if not packed.startswith(b"\x1f\x8b"):
+        return packed
+    stream = zlib.decompressobj(wbits=31)
+    plain = stream.decompress(packed, MAX_CHANGE_BYTES + (1 << 20))
+    if stream.unconsumed_tail:
+        raise NoChange("too_large", f"the tar has more than {MAX_CHANGE_BYTES} bytes")
+    return plain
+
+
+@worker_function
+def read_in_worker(payload: list[Any]) -> list[Any]:
+    """Run `read` in a worker: `[patch, files, paths, reason, message]`; the last two are empty if there is a change."""
+    response, think, workdir = payload
+    try:
+        change = read(response, think, workdir)
+    except NoChange as error:
+        return ["", {}, [], error.reason, str(error)]
+    return [change.patch, dict(change.files), sorted(change.paths), "", ""]

@@ -1,0 +1,303 @@
+"""Runs a task with and without a change, and says what the tests say.
+
+    base run   no change: the tests of `fail_to_pass` fail, those of `pass_to_pass` pass, or the task is `invalid`
+    run        the change applied, the tests restored, the tests run: their states are the verdict
+
+The base run of a task is made once and remembered. So a task whose tests cannot pass in its image, or pass anyhow, is
+never a score, whatever the response was.
+"""
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import blake3
+
+from sandbox.base import SandboxUnavailable
+from sandbox.containers import BadTask, Container, Containers, End, Ended, Task, TaskLimits
+from sandbox.containers.base import GIVEN, MADE
+from sandbox.containers.single_flight import SingleFlight
+from sandbox.workers import Exit as WorkerExit
+from sandbox.workers import Task as WorkerTask
+from sandbox.workers import Workers
+from verifiers.base import InvalidItem, Status, Unavailable, Verdict
+from verifiers.long_texts import INLINE_CHARS, ask_workers
+from verifiers.repository import reports
+from verifiers.repository.changes import Change
+from verifiers.repository.protection import Protection
+from verifiers.repository.reference import RepositoryReference
+from verifiers.repository.reports import ReportPlan, State
+from verifiers.repository.reports.formats import MAX_REPORT_BYTES, states_in_worker
+from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
+
+STATES: Final = WorkerTask(
+    "verifiers.repository.reports.formats", "states_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
+)
+_PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
+_MAX_KNOWN: Final = 4096
+_BROUGHT: Final = "report.xml"
+_SHOWN: Final = 20
+_SAID_CHARS: Final = 300
+
+_CANNOT_RUN: Final = (126, 127)
+_INVALID: Final = {
+    Exit.NO_GIT: ("bad_image", "the image has no git, which applies patches"),
+    Exit.NO_REPOSITORY: ("bad_image", "the working directory of the image is not the top of a checkout of git"),
+    Exit.OTHER_COMMIT: ("wrong_base", "the repository of the image is not built upon base_commit; it is at"),
+    Exit.TEST_PATCH_FAILED: ("bad_test_patch", "the test_patch does not apply:"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of the tests said."""
+
+    states: Mapping[str, State]
+    reason: str = ""
+    """Why the tests did not get to their end, or said nothing; empty if they did."""
+    message: str = ""
+    cpu_s: float = 0.0
+
+    def passes(self, test: str) -> bool:
+        return self.states.get(test) is State.PASSED
+
+    def keeps(self, test: str, before: "Run | None" = None) -> bool:
+        """Whether a test of `pass_to_pass` is as it should be. One that is skipped in this image stays skipped."""
+        was_skipped = before is None or before.states.get(test) is State.SKIPPED
+        return self.passes(test) or (was_skipped and self.states.get(test) is State.SKIPPED)
+
+
+class Judging:
+    """Judges changes in containers."""
+
+    def __init__(self, containers: Containers, workers: Workers) -> None:
+        self._containers = containers
+        self._workers = workers
+        self._base_runs: OrderedDict[bytes, Run | InvalidItem] = OrderedDict()
+        self._flights: SingleFlight[bytes, Run | InvalidItem] = SingleFlight()
+
+    async def verdict(self, reference: RepositoryReference, change: Change, *, explain: bool) -> Verdict:
+        """The verdict on a change.
+
+        Raises:
+            InvalidItem, Unavailable, SandboxUnavailable: it was not judged.
+        """
+        try:
+            before = await self.base_run(reference)
+            return _verdict(reference, before, await self._run(reference, change), explain=explain)
+        except BadTask as error:
+            raise InvalidItem(error.reason, str(error)) from error
+
+    async def base_run(self, reference: RepositoryReference) -> Run:
+        """The run without a change, of a task that can be judged.
+
+        Raises:
+            InvalidItem: the task cannot be judged.
+        """
+        image = await self._containers.base(_task(reference))
+        named = reference.model_dump_json(exclude={"patch", "scoring"})
+        key = blake3.blake3(f"{image}\n{named}".encode()).digest()
+        if key not in self._base_runs:
+            self._base_runs[key] = await self._flights.do(key, lambda: self._tried_base_run(reference))
+            if len(self._base_runs) > _MAX_KNOWN:
+                self._base_runs.popitem(last=False)
+        self._base_runs.move_to_end(key)
+        known = self._base_runs[key]
+        if isinstance(known, InvalidItem):
+            raise InvalidItem(known.reason, str(known))
+        return known
+
+    async def _tried_base_run(self, reference: RepositoryReference) -> Run | InvalidItem:
+        try:
+            return await self._checked_base_run(reference)
+        except InvalidItem as error:
+            return error
+
+    async def _checked_base_run(self, reference: RepositoryReference) -> Run:
+        run = await self._run(reference, Change())
+        if run.reason == End.TIME_LIMIT and run.cpu_s <= reference.cpu_s:
+            raise SandboxUnavailable(f"without a change the tests take more than {reference.wall_s:g} s", "too_slow")
+        if run.reason:
+            raise InvalidItem("base_fails", f"without a change the tests give no result: {run.reason}: {run.message}")
+        lost = [test for test in reference.pass_to_pass if not run.keeps(test)]
+        if lost:
+            raise InvalidItem(
+                "base_fails", f"without a change {len(lost)} of pass_to_pass do not pass: {_named(lost, run)}"
+            )
+        if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
+            raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
+        asked = {*reference.fail_to_pass, *reference.pass_to_pass}
+        return Run({test: state for test, state in run.states.items() if test in asked}, cpu_s=run.cpu_s)
+
+    async def _run(self, reference: RepositoryReference, change: Change) -> Run:
+        """Apply a change and run the tests.
+
+        Raises:
+            InvalidItem, BadTask, Unavailable, SandboxUnavailable: there is no result, and that is not the change's doing.
+        """
+        nonce = secrets.token_hex(32)
+        plan = reports.plan(reference.log_format, reference.log_options, nonce)
+        files = _given(reference, change, plan)
+        async with self._containers.open(_task(reference), files) as container:
+            prepared = await container.run(
+                ["sh", f"{GIVEN}/prepare.sh", reference.base_commit or ""], _PREPARATION_LIMITS
+            )
+            refusal = _refusal(prepared, has_change=bool(change.paths))
+            if refusal is not None:
+                return refusal
+            await container.give({name: content for name, content in plan.files.items() if name.startswith("made/")})
+            ended = await container.run(TESTS_COMMAND)
+            if ended.end is not End.EXITED:
+                return Run({}, str(ended.end), "", ended.cpu_s)
+            report = await _fetched(container, plan)
+        return await self._read(reference, nonce, ended, report)
+
+    async def _read(self, reference: RepositoryReference, nonce: str, ended: Ended, report: bytes | None) -> Run:
+        """What the tests reported.
+
+        Raises:
+            Unavailable: no worker could read it.
+        """
+        options = {**reference.log_options, "nonce": nonce}
+        payload = [reference.log_format, options, ended.output, report]
+        is_ours = reference.log_format != "swebench"
+        if is_ours and len(ended.output) + len(report or b"") <= INLINE_CHARS:
+            kind, message, states = states_in_worker(payload)
+        else:
+            (outcome,) = await ask_workers(self._workers, STATES, [payload])
+            if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
+                raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
+            if outcome.exit is not WorkerExit.OK:
+                return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
+            kind, message, states = outcome.value
+        if kind == "forged":
+            return Run({}, "forged", message, ended.cpu_s)
+        if not states:
+            said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+            return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
+        return Run({name: State(state) for name, state in states.items()}, cpu_s=ended.cpu_s)
+
+
+async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
+    """The report file of a run; None if there is none."""
+    if plan.workspace_report is not None:
+        copy = f'cat -- "$1" >{MADE}/{_BROUGHT}'
+        await container.run(["sh", "-c", copy, "sh", plan.workspace_report], _PREPARATION_LIMITS)
+        return await container.fetch(_BROUGHT, max_bytes=MAX_REPORT_BYTES)
+    return None if plan.report is None else await container.fetch(plan.report, max_bytes=MAX_REPORT_BYTES)
+
+
+def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
+    """The result if the change cannot be applied; None if it was. What went well without a change is the change's fault.
+
+    Raises:
+        InvalidItem: the task is at fault.
+        Unavailable: nobody is.
+    """
+    said = prepared.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    code = prepared.exit_code
+    is_slow = prepared.end is End.TIME_LIMIT and prepared.cpu_s <= _PREPARATION_LIMITS.cpu_s
+    if prepared.end is not End.EXITED and has_change and not is_slow:
+        return Run({}, str(prepared.end), "the change meets it while it is applied", prepared.cpu_s)
+    if prepared.end is not End.EXITED:
+        raise SandboxUnavailable(f"the repository could not be prepared: {prepared.end}", "preparation_failed")
+    if code == Exit.DONE:
+        return None
+    if code == Exit.PATCH_FAILED or (has_change and code == Exit.TEST_PATCH_FAILED):
+        return Run({}, "patch_failed", said)
+    if code == Exit.FORBIDDEN:
+        return Run({}, "forbidden_path", said)
+    if code in _CANNOT_RUN and not has_change:
+        raise InvalidItem("bad_image", f"the image cannot run sh in workdir: {said}")
+    known = {int(exit_code): found for exit_code, found in _INVALID.items()}.get(code or 0)
+    if known is not None:
+        raise InvalidItem(known[0], f"{known[1]} {said}".strip())
+    raise SandboxUnavailable(f"the repository could not be prepared ({code}): {said}", "preparation_failed")
+
+
+def _verdict(reference: RepositoryReference, before: Run, after: Run, *, explain: bool) -> Verdict:
+    detail: dict[str, Any] = {}
+    wanted, kept = reference.fail_to_pass, reference.pass_to_pass
+    fixed = sum(after.passes(test) for test in wanted)
+    broken = [test for test in kept if not after.keeps(test, before)]
+    if not after.reason:
+        detail = {
+            "fail_to_pass": f"{fixed}/{len(wanted)}",
+            "pass_to_pass": f"{len(kept) - len(broken)}/{len(kept)}",
+        }
+    elif after.message:
+        detail = {"message": after.message[:_SAID_CHARS]}
+    if explain:
+        detail["tests"] = _explained(before, after, (*wanted, *kept))
+        detail["cpu_s"] = round(after.cpu_s, 2)
+    if after.reason:
+        return Verdict.wrong(after.reason, **detail)
+    if fixed == len(wanted) and not broken:
+        return Verdict.correct(**detail)
+    if reference.scoring == "fraction" and not broken and fixed:
+        return Verdict(Status.OK, fixed / len(wanted), "tests_failed", None, detail)
+    return Verdict.wrong("tests_broken" if broken and fixed == len(wanted) else "tests_failed", **detail)
+
+
+def _explained(before: Run, after: Run, tests: Sequence[str]) -> list[dict[str, str]]:
+    """The tests, those first that did not pass, as far as a verdict has room for them."""
+    order = sorted(tests, key=after.passes)
+    return [
+        {
+            "test": test[:200],
+            "before": before.states.get(test, "missing"),
+            "after": after.states.get(test, "missing"),
+        }
+        for test in order[:_SHOWN]
+    ]
+
+
+def _named(tests: Sequence[str], run: Run) -> str:
+    return ", ".join(f"{test[:80]!r} ({run.states.get(test, 'missing')})" for test in tests[:3])
+
+
+def _task(reference: RepositoryReference) -> Task:
+    return Task(
+        image=reference.image,
+        workdir=reference.workdir,
+        setup=reference.setup,
+        environment=reference.environment,
+        limits=TaskLimits(reference.cpu_s, reference.wall_s, reference.memory_mb, reference.disk_mb),
+        network=reference.network,
+    )
+
+
+def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> dict[str, bytes]:
+    """The files of a run, by path below `sandbox.containers.base.EXCHANGE`."""
+    protection = Protection(reference)
+    protected = sorted(path for path in change.paths if protection.covers(path))
+    environment = {**reference.environment, **_joined(reference.environment, plan.environment)}
+    given: dict[str, bytes] = {
+        "prepare.sh": PREPARE.encode(),
+        "change.patch": change.patch.encode(errors="replace"),
+        "tests.patch": (reference.test_patch or "").encode(),
+        "paths": _lines(sorted(change.paths)),
+        "protected": _lines(protected),
+        "files": _lines(change.files),
+        "tests": _lines(reference.test_files),
+        "tests.sh": tests_script(reference.test_command, environment, plan.arguments).encode(),
+    }
+    given |= {f"file-{n}": content for n, content in enumerate(change.files.values(), 1) if content is not None}
+    given |= {f"test-{n}": text.encode() for n, text in enumerate(reference.test_files.values(), 1)}
+    files = {f"given/{name}": content for name, content in given.items()}
+    return files | {name: content for name, content in plan.files.items() if name.startswith("given/")}
+
+
+def _joined(own: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the plan, before what the task itself has there."""
+    separators = {"PYTHONPATH": ":", "PYTEST_ADDOPTS": " "}
+    return {
+        name: separators[name].join(filter(None, (value, own.get(name, "")))) if name in separators else value
+        for name, value in planned.items()
+    }
+
+
+def _lines(names: Any) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode(errors="replace")
