@@ -63,6 +63,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("Math-Verify", "docs/math-verify.md"),
             ("Proofs in Lean", "docs/lean.md"),
             ("Repository tasks", "docs/repository-tasks.md"),
+            ("Harbor tasks", "docs/harbor.md"),
         ),
     ),
     (

@@ -215,6 +215,12 @@ class Settings(BaseSettings):
     """Memory of all containers of repository tasks together. A task that wants more is `invalid`."""
     repository_disk_mb: PositiveInt = 16_384
     """The most that one task may write. A task that wants more is `invalid`."""
+    harbor_root: Path | None = None
+    """The folder below which the verifier `harbor` finds the tasks that references name by path. None: there are none,
+    and a reference brings its task as a tar."""
+    harbor_build: bool = False
+    """Whether images are built from the Dockerfiles of tasks below `harbor_root`. A build runs their commands under the
+    Docker daemon's own rules, with a network if `repository_network` allows it."""
     local_python: Path | None = None
     """The Python interpreter for programs in local boxes. Programs can import the packages that it has installed. None:
     the interpreter of the service."""

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
@@ -233,6 +234,8 @@ class Resources:
     contract imports no verifier."""
     containers: Containers = field(default_factory=NoContainers)
     """The containers of tasks that bring their own image."""
+    task_root: Path | None = None
+    """The folder below which references may name tasks by path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,8 @@ class Counters:
     pulls_failed: int = 0
     pulled_bytes: int = 0
     images_evicted: int = 0
+    images_built: int = 0
+    builds_failed: int = 0
     killed_left_behind: int = 0
 
 
@@ -155,6 +157,17 @@ class Containers(ABC):
             BadTask: there is no such image, or its setup fails.
             SandboxUnavailable: it could not be found out.
         """
+
+    async def build(self, context: Mapping[str, bytes]) -> str:
+        """The name of an image of a Dockerfile and the files beside it, by path. It is built once.
+
+        Building trusts the Dockerfile: its commands run under the daemon's own rules, and not in the runtime of tasks.
+
+        Raises:
+            BadTask: a step of it fails, or it is not allowed.
+            SandboxUnavailable: it could not be built, and that is not its own fault.
+        """
+        raise SandboxUnavailable("these containers build no images", "no_image")
 
     @abstractmethod
     def open(self, task: Task, files: Files) -> AbstractAsyncContextManager[Container]:

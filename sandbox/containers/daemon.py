@@ -176,6 +176,29 @@ class SlowDaemon(TaskDaemon):
 
         await self._ask(pull)
 
+    async def build(self, name: str, context: bytes, labels: Mapping[str, str], network: str) -> None:
+        """Build an image of a tar with a Dockerfile.
+
+        Raises:
+            BadTask: a command of the Dockerfile fails.
+        """
+
+        def build(client: docker.APIClient) -> None:
+            events = client.build(
+                fileobj=io.BytesIO(context),
+                custom_context=True,
+                tag=name,
+                labels=dict(labels),
+                network_mode=network,
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            for event in events:
+                _check_built(event)
+
+        await self._ask(build)
+
     async def commit(self, name: str, labels: Mapping[str, str]) -> str:
         """Make an image of a container; its id."""
 
@@ -214,6 +237,15 @@ def _check(image: str, event: Mapping[str, Any]) -> None:
     if any(words in message for words in ("not found", "manifest unknown", "does not exist", "no matching manifest")):
         raise BadTask("no_image", f"the image {image!r} cannot be pulled: {message}")
     raise SandboxUnavailable(f"the image {image!r} could not be pulled: {message}", "pull_failed")
+
+
+def _check_built(event: Mapping[str, Any]) -> None:
+    message = event.get("error")
+    if message is None:
+        return
+    if "returned a non-zero code" in message or "dockerfile parse error" in message.lower():
+        raise BadTask("build_failed", f"the Dockerfile cannot be built: {message}")
+    raise SandboxUnavailable(f"the image could not be built: {message}", "build_failed")
 
 
 def _only_file(archive: io.BytesIO, max_bytes: int) -> bytes | None:

@@ -18,7 +18,7 @@ import secrets
 import socket
 import struct
 import tarfile
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,6 +127,10 @@ class DockerContainers(Containers):
         await self._remove_unremoved()
         await self._daemon.close()
         await self._slow.close()
+
+    async def build(self, context: Mapping[str, bytes]) -> str:
+        await self._open_once()
+        return await self.images.build(context, may_network=self._may_network)
 
     async def base(self, task: Task) -> str:
         return (await self._base(task)).id

@@ -1,6 +1,7 @@
 """The images of tasks: pulled once however many want them, prepared once, and removed when they take too much room.
 
     image ──pull, if allowed──► image of the daemon ──setup──► base, an image of ours with a label
+    Dockerfile ──build, if allowed──► image of the daemon, named by its content
 
 A base belongs to one image, working directory, environment and setup. It outlives the service, which finds it again by
 its label. Images that were here before are the operator's: only pulled ones and bases are ever removed.
@@ -8,10 +9,13 @@ its label. Images that were here before are the operator's: only pulled ones and
 
 import asyncio
 import hashlib
+import io
 import json
+import re
+import tarfile
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
@@ -22,6 +26,9 @@ from sandbox.containers.daemon import Image, SlowDaemon, TaskDaemon
 from sandbox.containers.single_flight import SingleFlight
 
 BASE_LABEL: Final = "rewardline.base"
+BUILD_LABEL: Final = "rewardline.build"
+_STAGE: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.M | re.I)
+_COPIED: Final = re.compile(r"^[ \t]*COPY[ \t]+(?:--\S+[ \t]+)*?--from=(\S+)", re.M | re.I)
 
 Prepare = Callable[[Task, Image], Awaitable[Image]]
 """Runs the setup of a task in a container of an image, and commits it with the label that `label_of` says."""
@@ -40,6 +47,7 @@ class ImageRules:
     """Patterns of names of images, with `*` and `?`."""
     keep_mb: int = 100_000
     """Room for images that were pulled or prepared here."""
+    may_build: bool = False
 
 
 class Images:
@@ -52,6 +60,9 @@ class Images:
         self._counters = counters
         self._pulls: SingleFlight[str, Image] = SingleFlight()
         self._preparations: SingleFlight[str, Image] = SingleFlight()
+        self._builds: SingleFlight[str, Image] = SingleFlight()
+        self._built: set[str] = set()
+        """Names of images that were built here, which tasks may name."""
         self._ours: OrderedDict[str, int] = OrderedDict()
         """Bytes of each image that we may remove, the one that was used longest ago first."""
         self._in_use: dict[str, int] = {}
@@ -70,7 +81,7 @@ class Images:
         Raises:
             BadTask: there is none, or it is not allowed.
         """
-        if not any(fnmatchcase(name, pattern) for pattern in self._rules.allowed):
+        if name not in self._built and not any(fnmatchcase(name, pattern) for pattern in self._rules.allowed):
             raise TaskRefused("image_not_allowed", f"this server runs no tasks in the image {name!r}")
         found = await self._quick.image(name)
         if found is None:
@@ -82,6 +93,23 @@ class Images:
             found = await self._pulls.do(name, lambda: self._pull(name))
         self._note_use(found.id)
         return found
+
+    async def build(self, context: Mapping[str, bytes], *, may_network: bool) -> str:
+        """The name of the image of a Dockerfile and the files beside it, built if it is not here.
+
+        Raises:
+            BadTask: it is not allowed, or it cannot be built.
+        """
+        if not self._rules.may_build:
+            raise TaskRefused("build_not_allowed", "this server builds no images (setting `harbor_build`)")
+        digest = _digest(context, may_network)
+        name = f"rewardline-build:{digest[:32]}"
+        found = await self._quick.image(name)
+        if found is None:
+            found = await self._builds.do(name, lambda: self._build(name, digest, context, may_network))
+        self._built.add(name)
+        self._note_use(found.id)
+        return name
 
     async def base(self, task: Task, prepare: Prepare) -> Image:
         """The image that containers of a task start from.
@@ -141,6 +169,23 @@ class Images:
         await self._evict_others(found.id)
         return found
 
+    async def _build(self, name: str, digest: str, context: Mapping[str, bytes], may_network: bool) -> Image:
+        for needed in _needed(context.get("Dockerfile", b"").decode(errors="replace")):
+            await self.image(needed)
+        network = "default" if may_network else "none"
+        try:
+            await self._slow.build(name, _tarred(context), {BUILD_LABEL: digest}, network)
+        except (BadTask, SandboxUnavailable):
+            self._counters.builds_failed += 1
+            raise
+        found = await self._quick.image(name)
+        if found is None:
+            raise SandboxUnavailable(f"the image {name!r} was built, and is not there", "build_failed")
+        self._counters.images_built += 1
+        self._ours[found.id] = found.size_bytes
+        await self._evict_others(found.id)
+        return found
+
     async def _make(self, task: Task, image: Image, prepare: Prepare) -> Image:
         self.begin_use(image.id)
         try:
@@ -168,3 +213,37 @@ def label_of(task: Task, image: str) -> str:
     """What is prepared for a task in an image, as a digest."""
     what = [image, task.workdir, list(task.setup), sorted(task.environment.items()), task.network]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+def _digest(context: Mapping[str, bytes], may_network: bool) -> str:
+    """What is built, as a digest."""
+    files = [(path, hashlib.sha256(content).hexdigest()) for path, content in sorted(context.items())]
+    return hashlib.sha256(json.dumps([may_network, files]).encode()).hexdigest()
+
+
+def _needed(dockerfile: str) -> Iterator[str]:
+    """The images that a Dockerfile starts or copies from. The daemon would pull them without asking us."""
+    stages: set[str] = set()
+    for line in dockerfile.splitlines():
+        if (stage := _STAGE.match(line)) is not None:
+            image, name = stage.groups()
+            stages.add((name or "").lower())
+        elif (copied := _COPIED.match(line)) is not None:
+            image = copied[1]
+        else:
+            continue
+        if "$" in image:
+            raise TaskRefused("build_not_allowed", f"the Dockerfile must name the image {image!r} without a variable")
+        if image != "scratch" and not image.isdigit() and image.lower() not in stages:
+            yield image
+
+
+def _tarred(context: Mapping[str, bytes]) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as members:
+        for path, content in sorted(context.items()):
+            member = tarfile.TarInfo(path)
+            member.mode = 0o755
+            member.size = len(content)
+            members.addfile(member, io.BytesIO(content))
+    return archive.getvalue()

@@ -20,7 +20,12 @@ def make(settings: Settings) -> Containers:
         cpus=settings.repository_cpus,
         disk_mb=settings.repository_disk_mb,
         runtime=settings.repository_runtime or settings.docker_runtime,
-        rules=ImageRules(settings.repository_pull, tuple(settings.repository_images), settings.repository_images_mb),
+        rules=ImageRules(
+            settings.repository_pull,
+            tuple(settings.repository_images),
+            settings.repository_images_mb,
+            may_build=settings.harbor_build,
+        ),
         may_network=settings.repository_network,
     )
 
@@ -39,6 +44,8 @@ def publish(containers: Containers, metrics: Metrics) -> None:
         ("images_pulled", "Images of tasks pulled"),
         ("pulls_failed", "Images of tasks that could not be pulled"),
         ("pulled_bytes", "Bytes of images pulled"),
+        ("images_built", "Images built from Dockerfiles of tasks"),
+        ("builds_failed", "Dockerfiles of tasks that could not be built"),
         ("images_evicted", "Images of tasks removed for want of room"),
     ):
         metrics.watch_total(f"task_{name}", about, partial(_counted, containers, name))

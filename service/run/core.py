@@ -105,7 +105,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             raise CannotStart(str(error)) from error
         containers = task_containers.make(settings)
         stack.push_async_callback(containers.stop)
-        verifiers = registry.load(Resources(workers, boxes, panel, containers))
+        verifiers = registry.load(Resources(workers, boxes, panel, containers, settings.harbor_root))
         commitment.load()
         workers.register(commitment.LOAD)
         book = recipes.load(verifiers, settings.recipes_file)

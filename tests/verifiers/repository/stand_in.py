@@ -1,4 +1,4 @@
-"""Containers for the examples of the verifier `repository` where no Docker daemon is: folders of this machine.
+"""Containers for the examples of the verifiers `repository` and `harbor` where no Docker daemon is: folders of this machine.
 
 Whatever runs in them is ours: the examples, and texts that are no patch.
 """
@@ -74,7 +74,16 @@ class Folder(Container):
 
     async def give(self, files: Files) -> None:
         for path, content in files.items():
-            (self._folder / path).write_bytes(content.replace(EXCHANGE.encode(), str(self._folder).encode()))
+            (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self._folder / path).write_bytes(self._within(content))
+            (self._folder / path).chmod(0o755)
+
+    def _within(self, content: bytes) -> bytes:
+        """The content with the folder in the place of the container's own paths."""
+        folder = str(self._folder).encode()
+        for path in (b"LOGS=/logs\n", b"TESTS=/tests\n", b"/logs/verifier/reward"):
+            content = content.replace(path, path.replace(b"/", folder + b"/", 1))
+        return content.replace(EXCHANGE.encode(), folder)
 
     async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
         try:

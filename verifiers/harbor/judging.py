@@ -1,0 +1,263 @@
+"""Runs a task with and without a response, and reads the reward.
+
+    base run   no response: the tests must write a reward, and less than the full one, or the task is `invalid`
+    run        the response acts ► all its processes end ► tests come ► they run ► the reward is read
+
+So a reward that is missing after a response is the response's doing: 0. The base run of a task is made once.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import blake3
+
+from sandbox.base import SandboxUnavailable
+from sandbox.containers import BadTask, Container, Containers, End, Ended, Task, TaskLimits
+from sandbox.containers.base import GIVEN
+from sandbox.containers.single_flight import SingleFlight
+from verifiers.base import InvalidItem, Status, Verdict
+from verifiers.harbor.reference import HarborReference
+from verifiers.harbor.rewards import MAX_REWARD_BYTES, NoReward, reward
+from verifiers.harbor.scripts import APPLY, COLLECT, END_OTHERS, PLACE, Exit, run_tests
+from verifiers.harbor.tasks import Config, Files, part
+from verifiers.repository.changes import Change
+
+_OUR_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=600.0)
+_AGENT_S: Final = 600.0
+_MAX_KNOWN: Final = 4096
+_SAID_CHARS: Final = 300
+_TESTS_PREFIX: Final = "given/tests"
+
+
+@dataclass(frozen=True, slots=True)
+class HarborTask:
+    """A task with its settings and its image."""
+
+    reference: HarborReference
+    files: Files
+    config: Config
+    image: str
+
+    @property
+    def container(self) -> Task:
+        environment = self.config.environment
+        return Task(
+            image=self.image,
+            workdir=self.reference.workdir or environment.workdir or "",
+            environment=environment.env,
+            limits=self.limits(self.config.verifier.timeout_sec),
+            network=self.reference.network,
+        )
+
+    def limits(self, wall_s: float, used_cpu_s: float = 0.0) -> TaskLimits:
+        """The limits of one part of the task. CPU seconds are those of the container, so what was used comes on top."""
+        return TaskLimits(
+            cpu_s=used_cpu_s + 2 * wall_s, wall_s=wall_s, memory_mb=self.config.memory_mb, disk_mb=self.config.disk_mb
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the tests said."""
+
+    reward: float = 0.0
+    reason: str = ""
+    """Why there is no reward; empty if there is one."""
+    message: str = ""
+    is_slow: bool = False
+    """Whether it ended at the limit of time without having used as much of a CPU."""
+    response_end: str = ""
+
+
+class _Judged(Exception):
+    """The response has decided the run before the tests."""
+
+    def __init__(self, reason: str, message: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Judging:
+    """Judges responses in containers."""
+
+    def __init__(self, containers: Containers) -> None:
+        self._containers = containers
+        self._base_runs: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
+        self._flights: SingleFlight[bytes, InvalidItem | None] = SingleFlight()
+
+    async def verdict(self, task: HarborTask, response: str | Change, *, explain: bool) -> Verdict:
+        """The verdict on a script or a change.
+
+        Raises:
+            InvalidItem, SandboxUnavailable: it was not judged.
+        """
+        try:
+            await self._check_base(task)
+            return _verdict(task, await self._run(task, response), explain=explain)
+        except BadTask as error:
+            raise InvalidItem(error.reason, str(error)) from error
+
+    async def _check_base(self, task: HarborTask) -> None:
+        """Check, once per task, that its tests say what they should when nothing was done.
+
+        Raises:
+            InvalidItem: they do not.
+        """
+        image = await self._containers.base(task.container)
+        digest = blake3.blake3(f"{image}\n{task.reference.model_dump_json(exclude={'tar', 'files'})}".encode())
+        for path, content in sorted(task.files.items()):
+            digest.update(f"\n{path}\n{len(content)}\n".encode(errors="surrogateescape") + content)
+        key = digest.digest()
+        if key not in self._base_runs:
+            self._base_runs[key] = await self._flights.do(key, lambda: self._base_trouble(task))
+            if len(self._base_runs) > _MAX_KNOWN:
+                self._base_runs.popitem(last=False)
+        self._base_runs.move_to_end(key)
+        trouble = self._base_runs[key]
+        if trouble is not None:
+            raise InvalidItem(trouble.reason, str(trouble))
+
+    async def _base_trouble(self, task: HarborTask) -> InvalidItem | None:
+        run = await self._run(task, None)
+        if run.is_slow:
+            limit_s = task.config.verifier.timeout_sec
+            raise SandboxUnavailable(f"without a response the tests take more than {limit_s:g} s", "too_slow")
+        if run.reason:
+            return InvalidItem("base_fails", f"without a response there is no reward: {run.reason}: {run.message}")
+        if run.reward >= task.reference.max_reward:
+            return InvalidItem("base_passes", "without a response the tests give the full reward already")
+        return None
+
+    async def _run(self, task: HarborTask, response: str | Change | None) -> Run:
+        """Let a response act and run the tests.
+
+        Raises:
+            BadTask, InvalidItem, SandboxUnavailable: there is no result, and that is not the response's doing.
+        """
+        async with self._containers.open(task.container, _given(response)) as container:
+            try:
+                acted = await _act(container, task, response)
+                await _place(container, task, has_response=response is not None)
+            except _Judged as error:
+                return Run(reason=error.reason, message=str(error))
+            limits = task.limits(task.config.verifier.timeout_sec, acted.cpu_s if acted else 0.0)
+            ended = await container.run(("sh", f"{GIVEN}/tests.sh"), limits)
+            response_end = str(acted.end) if acted else ""
+            if ended.end is not End.EXITED:
+                is_slow = ended.end is End.TIME_LIMIT and ended.cpu_s <= limits.cpu_s
+                return Run(
+                    reason=str(ended.end), message="the tests meet it", is_slow=is_slow, response_end=response_end
+                )
+            await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
+            return await _reward(container, task, ended, response_end)
+
+
+async def _act(container: Container, task: HarborTask, response: str | Change | None) -> Ended | None:
+    """Let the response act: how its script ended, or None if nothing of it ran.
+
+    Raises:
+        _Judged: what it did is decided.
+    """
+    if isinstance(response, Change):
+        await _apply(container)
+    if not isinstance(response, str):
+        return None
+    shell = f"command -v bash >/dev/null && exec bash {GIVEN}/response.sh; exec sh {GIVEN}/response.sh"
+    acted = await container.run(("sh", "-c", shell), task.limits(task.config.agent.timeout_sec or _AGENT_S))
+    if acted.end in (End.MEMORY_LIMIT, End.DISK_LIMIT):
+        raise _Judged(str(acted.end), "the script of the response meets it")
+    alone = await container.run(("sh", f"{GIVEN}/end_others.sh"), _later(acted, _OUR_LIMITS))
+    if alone.exit_code != Exit.DONE:
+        raise _Judged("not_ended", "a process of the response, or what it wrote, is there after its end")
+    return acted
+
+
+async def _apply(container: Container) -> None:
+    applied = await container.run(("sh", f"{GIVEN}/apply.sh"), _OUR_LIMITS)
+    said = applied.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    if applied.end is End.TIME_LIMIT and applied.cpu_s <= _OUR_LIMITS.cpu_s:
+        raise SandboxUnavailable("the change could not be applied in time", "preparation_failed")
+    if applied.end is not End.EXITED:
+        raise _Judged(str(applied.end), "the change meets it while it is applied")
+    if applied.exit_code == Exit.NO_TOOL:
+        raise InvalidItem("bad_image", "the image has neither git nor patch, so no diff can be applied in it")
+    if applied.exit_code == Exit.FORBIDDEN:
+        raise _Judged("forbidden_path", said)
+    if applied.exit_code != Exit.DONE:
+        raise _Judged("patch_failed", said)
+
+
+async def _place(container: Container, task: HarborTask, *, has_response: bool) -> None:
+    """Bring the tests, which the response has not seen.
+
+    Raises:
+        _Judged: the response left no room for them. Without a response they have it, or the task is `invalid`.
+    """
+    files = {f"{_TESTS_PREFIX}/{path}": content for path, content in part(task.files, "tests").items()}
+    scripts = {"place.sh": PLACE, "collect.sh": COLLECT, "tests.sh": run_tests(task.config.verifier.env)}
+    await container.give(files | {f"given/{name}": text.encode() for name, text in scripts.items()})
+    placed = await container.run(("sh", f"{GIVEN}/place.sh"), TaskLimits(cpu_s=86_400.0, wall_s=_OUR_LIMITS.wall_s))
+    if placed.exit_code == Exit.DONE:
+        return
+    said = placed.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    if has_response:
+        raise _Judged("tests_blocked", said)
+    raise InvalidItem("bad_image", f"tests cannot be put into the image: {said}")
+
+
+async def _reward(container: Container, task: HarborTask, ended: Ended, response_end: str) -> Run:
+    said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    for name in ("reward.json", "reward.txt"):
+        content = await container.fetch(name, max_bytes=MAX_REWARD_BYTES + 1)
+        if content is None:
+            continue
+        try:
+            found = reward(name, content, task.reference.reward_key)
+        except NoReward as error:
+            return Run(reason="bad_reward", message=str(error), response_end=response_end)
+        if found > task.reference.max_reward:
+            message = f"the reward {found:g} is more than max_reward, {task.reference.max_reward:g}"
+            return Run(reason="bad_reward", message=message, response_end=response_end)
+        return Run(max(found, 0.0), response_end=response_end)
+    return Run(reason="no_reward", message=f"the tests wrote none. They said: {said}", response_end=response_end)
+
+
+def _given(response: str | Change | None) -> dict[str, bytes]:
+    """The files of a run before the tests, by path below `sandbox.containers.base.EXCHANGE`."""
+    if isinstance(response, str):
+        return {"given/response.sh": response.encode(errors="replace"), "given/end_others.sh": END_OTHERS.encode()}
+    if response is None:
+        return {}
+    given = {
+        "apply.sh": APPLY.encode(),
+        "change.patch": response.patch.encode(errors="replace"),
+        "paths": _lines(sorted(response.paths)),
+        "files": _lines(response.files),
+    }
+    given |= {f"file-{n}": content for n, content in enumerate(response.files.values(), 1) if content is not None}
+    return {f"given/{name}": content for name, content in given.items()}
+
+
+def _later(ended: Ended, limits: TaskLimits) -> TaskLimits:
+    """Limits of a command in a container that has used CPU seconds already."""
+    return TaskLimits(cpu_s=ended.cpu_s + limits.cpu_s, wall_s=limits.wall_s, disk_mb=1 << 20)
+
+
+def _lines(names: Any) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode(errors="replace")
+
+
+def _verdict(task: HarborTask, run: Run, *, explain: bool) -> Verdict:
+    detail: Mapping[str, Any] = {"reward": run.reward} if not run.reason else {}
+    if run.message:
+        detail = {**detail, "message": run.message[:_SAID_CHARS]}
+    if explain and run.response_end:
+        detail = {**detail, "response_end": run.response_end}
+    if run.reason:
+        return Verdict.wrong(run.reason, **detail)
+    score = run.reward / task.reference.max_reward
+    if score >= 1.0:
+        return Verdict.correct(**detail)
+    return Verdict(Status.OK, score, "partial" if score else "tests_failed", None, detail)
