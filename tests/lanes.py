@@ -25,6 +25,7 @@ LANES: Final = {
     "growth": "work grows with the text and no faster, for floods of every kind",
     "leaks": "the same again and again, until what leaks would show",
     "load": "many callers for a long time",
+    "ray": "a real Ray cluster whose nodes, actors and replicas are killed",
     "trainers": "trainers in environments of their own, which take minutes to install",
     "wording": "every wording of answers, where one of its kind is in the quick lane",
 }

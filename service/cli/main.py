@@ -26,11 +26,13 @@ from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
-from service.cli.score import BadInput, Columns, Scorer, Tally, rescore, scorer_at, scorer_here, total_of
+from service.cli.score import Scorer, rescore, scorer_at, scorer_here, total_of
 from service.doors.verifier_info import describe
 from service.limits.keys import Scope, is_name, new_key
 from service.observe import logs
 from service.recipes.files import BadRecipes
+from service.rollouts.columns import BadInput, Columns
+from service.rollouts.tally import Tally
 from service.run import server
 from service.run.core import CannotStart, load_verifiers
 from service.run.ports import Addresses

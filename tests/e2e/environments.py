@@ -31,6 +31,7 @@ WITHOUT_TORCH = {
     "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
     "nemo-gym": "3.12",
     "nemo-gym-0.7": "3.13",
+    "ray": f"{sys.version_info.major}.{sys.version_info.minor}",
 }
 """The Python version of environments that need no torch. NeMo-Gym needs a newer one than ours may be."""
 TAKEN_FOR = {"nemo-gym-0.7": "3.13.14"}
@@ -161,6 +162,7 @@ def _run(*command: str, cwd: Path = ROOT) -> None:
 
 
 if __name__ == "__main__":
-    for each in QUICK if sys.argv[1] == "quick" else names():
+    chosen = {"quick": QUICK, "ray": ("ray",)}.get(sys.argv[1]) or names()
+    for each in chosen:
         with suppress(NoPython):
             python_of(each)
