@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 WORK = "work_s"
-"""What each replica reports: the work that waits or is under way there, in seconds."""
-SECONDS_PER_REPLICA = 5.0
-"""A replica that will be busy for longer gets help. A replica takes some seconds to start."""
+"""What each replica reports: the most work that waited there at once in the last ten minutes, in seconds."""
+SECONDS_PER_REPLICA = 20.0
+"""As the autoscalers of Kubernetes have it (deploy/kubernetes)."""
 
 
 def by_queued_work(context: Any) -> tuple[int, dict[str, Any]]:
