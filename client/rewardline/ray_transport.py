@@ -20,6 +20,7 @@ from rewardline import trace_context
 from rewardline.batching import Deliver, Request, run_header
 from rewardline.errors import BY_STATUS_OF_STATE, Unavailable, UnexpectedAnswer
 from rewardline.http_transport import body_of, deliver_batch, parsed, refusal
+from rewardline.retry import Backoff
 
 try:
     import ray
@@ -32,6 +33,7 @@ NAMESPACE = "rewardline"
 _LOOK_S = 10.0
 """How often a transport looks for new members."""
 _ASK_AGAIN_S = 1.0
+"""At least so often a lost member is asked whether it can judge again."""
 _WAIT_S = 5.0
 """How long one attempt waits for a member that can judge. The client makes attempts until the deadline."""
 _TOLD_S = 2.0
@@ -168,8 +170,11 @@ class RayTransport:
             member.asking = asyncio.create_task(self._until_able(member))
 
     async def _until_able(self, member: _Member) -> None:
-        while not await member.can_judge():
-            await asyncio.sleep(_ASK_AGAIN_S)
+        backoff = Backoff(cap_s=_ASK_AGAIN_S)
+        while True:
+            if await member.can_judge():
+                break
+            await asyncio.sleep(backoff.next_s())
         member.is_able = True
         self._changed.set()
 

@@ -16,7 +16,6 @@ from service.run.core import CannotStart
 from service.run.whole import Service, beating, drain, open_service
 from service.settings import Settings
 
-_LOOK_S = 0.1
 _CANNOT_START = (BadRecipes, CannotStart, settings.SettingsError)
 
 
@@ -51,8 +50,7 @@ class Running:
             except _CANNOT_START as error:
                 raise Unavailable("unavailable", f"the service cannot start here: {error}") from error
         service = opened.result()
-        while service.core.readiness().problems and not life.done():
-            await asyncio.sleep(_LOOK_S)
+        await service.core.boxes.settled()
         return cls(service, life, leaving)
 
     def problems(self) -> Mapping[str, str]:

@@ -48,7 +48,7 @@ class Rewardline:
         core = service.core
         self._grpc = GrpcDoor(Door(service.settings, service.callers, core.engine, core.admission, core.metrics))
 
-    def __serve_build_asgi_app__(self) -> ASGIApp:  # noqa: PLW3201 - Serve asks for it by this name
+    def __serve_build_asgi_app__(self) -> ASGIApp:
         return self._running.service.app
 
     def check_health(self) -> None:
