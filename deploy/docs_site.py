@@ -52,6 +52,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         "Trainers",
         (
             ("All trainers", "client/README.md"),
+            ("In a Ray cluster", "docs/ray-online.md"),
             ("Doors for other clients", "docs/doors.md"),
             ("In place of SandboxFusion", "docs/sandbox-fusion.md"),
         ),

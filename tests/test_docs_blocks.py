@@ -37,6 +37,7 @@ NOT_RUN = {
     "installs packages": "tests/deploy/test_wheels.py installs them into empty environments",
     "needs a trainer": "tests/e2e runs real trainers",
     "needs Docker": "tests/deploy/test_images.py and test_compose.py",
+    "needs Ray": "tests/e2e/test_ray_online.py",
     "needs Lean": "tests/verifiers/lean tries a stand-in of Lean's loop",
     "needs a cluster": "tests/deploy/test_kubernetes.py and test_helm.py render and check the objects",
     "shows a page until Ctrl-C": "tests/service/cli/test_view.py opens it",

@@ -20,7 +20,7 @@ from rich.table import Column, Table
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import host_check, try_one, usage, view
+from service.cli import host_check, pool, try_one, usage, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
@@ -64,11 +64,13 @@ Serve trainers:
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
   rewardline log DIRECTORY             search the audit log
+  rewardline pool start                services in a Ray cluster, for its trainers
   rewardline usage                     what a tenant and its runs have used
 
 `rewardline COMMAND --help` shows the options of each."""
 
 
+app.add_typer(pool.app, name="pool")
 app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
 app.command("judges")(judges_command)

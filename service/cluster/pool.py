@@ -26,6 +26,7 @@ def start(
     cpus: int = 1,
     nodes: int | None = None,
     environment: Mapping[str, str] | None = None,
+    python: str | None = None,
     timeout_s: float = 300.0,
 ) -> list[str]:
     """Start a pool in the Ray cluster of this process, and wait until all its actors can judge.
@@ -39,6 +40,8 @@ def start(
         cpus: CPUs that each actor takes of the cluster. It has as many worker processes.
         nodes: On at most so many nodes, those with the most CPUs. None: on all that have enough CPUs.
         environment: Settings for all actors, as variables: `{"REWARDLINE_REDIS_URL": "redis://cache:6379"}`.
+        python: The interpreter on the nodes that has the server, if it is not that of the cluster. Both have the same
+            versions of Python and Ray.
         timeout_s: Until then all actors can judge.
 
     Returns:
@@ -68,7 +71,7 @@ def start(
                     num_cpus=cpus,
                     max_restarts=-1,
                     max_concurrency=_CALLS,
-                    runtime_env={"env_vars": dict(environment or {})},
+                    runtime_env=_environment(environment or {}, python),
                     scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True),
                 ).remote(cpus)
     actors = _members(name)
@@ -104,10 +107,17 @@ def stop(name: str = "rewardline", *, timeout_s: float = 60.0) -> list[str]:
     _connect()
     actors = _members(name)
     draining = [actor.drain.remote() for actor in actors.values()]
-    ray.wait(draining, num_returns=len(draining), timeout=timeout_s) if draining else None
+    if draining:
+        ray.wait(draining, num_returns=len(draining), timeout=timeout_s)
     for actor in actors.values():
         ray.kill(actor)
     return sorted(actors)
+
+
+def _environment(variables: Mapping[str, str], python: str | None) -> dict[str, Any]:
+    """The runtime environment of actors. Calls are not logged one by one, unless the variables say so."""
+    environment: dict[str, Any] = {"env_vars": {"REWARDLINE_LOG_LEVEL": "warning", **variables}}
+    return environment if python is None else environment | {"py_executable": python}
 
 
 def _connect() -> None:

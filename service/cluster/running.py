@@ -135,4 +135,4 @@ async def _live(workers: int | None, opened: "asyncio.Future[Service]", leaving:
 
 
 def _settings(workers: int | None) -> Settings:
-    return settings.read(None, {"log_level": "warning"} | ({} if workers is None else {"workers": workers}))
+    return settings.read(None, {} if workers is None else {"workers": workers})

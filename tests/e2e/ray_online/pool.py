@@ -14,6 +14,7 @@ from cluster import SETTINGS, Ledger, add_node, cluster, item
 from rewardline.hook import Hook
 
 BATCH = 40
+POLL_S = 0.2
 TRAINER = """if True:
     import sys
     sys.modules["service"] = None  # as where no server is installed
@@ -73,6 +74,7 @@ async def every_actor_answers(count: int) -> None:
         known = await asyncio.to_thread(rewardline.ray.status, "judges")
         if sum(not each["problems"] for each in known.values()) >= count:
             return
+        await asyncio.sleep(POLL_S)
 
 
 def main() -> None:

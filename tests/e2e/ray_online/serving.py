@@ -6,6 +6,7 @@
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from ray.serve.schema import ServeDeploySchema
 from rewardline import AsyncClient, InvalidRequest, Unauthorized
 
 BATCH = 40
+POLL_S = 0.2
 
 
 async def doors(http: str, grpc: str) -> dict[str, Any]:
@@ -109,6 +111,7 @@ def serve_until(condition: Callable[[], bool]) -> None:
         (application,) = serve.status().applications.values()
         if application.status == "RUNNING" and condition():
             return
+        time.sleep(POLL_S)
 
 
 if __name__ == "__main__":
