@@ -5,6 +5,7 @@ that only has the handle of such an actor needs neither the server nor its depen
 """
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ class EngineActor:
         self._under_way += 1
         self._idle.clear()
         try:
-            request = await decode_request(encode({"items": items}), len(items))
+            request = await decode_request(_body(items), len(items))
             deadline = asyncio.get_running_loop().time() + deadline_s
             scored = await core.engine.score(BatchRequest(request.items, {}, cache, explain, deadline))
         except errors.RequestError as error:
@@ -134,6 +135,14 @@ class EngineActor:
             opened.set_exception(Unavailable("unavailable", f"the engine cannot start: {error}"))
             if not isinstance(error, (BadRecipes, CannotStart)):
                 raise
+
+
+def _body(items: Sequence[Mapping[str, Any]]) -> bytes:
+    """The items as a request. Python's own JSON takes lone surrogates and numbers of any size, too."""
+    try:
+        return encode({"items": items})
+    except (ValueError, OverflowError):
+        return json.dumps({"items": items}, default=str).encode()
 
 
 def _as_client_error(error: errors.RequestError) -> InvalidRequest | TooLarge | Unavailable:

@@ -9,6 +9,7 @@ from rewardline import InvalidRequest, Unavailable
 
 from service.cluster.engine_actor import EngineActor
 from service.settings import Settings
+from tests.waiting import turns
 
 RIGHT = {"verifier": "numeric", "response": "\\boxed{4}", "reference": "4"}
 WRONG = RIGHT | {"response": "\\boxed{5}"}
@@ -40,8 +41,8 @@ async def test_a_drained_engine_finishes_what_it_has_and_takes_nothing_more() ->
     actor = EngineActor(Settings(sandbox="none"), workers=1)
     await actor.start()
     under_way = asyncio.create_task(actor.score([RIGHT] * 8))
-    while not (await actor.health())["under_way"]:
-        await asyncio.sleep(0)
+    await turns(1)
+    assert (await actor.health())["under_way"] == 1
     await actor.drain()
     assert [each["score"] for each in await under_way] == [1.0] * 8
     with pytest.raises(Unavailable):
@@ -49,7 +50,7 @@ async def test_a_drained_engine_finishes_what_it_has_and_takes_nothing_more() ->
 
 
 async def test_settings_that_cannot_be_met_are_a_message() -> None:
-    actor = EngineActor(Settings(sandbox="none", recipes_file="/nowhere/recipes.yaml"), workers=1)  # type: ignore[arg-type]
-    with pytest.raises(Unavailable, match="cannot start: .*recipes"):
+    actor = EngineActor(Settings(sandbox="none", recipes_file="/nowhere/recipes.yaml"), workers=1)
+    with pytest.raises(Unavailable, match=r"cannot start: .*recipes"):
         await actor.score([RIGHT])
     await actor.drain()
