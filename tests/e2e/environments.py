@@ -23,9 +23,11 @@ from tests.conftest import ROOT
 TORCH = "torch==2.13.0"
 FOLDER = ROOT / ".build" / "e2e"
 CLIENT = ROOT / "client"
-_BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
+_BUILD = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """The client is built by our own environment, so that theirs need no builder. The wheel refers to the folder as it
 stands."""
+WITH_SERVER = ("ray",)
+"""Environments that have this repository's server, too."""
 QUICK = ("trl", "verl")
 WITHOUT_TORCH = {
     "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
@@ -74,7 +76,8 @@ def python_of(name: str) -> Path:
                 shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
             _install(python, "--require-hashes", "-r", str(pins), taken_for=TAKEN_FOR.get(name))
             with tempfile.TemporaryDirectory() as wheels:
-                _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
+                for source in (CLIENT, ROOT) if name in WITH_SERVER else (CLIENT,):
+                    _run(sys.executable, "-c", _BUILD, wheels, cwd=source)
                 _install(python, *map(str, Path(wheels).glob("*.whl")))
     return python
 
