@@ -10,7 +10,7 @@ from typing import Any
 
 import ray
 import rewardline.ray
-from cluster import SETTINGS, Ledger, add_node, cluster, item
+from ray_cluster import SETTINGS, Ledger, add_node, cluster, item
 from rewardline.hook import Hook
 
 BATCH = 40

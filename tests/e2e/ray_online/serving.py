@@ -12,7 +12,7 @@ from typing import Any
 
 import ray
 import yaml
-from cluster import Ledger, cluster, item
+from ray_cluster import Ledger, cluster, item
 from ray import serve
 from ray.serve.config import gRPCOptions
 from ray.serve.schema import ServeDeploySchema

@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 import ray
-from cluster import SETTINGS, cluster
+from ray_cluster import SETTINGS, cluster
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.utils import hf_tokenizer
 from verl_batches import batch_of, config_of, row

@@ -9,17 +9,16 @@ from ray.cluster_utils import Cluster
 
 MEMORY = 80_000_000
 """Bytes of a node's object store."""
+ATTEMPTS = 10
 SETTINGS = {"REWARDLINE_SANDBOX": "none"}
 
 
 @contextmanager
 def cluster(nodes: int) -> Iterator[Cluster]:
     """A head without CPUs, where this process is, and so many nodes of one CPU."""
-    made = Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY},
-    )
+    made = Cluster()
     try:
+        _start(made, num_cpus=0, include_dashboard=False)
         for _ in range(nodes):
             add_node(made)
         ray.init(address=made.address, log_to_driver=False)
@@ -30,7 +29,18 @@ def cluster(nodes: int) -> Iterator[Cluster]:
 
 
 def add_node(made: Cluster) -> Any:
-    return made.add_node(num_cpus=1, object_store_memory=MEMORY)
+    return _start(made, num_cpus=1)
+
+
+def _start(made: Cluster, **options: Any) -> Any:
+    """Start a node. Ray itself gives up after 30 s, and a busy machine takes longer now and then."""
+    for _ in range(ATTEMPTS):
+        try:
+            return made.add_node(object_store_memory=MEMORY, **options)
+        except Exception as error:  # noqa: BLE001 - Ray raises no narrower one
+            if "timed out during startup" not in str(error):
+                raise
+    raise RuntimeError(f"no node started in {ATTEMPTS} attempts")
 
 
 def item(at: int) -> dict[str, Any]:
