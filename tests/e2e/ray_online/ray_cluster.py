@@ -37,7 +37,7 @@ def _start(made: Cluster, **options: Any) -> Any:
     for _ in range(ATTEMPTS):
         try:
             return made.add_node(object_store_memory=MEMORY, **options)
-        except Exception as error:  # noqa: BLE001 - Ray raises no narrower one
+        except Exception as error:
             if "timed out during startup" not in str(error):
                 raise
     raise RuntimeError(f"no node started in {ATTEMPTS} attempts")

@@ -12,10 +12,10 @@ from typing import Any
 
 import ray
 import yaml
-from ray_cluster import Ledger, cluster, item
 from ray import serve
 from ray.serve.config import gRPCOptions
 from ray.serve.schema import ServeDeploySchema
+from ray_cluster import Ledger, cluster, item
 from rewardline import AsyncClient, InvalidRequest, Unauthorized
 
 BATCH = 40
