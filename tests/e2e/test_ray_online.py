@@ -17,8 +17,12 @@ from tests.ports import free_port
 pytestmark = pytest.mark.ray
 SCRIPTS = Path(__file__).parent / "ray_online"
 VERDICTS = [["ok", 1.0], ["ok", 0.0], ["ok", 0.0]] * 2
-PATIENT = {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300", "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "300"}
-"""A busy machine takes longer than Serve expects to start its proxies."""
+PATIENT = {
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "300",
+}
+"""A busy machine takes longer than Ray expects to start its processes."""
 NONE_AMISS = {"lost": 0, "twice": 0, "unjudged": 0, "wrong": 0}
 
 
