@@ -40,7 +40,14 @@ class Grader:
         if item["response"] in self.failing:
             return {"status": "failed", "score": None, "reason": "no_box", "detail": {"message": "x"}}
         score = float(item["response"] == item.get("reference"))
-        return {"status": "ok", "score": score, "reward": score, "reason": "graded", "verifier": "numeric", "detail": {}}
+        return {
+            "status": "ok",
+            "score": score,
+            "reward": score,
+            "reason": "graded",
+            "verifier": "numeric",
+            "detail": {},
+        }
 
 
 def run(source: str, target: Path, judge: Grader) -> Tally:
@@ -74,7 +81,11 @@ def test_blocks_of_lines_hold_every_line_once_wherever_they_are_cut(
 
 def test_lines_keep_their_text_and_get_verdicts(tmp_path: Path) -> None:
     rows = ['{"response": "7", "reference": "7", "n": 1.50}', "no json", '{"response": null, "x": 1}']
-    rows += ['{"response": "refuse me"}', '{"response": "8", "verdict_score": 9, "reference": "7"}', '{"response": "b"}']
+    rows += [
+        '{"response": "refuse me"}',
+        '{"response": "8", "verdict_score": 9, "reference": "7"}',
+        '{"response": "b"}',
+    ]
     (tmp_path / "in.jsonl").write_text("\n".join(rows))
     with pytest.raises(BadInput, match=r"line 1, has no field nothing"):
         plan(str(tmp_path / "in.jsonl"), Columns(response="nothing"))
@@ -163,8 +174,13 @@ def test_messages_say_what_is_wrong_with_a_place(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_complete_has_no_name(tmp_path: Path) -> None:
     record = Manifest.at(str(tmp_path))
-    with pytest.raises(RuntimeError), record.creating("part-000000.jsonl") as out:
-        out.write(b"half")
-        raise RuntimeError
+
+    def break_off() -> None:
+        with record.creating("part-000000.jsonl") as out:
+            out.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        break_off()
     assert [*tmp_path.iterdir()] == []
     assert manifest.failed_name(blocks.Block(3, "a.jsonl", 0, 1, 1, 0)) == "_failed/part-000003.jsonl"
