@@ -174,7 +174,6 @@ def _cluster(address: str) -> Iterator[None]:
         raise CannotRun(f"--ray {address}: {error}") from error
     context = DataContext.get_current()
     context.enable_progress_bars = False
-    context.scheduling_strategy = "SPREAD"
     try:
         yield
     finally:

@@ -124,7 +124,7 @@ class Scorer:
             Unavailable: the engine cannot start. The message says why.
         """
         self._columns = Columns(verifier, recipe, response_field, reference_field)
-        self._open = lambda: LocalEngine(workers=workers, explain=explain, run_id=run_id)
+        self._workers, self._explain, self._run_id = workers, explain, run_id
         self._engine = self._open()
 
     def __call__(self, batch: pa.Table) -> pa.Table:
@@ -136,6 +136,9 @@ class Scorer:
         self._columns.need_response(batch.column_names, "the batch")
         rows = [without_nulls(msgspec.to_builtins(row, enc_hook=str)) for row in batch.to_pylist()]
         return table_with_verdicts(batch, self._judged(rows))
+
+    def _open(self) -> LocalEngine:
+        return LocalEngine(workers=self._workers, explain=self._explain, run_id=self._run_id)
 
     def _judged(self, rows: Sequence[Json]) -> list[Json]:
         for _ in range(NEW_ENGINES):

@@ -172,8 +172,7 @@ class _Target(Generic[RowsT]):
     """The output of a block: all rows in one file, and those that could not be judged in another, if there are any."""
 
     def __init__(self, source: _Rows[RowsT], files: ExitStack, manifest: Manifest, block: Block) -> None:
-        self._source = source
-        self._open = lambda name: source.writer(files, manifest, name)
+        self._source, self._files, self._manifest = source, files, manifest
         self._failed_name = failed_name(block)
         self._write = self._open(block.name)
         self._write_failed: Callable[[RowsT], None] | None = None
@@ -188,6 +187,9 @@ class _Target(Generic[RowsT]):
         if missed:
             self._write_failed = self._write_failed or self._open(self._failed_name)
             self._write_failed(self._source.chosen(rows, missed))
+
+    def _open(self, name: str) -> Callable[[RowsT], None]:
+        return self._source.writer(self._files, self._manifest, name)
 
 
 @dataclass(frozen=True, slots=True)
