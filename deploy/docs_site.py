@@ -77,7 +77,14 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
     ("Data sets", (("Audit a data set", "docs/audit.md"),)),
     ("Boxes", (("Boxes", "docs/boxes.md"),)),
     ("Judges", (("Judges", "docs/judges.md"),)),
-    ("Deploy", (("Docker and Compose", "docs/deploy-docker.md"), ("Kubernetes", "docs/deploy-kubernetes.md"))),
+    (
+        "Deploy",
+        (
+            ("Docker and Compose", "docs/deploy-docker.md"),
+            ("Kubernetes", "docs/deploy-kubernetes.md"),
+            ("Ray", "docs/ray.md"),
+        ),
+    ),
     (
         "Operate",
         (

@@ -43,7 +43,7 @@ def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The engines have no boxes, and Ray does not put its processes behind all others of the machine."""
     return variables(
         RAY_TMPDIR=f"/tmp/rewardline-{os.getpid()}",
@@ -59,8 +59,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def test_whatever_dies_every_row_is_judged_once_and_rightly(
     python: Path, rollouts: Path, tmp_path: Path, scenario: str
 ) -> None:
-    script = [python, SCRIPTS / "offline.py", scenario, f"{rollouts}/*.parquet", tmp_path / "out", str(ROWS)]
-    done = subprocess.run(script, env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    script = [str(python), str(SCRIPTS / "offline.py"), scenario, f"{rollouts}/*.parquet", f"{tmp_path}/out", str(ROWS)]
+    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     outcome: Any = json.loads(done.stdout.splitlines()[-1])
     assert outcome["codes"] == [0], done.stderr[-3000:]
@@ -71,14 +71,14 @@ def test_whatever_dies_every_row_is_judged_once_and_rightly(
 
 
 def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, tmp_path: Path) -> None:
-    command = [python, "-m", "service", "score", str(rollouts), "-o", str(tmp_path / "out"), "--verifier", "math"]
+    command = [str(python), "-m", "service", "score", str(rollouts), "-o", f"{tmp_path}/out", "--verifier", "math"]
     for address, message in {
         f"127.0.0.1:{free_port()}": "refused",
         "ray://127.0.0.1:10001": "HOST:PORT of the cluster's head",
         "nonsense": "write local, auto or HOST:PORT",
     }.items():
         done = subprocess.run(
-            [*command, "--ray", address], env=environment(tmp_path), capture_output=True, text=True, check=False
+            [*command, "--ray", address], env=environment(), capture_output=True, text=True, check=False
         )
         assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr[-3000:]
         assert message in done.stderr
@@ -86,6 +86,6 @@ def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, 
 
 def test_a_data_set_of_ray_is_judged_in_batches(python: Path, rollouts: Path, tmp_path: Path) -> None:
     script = [python, SCRIPTS / "data_set.py", rollouts]
-    done = subprocess.run(script, env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {"rows": ROWS, "wrong": 0}
