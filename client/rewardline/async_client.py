@@ -47,6 +47,7 @@ from rewardline.results import Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
 
 T = TypeVar("T")
+ClientT = TypeVar("ClientT", bound="AsyncClient")
 Emit = Callable[[Entry, Result], None]
 Indexed = tuple[int, Result]
 
@@ -297,7 +298,7 @@ class AsyncClient(ConfiguredClient):
                 with suppress(asyncio.TimeoutError, asyncio.CancelledError):
                     await asyncio.wait_for(asyncio.wrap_future(elsewhere), _CLOSE_TIMEOUT_S)
 
-    async def __aenter__(self) -> AsyncClient:
+    async def __aenter__(self: ClientT) -> ClientT:
         return self
 
     async def __aexit__(

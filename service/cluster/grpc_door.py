@@ -26,13 +26,13 @@ class GrpcDoor:
         self._door = door
 
     async def score(self, body: bytes, context: Any) -> "Raw":
-        return Raw(await self._door.score(body, Context(context)))
+        return Raw(await self._door.score(body, _context(context)))
 
     async def list_verifiers(self, body: bytes, context: Any) -> "Raw":
-        return Raw(await self._door.list_verifiers(body, Context(context)))
+        return Raw(await self._door.list_verifiers(body, _context(context)))
 
     async def score_stream(self, bodies: AsyncIterator[bytes], context: Any) -> AsyncIterator["Raw"]:
-        async for answer in self._door.score_stream(bodies, Context(context)):
+        async for answer in self._door.score_stream(bodies, _context(context)):
             yield Raw(answer)
 
 
@@ -46,6 +46,10 @@ class Raw:
 
     def SerializeToString(self) -> bytes:  # noqa: N802 - the name that messages of protobuf have
         return self._body
+
+
+def _context(context: Any) -> Any:
+    return Context(context)
 
 
 class Aborted(Exception):

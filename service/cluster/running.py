@@ -43,7 +43,8 @@ class Running:
         opened: asyncio.Future[Service] = asyncio.get_running_loop().create_future()
         leaving = asyncio.Event()
         life = asyncio.create_task(_live(workers, opened, leaving))
-        await asyncio.wait([opened, life], return_when=asyncio.FIRST_COMPLETED)
+        both: list[asyncio.Future[Any]] = [opened, life]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not opened.done():
             try:
                 await life

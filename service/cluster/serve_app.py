@@ -38,7 +38,7 @@ _DRAIN_S = 330.0
 class Rewardline:
     """A replica. Serve sends it requests once it is made: then it can judge."""
 
-    async def __init__(self, workers: int | None = None) -> None:
+    async def __init__(self, workers: int | None = None) -> None:  # type: ignore[misc]  # Serve awaits it
         """
         Args:
             workers: Worker processes, in place of what the settings say: as many as the replica has CPUs.
@@ -80,4 +80,4 @@ class Rewardline:
             await running.end()
 
 
-app = Rewardline.bind(workers=1)
+app: Any = Rewardline.bind(workers=1)  # type: ignore[attr-defined]

@@ -65,7 +65,8 @@ async def judged_during(first: int, trouble: Callable[[], Awaitable[None]]) -> d
         await asyncio.gather(*working)
     for worker in workers:
         ray.kill(worker)
-    return ledger.account()
+    account: dict[str, int] = ledger.account()
+    return account
 
 
 async def every_actor_answers(count: int) -> None:

@@ -30,9 +30,8 @@ async def doors(http: str, grpc: str) -> dict[str, Any]:
         async with AsyncClient(url, timeout_s=300.0) as client:
             results = await client.score([item(at) for at in range(6)] + [{"verifier": "nothing", "response": "1"}])
             outcomes[name] = [[each.status.value, each.score] for each in results]
-            outcomes[f"{name} streamed"] = sorted(
-                [index, result.score] async for index, result in client.stream([item(at) for at in range(6)])
-            )
+            streamed = client.stream([item(at) for at in range(6)])
+            outcomes[f"{name} streamed"] = sorted([[index, result.score or 0.0] async for index, result in streamed])
             outcomes[f"{name} verifiers"] = "math" in {each["name"] for each in await client.verifiers()}
             try:
                 await client.score([{"verifier": "math", "response": 5, "reference": "5"}])
@@ -58,7 +57,8 @@ async def judged_during(url: str, first: int, trouble: Callable[[], None]) -> di
         finally:
             over.set()
         await asyncio.gather(*working)
-    return ledger.account()
+    account: dict[str, int] = ledger.account()
+    return account
 
 
 def replicas() -> list[dict[str, Any]]:
@@ -78,11 +78,11 @@ def main(http_port: int, grpc_port: int, config: str) -> None:
                 port=grpc_port, grpc_servicer_functions=schema.grpc_options.grpc_servicer_functions
             ),
         )
-        from rewardline.ray import app  # noqa: PLC0415 - it is made where Serve runs
+        from service.cluster.serve_app import Rewardline  # noqa: PLC0415 - it is made where Serve runs
 
         (deployed,) = schema.applications
         environment = {"env_vars": {"REWARDLINE_SANDBOX": "none", **deployed.runtime_env.get("env_vars", {})}}
-        deployment = app.deployment.options(
+        deployment = Rewardline.options(
             autoscaling_config=None, num_replicas=2, ray_actor_options={"num_cpus": 1, "runtime_env": environment}
         )
         serve.run(deployment.bind(workers=1))
