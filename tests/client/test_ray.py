@@ -11,4 +11,4 @@ def test_what_needs_the_server_says_how_to_install_it(monkeypatch: pytest.Monkey
     with pytest.raises(ImportError, match=r"pip install 'rewardline-server\[ray\]'"):
         _ = ray.Scorer
     with pytest.raises(AttributeError, match="no attribute 'Scoerr'"):
-        _ = ray.Scoerr  # type: ignore[attr-defined]
+        _ = ray.Scoerr
