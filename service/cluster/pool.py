@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import ray
+from ray import cloudpickle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from rewardline import Unavailable
 
-from service.cluster.service_actor import ServiceActor
+from service.cluster import service_actor
 
 NAMESPACE = "rewardline"
 """As `rewardline.ray_transport` has it."""
@@ -57,7 +58,8 @@ def start(
         if value < 1:
             raise ValueError(f"{argument} must be at least 1, found {value!r}")
     _connect()
-    actor_class = ray.remote(ServiceActor)
+    cloudpickle.register_pickle_by_value(service_actor)  # trainers cannot import it
+    actor_class = ray.remote(service_actor.ServiceActor)
     there = set(_members(name))
     for node in _fitting(cpus, nodes):
         for place in range(per_node):

@@ -1,14 +1,16 @@
 """The service as an async actor of a pool: `ray.remote(ServiceActor)`. The client's `ray://` calls it.
 
-This module needs no Ray, and what its methods take and return are plain values and errors of the client. So a trainer's
-process that only has the handle of such an actor needs no server.
+This module needs no Ray. Ray sends the class by value (`pool.py`) to whoever asks for the handle of such an actor, and what its
+methods take and return are plain values and errors of the client. So a trainer's process needs no server: this module
+imports it where an actor begins.
 """
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from service.cluster.running import Running
+if TYPE_CHECKING:
+    from service.cluster.running import Running
 
 
 class ServiceActor:
@@ -47,7 +49,9 @@ class ServiceActor:
         """Take nothing more, finish what was admitted, and end the service."""
         await (await self._running()).end()
 
-    async def _running(self) -> Running:
+    async def _running(self) -> "Running":
         if self._beginning is None:
+            from service.cluster.running import Running  # noqa: PLC0415 - trainers do not have it
+
             self._beginning = asyncio.create_task(Running.begin(workers=self._workers))
         return await asyncio.shield(self._beginning)

@@ -10,6 +10,7 @@ from typing import Any
 
 import ray
 import rewardline.ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from ray_cluster import SETTINGS, Ledger, add_node, cluster, item
 from rewardline.hook import Hook
 
@@ -40,10 +41,10 @@ async def judged_during(first: int, trouble: Callable[[], Awaitable[None]]) -> d
     ledger = Ledger()
     over = asyncio.Event()
     places = iter(range(first, first + 1_000_000))
-    workers = [
-        ray.remote(Worker).options(num_cpus=0, runtime_env={"env_vars": {"REWARDLINE_URL": "ray://judges"}}).remote()
-        for _ in range(2)
-    ]
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    asking = {"env_vars": {"REWARDLINE_URL": "ray://judges"}}
+    made = ray.remote(Worker).options(num_cpus=0, runtime_env=asking, scheduling_strategy=here)
+    workers = [made.remote() for _ in range(2)]
 
     async def by_handle(handle: rewardline.ray.Rewards) -> None:
         while not over.is_set():
@@ -90,7 +91,7 @@ def main() -> None:
                 await every_actor_answers(2)
 
         async def lose_a_node() -> None:
-            made.remove_node(made.list_all_nodes[-1], allow_graceful=False)
+            made.remove_node(made.list_all_nodes()[-1], allow_graceful=False)
             add_node(made)
             await every_actor_answers(2)
 
@@ -100,7 +101,7 @@ def main() -> None:
             subprocess.run(
                 [sys.executable, "-c", TRAINER],
                 env={**os.environ, "REWARDLINE_URL": "ray://judges", "RAY_ADDRESS": made.address},
-                capture_output=True,
+                stdout=subprocess.PIPE,
                 text=True,
                 check=True,
             ).stdout.splitlines()[-1]
