@@ -2,6 +2,7 @@
 
     Rewards               the client of a pool in this Ray cluster; hooks use it with REWARDLINE_URL=ray://NAME
     start, status, stop   a pool: services in actors, one per node
+    app                   the service as an application of Ray Serve: `serve run rewardline.ray:app`
     Scorer                judges the rows of a data set: `dataset.map_batches(rewardline.ray.Scorer, ...)`
 
 `Rewards` needs Ray alone. The others need the server where they run: `pip install 'rewardline-server[ray]'`.
@@ -17,11 +18,13 @@ from rewardline.async_client import AsyncClient
 if TYPE_CHECKING:
     from service.cluster.pool import start, status, stop
     from service.cluster.scorer import Scorer
+    from service.cluster.serve_app import app
 
-__all__ = ["Rewards", "Scorer", "start", "status", "stop"]
+__all__ = ["Rewards", "Scorer", "app", "start", "status", "stop"]
 
 _OF_THE_SERVER = {
     "Scorer": "service.cluster.scorer",
+    "app": "service.cluster.serve_app",
     "start": "service.cluster.pool",
     "status": "service.cluster.pool",
     "stop": "service.cluster.pool",

@@ -1,4 +1,4 @@
-"""A pool in a real Ray cluster: answers, killed actors and nodes, and verl's own reward loop.
+"""A pool and Serve in a real Ray cluster: answers, killed actors, replicas and nodes, and verl's own reward loop.
 
 Each scenario is a script, because Ray has an environment of its own.
 """
@@ -12,10 +12,16 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.e2e.environments import python_of, variables
+from tests.ports import free_port
 
 pytestmark = pytest.mark.ray
 SCRIPTS = Path(__file__).parent / "ray_online"
-PATIENT = {"RAY_raylet_start_wait_time_s": "300"}
+VERDICTS = [["ok", 1.0], ["ok", 0.0], ["ok", 0.0]] * 2
+PATIENT = {
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "300",
+}
 """A busy machine takes longer than Ray expects to start its processes."""
 NONE_AMISS = {"lost": 0, "twice": 0, "unjudged": 0, "wrong": 0}
 
@@ -56,6 +62,20 @@ def test_a_pool_loses_no_row_when_its_actors_and_nodes_are_killed(python: Path) 
     assert not any(each["problems"] for each in outcome["status"].values())
     assert (outcome["stopped"], outcome["left"]) == (sorted(outcome["status"]), {})
     assert "cache_ttl_s" in outcome["refused"]
+
+
+def test_serve_loses_no_row_when_a_replica_is_killed_or_replaced(python: Path) -> None:
+    outcome = ran(python, "serving.py", free_port(), free_port(), ROOT / "deploy" / "ray" / "serve.yaml")
+    assert outcome["replicas"] == 2
+    for door in ("http", "grpc"):
+        assert outcome["doors"][door] == [*VERDICTS, ["invalid", None]]
+        assert outcome["doors"][f"{door} streamed"] == [[at, score] for at, (_, score) in enumerate(VERDICTS)]
+        assert outcome["doors"][f"{door} verifiers"]
+    assert outcome["doors"]["http refused"] == outcome["doors"]["grpc refused"] == "InvalidRequest"
+    for trouble in ("killed", "rolled out", "rolled out, gRPC"):
+        account = outcome[trouble]
+        assert account.pop("sent") > 0
+        assert account == NONE_AMISS, trouble
 
 
 def test_verls_reward_loop_gets_its_rewards_from_a_pool(python: Path, tmp_path: Path) -> None:
