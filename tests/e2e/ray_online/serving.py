@@ -82,7 +82,7 @@ def main(http_port: int, grpc_port: int, config: str) -> None:
 
         (deployed,) = schema.applications
         environment = {"env_vars": {"REWARDLINE_SANDBOX": "none", **deployed.runtime_env.get("env_vars", {})}}
-        deployment = Rewardline.options(
+        deployment = Rewardline.options(  # type: ignore[attr-defined]
             autoscaling_config=None, num_replicas=2, ray_actor_options={"num_cpus": 1, "runtime_env": environment}
         )
         serve.run(deployment.bind(workers=1))
@@ -96,7 +96,9 @@ def main(http_port: int, grpc_port: int, config: str) -> None:
             serve_until(lambda: len({each["name"] for each in replicas()} - before) == 1)
 
         def roll_out() -> None:
-            serve.run(deployment.options(version="2").bind(workers=1))
+            changed = {**environment["env_vars"], "REWARDLINE_CACHE_TTL_S": "60"}
+            options = {"num_cpus": 1, "runtime_env": {"env_vars": changed}}
+            serve.run(deployment.options(ray_actor_options=options).bind(workers=1))
 
         outcomes["killed"] = asyncio.run(judged_during(http, 0, kill))
         outcomes["rolled out"] = asyncio.run(judged_during(http, 1_000_000, roll_out))
