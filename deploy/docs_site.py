@@ -52,6 +52,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         "Trainers",
         (
             ("All trainers", "client/README.md"),
+            ("In a Ray cluster", "docs/ray-online.md"),
             ("Doors for other clients", "docs/doors.md"),
             ("In place of SandboxFusion", "docs/sandbox-fusion.md"),
         ),
@@ -78,7 +79,14 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
     ("Data sets", (("Audit a data set", "docs/audit.md"),)),
     ("Boxes", (("Boxes", "docs/boxes.md"),)),
     ("Judges", (("Judges", "docs/judges.md"),)),
-    ("Deploy", (("Docker and Compose", "docs/deploy-docker.md"), ("Kubernetes", "docs/deploy-kubernetes.md"))),
+    (
+        "Deploy",
+        (
+            ("Docker and Compose", "docs/deploy-docker.md"),
+            ("Kubernetes", "docs/deploy-kubernetes.md"),
+            ("Ray", "docs/ray.md"),
+        ),
+    ),
     (
         "Operate",
         (

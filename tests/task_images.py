@@ -102,8 +102,8 @@ def _add_tools(tree: tarfile.TarFile) -> None:
     for program in _PROGRAMS:
         path = f"/usr/bin/{program}"
         add(path)
-        for library in _libraries([path]):
-            add(library)
+        for needed in _libraries([path]):
+            add(needed)
     python = "/usr/bin/python3"
     asked = "import sysconfig; print(sysconfig.get_path('stdlib'))"
     library = Path(
@@ -115,8 +115,9 @@ def _add_tools(tree: tarfile.TarFile) -> None:
         add(needed)
     packages = Path(docker.__file__).parents[1]
     add(str(packages / "py.py"), str(library / "py.py"))
-    for package in _PACKAGES:
-        for file in _files(packages / package):
+    distributions = [path for path in packages.glob("*.dist-info") if path.name.partition("-")[0] in _PACKAGES]
+    for package in (*(packages / name for name in _PACKAGES), *distributions):
+        for file in _files(package):
             add(str(file), str(library / file.relative_to(packages)))
 
 

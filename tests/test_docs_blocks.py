@@ -38,15 +38,16 @@ NOT_RUN = {
     "needs a trainer": "tests/e2e runs real trainers",
     "needs Docker": "tests/deploy/test_images.py and test_compose.py",
     "needs an image of a task": "tests/verifiers/repository judges such items",
+    "needs Ray": "tests/e2e/test_ray_online.py",
     "needs Lean": "tests/verifiers/lean tries a stand-in of Lean's loop",
-    "needs a cluster": "tests/deploy/test_kubernetes.py and test_helm.py render and check the objects",
+    "needs a cluster": "tests/deploy/test_kubernetes.py and test_helm.py render and check the objects; tests/e2e/test_ray.py",
     "shows a page until Ctrl-C": "tests/service/cli/test_view.py opens it",
     "needs an audit log": "tests/service/doors/routes/test_log.py",
     "needs a judge model": "tests/service/doors/compat tests this door with a real model",
 }
 """The reasons for which a block is not run, and what tests its subject instead."""
 LANGUAGES = {"sh", "python", "json", "yaml", "toml", "text"}
-ELSEWHERE = {"openenv"}
+ELSEWHERE = {"openenv", "ray"}
 """Packages of others that blocks import and that are not installed here."""
 _FENCE = re.compile(r"(?:^ *<!-- not run: (.+) -->\n)?^( *)```(\w*)\n([\s\S]*?)^ *```$", re.MULTILINE)
 _SERVICE = re.compile(r"(?:http://)?(?:127\.0\.0\.1|localhost|verifier):8080\b")

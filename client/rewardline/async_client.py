@@ -47,6 +47,7 @@ from rewardline.results import Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
 
 T = TypeVar("T")
+ClientT = TypeVar("ClientT", bound="AsyncClient")
 Emit = Callable[[Entry, Result], None]
 Indexed = tuple[int, Result]
 
@@ -170,7 +171,7 @@ class AsyncClient(ConfiguredClient):
         )
 
     async def usage(self, *, tenant: str | None = None) -> dict[str, Any]:
-        """What this key's tenant and its runs have used, and what they may use. HTTP only.
+        """What this key's tenant and its runs have used, and what they may use. HTTP and Ray only.
 
         Args:
             tenant: Another tenant. The key needs the scope `admin`.
@@ -243,7 +244,7 @@ class AsyncClient(ConfiguredClient):
         run_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Call any other route that is safe to call twice, and return the object it answers. HTTP only.
+        """Call any other route that is safe to call twice, and return the object it answers. HTTP and Ray only.
 
         `headers` are sent beside those of the client.
 
@@ -297,7 +298,7 @@ class AsyncClient(ConfiguredClient):
                 with suppress(asyncio.TimeoutError, asyncio.CancelledError):
                     await asyncio.wait_for(asyncio.wrap_future(elsewhere), _CLOSE_TIMEOUT_S)
 
-    async def __aenter__(self) -> AsyncClient:
+    async def __aenter__(self: ClientT) -> ClientT:
         return self
 
     async def __aexit__(
@@ -525,6 +526,14 @@ def _wire_of(config: Config) -> _Wire:
             functools.partial(
                 HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.tls
             ),
+            encode_item_as_json,
+            encode_reference_as_json,
+        )
+    if scheme == "ray":
+        from rewardline import ray_transport  # noqa: PLC0415 - only processes in a Ray cluster have Ray
+
+        return _Wire(
+            functools.partial(ray_transport.RayTransport, address, config.api_key),
             encode_item_as_json,
             encode_reference_as_json,
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from rewardline.tls import TlsFiles
 
+_POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@~+=/-]{0,127}")
 
 
@@ -38,8 +39,15 @@ class Config:
 
     def __post_init__(self) -> None:
         scheme, separator, host = self.url.partition("://")
-        if scheme not in ("http", "https", "grpc", "grpcs") or not separator or not host.strip("/"):
-            raise ValueError(f"expected http://, https://, grpc:// or grpcs:// and a host, found {self.url!r}")
+        if scheme == "ray" and separator:
+            if not _POOL.fullmatch(host):
+                raise ValueError(
+                    f"ray:// takes the name of a pool in this Ray cluster, such as ray://rewardline; found {self.url!r}"
+                )
+        elif scheme not in ("http", "https", "grpc", "grpcs") or not separator or not host.strip("/"):
+            raise ValueError(
+                f"expected http://, https://, grpc:// or grpcs:// and a host, or ray:// and a pool, found {self.url!r}"
+            )
         for name in ("max_in_flight", "batch_items", "batch_bytes", "gather_items"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)!r}")
@@ -80,7 +88,8 @@ class ConfiguredClient:
         """Check the settings. The first call opens the connections.
 
         Args:
-            url: `http(s)://host:port`, or `grpc(s)://host:port` (needs `rewardline[grpc]`).
+            url: `http(s)://host:port`, `grpc(s)://host:port` (needs `rewardline[grpc]`), or `ray://pool` for a pool of
+                `rewardline.ray.start` in the Ray cluster of this process.
             api_key: The client sends it as a bearer token.
             timeout_s: The deadline of a call that names none.
             max_in_flight: At most so many requests are on their way at once, per event loop.

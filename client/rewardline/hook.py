@@ -50,7 +50,7 @@ class Hook:
     params: Mapping[str, Any] | None = None
     """The verifier's parameters."""
     url: str | None = None
-    """`http(s)://host:port` or `grpc(s)://host:port`. Default: the variable REWARDLINE_URL, else this machine."""
+    """`http(s)://host:port`, `grpc(s)://host:port` or `ray://pool`. Default: the variable REWARDLINE_URL, else this machine."""
     api_key: str | None = None
     """Default: the variable REWARDLINE_API_KEY, if it is set."""
     run_id: str | None = None

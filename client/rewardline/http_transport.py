@@ -56,7 +56,7 @@ class HttpTransport:
         )
 
     async def score(self, request: Request, deliver: Deliver) -> None:
-        body = _body(request)
+        body = body_of(request)
         headers = {
             "Content-Type": "application/json",
             "Accept": f"{_NDJSON}, application/json;q=0.5" if request.stream else "application/json",
@@ -72,11 +72,11 @@ class HttpTransport:
                 f"{self._url}/v1/score", data=body, headers=headers, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    raise _refusal(response.status, response.headers, await response.read())
+                    raise refusal(response.status, response.headers, await response.read())
                 if response.content_type == _NDJSON:
                     await _deliver_lines(response, len(request.entries), deliver)
                 else:
-                    _deliver_batch(_parsed(await response.read()), len(request.entries), deliver)
+                    deliver_batch(parsed(await response.read()), len(request.entries), deliver)
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""
@@ -89,8 +89,8 @@ class HttpTransport:
             ) as response:
                 answer = await response.read()
                 if response.status not in (200, 201):
-                    raise _refusal(response.status, response.headers, answer, BY_STATUS_OF_STATE)
-                return _parsed(answer)
+                    raise refusal(response.status, response.headers, answer, BY_STATUS_OF_STATE)
+                return parsed(answer)
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         answer = await self.call("GET", "/v1/verifiers", None, {})
@@ -103,7 +103,7 @@ class HttpTransport:
         await self._session.close()
 
 
-def _body(request: Request) -> bytes:
+def body_of(request: Request) -> bytes:
     """Join the items, which were encoded when the call was cut into requests."""
     rest = json_bytes({"deadline_s": request.deadline_s, "cache": request.cache, "explain": request.explain})
     parts = [b'{"items":[', b",".join(entry.payload.wire for entry in request.entries), b"],"]
@@ -118,7 +118,7 @@ def _named(name: str, reference: Payload) -> bytes:
     return json_bytes(name) + b":" + wire
 
 
-def _deliver_batch(answer: Any, expected: int, deliver: Deliver) -> None:
+def deliver_batch(answer: Any, expected: int, deliver: Deliver) -> None:
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list) or len(results) != expected:
         found = f"{len(results)} results" if isinstance(results, list) else "none"
@@ -134,9 +134,9 @@ async def _deliver_lines(response: aiohttp.ClientResponse, expected: int, delive
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             if line.strip():
-                _deliver_line(_parsed(line), expected, seen, deliver)
+                _deliver_line(parsed(line), expected, seen, deliver)
     if rest.strip():
-        _deliver_line(_parsed(rest), expected, seen, deliver)
+        _deliver_line(parsed(rest), expected, seen, deliver)
     if len(seen) < expected:
         raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {expected} results")
 
@@ -153,7 +153,7 @@ def _deliver_line(raw: Any, expected: int, seen: set[int], deliver: Deliver) -> 
     deliver(position, raw)
 
 
-def _parsed(body: bytes) -> Any:
+def parsed(body: bytes) -> Any:
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except ValueError as error:
@@ -173,12 +173,12 @@ def _translated(url: str) -> Iterator[None]:
         raise Unavailable("unreachable", f"{url}: {str(error) or type(error).__name__}") from error
 
 
-def _refusal(
+def refusal(
     status: int, headers: Mapping[str, str], body: bytes, more: Mapping[int, type[RequestError]] | None = None
 ) -> RewardlineError:
     """The error of a response. The statuses in `more` count only with a title, which no other kind of server sends."""
     try:
-        answer = _parsed(body)
+        answer = parsed(body)
     except UnexpectedAnswer:
         answer = None
     title = str(answer.get("title") or "") if isinstance(answer, dict) else ""

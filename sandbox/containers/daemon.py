@@ -19,13 +19,20 @@ _SLOW_PATIENCE_S: Final = 600
 _TAR_OVERHEAD_BYTES: Final = 1 << 20
 
 
+GONE: Final = -1
+"""The exit code of a command that is over because its container is."""
+USER_LABEL: Final = "rewardline.user"
+"""On an image of ours: the user of the image that it was made from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """An image of the daemon."""
 
     id: str
     size_bytes: int
-    labels: Mapping[str, str]
+    user: str
+    """Who runs its commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +54,17 @@ class TaskDaemon(Daemon):
                 found = client.inspect_image(name)  # type: ignore[no-untyped-call]  # its stubs have holes
             except ImageNotFound:
                 return None
-            return Image(found["Id"], found["Size"], found["Config"].get("Labels") or {})
+            labels = found["Config"].get("Labels") or {}
+            return Image(found["Id"], found["Size"], labels.get(USER_LABEL) or found["Config"].get("User") or "0")
 
         return await self._ask(find)
 
     async def images(self, label: str) -> Sequence[Image]:
-        """The images with a label."""
+        """The images of ours with a label."""
 
         def find(client: docker.APIClient) -> Sequence[Image]:
             found = client.images(filters={"label": label})
-            return [Image(image["Id"], image["Size"], image["Labels"] or {}) for image in found]
+            return [Image(image["Id"], image["Size"], image["Labels"][USER_LABEL]) for image in found]
 
         return await self._ask(find)
 
@@ -105,35 +113,38 @@ class TaskDaemon(Daemon):
 
         return await self._ask(get)
 
-    async def begin(self, name: str, command: Sequence[str]) -> tuple[str, socket.socket]:
+    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
         """Start a command in a running container; its id, and its streams in Docker's attach format."""
 
         def begin(client: docker.APIClient) -> tuple[str, socket.socket]:
-            made = client.exec_create(name, list(command))
+            made = client.exec_create(name, list(command), user=user, workdir=folder)
             return made["Id"], own_socket(client.exec_start(made["Id"], socket=True))
 
         return await self._ask(begin)
 
     async def exit_code(self, command: str) -> int | None:
-        """The exit code of a command that `begin` started; None while it runs."""
+        """The exit code of a command that `begin` started; None while it runs, `GONE` if its container has ended."""
 
         def find(client: docker.APIClient) -> int | None:
-            found = client.exec_inspect(command)
+            try:
+                found = client.exec_inspect(command)
+            except NotFound:
+                return GONE
             return None if found["Running"] else found["ExitCode"]
 
         return await self._ask(find)
 
-    async def usage(self, name: str) -> Usage | None:
-        """What a container has used; None when it is not there."""
+    async def usage(self, name: str, *, with_disk: bool) -> Usage | None:
+        """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""
 
         def find(client: docker.APIClient) -> Usage | None:
             try:
                 stats = client.stats(name, stream=False, one_shot=True)
             except NotFound:
                 return None
-            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
             cpu_ns = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
-            return Usage(cpu_ns / 1e9, max((container.get("SizeRw", 0) for container in found), default=0))
+            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"}) if with_disk else []
+            return Usage(cpu_ns / 1e9, sum(container.get("SizeRw", 0) for container in found))
 
         return await self._ask(find)
 

@@ -41,13 +41,15 @@ from sandbox.containers.base import (
     TaskLimits,
     TaskRefused,
 )
-from sandbox.containers.daemon import Image, SlowDaemon, TaskDaemon
+from sandbox.containers.daemon import GONE, USER_LABEL, Image, SlowDaemon, TaskDaemon
 from sandbox.containers.images import BASE_LABEL, ImageRules, Images, label_of
 from sandbox.containers.options import GIVER, options
 from sandbox.containers.turns import Turns
 
 _TICK_S: Final = 0.5
 """Between looks at what a container uses."""
+_RETRY_S: Final = 5
+"""Between attempts to remove a container that the daemon could not remove."""
 _DRAIN_S: Final = 0.5
 """For the rest of the output of a command that has ended, if a process that it left behind holds its end open."""
 _STREAM_HEAD: Final = struct.Struct("!B3xI")
@@ -97,6 +99,7 @@ class DockerContainers(Containers):
         self._names = (f"rewardline-task-{os.getpid()}-{secrets.token_hex(3)}-{n}" for n in itertools.count(1))
         self._unremoved: set[str] = set()
         self._removals: set[asyncio.Task[None]] = set()
+        self._trying: asyncio.Task[None] | None = None
         self._promised_mb = 0
         self._disk: Path | None = None
         self._opening = asyncio.Lock()
@@ -116,6 +119,9 @@ class DockerContainers(Containers):
         return self.images.pulling
 
     async def stop(self) -> None:
+        if self._trying is not None:
+            self._trying.cancel()
+            await asyncio.wait([self._trying])
         while self._removals:
             await asyncio.wait(self._removals)
         await self._remove_unremoved()
@@ -127,21 +133,19 @@ class DockerContainers(Containers):
         return await self.images.build(context, may_network=self._may_network)
 
     async def base(self, task: Task) -> str:
-        self._check_allowed(task)
-        await self._open_once()
         return (await self._base(task)).id
 
     @contextlib.asynccontextmanager
     async def open(self, task: Task, files: Files) -> AsyncIterator[Container]:
-        base = await self.base(task)
-        self.images.begin_use(base)
+        base = await self._base(task)
+        self.images.begin_use(base.id)
         try:
             async with self._started(task, base, files) as container:
                 if self.is_gvisor:
                     await _set_up(container, task)
                 yield container
         finally:
-            self.images.end_use(base)
+            self.images.end_use(base.id)
 
     def _check_allowed(self, task: Task) -> None:
         if task.network and not self._may_network:
@@ -167,22 +171,24 @@ class DockerContainers(Containers):
             self._is_open = True
 
     async def _base(self, task: Task) -> Image:
+        self._check_allowed(task)
+        await self._open_once()
         if self.is_gvisor:
             return await self.images.image(task.image)
         return await self.images.base(task, self._prepare)
 
-    async def _prepare(self, task: Task, image: str) -> Image:
+    async def _prepare(self, task: Task, image: Image) -> Image:
         async with self._started(task, image, {}) as container:
             await _set_up(container, task)
-            label = label_of(task, image)
-            base = await self._slow.commit(container.name, {BASE_LABEL: label})
+            labels = {BASE_LABEL: label_of(task, image.id), USER_LABEL: image.user}
+            base = await self._slow.commit(container.name, labels)
         found = await self._daemon.image(base)
         if found is None:
             raise SandboxUnavailable("an image of a task's setup was made, and is not there")
         return found
 
     @contextlib.asynccontextmanager
-    async def _started(self, task: Task, image: str, files: Files) -> AsyncIterator["DockerContainer"]:
+    async def _started(self, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
         """A container that runs, once it is its turn. It is gone after the block, however that ends."""
         name = next(self._names)
         async with self._turns.turn(task.limits.memory_mb):
@@ -191,27 +197,25 @@ class DockerContainers(Containers):
                     yield container
 
     @contextlib.asynccontextmanager
-    async def _running(self, name: str, task: Task, image: str, files: Files) -> AsyncIterator["DockerContainer"]:
+    async def _running(self, name: str, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
         starting = asyncio.ensure_future(self._start(name, task, image, files))
         try:
             await asyncio.shield(starting)
             self.counters.started += 1
-            yield DockerContainer(self._daemon, name, task, self.counters, is_gvisor=self.is_gvisor)
+            yield DockerContainer(self._daemon, name, task, image.user, self.counters, is_gvisor=self.is_gvisor)
         finally:
             await asyncio.shield(self._in_background(self._end(starting, name)))
 
-    async def _start(self, name: str, task: Task, image: str, files: Files) -> None:
+    async def _start(self, name: str, task: Task, image: Image, files: Files) -> None:
         container = options(
             task,
-            image=image,
+            image=image.id,
             cpus=self._cpus,
             labels=ownership.labels(self.owner),
             runtime=self._runtime,
             is_gvisor=self.is_gvisor,
         )
         await self._daemon.create(name, container, packed(files, with_folders=True), EXCHANGE)
-        if self._unremoved:
-            self._in_background(self._remove_unremoved())
 
     async def _end(self, starting: asyncio.Future[None], name: str) -> None:
         """Remove a container once the request that starts it is over: a removal before that would miss it."""
@@ -219,7 +223,7 @@ class DockerContainers(Containers):
         failure = starting.exception()
         await self._remove(name)
         if isinstance(failure, SandboxUnavailable):
-            self._unremoved.add(name)  # the daemon may still be making what we stopped waiting for
+            self._remove_later(name)  # the daemon may still be making what we stopped waiting for
 
     @contextlib.contextmanager
     def _room(self, disk_mb: int) -> Iterator[None]:
@@ -253,9 +257,21 @@ class DockerContainers(Containers):
         try:
             await self._daemon.remove(name)
         except SandboxUnavailable:
-            self._unremoved.add(name)
+            self._remove_later(name)
         else:
+            self._unremoved.discard(name)
             self.counters.removed += 1
+
+    def _remove_later(self, name: str) -> None:
+        self._unremoved.add(name)
+        if self._trying is None or self._trying.done():
+            self._trying = asyncio.create_task(self._keep_trying())
+
+    async def _keep_trying(self) -> None:
+        """Try to remove what the daemon could not remove, until it is gone."""
+        while self._unremoved:
+            await asyncio.sleep(_RETRY_S)
+            await self._remove_unremoved()
 
     async def _remove_left_behind(self) -> None:
         found = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
@@ -265,16 +281,18 @@ class DockerContainers(Containers):
                 self.counters.killed_left_behind += 1
 
     async def _remove_unremoved(self) -> None:
-        names, self._unremoved = self._unremoved, set()
-        for name in names:
+        for name in list(self._unremoved):
             await self._remove(name)
 
 
 class DockerContainer(Container):
     """One container of a task."""
 
-    def __init__(self, daemon: TaskDaemon, name: str, task: Task, counters: Counters, *, is_gvisor: bool) -> None:
+    def __init__(
+        self, daemon: TaskDaemon, name: str, task: Task, user: str, counters: Counters, *, is_gvisor: bool
+    ) -> None:
         self.name = name
+        self._user = user
         self._daemon = daemon
         self._task = task
         self._counters = counters
@@ -303,7 +321,7 @@ class DockerContainer(Container):
                 await asyncio.wait([reading], timeout=_TICK_S)
                 exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_full)
                 wall_s = clock() - started
-                usage = await self._daemon.usage(self.name)
+                usage = await self._daemon.usage(self.name, with_disk=exit_code is None)
                 cpu_s = usage.cpu_s if usage is not None and usage.cpu_s else cpu_s
                 if output.is_full:
                     return Ended(End.OUTPUT_LIMIT, None, output.content, cpu_s, wall_s)
@@ -324,7 +342,9 @@ class DockerContainer(Container):
 
     async def _begin(self, command: Sequence[str]) -> tuple[str, socket.socket]:
         """Start a command. Who stops waiting for it leaves no connection open."""
-        beginning = asyncio.ensure_future(self._daemon.begin(self.name, command))
+        beginning = asyncio.ensure_future(
+            self._daemon.begin(self.name, command, user=self._user, folder=self._task.workdir)
+        )
         try:
             return await asyncio.shield(beginning)
         except asyncio.CancelledError:
@@ -348,10 +368,10 @@ class DockerContainer(Container):
         """
         state = await self._daemon.state(self.name)
         was_killed_for_memory = bool(state.get("OOMKilled"))
-        if state.get("Running"):
+        if state.get("Running") and exit_code != GONE:
             return End.MEMORY_LIMIT if was_killed_for_memory and exit_code == _KILLED else End.EXITED
         # gVisor's kernel is an ordinary program: it exits with 2 when it can get no more threads or memory.
-        if was_killed_for_memory or (self._is_gvisor and state.get("ExitCode") in (_GO_PANIC, _KILLED)):
+        if was_killed_for_memory or (self._is_gvisor and state.get("ExitCode") == _GO_PANIC):
             return End.MEMORY_LIMIT
         raise SandboxUnavailable(
             f"the container {self.name} ended: {state.get('Error') or 'it was killed'}", "box_died"
@@ -397,7 +417,7 @@ async def _read(connection: socket.socket, output: _Output) -> None:
                 end = _STREAM_HEAD.size + length
                 if len(buffer) < end:
                     break
-                output.add(buffer[_STREAM_HEAD.size : end])
+                output.add(bytes(buffer[_STREAM_HEAD.size : end]))
                 del buffer[:end]
 
 

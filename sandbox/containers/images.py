@@ -30,8 +30,8 @@ BUILD_LABEL: Final = "rewardline.build"
 _STAGE: Final = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?", re.M | re.I)
 _COPIED: Final = re.compile(r"^[ \t]*COPY[ \t]+(?:--\S+[ \t]+)*?--from=(\S+)", re.M | re.I)
 
-Prepare = Callable[[Task, str], Awaitable[Image]]
-"""Runs the setup of a task in a container of an image id, and commits it with the label that `label_of` says."""
+Prepare = Callable[[Task, Image], Awaitable[Image]]
+"""Runs the setup of a task in a container of an image, and commits it with the label that `label_of` says."""
 
 
 class _NobodyWaits(Exception):
@@ -189,7 +189,7 @@ class Images:
     async def _make(self, task: Task, image: Image, prepare: Prepare) -> Image:
         self.begin_use(image.id)
         try:
-            base = await prepare(task, image.id)
+            base = await prepare(task, image)
         finally:
             self.end_use(image.id)
         self._counters.bases_made += 1

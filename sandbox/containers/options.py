@@ -16,10 +16,10 @@ from sandbox.boxes.docker.container import GVISOR_MB, GVISOR_PROCESSES, MB, OOM_
 from sandbox.containers.base import EXCHANGE, Task
 
 GIVER: Final = 64_123
-"""The user that owns what we give. No process of a container can become it without a capability."""
+"""The user that owns what we give and the first process. No other process can become it without a capability."""
 _EXCHANGE_MB: Final = 96
 _WAIT: Final = "exec sleep 2147483647"
-"""The first process. It handles no signal, so no other process of the container can end it."""
+"""The first process. It has a user of its own, so no other process of the container can end it."""
 
 
 def options(
@@ -40,7 +40,8 @@ def options(
         "Entrypoint": [],
         "Cmd": list(command),
         "Env": [f"{name}={value}" for name, value in task.environment.items()],
-        "WorkingDir": task.workdir,
+        "User": f"{GIVER}:{GIVER}",
+        "WorkingDir": "/",
         "Hostname": "task",
         "Labels": dict(labels),
         "Healthcheck": {"Test": ["NONE"]},

@@ -20,17 +20,20 @@ from rich.table import Column, Table
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import host_check, try_one, usage, view
+from service.cli import host_check, pool, try_one, usage, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
-from service.cli.score import BadInput, Columns, Scorer, Tally, rescore, scorer_at, scorer_here, total_of
+from service.cli.score import Scorer, rescore, scorer_at, scorer_here, total_of
+from service.cli.score_on_ray import score_on_ray
 from service.doors.verifier_info import describe
 from service.limits.keys import Scope, is_name, new_key
 from service.observe import logs
 from service.recipes.files import BadRecipes
+from service.rollouts.columns import BadInput, Columns
+from service.rollouts.tally import Tally
 from service.run import server
 from service.run.core import CannotStart, load_verifiers
 from service.run.ports import Addresses
@@ -40,6 +43,7 @@ app.command("log")(audit_log)
 
 _OPEN_FILES = 65_536
 _BAR_CHARS = 20
+_NEEDS_CLUSTER = "; folders, patterns and URIs need --ray"
 _TRY_IT = (
     "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
     '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
@@ -62,11 +66,13 @@ Serve trainers:
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
   rewardline log DIRECTORY             search the audit log
+  rewardline pool start                services in a Ray cluster, for its trainers
   rewardline usage                     what a tenant and its runs have used
 
 `rewardline COMMAND --help` shows the options of each."""
 
 
+app.add_typer(pool.app, name="pool")
 app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
 app.command("judges")(judges_command)
@@ -162,10 +168,14 @@ def key(
 @app.command()
 def score(
     file: Annotated[
-        Path,
-        typer.Argument(exists=True, dir_okay=False, help="JSON lines or Parquet: a response and a reference each."),
+        str,
+        typer.Argument(
+            help="JSON lines or Parquet: a response and a reference each. With --ray also a folder, a pattern or a URI."
+        ),
     ],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl.")] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl. With --ray a folder or a URI.")
+    ] = None,
     verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
     recipe: Annotated[str | None, typer.Option(help="Judge every line by this recipe.")] = None,
     url: Annotated[
@@ -179,20 +189,34 @@ def score(
     run_id: Annotated[
         str | None, typer.Option(envvar="REWARDLINE_RUN_ID", help="The run that usage is counted for, and logs name.")
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Score on a cluster of Ray: its HOST:PORT, auto, or local for one that ends with this.",
+        ),
+    ] = None,
 ) -> None:
     """Score a file of rollouts; continues where an interrupted run stopped. Exit code 3: some lines failed."""
     try:
         check_run_id(run_id)
     except ValueError as error:
         raise fail(f"--run-id: {error}") from error
-    target = output or file.with_suffix(".verdicts.jsonl")
-    if overwrite:
-        target.unlink(missing_ok=True)
     columns = Columns(verifier, recipe, response_field, reference_field, label_field)
+    target = output or str(Path(file).with_suffix(".verdicts.jsonl"))
+    if ray is None and not Path(file).is_file():
+        raise fail(f"no file {file}" + _NEEDS_CLUSTER)
+    if ray is not None and (url or output is None):
+        raise fail("--ray judges in the cluster, without --url, and needs a folder for its output: -o DIR")
     started = time.monotonic()
     try:
-        scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(quiet_settings(), run_id=run_id)
-        tally = uvloop.run(_score(file, total_of(file), target, columns, scorer))
+        if ray is not None:
+            tally = score_on_ray(file, target, columns, ray, run_id=run_id, overwrite=overwrite)
+        else:
+            if overwrite:
+                Path(target).unlink(missing_ok=True)
+            scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(quiet_settings(), run_id=run_id)
+            tally = uvloop.run(_score(Path(file), total_of(Path(file)), Path(target), columns, scorer))
     except (BadInput, BadRecipes, RewardlineError, CannotStart, settings.SettingsError) as error:
         raise fail(str(error)) from error
     except KeyboardInterrupt as error:
@@ -228,7 +252,7 @@ async def _score(
             return await rescore(file, target, columns, judge, show)
 
 
-def _summarise(tally: Tally, target: Path, seconds: float) -> None:
+def _summarise(tally: Tally, target: str, seconds: float) -> None:
     table = Table("verifier", "status", "reason", Column("lines", justify="right"), "share")
     for (verifier, status, reason), count in sorted(tally.by_outcome.items(), key=lambda pair: -pair[1]):
         share = Bar(tally.lines, 0, count, width=_BAR_CHARS)

@@ -9,10 +9,10 @@ the file. The oldest segment is always written next.
 import asyncio
 import json
 import os
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,71 +22,20 @@ from rewardline import AsyncClient
 
 from service.dataset_audit.files import BadData, parquet_rows
 from service.errors import RequestError
+from service.rollouts.columns import BadInput, Columns, Json, without_nulls
+from service.rollouts.tally import Tally
 from service.run.core import open_core
 from service.settings import Settings
 from service.tenant import RUN
-from service.wire import BatchRequest, Result, RowFields, decode_request, encode
-from verifiers.base import InvalidItem
-from verifiers.conversation import dialects
+from service.wire import BatchRequest, Result, decode_request, encode
 
 SEGMENT_LINES = 512
 SEGMENT_BYTES = 2_000_000
 SEGMENTS_UNDER_WAY = 8
 SEGMENT_DEADLINE_S = 3600.0
 
-_REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution")
-_RESPONSES = ("response", "completion", "output")
-_LABELS = ("expected", "label", "is_correct")
-_KEPT = (
-    *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
-    *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),
-)
-
-Json = dict[str, Any]
 Scorer = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
 """A function from items to results, in order."""
-
-
-class BadInput(Exception):
-    """The file cannot be scored as it is. The message says what to change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The fields of a line for each purpose. None: the first of the usual names that exists."""
-
-    verifier: str | None = None
-    """A verifier that judges all lines, whatever they name themselves."""
-    recipe: str | None = None
-    """A recipe that judges all lines, whatever they name themselves."""
-    response: str | None = None
-    reference: str | None = None
-    label: str | None = None
-
-
-@dataclass(slots=True)
-class Tally:
-    """The counts of a run."""
-
-    done_before: int = 0
-    """Lines of the output that existed before this run."""
-    lines: int = 0
-    by_outcome: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """The number of results by verifier, status and reason."""
-    agreement: Counter[tuple[bool, bool]] = field(default_factory=Counter)
-    """The number of labelled and judged lines by label and verdict."""
-    score_sum: float = 0.0
-
-    def count(self, result: Json, label: bool | None) -> None:
-        self.lines += 1
-        self.by_outcome[(result.get("verifier") or "", result["status"], result["reason"])] += 1
-        if result["status"] == "ok":
-            self.score_sum += result["score"]
-            if label is not None:
-                self.agreement[(label, result["score"] >= 1.0)] += 1
-
-    def with_status(self, status: str) -> int:
-        return sum(count for (_, found, _), count in self.by_outcome.items() if found == status)
 
 
 @asynccontextmanager
@@ -191,31 +140,10 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
         fields = None
     if not isinstance(fields, dict):
         return _Row(number, None, None, end)
-    response = _pick(fields, columns.response, _RESPONSES)
-    if response is None:
-        wanted = columns.response or f"one of {list(_RESPONSES)}"
-        raise BadInput(f"line {number + 1} has no field {wanted}; it has {sorted(fields)[:20]}")
-    item = {name: fields[name] for name in _KEPT if fields.get(name) is not None}
-    whole = fields.get("response_messages")  # from an audit log: the whole response, if it was not cut
-    item["response"] = whole if isinstance(whole, list) else _response(fields[response])
-    reference = _pick(fields, columns.reference, _REFERENCES)
-    if reference is not None:
-        item["reference"] = fields[reference]
-    chosen = {name: value for name in ("verifier", "recipe") if (value := getattr(columns, name)) is not None}
-    if chosen:
-        item = {name: value for name, value in item.items() if name not in ("verifier", "recipe", "checks")} | chosen
-    label = _pick(fields, columns.label, _LABELS)
-    value = fields[label] if label is not None else None
-    return _Row(number, item, value if isinstance(value, bool) else None, end)
-
-
-def _response(value: Any) -> Any:
-    """The response as messages if it is a list of them or the JSON text of one. Otherwise it stays as it is."""
-    if isinstance(value, str) and value.lstrip().startswith("[{"):
-        with suppress(ValueError, RecursionError, InvalidItem):
-            messages = json.loads(value)
-            return messages if dialects.read(messages).turns else value
-    return value
+    item = columns.item_of(fields)
+    if item is None:
+        columns.need_response([name for name, value in fields.items() if value is not None], f"line {number + 1}")
+    return _Row(number, item, columns.label_of(fields), end)
 
 
 @contextmanager
@@ -230,21 +158,9 @@ def _lines_of(source: Path) -> Iterator[Iterator[bytes]]:
             yield lines
         return
     try:
-        yield (encode(_without_nulls(fields)) + b"\n" for _, fields in parquet_rows(source))
+        yield (encode(without_nulls(fields)) + b"\n" for _, fields in parquet_rows(source))
     except BadData as error:
         raise BadInput(str(error)) from error
-
-
-def _without_nulls(value: Any) -> Any:
-    """The row without the nulls that a table adds to give all its structs the same fields."""
-    if isinstance(value, dict):
-        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
-
-
-def _pick(fields: Mapping[str, Any], chosen: str | None, usual: Sequence[str]) -> str | None:
-    names = usual if chosen is None else (chosen,)
-    return next((name for name in names if fields.get(name) is not None), None)
 
 
 async def _judge(rows: Sequence[_Row], score: Scorer) -> list[Json]:

@@ -9,9 +9,10 @@ import uvloop
 from rewardline import RewardlineError
 
 from service.cli.console import fail, quiet_settings, say
-from service.cli.score import BadInput, Json, scorer_at, scorer_here
+from service.cli.score import scorer_at, scorer_here
 from service.recipes import book
 from service.recipes.files import BadRecipes
+from service.rollouts.columns import BadInput, Json
 from service.run.core import CannotStart, load_verifiers
 from service.settings import SettingsError
 from verifiers.near_names import near

@@ -59,8 +59,8 @@ class FakeServer:
         self.loop.call_soon_threadsafe(event.set)
 
     def _serve(self) -> None:
-        self.loop.run_until_complete(self._main())
-        self.loop.close()
+        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
+            runner.run(self._main())
 
     async def _main(self) -> None:
         self._down = asyncio.Event()
@@ -75,7 +75,13 @@ class FakeServer:
         self.url = f"http://{host}:{port}"
         self._up.set()
         await self._down.wait()
+        assert runner.server is not None
+        transports = [connection.transport for connection in runner.server.connections]
         await runner.cleanup()
+        for transport in transports:
+            if transport is not None:  # a client that reads no more leaves it with something to write
+                transport.abort()
+        await asyncio.sleep(0)  # the transports close
 
     async def _verifiers(self, request: web.Request) -> web.StreamResponse:
         if self.faults:

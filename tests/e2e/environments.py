@@ -17,12 +17,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from tests.conftest import ROOT
 
 TORCH = "torch==2.13.0"
 FOLDER = ROOT / ".build" / "e2e"
 CLIENT = ROOT / "client"
+WITH_SERVER = ("ray",)
+"""Environments that run the server, too."""
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """The client is built by our own environment, so that theirs need no builder. The wheel refers to the folder as it
 stands."""
@@ -31,6 +34,7 @@ WITHOUT_TORCH = {
     "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
     "nemo-gym": "3.12",
     "nemo-gym-0.7": "3.13",
+    "ray": f"{sys.version_info.major}.{sys.version_info.minor}",
 }
 """The Python version of environments that need no torch. NeMo-Gym needs a newer one than ours may be."""
 TAKEN_FOR = {"nemo-gym-0.7": "3.13.14"}
@@ -40,6 +44,9 @@ _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-
 """Options of pip. Modules are not compiled at installation, because most modules of trainers are never imported
 here."""
 _UV = (sys.executable, "-m", "uv", "pip", "install", "--quiet")
+
+
+T = TypeVar("T")
 
 
 class CannotBuild(Exception):
@@ -73,7 +80,8 @@ def python_of(name: str) -> Path:
                 shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
             _install(python, "--require-hashes", "-r", str(pins), taken_for=TAKEN_FOR.get(name))
             with tempfile.TemporaryDirectory() as wheels:
-                _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
+                for distribution in (CLIENT, *_if(name in WITH_SERVER, ROOT)):
+                    _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=distribution)
                 _install(python, *map(str, Path(wheels).glob("*.whl")))
     return python
 
@@ -115,7 +123,7 @@ def _install(python: Path, *what: str, taken_for: str | None = None) -> None:
         _run(str(python), *_PIP, *_if(taken_for, "--ignore-requires-python"), "--no-deps", *what)
 
 
-def _if(condition: object, *options: str) -> tuple[str, ...]:
+def _if(condition: object, *options: T) -> tuple[T, ...]:
     return options if condition else ()
 
 
@@ -161,6 +169,7 @@ def _run(*command: str, cwd: Path = ROOT) -> None:
 
 
 if __name__ == "__main__":
-    for each in QUICK if sys.argv[1] == "quick" else names():
+    chosen = {"quick": QUICK, "ray": ("ray",)}.get(sys.argv[1]) or names()
+    for each in chosen:
         with suppress(NoPython):
             python_of(each)

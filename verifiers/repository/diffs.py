@@ -10,7 +10,6 @@ A path is below the repository and not in `.git`; a link leads to no place outsi
 Prose between the changes of two files is skipped.
 """
 
-import codecs
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -26,6 +25,8 @@ _MODE: Final = re.compile(r"(old mode|new mode|new file mode|deleted file mode) 
 _MOVE: Final = re.compile(r"(rename|copy) (from|to) (.+)$")
 _INDEX: Final = re.compile(r"index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?$")
 _BINARY_LINE: Final = re.compile(r"(?:literal|delta) \d+$|[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]+$")
+_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
+"""How git writes a byte beyond ASCII. Its other escapes stand for signs that no path here may have."""
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)|</patch>")
 _PLAIN_MODES: Final = ("100644", "100755", "100664", "100600")
 _LINK_MODE: Final = "120000"
@@ -98,6 +99,39 @@ def sections(text: str, *, until_fence: bool = False) -> list[Section]:
         else:
             position += 1
     return found
+
+
+def reverse(section: Section) -> Section:
+    """The change that undoes another one.
+
+    Raises:
+        Broken: it is binary, or copies a file.
+    """
+    if section.binary or any(head.startswith("copy ") for head in section.heads):
+        raise Broken(f"the change of {section.new or section.old} is binary or a copy, which has no reverse")
+    heads = [_swapped(head, _HEAD_PAIRS) for head in section.heads]
+    hunks = [
+        f"@@ -{head[3]}{_count(head[4])} +{head[1]}{_count(head[2])} @@"
+        if (head := _HUNK.match(line))
+        else _swapped(line, (("-", "+"),))
+        for line in section.hunks
+    ]
+    return Section(section.new, section.old, heads, hunks, [], section.moved)
+
+
+_HEAD_PAIRS: Final = (("old mode", "new mode"), ("new file", "deleted file"), ("rename from", "rename to"))
+
+
+def _swapped(line: str, pairs: Sequence[tuple[str, str]]) -> str:
+    for pair in pairs:
+        for before, after in (pair, pair[::-1]):
+            if line.startswith(before):
+                return after + line.removeprefix(before)
+    return line
+
+
+def _count(count: str | None) -> str:
+    return "" if count is None else f",{count}"
 
 
 def _section(lines: Sequence[str], position: int) -> tuple[Section, int]:
@@ -210,7 +244,7 @@ def check_path(path: str) -> None:
         raise Forbidden(f"{path[:100]!r} is not a path within the repository")
     if any(_is_git(part) for part in parts):
         raise Forbidden(f"{path[:100]!r} belongs to git")
-    if re.search(r"[\x00-\x1f\x7f\"\\]", path) or len(path) > 4096:
+    if re.search(r"[\x00-\x1f\x7f\"\\]", path) or len(path) > 1024:
         raise Forbidden(f"{path[:100]!r} has signs that no path here may have")
 
 
@@ -261,7 +295,9 @@ def _unquoted(path: str) -> str:
     if len(path) < 2 or not (path.startswith('"') and path.endswith('"')):
         return path
     try:
-        return codecs.escape_decode(path[1:-1].encode())[0].decode()  # type: ignore[attr-defined]  # its stubs lack it
+        return _OCTAL.sub(
+            lambda escape: bytes([int(escape[1], 8) & 0xFF]), path[1:-1].encode(errors="replace")
+        ).decode()
     except ValueError as error:
         raise Broken(f"not a quoted path: {path[:100]!r}") from error
 

@@ -1,24 +1,30 @@
 """Globs of paths: `*` and `?` stay within a folder, `**` goes through folders. Searched by RE2, whatever they are."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import re2
 
-_PIECES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+MAX_CHARS: Final = 20_000
+"""Of all globs that are matched together."""
+_PIECES: Final = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def matches(path: str, globs: Iterable[str]) -> bool:
+def matches(path: str, globs: Sequence[str]) -> bool:
     """Whether a path is one of those. `tests/**` is also `tests` itself."""
-    return any(_compiled(glob).fullmatch(path) for glob in globs)
+    return bool(globs) and _compiled(tuple(globs)).fullmatch(path) is not None
 
 
-@lru_cache(4096)
-def _compiled(glob: str) -> Any:
+@lru_cache(1024)
+def _compiled(globs: tuple[str, ...]) -> Any:
+    return re2.compile("|".join(map(_pattern, globs)))
+
+
+def _pattern(glob: str) -> str:
     pattern, rest = "", glob
     while rest:
         piece = next((piece for piece in _PIECES if rest.startswith(piece)), None)
         pattern += re2.escape(rest[0]) if piece is None else _PIECES[piece]
         rest = rest[len(piece or rest[0]) :]
-    return re2.compile(pattern)
+    return pattern

@@ -41,6 +41,7 @@ _BROUGHT: Final = "report.xml"
 _SHOWN: Final = 20
 _SAID_CHARS: Final = 300
 
+_CANNOT_RUN: Final = (126, 127)
 _INVALID: Final = {
     Exit.NO_GIT: ("bad_image", "the image has no git, which applies patches"),
     Exit.NO_REPOSITORY: ("bad_image", "the working directory of the image is not the top of a checkout of git"),
@@ -161,7 +162,8 @@ class Judging:
         """
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
-        if len(ended.output) + len(report or b"") <= INLINE_CHARS:
+        is_ours = reference.log_format != "swebench"
+        if is_ours and len(ended.output) + len(report or b"") <= INLINE_CHARS:
             kind, message, states = states_in_worker(payload)
         else:
             (outcome,) = await ask_workers(self._workers, STATES, [payload])
@@ -207,6 +209,8 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
         return Run({}, "patch_failed", said)
     if code == Exit.FORBIDDEN:
         return Run({}, "forbidden_path", said)
+    if code in _CANNOT_RUN and not has_change:
+        raise InvalidItem("bad_image", f"the image cannot run sh in workdir: {said}")
     known = {int(exit_code): found for exit_code, found in _INVALID.items()}.get(code or 0)
     if known is not None:
         raise InvalidItem(known[0], f"{known[1]} {said}".strip())

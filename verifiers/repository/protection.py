@@ -87,6 +87,7 @@ SHADOWS: Final = (
     "**/node_modules/**",
 )
 """Files that Python or Node loads by themselves, or instead of the runner."""
+_DEFAULT: Final = (*TESTS, *RUNNERS, *SHADOWS)
 _WORDS: Final = re.compile(r"[^\s'\"=;&|()<>]+")
 
 
@@ -104,7 +105,7 @@ class Protection:
             return True
         if path in self._solution or matches(path, self._reference.editable):
             return False
-        return path in self._named or matches(path, (*TESTS, *RUNNERS, *SHADOWS))
+        return path in self._named or matches(path, _DEFAULT)
 
     @cached_property
     def _given(self) -> frozenset[str]:

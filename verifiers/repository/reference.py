@@ -9,6 +9,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from verifiers.base import Params
 from verifiers.commitment import Think
+from verifiers.repository import rows
+from verifiers.repository.globs import MAX_CHARS
 
 MAX_TEXT_CHARS = 20_000_000
 """Of a patch, of a file, or of a command."""
@@ -28,9 +30,17 @@ def _without_zeros(text: str) -> str:
     return text
 
 
+def _few(globs: tuple[str, ...]) -> tuple[str, ...]:
+    chars = sum(map(len, globs))
+    if chars > MAX_CHARS:
+        raise ValueError(f"the globs have {chars} characters; at most {MAX_CHARS} are taken")
+    return globs
+
+
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=100_000), AfterValidator(_without_zeros)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4096), AfterValidator(_inside)]
+Globs = Annotated[tuple[Path, ...], AfterValidator(_few)]
 Tests = Annotated[
     tuple[Annotated[str, StringConstraints(min_length=1, max_length=10_000)], ...], Field(max_length=100_000)
 ]
@@ -49,24 +59,25 @@ class RepositoryReference(BaseModel):
     """The commit that the repository must be at, or be built upon. None: the one it is at."""
     setup: Annotated[tuple[Line, ...], Field(max_length=100)] = ()
     """Commands that run before the response is applied, such as one that builds the package."""
-    test_command: Line
+    test_command: Annotated[str, StringConstraints(min_length=1, max_length=2_000_000), AfterValidator(_without_zeros)]
     """The command that runs the tests, for `bash`, or for `sh` if the image has no bash."""
     test_patch: Text | None = None
     """A unified diff that adds the tests. It is applied after the response."""
     test_files: Annotated[Mapping[Path, Text], Field(max_length=1500)] = {}
     """Files of the tests with their text. They are written after the response is applied."""
-    protected: Annotated[tuple[Path, ...], Field(max_length=1000)] = ()
+    protected: Globs = ()
     """Globs of more files that no response may change, besides tests and the configuration of test runners."""
-    editable: Annotated[tuple[Path, ...], Field(max_length=1000)] = ()
+    editable: Globs = ()
     """Globs of files that a response may change although they look like tests or configuration."""
     fail_to_pass: Tests
     """The tests that the right change makes pass, by the names that the report gives them."""
     pass_to_pass: Tests = ()
     """The tests that pass before the change and must still pass after it."""
     log_format: Annotated[str, StringConstraints(max_length=100)] = "pytest"
-    """How the results are read: `pytest`, `unittest`, `junit`, `tap`, `go` or `cargo`."""
+    """How the results are read: `pytest`, `unittest`, `junit`, `tap`, `go`, `cargo` or `swebench`."""
     log_options: Annotated[Mapping[str, str], Field(max_length=100)] = {}
-    """What the format needs: for `junit` the `path` of the XML."""
+    """What the format needs: for `junit` the `path` of the XML, for `swebench` the name of the `parser`. For `pytest`,
+    `names` may say that names of tests end at the first space (`word`), or leave out the file (`r2e`)."""
     environment: Annotated[
         Mapping[Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], Line | Literal[""]],
         Field(max_length=1000),
@@ -101,21 +112,22 @@ class RepositoryReference(BaseModel):
         return self
 
 
-def _of_text(given: Any) -> Any:
-    """An object for its JSON text; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    try:
-        return msgspec.json.decode(given)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError("the reference must be an object, or JSON text of one") from error
+def _task(given: Any) -> Any:
+    """The object of JSON text, and the task of a row; anything else as it is."""
+    if isinstance(given, str):
+        try:
+            given = msgspec.json.decode(given)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ValueError("the reference must be an object, or JSON text of one") from error
+    return rows.from_row(given) if isinstance(given, Mapping) and rows.is_row(given) else given
 
 
 class RepositoryParams(Params):
     """The task, and where its change is looked for."""
 
-    reference: Annotated[RepositoryReference, BeforeValidator(_of_text)]
-    """The task, as an object or as JSON text of one."""
+    reference: Annotated[RepositoryReference, BeforeValidator(_task)]
+    """The task, as an object or as JSON text of one: the fields of a repository task, or a row of SWE-bench, SWE-rebench,
+    SWE-smith, SWE-Gym, R2E-Gym or NeMo-Gym as it is published."""
     think: Think = "auto"
     """Which text is searched for the change. auto: the text after the last closing think tag; required: the tag must be
     there; none: all text."""

@@ -33,7 +33,7 @@ class Daemon:
     next call tries again.
     """
 
-    def __init__(self, address: str, *, at_once: int = _AT_ONCE, patience_s: float | None = None) -> None:
+    def __init__(self, address: str, *, at_once: int = _AT_ONCE, patience_s: int | None = None) -> None:
         """`at_once` requests are under way at a time, each for `patience_s` at most (None: 10 s)."""
         self.address = address
         self._patience_s = patience_s

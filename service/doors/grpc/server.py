@@ -91,7 +91,7 @@ def build_server(
             ("grpc.max_connection_age_grace_ms", int(settings.max_deadline_s * 1000)),
         ]
     )
-    door = _Door(settings, keys, engine, admission, metrics)
+    door = Door(settings, keys, engine, admission, metrics)
     handlers = {
         "Score": grpc.unary_unary_rpc_method_handler(door.score),
         "ScoreStream": grpc.stream_stream_rpc_method_handler(door.score_stream),
@@ -112,7 +112,7 @@ async def _asked(kind: type[Any], body: bytes, context: Any) -> Any:
         await _abort(context, error)
 
 
-class _Door:
+class Door:
     """The methods of `rewardline.v1.Verifier`."""
 
     def __init__(self, settings: Settings, keys: Keys, engine: Engine, admission: Admission, metrics: Metrics) -> None:

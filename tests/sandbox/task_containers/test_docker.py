@@ -76,6 +76,28 @@ async def test_limits_end_a_command(containers: DockerContainers) -> None:
 
 
 @pytest.mark.repositories
+async def test_a_bomb_says_something_about_the_command(containers: DockerContainers) -> None:
+    """In gVisor it ends the whole container, and the daemon then forgets the command."""
+    task = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(cpu_s=5, wall_s=600, memory_mb=256, disk_mb=32))
+    for bomb in (
+        "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+        "x = [bytearray(1 << 20) for _ in range(4000)]",
+    ):
+        end, code, _ = await shell(containers, f"python3 -c '{bomb}'", task)
+        assert end in (End.MEMORY_LIMIT, End.TIME_LIMIT) or code == 137
+
+
+async def test_a_container_that_somebody_else_ends_is_no_verdict(
+    containers: DockerContainers, client: docker.APIClient
+) -> None:
+    running = asyncio.create_task(shell(containers, "sleep 3600"))
+    await until(lambda: containers.counters.started)
+    await asyncio.to_thread(client.kill, containers_of(client, "container-tests")[0])
+    with pytest.raises(SandboxUnavailable):
+        await running
+
+
+@pytest.mark.repositories
 async def test_a_full_disk_ends_a_command(containers: DockerContainers) -> None:
     fill = "for n in $(seq 100); do dd if=/dev/zero of=f$n bs=1M count=4 2>/dev/null; done; while :; do :; done"
     assert (await shell(containers, fill))[0] is End.DISK_LIMIT

@@ -53,7 +53,7 @@ def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_p
             ("ok", 0.0, "tests_failed"),
             ("failed", None, "no_image"),
             ("invalid", None, "network_not_allowed"),
-            ("invalid", None, "bad_params"),
+            ("invalid", None, "bad_reference"),
         ]
         counts = samples(served)
         assert counts[("rewardline_task_started_total",)] == counts[("rewardline_task_removed_total",)] == 3

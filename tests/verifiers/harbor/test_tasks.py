@@ -69,9 +69,9 @@ def test_a_folder_ends_at_its_root(tmp_path: Path) -> None:
     (root / "away").symlink_to(outside)
     (root / "linked/tests").symlink_to(outside)
     assert tasks.of_folder(root, "one") == {"tests/test.sh": b"x"}
-    for path in ("../outside", "away", "linked", "missing", "one/.."):
+    for name in ("../outside", "away", "linked", "missing", "one/.."):
         with pytest.raises(InvalidItem):
-            tasks.of_folder(root, path)
+            tasks.of_folder(root, name)
 
 
 def test_settings_of_both_ages_are_read() -> None:

@@ -6,8 +6,9 @@ from contextlib import closing
 import docker
 import pytest
 
+from tests.sandbox.containers import containers_of
 from tests.task_images import repository_image
-from tests.verifiers.repository.judge import FILES, Judge
+from tests.verifiers.repository.judge import FILES, OWNER, Judge
 
 
 @pytest.fixture(scope="session", params=["runc", "runsc"])
@@ -19,3 +20,5 @@ def judge(request: pytest.FixtureRequest, docker_address: str) -> Iterator[Judge
     judge = Judge(docker_address, image, commit, request.param)
     yield judge
     judge.close()
+    with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
+        assert containers_of(client, OWNER) == []

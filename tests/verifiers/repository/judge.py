@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from sandbox.containers import Containers
@@ -13,6 +13,7 @@ from verifiers.repository import Repository, create
 from verifiers.repository.reference import RepositoryParams
 
 _WAIT_S = 900
+OWNER = "repository-tests"
 
 FILES: Mapping[str, str] = {
     "calc/__init__.py": "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return 2 * x\n",
@@ -44,11 +45,12 @@ class Judge:
     """One verifier, on an event loop of its own."""
 
     def __init__(self, address: str, image: str, commit: str, runtime: str | None = None, **options: Any) -> None:
+        self.address = address
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
-        settings: dict[str, Any] = {"slots": 2, "runtime": runtime, "owner": "repository-tests", **options}
+        settings: dict[str, Any] = {"slots": 2, "runtime": runtime, "owner": OWNER, **options}
         self.containers: Containers = DockerContainers(address, **settings)
         self.verifier: Repository = create(Resources(self._workers, containers=self.containers))
         self.task = {
@@ -79,5 +81,11 @@ class Judge:
 
     def verdict(self, response: str, *, explain: bool = False, **changes: Any) -> Verdict:
         """The verdict on a response; `changes` are other fields of the task."""
-        (verdict,) = self.run(self.verifier.score([self.item(response, explain=explain, **changes)]))
-        return verdict
+        verdicts: Sequence[Verdict] = self.run(self.verifier.score([self.item(response, explain=explain, **changes)]))
+        return verdicts[0]
+
+    def judge_row(self, row: Mapping[str, Any], response: str) -> Verdict:
+        """The verdict on a response to a row of a data set."""
+        item = Item(response, RepositoryParams.model_validate({"reference": row}))
+        verdicts: Sequence[Verdict] = self.run(self.verifier.score([item]))
+        return verdicts[0]

@@ -31,6 +31,7 @@ def test_a_reference_may_be_json_text() -> None:
         ("test_files", {"/etc/passwd": ""}),
         ("test_files", {".git/config": ""}),
         ("protected", ["../**"]),
+        ("protected", ["a" * 300] * 100),
         ("environment", {"A=B": "x"}),
         ("environment", {"A": "\0"}),
         ("cpu_s", 0),

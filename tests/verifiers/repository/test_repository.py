@@ -4,10 +4,12 @@ import base64
 import io
 import json
 import tarfile
+from typing import Any
 
 import pytest
 
 from tests.verifiers.repository.judge import FILES, FIX, Judge
+from tests.waiting import eventually
 from verifiers.base import Status
 
 SOURCE = FILES["calc/__init__.py"]
@@ -79,7 +81,9 @@ MORE_HOSTILE = [
     ("tests through a link", added("same/test_calc.py", "def test_add(): pass\n"), 0.0, "forbidden_path"),
     (
         "the first process is killed",
-        source(f"import os\nfor n in 1, 2, 9, 15: os.kill(1, n)\n{SOURCE}"),
+        source(
+            f"import contextlib, os\nfor n in 9, 15, 2, 1:\n    with contextlib.suppress(OSError): os.kill(1, n)\n{SOURCE}"
+        ),
         0.0,
         "tests_failed",
     ),
@@ -157,8 +161,9 @@ def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
 
 
 def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
-    cases = {
+    cases: dict[str, dict[str, Any]] = {
         "wrong_base": {"base_commit": "0" * 40},
+        "bad_image": {"workdir": "/nowhere"},
         "bad_test_patch": {"test_patch": FIX.replace("a - b", "a * b")},
         "base_passes": {"fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
         "base_fails": {"pass_to_pass": ["tests/test_calc.py::test_missing"]},
@@ -197,12 +202,14 @@ def test_tests_come_after_the_response(judge: Judge) -> None:
     named = {"fail_to_pass": ["tests/test_new.py::test_new"], "pass_to_pass": []}
     test = "from calc import add\n\n\ndef test_new():\n    assert add(2, 2) == 4\n"
     command = {"test_command": "python3 -m pytest -q tests/test_new.py"}
-    brought = {"test_files": {"tests/test_new.py": test}, **named, **command}
+    brought: dict[str, Any] = {"test_files": {"tests/test_new.py": test}, **named, **command}
     assert judge.verdict(added("tests/test_new.py", "def test_new(): pass\n"), **brought).score == 0.0
     assert judge.verdict(FIX, **brought).score == 1.0
 
 
 def test_nothing_is_left(judge: Judge) -> None:
+    """A container that the daemon cannot remove at once is removed later."""
     judge.verdict(FIX)
+    counters = judge.containers.counters
     assert judge.containers.running == 0
-    assert judge.containers.counters.started == judge.containers.counters.removed
+    eventually(lambda: counters.started <= counters.removed)

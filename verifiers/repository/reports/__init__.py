@@ -4,6 +4,7 @@
     pytest      our plugin in the run of pytest                   its own report, each line with a key
     junit       the command, as JUnit XML at `path`               the XML
     tap, go, cargo, unittest                                      the output
+    swebench                                                      the output, by a parser of the package swebench
 
 A test that reports twice, and not the same, has failed. What is not in a report has not passed.
 """

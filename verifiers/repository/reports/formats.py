@@ -12,6 +12,7 @@ import msgspec
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
+from verifiers.repository.reports import swebench
 from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -47,18 +48,23 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
 
     Raises:
         InvalidItem: it has not.
+        Unavailable: what reads it is not installed.
     """
     if log_format not in FORMATS:
         raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
     if log_format == "junit" and not options.get("path"):
         raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
+    if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
+        raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
+    if log_format == "swebench":
+        swebench.check(options.get("parser"))
 
 
 def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
     """How the command is made to report. `nonce` is secret and used once.
 
     Raises:
-        InvalidItem: see `check`.
+        InvalidItem, Unavailable: see `check`.
     """
     check(log_format, options)
     if log_format == "pytest":
@@ -110,7 +116,15 @@ def _pytest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Ite
             if state == "forged":
                 raise ForgedReport("a test that must fail has passed")
             continue
-        yield name, State(state)
+        yield _NAMES[options.get("names", "whole")](name), State(state)
+
+
+_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
+    "whole": lambda name: name,
+    "word": lambda name: name.partition(" ")[0],
+    "r2e": lambda name: ".".join(name.split("::")[1:]) or name,
+}
+"""What data sets make of the names of pytest: those of SWE-bench and its kin are the second word of a line."""
 
 
 def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
@@ -122,7 +136,7 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
         raise UnreadableReport("the report is not UTF-8") from error
     if "<!DOCTYPE" in text:  # so there are no entities
         raise UnreadableReport("the report has a document type")
-    parser = XMLPullParser(("start", "end"))
+    parser: Any = XMLPullParser(("start", "end"))
     depth = 0
     try:
         parser.feed(text)
@@ -186,4 +200,5 @@ FORMATS: Final[Mapping[str, Reader]] = {
     "go": _go,
     "cargo": _cargo,
     "unittest": _unittest,
+    "swebench": swebench.read,
 }

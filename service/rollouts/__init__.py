@@ -1,0 +1,1 @@
+"""Files of rollouts: stored responses with their references, and the verdicts on them. Nothing here knows Ray."""

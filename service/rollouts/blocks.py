@@ -1,0 +1,193 @@
+"""The input files of a run, and the blocks that they are read in.
+
+A block of a Parquet file is some row groups; a block of JSON lines is the lines that begin within a range of bytes. So
+any process can read any block without reading what is before it. Files are wherever pyarrow finds them: below a local
+path, or a URI such as `s3://bucket/rollouts/*.parquet`.
+"""
+
+import io
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from service.rollouts.columns import BadInput, Columns
+
+PARQUET: Final = ".parquet"
+SUFFIXES: Final = (PARQUET, ".jsonl", ".ndjson")
+BLOCK_ROWS: Final = 50_000
+BLOCK_BYTES: Final = 64_000_000
+_PLANNERS: Final = 16
+"""Threads that read the ends of Parquet files, which may be far away."""
+_WILD: Final = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of an input file."""
+
+    index: int
+    """Blocks are numbered in the order of the rows: by file, then by place."""
+    path: str
+    """In the file system of the input."""
+    start: int
+    """The first row group, or the first byte."""
+    end: int
+    """The row group or byte after the last one."""
+    nbytes: int
+    """About its size in the file, for progress."""
+    modified_ns: int
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.path.endswith(PARQUET)
+
+    @property
+    def name(self) -> str:
+        """The name of what comes of the block. Names in order are blocks in order."""
+        return f"part-{self.index:06}{PARQUET if self.is_parquet else '.jsonl'}"
+
+
+def located(place: str) -> tuple[Any, str]:
+    """The file system of a path or URI, and the path in it.
+
+    Raises:
+        BadInput: there is no such file system, or it cannot be reached.
+    """
+    try:
+        if "://" in place:
+            found, path = fs.FileSystem.from_uri(place)
+            return found, path
+        return fs.LocalFileSystem(), str(Path(place).absolute())
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise BadInput(f"{place}: {error}") from error
+
+
+def plan(source: str, columns: Columns) -> tuple[Any, list[Block]]:
+    """The file system of the input, and its blocks.
+
+    Args:
+        source: A file, a folder with all below it, or a pattern with `*`, `?` and `[...]` within parts of the path.
+        columns: Which fields a row must have.
+
+    Raises:
+        BadInput: there is no such file, one cannot be read, or it has no responses.
+    """
+    filesystem, files = _files(source)
+    with ThreadPoolExecutor(_PLANNERS) as pool:
+        parts = itertools.chain.from_iterable(pool.map(lambda file: [*_parts(filesystem, file, columns)], files))
+        return filesystem, [
+            Block(index, file.path, start, end, nbytes, file.mtime_ns or 0)
+            for index, (file, start, end, nbytes) in enumerate(parts)
+        ]
+
+
+def _files(source: str) -> tuple[Any, list[Any]]:
+    """The input files in the order of their paths."""
+    parts = source.split("/")
+    fixed = next((at for at, part in enumerate(parts) if _WILD & {*part}), len(parts))
+    pattern = parts[fixed:]
+    filesystem, base = located("/".join(parts[:fixed]) or ("/" if source.startswith("/") else "."))
+    try:
+        info = filesystem.get_file_info(base)
+        found = [info]
+        if info.type == fs.FileType.Directory:
+            found = filesystem.get_file_info(fs.FileSelector(base, recursive=len(pattern) != 1))
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{source}: {error}") from error
+    files = [each for each in found if each.type == fs.FileType.File and _is_meant(each.path, base, pattern)]
+    if not files:
+        raise BadInput(f"{source}: no file here ends in one of {list(SUFFIXES)}" + _packed(found))
+    return filesystem, sorted(files, key=lambda file: str(file.path))
+
+
+def _is_meant(path: str, base: str, pattern: Sequence[str]) -> bool:
+    """What is hidden, and what other runs have noted, is read only if the pattern names it."""
+    inside = PurePosixPath(path).relative_to(PurePosixPath(base)).parts if path != base else ()
+    if not path.endswith(SUFFIXES):
+        return False
+    if not pattern:
+        return not any(part.startswith(("_", ".")) for part in inside)
+    return len(inside) == len(pattern) and all(map(fnmatchcase, inside, pattern))
+
+
+def _packed(found: Sequence[Any]) -> str:
+    packed = [file.base_name for file in found if file.base_name.endswith((".gz", ".zst", ".zip", ".bz2"))]
+    return f"; {packed[0]} is packed, unpack it first" if packed else ""
+
+
+def _parts(filesystem: Any, file: Any, columns: Columns) -> Iterator[tuple[Any, int, int, int]]:
+    """Each part of a file: the file, where the part starts and ends, and its bytes.
+
+    Raises:
+        BadInput: the file cannot be read, or has no responses.
+    """
+    try:
+        if file.path.endswith(PARQUET):
+            yield from _row_groups(filesystem, file, columns)
+        else:
+            _check_first_line(filesystem, file, columns)
+            for start in range(0, file.size, BLOCK_BYTES):
+                end = min(start + BLOCK_BYTES, file.size)
+                yield file, start, end, end - start
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{file.path}: {error}") from error
+
+
+def _row_groups(filesystem: Any, file: Any, columns: Columns) -> Iterator[tuple[Any, int, int, int]]:
+    with filesystem.open_input_file(file.path) as opened:
+        read = pq.ParquetFile(opened)
+        columns.need_response(read.schema_arrow.names, file.path)
+        start = rows = nbytes = 0
+        for at in range(read.metadata.num_row_groups):
+            group = read.metadata.row_group(at)
+            if rows and rows + group.num_rows > BLOCK_ROWS:
+                yield file, start, at, nbytes
+                start, rows, nbytes = at, 0, 0
+            rows += group.num_rows
+            nbytes += group.total_byte_size
+        if rows:
+            yield file, start, read.metadata.num_row_groups, nbytes
+
+
+def _check_first_line(filesystem: Any, file: Any, columns: Columns) -> None:
+    """
+    Raises:
+        BadInput: the first line is a row without a response. So are probably all.
+    """
+    with io.BufferedReader(filesystem.open_input_file(file.path)) as lines:
+        line = lines.readline()
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return  # a line that cannot be read is a row that is invalid
+    if isinstance(fields, dict):
+        columns.need_response(fields, f"{file.path}, line 1,")
+
+
+def lines_of(filesystem: Any, block: Block) -> Iterator[bytes]:
+    """The lines that begin in the block, without blank ones."""
+    with io.BufferedReader(filesystem.open_input_file(block.path)) as lines:
+        position = lines.seek(max(block.start - 1, 0))
+        for number, line in enumerate(lines):
+            begins, position = position, position + len(line)
+            if begins >= block.end:
+                return
+            if (number or not block.start) and line.strip():
+                yield line
+
+
+def tables_of(filesystem: Any, block: Block, rows: int) -> Iterator[pa.Table]:
+    """The rows of the block, some at a time. A table keeps the schema of its file."""
+    with filesystem.open_input_file(block.path) as opened:
+        read = pq.ParquetFile(opened)
+        for batch in read.iter_batches(batch_size=rows, row_groups=[*range(block.start, block.end)]):
+            yield pa.Table.from_batches([batch])

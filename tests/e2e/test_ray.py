@@ -1,0 +1,91 @@
+"""Rewardline on a real cluster of Ray, of several nodes on this machine, whose parts are killed while they work."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import ROOT
+from tests.e2e.environments import python_of, variables
+from tests.ports import free_port
+
+pytestmark = pytest.mark.ray
+
+SCRIPTS = Path(__file__).parent / "ray"
+FILES = 24
+ROWS_OF_A_FILE = 100
+ROWS = FILES * ROWS_OF_A_FILE
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    return python_of("ray")
+
+
+@pytest.fixture(scope="module")
+def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of one block each."""
+    folder = tmp_path_factory.mktemp("rollouts")
+    for file in range(FILES):
+        rows = range(file * ROWS_OF_A_FILE, (file + 1) * ROWS_OF_A_FILE)
+        columns = {
+            "row": [*rows],
+            "response": [f"So the sum is \\boxed{{{row % 7} + {row}}}." for row in rows],
+            "reference": [str(row + 3) for row in rows],
+            "right": [row % 7 == 3 for row in rows],
+        }
+        pq.write_table(pa.table(columns), folder / f"{file:03}.parquet")
+    return folder
+
+
+def environment() -> dict[str, str]:
+    """The engines have no boxes, and Ray does not put its processes behind all others of the machine."""
+    return variables(
+        RAY_TMPDIR=f"/tmp/rewardline-{os.getpid()}",
+        RAY_AUTH_MODE="disabled",
+        RAY_worker_niceness="0",
+        RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
+        REWARDLINE_SANDBOX="none",
+        PYTHONPATH=f"{ROOT}:{ROOT / 'client'}",
+    )
+
+
+@pytest.mark.parametrize("scenario", ["node", "engines", "command"])
+def test_whatever_dies_every_row_is_judged_once_and_rightly(
+    python: Path, rollouts: Path, tmp_path: Path, scenario: str
+) -> None:
+    script = [str(python), str(SCRIPTS / "offline.py"), scenario, f"{rollouts}/*.parquet", f"{tmp_path}/out", str(ROWS)]
+    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    outcome: Any = json.loads(done.stdout.splitlines()[-1])
+    assert outcome["codes"] == [0], done.stderr[-3000:]
+    assert 0 < outcome["finished_before"] < FILES, "it died in the middle"
+    assert [outcome[name] for name in ("lost", "twice", "wrong", "rows")] == [[], [], [], ROWS]
+    assert outcome.get("changed", []) == [], "what was finished is not judged again"
+    assert outcome.get("killed", 1) >= 1
+
+
+def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, tmp_path: Path) -> None:
+    command = [str(python), "-m", "service", "score", str(rollouts), "-o", f"{tmp_path}/out", "--verifier", "math"]
+    for address, message in {
+        f"127.0.0.1:{free_port()}": "refused",
+        "ray://127.0.0.1:10001": "HOST:PORT of the cluster's head",
+        "nonsense": "write local, auto or HOST:PORT",
+    }.items():
+        done = subprocess.run(
+            [*command, "--ray", address], env=environment(), capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr[-3000:]
+        assert message in done.stderr
+
+
+def test_a_data_set_of_ray_is_judged_in_batches(python: Path, rollouts: Path, tmp_path: Path) -> None:
+    script = [python, SCRIPTS / "data_set.py", rollouts]
+    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {"rows": ROWS, "wrong": 0}

@@ -1,0 +1,90 @@
+"""A pool and Serve in a real Ray cluster: answers, killed actors, replicas and nodes, and verl's own reward loop.
+
+Each scenario is a script, because Ray has an environment of its own.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.e2e.environments import python_of, variables
+from tests.ports import free_port
+
+pytestmark = pytest.mark.ray
+SCRIPTS = Path(__file__).parent / "ray_online"
+VERDICTS = [["ok", 1.0], ["ok", 0.0], ["ok", 0.0]] * 2
+PATIENT = {
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "300",
+}
+"""A busy machine takes longer than Ray expects to start its processes."""
+NONE_AMISS = {"lost": 0, "twice": 0, "unjudged": 0, "wrong": 0}
+
+
+def ran(python: Path, script: str, *arguments: object, **more: str) -> Any:
+    """The JSON of a script's last line. The script sees this repository's service and client."""
+    done = subprocess.run(
+        [python, SCRIPTS / script, *map(str, arguments)],
+        env=variables(
+            PYTHONPATH=f"{ROOT / 'client'}:{ROOT}:{SCRIPTS.parent / 'verl'}",
+            RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
+            **PATIENT,
+            **more,
+        ),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1800,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    return python_of("ray")
+
+
+def test_a_pool_loses_no_row_when_its_actors_and_nodes_are_killed(python: Path) -> None:
+    outcome = ran(python, "pool.py")
+    assert len(outcome["started"]) == 2
+    assert outcome["again"] == outcome["started"]
+    for trouble in ("actors", "node"):
+        account = outcome[trouble]
+        assert account.pop("sent") > 0
+        assert account == NONE_AMISS, trouble
+    assert outcome["trainer"] == [0.0, 0.0, 0.0, 1.0, 0.0]
+    assert not any(each["problems"] for each in outcome["status"].values())
+    assert (outcome["stopped"], outcome["left"]) == (sorted(outcome["status"]), {})
+    assert "cache_ttl_s" in outcome["refused"]
+
+
+def test_serve_loses_no_row_when_a_replica_is_killed_or_replaced(python: Path) -> None:
+    outcome = ran(python, "serving.py", free_port(), free_port(), ROOT / "deploy" / "ray" / "serve.yaml")
+    assert outcome["replicas"] == 2
+    for door in ("http", "grpc"):
+        assert outcome["doors"][door] == [*VERDICTS, ["invalid", None]]
+        assert outcome["doors"][f"{door} streamed"] == [[at, score] for at, (_, score) in enumerate(VERDICTS)]
+        assert outcome["doors"][f"{door} verifiers"]
+    assert outcome["doors"]["http refused"] == outcome["doors"]["grpc refused"] == "InvalidRequest"
+    for trouble in ("killed", "rolled out", "rolled out, gRPC"):
+        account = outcome[trouble]
+        assert account.pop("sent") > 0
+        assert account == NONE_AMISS, trouble
+
+
+def test_verls_reward_loop_gets_its_rewards_from_a_pool(python: Path, tmp_path: Path) -> None:
+    verl = python_of("verl")
+    subprocess.run([verl, SCRIPTS.parent / "verl" / "tokenizer.py", tmp_path], env=variables(), check=True)
+    outcome = ran(verl, "verl_loop.py", tmp_path, python, VERL_USE_EXTERNAL_MODULES="rewardline.verl")
+    expected = [float(at % 9 == 7) for at in range(63)]
+    for way in ("manager", "function"):
+        assert outcome[way] == expected
+        during = outcome[f"{way} with a killed actor"]
+        assert len(during) >= 2
+        assert all(each == expected for each in during)

@@ -1,0 +1,186 @@
+"""Blocks of files, their judging and the record of a run, without Ray."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rewardline import InvalidRequest, Unavailable
+
+from service.rollouts import blocks, manifest
+from service.rollouts.block_run import judge_block
+from service.rollouts.blocks import plan
+from service.rollouts.columns import BadInput, Columns, Json
+from service.rollouts.manifest import Manifest
+from service.rollouts.tally import Tally
+
+COLUMNS = Columns(verifier="numeric")
+
+
+class Grader:
+    """A judge that says whether the response is the reference. It fails the responses `failing`."""
+
+    def __init__(self, *failing: str) -> None:
+        self.failing = set(failing)
+        self.seen: list[str] = []
+
+    async def __call__(self, items: Sequence[Json]) -> list[Json]:
+        self.seen += [item["response"] for item in items]
+        if refused := [item for item in items if item["response"] == "refuse me"]:
+            raise InvalidRequest("Unprocessable", detail=f"{len(refused)} of {len(items)}")
+        if "leave me" in self.seen:
+            raise Unavailable("unavailable", "lost")
+        return [self._result(item) for item in items]
+
+    def _result(self, item: Json) -> Json:
+        if item["response"] in self.failing:
+            return {"status": "failed", "score": None, "reason": "no_box", "detail": {"message": "x"}}
+        score = float(item["response"] == item.get("reference"))
+        return {
+            "status": "ok",
+            "score": score,
+            "reward": score,
+            "reason": "graded",
+            "verifier": "numeric",
+            "detail": {},
+        }
+
+
+def run(source: str, target: Path, judge: Grader) -> Tally:
+    """What the run over all blocks counts, as a driver would do it."""
+    record = Manifest.at(str(target))
+    filesystem, found = plan(source, COLUMNS)
+    before = record.begin(found, COLUMNS)
+    tally = Tally(done_before=sum(each.lines for each in before.values()))
+    for block in found:
+        if block.index not in before:
+            tally.add(asyncio.run(judge_block(filesystem, block, COLUMNS, judge, record)))
+    return tally
+
+
+def lines(folder: Path, pattern: str = "part-*.jsonl") -> Iterator[Any]:
+    for path in sorted(folder.glob(pattern)):
+        yield from map(json.loads, path.read_text().splitlines())
+
+
+def test_blocks_of_lines_hold_every_line_once_wherever_they_are_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = [json.dumps({"response": str(n), "reference": "7", "kept": "x" * (n % 13)}) for n in range(200)]
+    (tmp_path / "in.jsonl").write_text("\n\n".join(written))
+    for size in (1, 37, 100, 10_000):
+        monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+        filesystem, found = plan(str(tmp_path / "in.jsonl"), COLUMNS)
+        got = [line.decode().strip() for block in found for line in blocks.lines_of(filesystem, block)]
+        assert got == written, size
+
+
+def test_lines_keep_their_text_and_get_verdicts(tmp_path: Path) -> None:
+    rows = ['{"response": "7", "reference": "7", "n": 1.50}', "no json", '{"response": null, "x": 1}']
+    rows += [
+        '{"response": "refuse me"}',
+        '{"response": "8", "verdict_score": 9, "reference": "7"}',
+        '{"response": "b"}',
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows))
+    with pytest.raises(BadInput, match=r"line 1, has no field nothing"):
+        plan(str(tmp_path / "in.jsonl"), Columns(response="nothing"))
+    tally = run(str(tmp_path / "in.jsonl"), tmp_path / "out", Grader("b"))
+    (written,) = (tmp_path / "out").glob("part-*.jsonl")
+    assert written.read_text().startswith('{"response": "7", "reference": "7", "n": 1.50,"verdict_status":"ok"')
+    got = [(row["verdict_status"], row["verdict_score"], row["verdict_reason"]) for row in lines(tmp_path / "out")]
+    assert got == [
+        ("ok", 1.0, "graded"),
+        ("invalid", None, "bad_json"),
+        ("invalid", None, "no_response"),
+        ("invalid", None, "bad_item"),
+        ("ok", 0.0, "graded"),
+        ("failed", None, "no_box"),
+    ]
+    assert [*lines(tmp_path / "out" / "_failed")] == [{"response": "b"}]
+    assert (tally.lines, tally.with_status("invalid"), tally.with_status("failed")) == (6, 3, 1)
+
+
+def test_rows_of_parquet_keep_their_columns_and_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 250)
+    table = pa.table(
+        {
+            "n": pa.array(range(600), pa.int16()),
+            "response": [str(n % 3) for n in range(600)],
+            "reference": pa.array(["1"] * 600).dictionary_encode(),
+            "at": pa.array(range(600), pa.timestamp("us")),
+        }
+    )
+    (tmp_path / "in" / "_hidden").mkdir(parents=True)
+    pq.write_table(table, tmp_path / "in" / "a.parquet", row_group_size=100)
+    pq.write_table(table, tmp_path / "in" / "_hidden" / "b.parquet")
+    tally = run(str(tmp_path / "in"), tmp_path / "out", Grader("2"))
+    parts = sorted((tmp_path / "out").glob("part-*.parquet"))
+    assert [pq.read_metadata(part).num_rows for part in parts] == [200, 200, 200]
+    whole = pa.concat_tables([pq.read_table(part) for part in parts])
+    assert whole.select(table.column_names).cast(table.schema).equals(table)
+    assert whole["verdict_score"].to_pylist() == [[0.0, 1.0, None][n % 3] for n in range(600)]
+    failed = pa.concat_tables([pq.read_table(part) for part in sorted((tmp_path / "out" / "_failed").glob("*"))])
+    assert failed["n"].to_pylist() == [n for n in range(600) if n % 3 == 2]
+    assert (tally.lines, tally.with_status("failed")) == (600, 200)
+
+
+def test_a_run_goes_on_with_the_blocks_that_are_not_finished(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"response": f"{name}1", "reference": f"{name}1"}) + "\n")
+    source = str(tmp_path / "[a-c].jsonl")
+    (tmp_path / "b.jsonl").write_text('{"response": "leave me"}\n')
+    first = Grader()
+    with pytest.raises(Unavailable):
+        run(source, tmp_path / "out", first)
+    assert [path.name for path in (tmp_path / "out").iterdir() if path.is_file()] == ["part-000000.jsonl"]
+    with pytest.raises(BadInput, match="another run"):
+        Manifest.at(str(tmp_path / "out")).begin(plan(source, COLUMNS)[1], Columns(verifier="math"))
+
+    class Willing(Grader):
+        async def __call__(self, items: Sequence[Json]) -> list[Json]:
+            self.seen += [item["response"] for item in items]
+            return [self._result(item) for item in items]
+
+    second = Willing()
+    tally = run(source, tmp_path / "out", second)
+    assert (second.seen, tally.lines, tally.done_before) == (["leave me", "c1"], 2, 1)
+    assert [row["verdict_score"] for row in lines(tmp_path / "out")] == [1.0, 0.0, 1.0]
+    record = Manifest.at(str(tmp_path / "out"))
+    record.clear()
+    assert [*(tmp_path / "out").iterdir()] == []
+
+
+def test_messages_say_what_is_wrong_with_a_place(tmp_path: Path) -> None:
+    (tmp_path / "rollouts.jsonl.gz").write_bytes(b"x")
+    (tmp_path / "bad.parquet").write_bytes(b"x")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "part-000000.jsonl").write_text("")
+    for source, message in {
+        f"{tmp_path}/nothing.jsonl": "no file here ends in",
+        f"{tmp_path}/*.gz": "is packed, unpack it first",
+        "nowhere://bucket/x": "nowhere",
+        str(tmp_path / "bad.parquet"): "bad.parquet",
+    }.items():
+        with pytest.raises(BadInput, match=message):
+            plan(source, COLUMNS)
+    with pytest.raises(BadInput, match="no record of a run"):
+        Manifest.at(str(tmp_path / "out")).begin([], COLUMNS)
+
+
+def test_a_file_that_is_not_complete_has_no_name(tmp_path: Path) -> None:
+    record = Manifest.at(str(tmp_path))
+
+    def break_off() -> None:
+        with record.creating("part-000000.jsonl") as out:
+            out.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        break_off()
+    assert [*tmp_path.iterdir()] == []
+    assert manifest.failed_name(blocks.Block(3, "a.jsonl", 0, 1, 1, 0)) == "_failed/part-000003.jsonl"

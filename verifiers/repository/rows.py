@@ -1,0 +1,236 @@
+"""Reads a row of a data set as it is published into the fields of a repository task.
+
+SWE-bench      image, eval_script, log_parser                     since release 5 of the package swebench
+SWE-rebench    install_config, docker_image or image_name
+SWE-smith      image_name, and a `patch` that breaks the repository: its reverse is the right change
+SWE-Gym        eleven repositories, tests of pytest
+R2E-Gym        docker_image, expected_output_json
+NeMo-Gym       a row of one of these as `instance_dict`, alone or in the metadata of the request
+"""
+
+import json
+import posixpath
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from verifiers.repository.diffs import Broken, reverse, sections
+
+SWE_GYM: Final = frozenset(
+    (
+        "bokeh/bokeh",
+        "conan-io/conan",
+        "dask/dask",
+        "facebookresearch/hydra",
+        "getmoto/moto",
+        "iterative/dvc",
+        "modin-project/modin",
+        "pandas-dev/pandas",
+        "project-monai/monai",
+        "pydantic/pydantic",
+        "python/mypy",
+    )
+)
+"""The repositories of SWE-Gym, in lower case. Its rows name no image."""
+_CONDA: Final = "source /opt/miniconda3/bin/activate testbed"
+"""Images of SWE-bench and of its kin have the packages of a repository in this environment."""
+_R2E_SETUP: Final = "if [ -d /r2e_tests ]; then rm -rf r2e_tests && cp -a /r2e_tests r2e_tests; fi"
+_PYTEST_PARSERS: Final = ("parse_log_pytest", "parse_log_pytest_options", "parse_log_pytest_v2")
+
+Row = Mapping[str, Any]
+
+
+def is_row(given: Row) -> bool:
+    """Whether an object is a row of a data set, and not a repository task."""
+    return "test_command" not in given and bool(
+        given.keys() & {"instance_id", "instance_dict", "responses_create_params", "expected_output_json"}
+    )
+
+
+def from_row(row: Row) -> dict[str, Any]:
+    """The fields of a repository task.
+
+    Raises:
+        ValueError: the row lacks a field, or has another form than these.
+    """
+    inner = _instance(row)
+    if inner is not None:
+        return from_row(inner)
+    if "expected_output_json" in row:
+        return _r2e_gym(row)
+    if "eval_script" in row:
+        return _swe_bench(row)
+    if row.get("install_config"):
+        return _swe_rebench(row)
+    if "image_name" in row:
+        return _swe_smith(row)
+    if _text(row, "repo").lower() in SWE_GYM:
+        return _swe_gym(row)
+    raise ValueError(
+        "the row has neither `eval_script`, `install_config`, `image_name` nor `expected_output_json`: take SWE-bench as "
+        "release 5 of the package swebench publishes it, whose rows say how their tests are run"
+    )
+
+
+def _instance(row: Row) -> Row | None:
+    """The row that a row of NeMo-Gym holds."""
+    request = row.get("responses_create_params")
+    places = (row, row.get("metadata"), row.get("verifier_metadata"), request and request.get("metadata"))
+    for place in places:
+        if isinstance(place, Mapping) and place.get("instance_dict"):
+            return _object(place, "instance_dict")
+    return None
+
+
+def _swe_bench(row: Row) -> dict[str, Any]:
+    """The evaluation script adds the tests itself, so there is no test patch; the files of it are protected."""
+    script = _text(row, "eval_script")
+    lines = [line for line in script.split("\n") if not line.startswith("#!")]
+    return {
+        **_common(row),
+        "image": _text(row, "image"),
+        "test_command": "\n".join(["set -uxo pipefail", *lines]),
+        "protected": _files_of(_text(row, "test_patch")),
+        "log_format": "swebench",
+        "log_options": {"parser": _text(row, "log_parser")},
+        "test_patch": None,
+    }
+
+
+def _swe_rebench(row: Row) -> dict[str, Any]:
+    config = _object(row, "install_config")
+    parser = str(config.get("log_parser") or "parse_log_pytest")
+    files = [path for path in _files_of(_text(row, "test_patch")) if posixpath.splitext(path)[1] not in _NO_TESTS]
+    command = config.get("test_cmd")
+    if not isinstance(command, str) or not command:
+        raise ValueError("the row's `install_config` has no `test_cmd`")
+    by_plugin = parser in _PYTEST_PARSERS and "pytest" in command
+    return {
+        **_common(row),
+        "image": _text(row, "docker_image" if row.get("docker_image") else "image_name"),
+        "test_command": f"{_CONDA}\n{command} {shlex.join(files)}",
+        "log_format": "pytest" if by_plugin else "swebench",
+        "log_options": {"names": "word"} if by_plugin else {"parser": parser},
+    }
+
+
+def _swe_smith(row: Row) -> dict[str, Any]:
+    """The image has the sound repository. The row's `patch` breaks it, which is committed as the base."""
+    bug = _text(row, "patch")
+    common = _common(row)
+    tests = [*common["fail_to_pass"], *common["pass_to_pass"]]
+    return {
+        **common,
+        "image": _text(row, "image_name"),
+        "setup": (
+            f"printf %s {shlex.quote(bug)} | git apply --whitespace=nowarn - && git add --all",
+            "git -c user.name=task -c user.email=task@localhost commit --quiet --no-verify --message=task",
+        ),
+        "test_command": _pytest_of(tests),
+        "log_options": {"names": "word"},
+        "patch": _reverse(bug),
+        "test_patch": None,
+        "base_commit": None,
+    }
+
+
+def _swe_gym(row: Row) -> dict[str, Any]:
+    common = _common(row)
+    name = _text(row, "instance_id").lower().replace("__", "_s_")
+    return {
+        **common,
+        "image": f"xingyaoww/sweb.eval.x86_64.{name}:latest",
+        "test_command": _pytest_of([*common["fail_to_pass"], *common["pass_to_pass"]]),
+        "log_options": {"names": "word"},
+    }
+
+
+def _r2e_gym(row: Row) -> dict[str, Any]:
+    """All tests that pass with the right change must pass. Names are `Class.test`, or `test` alone."""
+    expected = _object(row, "expected_output_json")
+    passing = [name for name, state in expected.items() if state == "PASSED"]
+    if not passing:
+        raise ValueError("the row's `expected_output_json` has no test with PASSED")
+    return {
+        "image": _text(row, "docker_image"),
+        "setup": (_R2E_SETUP,),
+        "test_command": "bash run_tests.sh",
+        "protected": ("run_tests.sh", "r2e_tests/**"),
+        "fail_to_pass": passing,
+        "log_options": {"names": "r2e"},
+    }
+
+
+def _common(row: Row) -> dict[str, Any]:
+    base = row.get("base_commit")
+    return {
+        "base_commit": base or None,
+        "test_patch": row.get("test_patch") or None,
+        "fail_to_pass": _names(row, "FAIL_TO_PASS"),
+        "pass_to_pass": _names(row, "PASS_TO_PASS"),
+        "patch": row.get("patch") or None,
+    }
+
+
+_NO_TESTS: Final = frozenset(
+    (".json", ".png", ".csv", ".txt", ".md", ".jpg", ".jpeg", ".pkl", ".yml", ".yaml", ".toml")
+)
+"""Endings of files of a test patch that hold no tests."""
+
+
+def _pytest_of(tests: Sequence[str]) -> str:
+    files = dict.fromkeys(name.partition("::")[0] for name in tests)
+    broken = [name for name in files if not name.endswith(".py")]
+    if broken:
+        raise ValueError(f"{broken[0][:100]!r} is no name of a test of pytest; only such rows are read")
+    return f"{_CONDA}\npython -m pytest -p no:cacheprovider {shlex.join(files)}"
+
+
+def _files_of(patch: str) -> list[str]:
+    try:
+        return list(dict.fromkeys(path for section in sections(patch) for path in section.paths))
+    except Broken as error:
+        raise ValueError(f"the row's test_patch cannot be read: {error}") from error
+
+
+def _reverse(patch: str) -> str:
+    try:
+        reversed_ = "".join(reverse(section).text() for section in sections(patch))
+    except Broken as error:
+        raise ValueError(f"the row's patch cannot be read: {error}") from error
+    if not reversed_:
+        raise ValueError("the row's patch has no unified diff")
+    return reversed_
+
+
+def _names(row: Row, field: str) -> list[str]:
+    """A list of names, or its JSON text."""
+    given = row.get(field)
+    if isinstance(given, str):
+        given = _json(given, field)
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"the row's `{field}` must be a list of names, or its JSON text")
+    return given
+
+
+def _object(row: Row, field: str) -> dict[str, Any]:
+    given = row[field]
+    if isinstance(given, str):
+        given = _json(given, field)
+    if not isinstance(given, dict):
+        raise ValueError(f"the row's `{field}` must be an object, or its JSON text")
+    return given
+
+
+def _json(text: str, field: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the row's `{field}` is not JSON") from error
+
+
+def _text(row: Row, field: str) -> str:
+    given = row.get(field)
+    if not isinstance(given, str) or not given:
+        raise ValueError(f"the row has no `{field}`")
+    return given
