@@ -204,10 +204,10 @@ class NoContainers(Containers):
         return 0
 
     async def base(self, task: Task) -> str:
-        raise SandboxUnavailable(self._why)
+        raise SandboxUnavailable(self._why, "containers_unavailable")
 
     def open(self, task: Task, files: Files) -> AbstractAsyncContextManager[Container]:
-        raise SandboxUnavailable(self._why)
+        raise SandboxUnavailable(self._why, "containers_unavailable")
 
     async def stop(self) -> None:
         return

@@ -194,7 +194,7 @@ class SlowDaemon(TaskDaemon):
                 forcerm=True,
                 decode=True,
             )
-            for event in events:
+            for event in list(events):  # all are read, or the connection stays open
                 _check_built(event)
 
         await self._ask(build)

@@ -157,7 +157,7 @@ def test_a_task_that_cannot_be_judged_has_no_score(judge: HarborJudge) -> None:
 def test_a_task_comes_as_a_folder_or_a_tar_and_its_image_is_built(judge: HarborJudge) -> None:
     folder = judge.root / "sets" / "names"
     dockerfile = {
-        "environment/Dockerfile": f"FROM {judge.image}\nCOPY more.txt /testbed/\nRUN cat more.txt >>names.txt\n"
+        "environment/Dockerfile": f"FROM {judge.image}\nWORKDIR /testbed\nCOPY more.txt .\nRUN cat more.txt >>names.txt\n"
     }
     checked = {"tests/check.py": 'assert open("sorted.txt").read() == "Cat\\nBob\\nAnn\\n"\n'}
     for path, text in {**TASK, **dockerfile, **checked, "environment/more.txt": "Cat\n"}.items():
@@ -175,7 +175,7 @@ def test_a_task_comes_as_a_folder_or_a_tar_and_its_image_is_built(judge: HarborJ
 
 def test_the_solution_is_the_own_answer(judge: HarborJudge) -> None:
     params = judge.params(
-        {"solution/solve.sh": "#!/bin/bash\ncp /solution/it's.txt sorted.txt\n", "solution/it's.txt": "Bob\nAnn\n"}
+        {"solution/solve.sh": "#!/bin/bash\ncp \"/solution/it's.txt\" sorted.txt\n", "solution/it's.txt": "Bob\nAnn\n"}
     )
     answer = judge.verifier.own_answer(params)
     assert answer is not None
