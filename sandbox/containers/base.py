@@ -59,7 +59,7 @@ class Ended:
     output: bytes
     """Standard output and standard error, as they came."""
     cpu_s: float
-    """CPU seconds of the container so far."""
+    """CPU seconds of the container when it was last looked at; 0 for a command of less than a second."""
     wall_s: float
 
 
