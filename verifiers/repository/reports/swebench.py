@@ -51,7 +51,9 @@ def read(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterat
     try:
         found = parser(between if has_start and has_end else text, SimpleNamespace())
     except Exception as error:  # noqa: BLE001 - a parser of others, with output that it did not expect
-        raise UnreadableReport(f"{options['parser']} cannot read the output: {type(error).__name__}: {error}") from error
+        raise UnreadableReport(
+            f"{options['parser']} cannot read the output: {type(error).__name__}: {error}"
+        ) from error
     for name, word in found.items():
         yield name, _STATES.get(word, State.ERROR)
 
