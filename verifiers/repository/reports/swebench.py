@@ -50,7 +50,7 @@ def read(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterat
         raise UnreadableReport(f"the package swebench has no parser {options['parser'][:100]!r}")
     try:
         found = parser(between if has_start and has_end else text, SimpleNamespace())
-    except Exception as error:  # noqa: BLE001 - a parser of others, with output that it did not expect
+    except Exception as error:
         raise UnreadableReport(
             f"{options['parser']} cannot read the output: {type(error).__name__}: {error}"
         ) from error
