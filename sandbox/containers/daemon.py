@@ -46,6 +46,8 @@ class Usage:
 class TaskDaemon(Daemon):
     """A Docker daemon that runs tasks. Errors are those of `Daemon`."""
 
+    reason = "containers_unavailable"
+
     async def image(self, name: str) -> Image | None:
         """An image by its name or id; None when there is none."""
 
