@@ -69,7 +69,8 @@ lock: ## Pin the newest packages in requirements/, with hashes
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links -o requirements/install.txt
 	.build/lock/bin/uv pip compile pyproject.toml --extra oidc --extra otel --group build --group box --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/serve.txt
-	.build/lock/bin/uv pip compile pyproject.toml --group build --group box --group test --group check --universal --python-version 3.11 --upgrade --generate-hashes \
+	.build/lock/bin/uv pip compile pyproject.toml --group build --group box --group test --group check \
+		--override requirements/test-left-out.in --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rewardline -o requirements/test.txt
 	.build/lock/bin/uv pip compile --group docs --constraint requirements/test.txt --universal --python-version 3.11 --upgrade --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links -o requirements/docs.txt

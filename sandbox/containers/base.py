@@ -59,7 +59,7 @@ class Ended:
     output: bytes
     """Standard output and standard error, as they came."""
     cpu_s: float
-    """CPU seconds of the container so far."""
+    """CPU seconds of the container when it was last looked at; 0 for a command of less than a second."""
     wall_s: float
 
 
@@ -204,10 +204,10 @@ class NoContainers(Containers):
         return 0
 
     async def base(self, task: Task) -> str:
-        raise SandboxUnavailable(self._why)
+        raise SandboxUnavailable(self._why, "containers_unavailable")
 
     def open(self, task: Task, files: Files) -> AbstractAsyncContextManager[Container]:
-        raise SandboxUnavailable(self._why)
+        raise SandboxUnavailable(self._why, "containers_unavailable")
 
     async def stop(self) -> None:
         return

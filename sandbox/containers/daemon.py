@@ -46,6 +46,8 @@ class Usage:
 class TaskDaemon(Daemon):
     """A Docker daemon that runs tasks. Errors are those of `Daemon`."""
 
+    reason = "containers_unavailable"
+
     async def image(self, name: str) -> Image | None:
         """An image by its name or id; None when there is none."""
 
@@ -134,7 +136,7 @@ class TaskDaemon(Daemon):
 
         return await self._ask(find)
 
-    async def usage(self, name: str, *, with_disk: bool) -> Usage | None:
+    async def usage(self, name: str) -> Usage | None:
         """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""
 
         def find(client: docker.APIClient) -> Usage | None:
@@ -143,7 +145,7 @@ class TaskDaemon(Daemon):
             except NotFound:
                 return None
             cpu_ns = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
-            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"}) if with_disk else []
+            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
             return Usage(cpu_ns / 1e9, sum(container.get("SizeRw", 0) for container in found))
 
         return await self._ask(find)
@@ -194,7 +196,7 @@ class SlowDaemon(TaskDaemon):
                 forcerm=True,
                 decode=True,
             )
-            for event in events:
+            for event in list(events):  # all are read, or the connection stays open
                 _check_built(event)
 
         await self._ask(build)

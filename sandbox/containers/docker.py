@@ -297,6 +297,7 @@ class DockerContainer(Container):
         self._task = task
         self._counters = counters
         self._is_gvisor = is_gvisor
+        self._cpu_s = 0.0
 
     async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
         ended = await self._run(command, limits or self._task.limits)
@@ -315,30 +316,46 @@ class DockerContainer(Container):
         execution, connection = await self._begin(command)
         output = _Output(limits.output_bytes)
         reading = asyncio.ensure_future(_read(connection, output))
-        cpu_s = 0.0
+        watching = asyncio.ensure_future(self._watch(limits, started + limits.wall_s))
+
+        def ended(end: End, exit_code: int | None = None) -> Ended:
+            return Ended(end, exit_code, output.content, self._cpu_s, clock() - started)
+
         try:
             while True:
-                await asyncio.wait([reading], timeout=_TICK_S)
+                await asyncio.wait([reading, watching], timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
                 exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_full)
-                wall_s = clock() - started
-                usage = await self._daemon.usage(self.name, with_disk=exit_code is None)
-                cpu_s = usage.cpu_s if usage is not None and usage.cpu_s else cpu_s
                 if output.is_full:
-                    return Ended(End.OUTPUT_LIMIT, None, output.content, cpu_s, wall_s)
+                    return ended(End.OUTPUT_LIMIT)
                 if exit_code is not None:
                     await asyncio.wait([reading], timeout=_DRAIN_S)
                     end = await self._end(exit_code)
-                    return Ended(end, exit_code if end is End.EXITED else None, output.content, cpu_s, wall_s)
-                if cpu_s > limits.cpu_s or wall_s > limits.wall_s:
-                    return Ended(End.TIME_LIMIT, None, output.content, cpu_s, wall_s)
-                if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
-                    return Ended(End.DISK_LIMIT, None, output.content, cpu_s, wall_s)
+                    return ended(end, exit_code if end is End.EXITED else None)
+                if watching.done():
+                    return ended(watching.result())
                 if reading.done():
-                    await asyncio.sleep(_TICK_S)
+                    await asyncio.wait([watching], timeout=_TICK_S)
         finally:
             reading.cancel()
-            await asyncio.wait([reading])
+            watching.cancel()
+            await asyncio.wait([reading, watching])
             connection.close()
+
+    async def _watch(self, limits: TaskLimits, end_of_patience: float) -> End:
+        """The limit that the container meets. Looking takes the daemon half a second, so nobody waits for it.
+
+        Raises:
+            SandboxUnavailable: the daemon is gone.
+        """
+        while True:
+            await asyncio.sleep(_TICK_S)
+            usage = await self._daemon.usage(self.name)
+            if usage is not None:
+                self._cpu_s = max(self._cpu_s, usage.cpu_s)
+            if self._cpu_s > limits.cpu_s or asyncio.get_running_loop().time() > end_of_patience:
+                return End.TIME_LIMIT
+            if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
+                return End.DISK_LIMIT
 
     async def _begin(self, command: Sequence[str]) -> tuple[str, socket.socket]:
         """Start a command. Who stops waiting for it leaves no connection open."""

@@ -9,7 +9,7 @@ import contextlib
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import docker
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
@@ -32,6 +32,9 @@ class Daemon:
     Each method raises `SandboxUnavailable` when the daemon cannot be reached, does not answer in time, or refuses. The
     next call tries again.
     """
+
+    reason: ClassVar[str] = "sandbox_unavailable"
+    """That of `SandboxUnavailable`."""
 
     def __init__(self, address: str, *, at_once: int = _AT_ONCE, patience_s: int | None = None) -> None:
         """`at_once` requests are under way at a time, each for `patience_s` at most (None: 10 s)."""
@@ -128,11 +131,13 @@ class Daemon:
             self._check_listening()
             return question(self._connect())
         except APIError as error:
-            raise SandboxUnavailable(f"the Docker daemon refused: {error.explanation or error}") from error
+            raise SandboxUnavailable(f"the Docker daemon refused: {error.explanation or error}", self.reason) from error
         except OSError as error:
-            raise SandboxUnavailable(f"the Docker daemon at {self.address} does not answer: {error}") from error
+            message = f"the Docker daemon at {self.address} does not answer: {error}"
+            raise SandboxUnavailable(message, self.reason) from error
         except DockerException as error:
-            raise SandboxUnavailable(f"the Docker daemon at {self.address} cannot be used: {error}") from error
+            message = f"the Docker daemon at {self.address} cannot be used: {error}"
+            raise SandboxUnavailable(message, self.reason) from error
 
     def _check_listening(self) -> None:
         """Check that the daemon listens; the library leaks the socket of a connection that fails.

@@ -22,10 +22,9 @@ _CARGO: Final = re.compile(r"^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED
 _TAP: Final = re.compile(
     r"^(?P<indent> *)(?P<not>not )?ok\b *\d* *(?:- )?(?P<name>[^#\n]*?)[ \t]*(?:# *(?P<directive>\w+)[^\n]*)?$", re.M
 )
+_UNITTEST_STATES: Final = r"ok|FAIL|ERROR|skipped[^\n]*|expected failure|unexpected success"
 _UNITTEST: Final = re.compile(
-    r"^(?P<name>\w+ \([\w.<>]+\))(?:\n[^\n]*)?? \.\.\. (?:[^\n]*?)(?P<state>ok|FAIL|ERROR|skipped[^\n]*|expected failure|"
-    r"unexpected success)$",
-    re.M,
+    rf"^(?P<name>\w+ \([\w.<>]+\))(?:\n[^\n]*)?? \.\.\. (?:[^\n]*?)(?P<state>{_UNITTEST_STATES})$", re.M
 )
 _WORDS: Final = {
     "ok": State.PASSED,

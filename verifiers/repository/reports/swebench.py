@@ -48,7 +48,12 @@ def read(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterat
     parser = _parsers().get(options["parser"])
     if parser is None:
         raise UnreadableReport(f"the package swebench has no parser {options['parser'][:100]!r}")
-    found = parser(between if has_start and has_end else text, SimpleNamespace())
+    try:
+        found = parser(between if has_start and has_end else text, SimpleNamespace())
+    except Exception as error:
+        raise UnreadableReport(
+            f"{options['parser']} cannot read the output: {type(error).__name__}: {error}"
+        ) from error
     for name, word in found.items():
         yield name, _STATES.get(word, State.ERROR)
 
