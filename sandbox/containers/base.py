@@ -80,6 +80,7 @@ class Task:
 
     image: str
     workdir: str
+    """Where commands run. Empty: where the image says."""
     setup: Sequence[str] = ()
     """Commands for `sh` that run in the image once, before anything judged is there."""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -33,6 +33,8 @@ class Image:
     size_bytes: int
     user: str
     """Who runs its commands."""
+    workdir: str = "/"
+    """Where they run if a task does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ class TaskDaemon(Daemon):
             except ImageNotFound:
                 return None
             labels = found["Config"].get("Labels") or {}
-            return Image(found["Id"], found["Size"], labels.get(USER_LABEL) or found["Config"].get("User") or "0")
+            config = found["Config"]
+            user = labels.get(USER_LABEL) or config.get("User") or "0"
+            return Image(found["Id"], found["Size"], user, config.get("WorkingDir") or "/")
 
         return await self._ask(find)
 

@@ -202,7 +202,7 @@ class DockerContainers(Containers):
         try:
             await asyncio.shield(starting)
             self.counters.started += 1
-            yield DockerContainer(self._daemon, name, task, image.user, self.counters, is_gvisor=self.is_gvisor)
+            yield DockerContainer(self._daemon, name, task, image, self.counters, is_gvisor=self.is_gvisor)
         finally:
             await asyncio.shield(self._in_background(self._end(starting, name)))
 
@@ -289,10 +289,11 @@ class DockerContainer(Container):
     """One container of a task."""
 
     def __init__(
-        self, daemon: TaskDaemon, name: str, task: Task, user: str, counters: Counters, *, is_gvisor: bool
+        self, daemon: TaskDaemon, name: str, task: Task, image: Image, counters: Counters, *, is_gvisor: bool
     ) -> None:
         self.name = name
-        self._user = user
+        self._user = image.user
+        self._workdir = task.workdir or image.workdir
         self._daemon = daemon
         self._task = task
         self._counters = counters
@@ -359,9 +360,7 @@ class DockerContainer(Container):
 
     async def _begin(self, command: Sequence[str]) -> tuple[str, socket.socket]:
         """Start a command. Who stops waiting for it leaves no connection open."""
-        beginning = asyncio.ensure_future(
-            self._daemon.begin(self.name, command, user=self._user, folder=self._task.workdir)
-        )
+        beginning = asyncio.ensure_future(self._daemon.begin(self.name, command, user=self._user, folder=self._workdir))
         try:
             return await asyncio.shield(beginning)
         except asyncio.CancelledError:

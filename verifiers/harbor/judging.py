@@ -4,6 +4,9 @@
     run        the response acts ► all its processes end ► tests come ► they run ► the reward is read
 
 So a reward that is missing after a response is the response's doing: 0. The base run of a task is made once.
+
+A response may make its container so busy that the daemon cannot reach it. Where that happens twice, and a container without
+the response answers between, it is the response's doing, too.
 """
 
 from collections import OrderedDict
@@ -79,6 +82,10 @@ class _Judged(Exception):
         self.reason = reason
 
 
+class _Lost(Exception):
+    """The container of a response does not answer, or is gone."""
+
+
 class Judging:
     """Judges responses in containers."""
 
@@ -95,7 +102,7 @@ class Judging:
         """
         try:
             await self._check_base(task)
-            return _verdict(task, await self._run(task, response), explain=explain)
+            return _verdict(task, await self._run_of(task, response), explain=explain)
         except BadTask as error:
             raise InvalidItem(error.reason, str(error)) from error
 
@@ -130,30 +137,64 @@ class Judging:
             return InvalidItem("base_passes", "without a response the tests give the full reward already")
         return None
 
+    async def _run_of(self, task: HarborTask, response: str | Change) -> Run:
+        """The run of a response. A container that is lost with it is tried again.
+
+        Raises:
+            BadTask, InvalidItem, SandboxUnavailable: see `_run`.
+        """
+        try:
+            return await self._run(task, response)
+        except _Lost:
+            await self._check_daemon(task)
+        try:
+            return await self._run(task, response)
+        except _Lost as error:
+            await self._check_daemon(task)
+            return Run(reason="container_lost", message=str(error))
+
+    async def _check_daemon(self, task: HarborTask) -> None:
+        """Check that a container without a response answers.
+
+        Raises:
+            SandboxUnavailable: it does not.
+        """
+        async with self._containers.open(task.container, {}) as container:
+            ended = await container.run(("sh", "-c", "exit 0"), _OUR_LIMITS)
+        if ended.exit_code != 0:
+            raise SandboxUnavailable(f"a container in which nothing happened does not answer: {ended.end}", "box_died")
+
     async def _run(self, task: HarborTask, response: str | Change | None) -> Run:
         """Let a response act and run the tests.
 
         Raises:
             BadTask, InvalidItem, SandboxUnavailable: there is no result, and that is not the response's doing.
+            _Lost: the container is lost, and perhaps that is.
         """
         async with self._containers.open(task.container, _given(response)) as container:
             try:
-                acted = await _act(container, task, response)
-                await _place(container, task, response)
-            except _Judged as error:
-                return Run(reason=error.reason, message=str(error))
-            limits = task.limits(task.config.verifier.timeout_sec, acted.cpu_s if acted else 0.0)
-            ended = await container.run(("sh", f"{GIVEN}/tests.sh"), limits)
-            response_end = str(acted.end) if acted else ""
-            if ended.end is not End.EXITED:
-                is_slow = ended.end is End.TIME_LIMIT and ended.cpu_s <= limits.cpu_s
-                return Run(
-                    reason=str(ended.end), message="the tests meet it", is_slow=is_slow, response_end=response_end
-                )
-            collected = await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
-            if response is None and collected.end is not End.EXITED:
-                raise SandboxUnavailable(f"the reward could not be read: {collected.end}", "preparation_failed")
-            return await _reward(container, task, ended, response_end)
+                return await self._run_in(container, task, response)
+            except SandboxUnavailable as error:
+                if response is None or error.reason == "preparation_failed":
+                    raise
+                raise _Lost(str(error)) from error
+
+    async def _run_in(self, container: Container, task: HarborTask, response: str | Change | None) -> Run:
+        try:
+            acted = await _act(container, task, response)
+            await _place(container, task, response)
+        except _Judged as error:
+            return Run(reason=error.reason, message=str(error))
+        limits = task.limits(task.config.verifier.timeout_sec, acted.cpu_s if acted else 0.0)
+        ended = await container.run(("sh", f"{GIVEN}/tests.sh"), limits)
+        response_end = str(acted.end) if acted else ""
+        if ended.end is not End.EXITED:
+            is_slow = ended.end is End.TIME_LIMIT and ended.cpu_s <= limits.cpu_s
+            return Run(reason=str(ended.end), message="the tests meet it", is_slow=is_slow, response_end=response_end)
+        collected = await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
+        if response is None and collected.end is not End.EXITED:
+            raise SandboxUnavailable(f"the reward could not be read: {collected.end}", "preparation_failed")
+        return await _reward(container, task, ended, response_end)
 
 
 async def _act(container: Container, task: HarborTask, response: str | Change | None) -> Ended | None:

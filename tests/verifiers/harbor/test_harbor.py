@@ -43,8 +43,8 @@ ROWS = [
     (
         "a process that waits for the tests",
         script(
-            'setsid bash -c \'trap "" TERM HUP; while :; do [ -e /tests ] && '
-            'echo {\\"reward\\": 1} >/logs/verifier/reward.json; done\' >/dev/null 2>&1 &'
+            "(trap '' TERM HUP; while :; do "
+            "[ ! -e /tests ] || { echo '{\"reward\": 1}' >new; mv new /logs/verifier/reward.json; }; done) >/dev/null 2>&1 &"
         ),
         0.0,
         "tests_failed",
@@ -151,6 +151,8 @@ def test_a_task_that_cannot_be_judged_has_no_score(judge: HarborJudge) -> None:
     for reason, files in cases.items():
         verdict = judge.verdict(script(SOLVE), files)
         assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, reason)
+    nowhere = judge.verdict(script(SOLVE), workdir="/nowhere")
+    assert (nowhere.status, nowhere.score) == (Status.INVALID, None), nowhere
     missing = judge.verdict(script(SOLVE), image="nowhere:1")
     assert (missing.status, missing.score, missing.reason) == (Status.FAILED, None, "no_image")
 
@@ -161,7 +163,10 @@ def test_a_task_comes_as_a_folder_or_a_tar_and_its_image_is_built(judge: HarborJ
     dockerfile = {
         "environment/Dockerfile": f"FROM {judge.image}\nWORKDIR /testbed\nCOPY more.txt .\nRUN cat more.txt >>names.txt\n"
     }
-    checked = {"tests/check.py": 'assert open("sorted.txt").read() == "Cat\\nBob\\nAnn\\n"\n'}
+    checked = {
+        "tests/check.py": 'assert open("sorted.txt").read() == "Cat\\nBob\\nAnn\\n"\n',
+        "task.toml": TASK["task.toml"].replace('workdir = "/testbed"\n', ""),
+    }
     for path, text in {**TASK, **dockerfile, **checked, "environment/more.txt": "Cat\n"}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
