@@ -139,7 +139,7 @@ class Judging:
         async with self._containers.open(task.container, _given(response)) as container:
             try:
                 acted = await _act(container, task, response)
-                await _place(container, task, has_response=response is not None)
+                await _place(container, task, response)
             except _Judged as error:
                 return Run(reason=error.reason, message=str(error))
             limits = task.limits(task.config.verifier.timeout_sec, acted.cpu_s if acted else 0.0)
@@ -150,7 +150,9 @@ class Judging:
                 return Run(
                     reason=str(ended.end), message="the tests meet it", is_slow=is_slow, response_end=response_end
                 )
-            await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
+            collected = await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
+            if response is None and collected.end is not End.EXITED:
+                raise SandboxUnavailable(f"the reward could not be read: {collected.end}", "preparation_failed")
             return await _reward(container, task, ended, response_end)
 
 
@@ -189,11 +191,13 @@ async def _apply(container: Container) -> None:
         raise _Judged("patch_failed", said)
 
 
-async def _place(container: Container, task: HarborTask, *, has_response: bool) -> None:
+async def _place(container: Container, task: HarborTask, response: str | Change | None) -> None:
     """Bring the tests, which the response has not seen.
 
     Raises:
-        _Judged: the response left no room for them. Without a response they have it, or the task is `invalid`.
+        _Judged: the response left no room for them, or its script slows the programs that put them there.
+        InvalidItem: they have no room without a response.
+        SandboxUnavailable: it took too long, and nothing of a response has run.
     """
     files = {f"{_TESTS_PREFIX}/{path}": content for path, content in part(task.files, "tests").items()}
     scripts = {"place.sh": PLACE, "collect.sh": COLLECT, "tests.sh": run_tests(task.config.verifier.env)}
@@ -202,7 +206,9 @@ async def _place(container: Container, task: HarborTask, *, has_response: bool) 
     if placed.exit_code == Exit.DONE:
         return
     said = placed.output[-_SAID_CHARS:].decode(errors="replace").strip()
-    if has_response:
+    if placed.end is End.TIME_LIMIT and not isinstance(response, str):
+        raise SandboxUnavailable("the tests could not be put into the container in time", "preparation_failed")
+    if response is not None:
         raise _Judged("tests_blocked", said)
     raise InvalidItem("bad_image", f"tests cannot be put into the image: {said}")
 

@@ -22,6 +22,7 @@ def _inside(path: str) -> str:
     return path
 
 
+Image = Annotated[str, StringConstraints(max_length=512, pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$")]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_inside)]
 
 
@@ -36,7 +37,7 @@ class HarborReference(BaseModel):
     """The task's folder as a tar, plain or compressed by gzip, in base64."""
     files: Annotated[Mapping[Path, str], Field(max_length=MAX_FILES)] | None = None
     """The files of the task's folder with their texts."""
-    image: Annotated[str, StringConstraints(max_length=512, pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$")] | None = None
+    image: Image | None = None
     """The image. None: the one that task.toml names, or one that is built from the task's Dockerfile."""
     workdir: Annotated[str, StringConstraints(max_length=4096, pattern=r"^/[^\x00\n]*$")] | None = None
     """The folder in which the response acts. None: the one of task.toml, or of the image."""

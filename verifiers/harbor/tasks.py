@@ -17,23 +17,27 @@ import tarfile
 import tomllib
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
-from verifiers.harbor.reference import MAX_FILES, MAX_TASK_BYTES
+from verifiers.harbor.reference import MAX_FILES, MAX_TASK_BYTES, Image
 
 Files = Mapping[str, bytes]
 """Content by path below the task's folder."""
 
 _PARTS: Final = ("environment", "tests", "solution")
 _SIZE: Final = re.compile(r"(\d+)\s*([MG])i?B?", re.I)
+_Size = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^\d{1,9}\s*[MmGg][iI]?[bB]?$")]
 _Seconds = Annotated[float, Field(gt=0, le=86_400)]
 _Megabytes = Annotated[int, Field(ge=16, le=1_048_576)]
-_Env = dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str]
+_Env = dict[
+    Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")],
+    Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")],
+]
 
 
 class _Table(BaseModel):
@@ -41,13 +45,13 @@ class _Table(BaseModel):
 
 
 class Environment(_Table):
-    docker_image: str | None = None
+    docker_image: Image | None = None
     os: str = "linux"
     workdir: Annotated[str, StringConstraints(pattern=r"^/[^\x00\n]*$")] | None = None
     memory_mb: _Megabytes | None = None
-    memory: str | None = None
+    memory: _Size | None = None
     storage_mb: _Megabytes | None = None
-    storage: str | None = None
+    storage: _Size | None = None
     gpus: int | None = None
     env: _Env = {}
     healthcheck: Any = None
@@ -93,6 +97,9 @@ def config(files: Files) -> Config:
     """
     if "tests/test.sh" not in files:
         raise InvalidItem("bad_task", "the task has no tests/test.sh")
+    folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
+    if not folders.isdisjoint(files):
+        raise InvalidItem("bad_task", f"{min(folders & set(files))[:200]!r} in the task is a file and a folder")
     try:
         found = Config.model_validate(tomllib.loads(files.get("task.toml", b"").decode()))
     except (ValueError, RecursionError) as error:
@@ -201,7 +208,7 @@ def _check_size(files: int, total_bytes: int) -> None:
 
 def _megabytes(size: str | None) -> int | None:
     """Megabytes of a size such as `2G`."""
-    found = _SIZE.fullmatch((size or "").strip())
+    found = None if size is None else _SIZE.fullmatch(size)
     if found is None:
         return None
     return min(max(int(found[1]) * (1024 if found[2].upper() == "G" else 1), 16), 1_048_576)

@@ -128,6 +128,7 @@ REWARDS = [
 ]
 
 
+@pytest.mark.repositories
 def test_the_reward_is_the_score(judge: HarborJudge) -> None:
     wrong = []
     for name, command, score, reason in REWARDS:
@@ -154,6 +155,7 @@ def test_a_task_that_cannot_be_judged_has_no_score(judge: HarborJudge) -> None:
     assert (missing.status, missing.score, missing.reason) == (Status.FAILED, None, "no_image")
 
 
+@pytest.mark.repositories
 def test_a_task_comes_as_a_folder_or_a_tar_and_its_image_is_built(judge: HarborJudge) -> None:
     folder = judge.root / "sets" / "names"
     dockerfile = {

@@ -87,6 +87,9 @@ def test_settings_of_both_ages_are_read() -> None:
         ("[", "bad_task"),
         ("[verifier]\ntimeout_sec = 0", "bad_task"),
         ('[environment]\nenv = {"A B" = "x"}', "bad_task"),
+        ('[environment]\nenv = {A = "\\u0000"}', "bad_task"),
+        ('[environment]\nmemory = "much"', "bad_task"),
+        ('[environment]\ndocker_image = "--privileged"', "bad_task"),
         ("[environment]\ngpus = 1", "unsupported_task"),
         ('[environment]\nos = "windows"', "unsupported_task"),
         ('[agent]\nuser = "agent"', "unsupported_task"),
@@ -99,6 +102,11 @@ def test_settings_that_cannot_be_kept_are_refused(text: str, reason: str) -> Non
     with pytest.raises(InvalidItem) as caught:
         tasks.config({**FILES, "task.toml": text.encode()})
     assert caught.value.reason == reason
+
+
+def test_a_path_is_a_file_or_a_folder() -> None:
+    with pytest.raises(InvalidItem, match="a file and a folder"):
+        tasks.config({**FILES, "tests/a": b"", "tests/a/b": b""})
 
 
 def test_a_reference_is_one_task() -> None:
