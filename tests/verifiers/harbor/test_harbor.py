@@ -192,4 +192,5 @@ def test_the_solution_is_the_own_answer(judge: HarborJudge) -> None:
 def test_nothing_is_left(judge: HarborJudge) -> None:
     judge.verdict(script(SOLVE))
     assert judge.containers.running == 0
-    assert judge.containers.counters.started == judge.containers.counters.removed
+    counters = judge.containers.counters
+    assert counters.started + counters.killed_left_behind == counters.removed
