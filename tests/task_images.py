@@ -15,7 +15,9 @@ from typing import Final
 
 import docker
 
-TOOLS_IMAGE: Final = "rewardline-test-tools"
+_RECIPE: Final = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+TOOLS_IMAGE: Final = f"rewardline-test-tools:{_RECIPE}"
+"""The tag says how it was made, so no image of an earlier recipe is taken for it."""
 _PROGRAMS: Final = (
     "sh", "bash", "git", "patch", "tar", "python3", "env", "cat", "cp", "ls", "mkdir", "mv", "rm", "ln", "chmod", "sleep",
     "touch", "head", "tail", "dd", "grep", "sed", "sort", "id", "test", "true", "false", "timeout", "seq", "tr", "wc", "cut",
@@ -31,7 +33,8 @@ def ensure_tools_image(client: docker.APIClient) -> str:
             with tarfile.open(fileobj=file, mode="w") as tree:
                 _add_tools(tree)
             file.flush()
-            client.import_image(file.name, repository=TOOLS_IMAGE, tag="latest", changes=["ENV PATH=/usr/bin:/bin"])
+            name, _, tag = TOOLS_IMAGE.partition(":")
+            client.import_image(file.name, repository=name, tag=tag, changes=["ENV PATH=/usr/bin:/bin"])
     return TOOLS_IMAGE
 
 
