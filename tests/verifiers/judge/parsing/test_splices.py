@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.tables import table
@@ -51,12 +51,13 @@ _BREAKOUTS = (
 _pieces = st.lists(st.sampled_from((*_OBJECTS, *_LINES, *_PROSE, *_BREAKS)), min_size=1, max_size=12)
 _OWNED_OBJECT = re.compile(r"^[ \t]*(?:(?:`{1,3}|~~~)\w*[ \t]*)?\{.*\}[ \t]*(?:`{1,3}|~~~)?[ \t\r]*$", re.MULTILINE)
 _OWNED_LINE = re.compile(
-    r"^[ \t]*(?:[-*#]+[ \t]+)?(?:[*_]*(?:verdict|final judgment)[*_]*:[*_]*[ \t]*)?[\\\w(){}\[\]\"'“”*`. ]{1,40}[ \t\r]*$",
+    r"^[ \t\"'“]*(?:[-*#]+[ \t]+)?(?:[*_]*(?:verdict|final judgment)[*_]*:[*_]*[ \t]*)?[\\\w(){}\[\]\"'“”*`. ]{1,40}[ \t\r]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 
 
 @settings(max_examples=400, deadline=None)
+@example(['"', " ", "- ", "A"])  # a quotation mark and a bullet are no prose
 @given(_pieces)
 def test_a_positive_verdict_owns_its_lines(pieces: list[str]) -> None:
     text = "".join(pieces)
