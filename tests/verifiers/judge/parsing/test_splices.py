@@ -58,12 +58,16 @@ _OWNED_LINE = re.compile(
 
 @settings(max_examples=400, deadline=None)
 @example(['"', " ", "- ", "A"])  # a quotation mark and a bullet are no prose
+@example(["\n", '{"verdict": "A"}', "\n", "</think>"])
+@example(["</think>", '{"verdict": "A"}', "\n> ", "</think>", "- "])
 @given(_pieces)
 def test_a_positive_verdict_owns_its_lines(pieces: list[str]) -> None:
     text = "".join(pieces)
     if value("eq_abc", text) == "A":
-        behind = text.rpartition("</think>")[2]
-        shown = [each.replace("\u200b", "") for each in ((text, behind) if text.startswith("{") else (behind,))]
+        seen = text.replace("\u200b", "")
+        begins = [0, *(tag.end() for tag in re.finditer("</think>", seen))]
+        # An object at the beginning, or behind thinking, is the answer even if a tag comes after it.
+        shown = [seen[begin:] for begin in begins if begin == begins[-1] or seen[begin:].lstrip().startswith("{")]
         assert any(_OWNED_OBJECT.search(each) or _OWNED_LINE.search(each) for each in shown), text
 
 
