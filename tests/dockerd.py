@@ -32,6 +32,7 @@ from deploy.docker.debian import NotMade
 from deploy.docker.wheels import NoWheels
 from sandbox.images import build, recipe
 from tests.deploy.images import build_images
+from tests.task_images import TOOLCHAINS, TOOLCHAINS_IMAGE
 
 IMAGE = "rewardline-box"
 QUICK_LANGUAGES = ["python"]
@@ -175,6 +176,12 @@ def ensure_polyglot_image(address: str) -> None:
         _ensure(address, POLYGLOT_IMAGE, recipe.languages_named("all"))
 
 
+def ensure_toolchains_image(address: str) -> None:
+    """Build the image of repository tasks that need compilers, if it is missing or stale. It takes some minutes."""
+    with _alone("toolchains"):
+        _ensure(address, TOOLCHAINS_IMAGE, TOOLCHAINS)
+
+
 def bring_small_image(source: str, target: str) -> None:
     """Make the image `small` from the box image of another daemon. It has an interpreter and hardly anything else."""
     libraries = " ".join(
@@ -211,6 +218,8 @@ def main(lane: str) -> None:
             build_images(address)
         if lane in ("all", "boxes"):
             ensure_polyglot_image(address)
+        if lane in ("all", "repositories"):
+            ensure_toolchains_image(address)
 
 
 @contextmanager
