@@ -87,7 +87,9 @@ def git(folder: Path, *command: str) -> str:
     """What git prints."""
     who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in _WHO.items()}
     environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": "/dev/null"}
-    return subprocess.run(["git", *command], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(
+        ["git", *command], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 _WHO: Final = {"NAME": "Ann", "EMAIL": "ann@example.org", "DATE": "2026-01-01T00:00:00Z"}

@@ -60,8 +60,8 @@ class SweBench:
     without: str
     prefix: str
     names: Mapping[str, str]
-    missing: Sequence[str]
-    """Tests that pass or are skipped, and which the parser does not see."""
+    otherwise: Sequence[str]
+    """Tests that the parser does not see, or whose skip it reads as a pass."""
 
     def name(self, test: str) -> str:
         return self.names.get(test, self.prefix + re.sub(f"^{self.without}", "", test))
@@ -139,5 +139,5 @@ def _swe_bench(given: Mapping[str, Any], task: Mapping[str, Any]) -> SweBench:
         without=given.get("without", ""),
         prefix=given.get("prefix", ""),
         names=given.get("names", {}),
-        missing=given.get("missing", ()),
+        otherwise=given.get("otherwise", ()),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, Final
 
 import docker
 import pytest
@@ -12,6 +12,7 @@ from tests.repositories import HONEST, KINDS, Repository, Response, diff, image_
 from tests.verifiers.repository.judge import Judge
 from verifiers.base import Status, Verdict
 
+REPORTED: Final = [repository for repository in repositories() if repository.swebench]
 every_repository = pytest.mark.parametrize("repository", repositories(), ids=str)
 
 
@@ -64,3 +65,35 @@ def test_a_share_of_the_tests_earns_a_share(judge: Judge, repository: Repository
     honest = [repository.responses[kind] for kind in HONEST if repository.responses[kind].reasons != ["tests_broken"]]
     verdicts = judged(judge, repository, honest, scoring="fraction")
     assert [verdict.score for verdict in verdicts] == [pytest.approx(response.fraction) for response in honest]
+
+
+@pytest.mark.repositories
+@pytest.mark.parametrize("judge", ["runc"], indirect=True)
+@pytest.mark.parametrize("repository", REPORTED, ids=str)
+def test_swebench_reads_the_same_states(judge: Judge, repository: Repository) -> None:
+    """Each test has the same state before and after each honest response, by our reading and by that of swebench."""
+    parser = repository.swebench
+    assert parser is not None
+    names = {
+        field: [parser.name(test) for test in repository.task[field] if test not in parser.otherwise]
+        for field in ("fail_to_pass", "pass_to_pass")
+    }
+    honest = [repository.responses[kind] for kind in HONEST]
+    ours = judged(judge, repository, honest)
+    theirs = judged(
+        judge,
+        repository,
+        honest,
+        **names,
+        test_command=parser.test_command,
+        log_format="swebench",
+        log_options={"parser": parser.parser},
+    )
+    for our, their in zip(ours, theirs, strict=True):
+        known = {parser.name(name): states for name, states in states_of(our).items() if name not in parser.otherwise}
+        assert (states_of(their), their.reason) == (known, our.reason)
+
+
+def states_of(verdict: Verdict) -> dict[str, tuple[str, str]]:
+    """The states of each test before and after the response."""
+    return {test["test"]: (test["before"], test["after"]) for test in verdict.detail["tests"]}
