@@ -5,7 +5,7 @@ a network that leads nowhere. If gVisor is installed, it is the runtime `runsc`.
 
 `python -m tests.dockerd LANE` builds the images of a lane before its tests need them. The quick lane needs a box image
 for Python alone. All other lanes need the usual one, and the images that are deployed. The lane `boxes` needs one for
-every language, too.
+every language, too, and `repositories` one with compilers and their test runners.
 """
 
 import atexit
