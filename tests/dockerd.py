@@ -5,7 +5,7 @@ a network that leads nowhere. If gVisor is installed, it is the runtime `runsc`.
 
 `python -m tests.dockerd LANE` builds the images of a lane before its tests need them. The quick lane needs a box image
 for Python alone. All other lanes need the usual one, and the images that are deployed. The lane `boxes` needs one for
-every language, too.
+every language, too, and `repositories` one with compilers and their test runners.
 """
 
 import atexit
@@ -32,6 +32,7 @@ from deploy.docker.debian import NotMade
 from deploy.docker.wheels import NoWheels
 from sandbox.images import build, recipe
 from tests.deploy.images import build_images
+from tests.task_images import TOOLCHAINS, TOOLCHAINS_IMAGE
 
 IMAGE = "rewardline-box"
 QUICK_LANGUAGES = ["python"]
@@ -175,6 +176,12 @@ def ensure_polyglot_image(address: str) -> None:
         _ensure(address, POLYGLOT_IMAGE, recipe.languages_named("all"))
 
 
+def ensure_toolchains_image(address: str) -> None:
+    """Build the image of repository tasks that need compilers, if it is missing or stale. It takes some minutes."""
+    with _alone("toolchains"):
+        _ensure(address, TOOLCHAINS_IMAGE, TOOLCHAINS)
+
+
 def bring_small_image(source: str, target: str) -> None:
     """Make the image `small` from the box image of another daemon. It has an interpreter and hardly anything else."""
     libraries = " ".join(
@@ -211,6 +218,8 @@ def main(lane: str) -> None:
             build_images(address)
         if lane in ("all", "boxes"):
             ensure_polyglot_image(address)
+        if lane in ("all", "repositories"):
+            ensure_toolchains_image(address)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """An image for repository tasks, made of this machine's own Debian packages without a registry.
 
-It has a shell, coreutils, tar, git, patch and Debian's Python with pytest. Repositories are layers upon it.
+It has a shell, coreutils, tar, git, patch and Debian's Python with pytest. Repositories are layers upon it. Another one
+has git and patch upon a box image with compilers.
 """
 
 import hashlib
@@ -18,6 +19,8 @@ import docker
 _RECIPE: Final = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 TOOLS_IMAGE: Final = f"rewardline-test-tools:{_RECIPE}"
 """The tag says how it was made, so no image of an earlier recipe is taken for it."""
+TOOLCHAINS_IMAGE: Final = "rewardline-test-toolchains"
+TOOLCHAINS: Final = ("go", "java", "javascript", "junit", "python", "rust")
 _PROGRAMS: Final = (
     "sh", "bash", "git", "patch", "tar", "python3", "env", "cat", "cp", "ls", "mkdir", "mv", "rm", "ln", "chmod", "sleep",
     "touch", "head", "tail", "dd", "grep", "sed", "sort", "id", "test", "true", "false", "timeout", "seq", "tr", "wc", "cut",
@@ -38,20 +41,58 @@ def ensure_tools_image(client: docker.APIClient) -> str:
     return TOOLS_IMAGE
 
 
-def make_repository(files: Mapping[str, str], folder: Path, links: Mapping[str, str] | None = None) -> str:
-    """Make a git repository with one commit of these files and links; the commit's id, which is always the same."""
+def ensure_toolchains_image(client: docker.APIClient) -> str:
+    """The box image `TOOLCHAINS_IMAGE`, which must be there, with git and patch."""
+    of = client.inspect_image(TOOLCHAINS_IMAGE)["Id"].removeprefix("sha256:")[:16]  # type: ignore[no-untyped-call]
+    name = f"{TOOLCHAINS_IMAGE}-git:{of}"
+    if not client.images(name):
+        layer = io.BytesIO()
+        with tarfile.open(fileobj=layer, mode="w") as tree:
+            for path in ("/usr/bin/git", "/usr/bin/patch"):
+                for needed in (path, *_libraries([path])):
+                    place = f"{os.path.realpath(os.path.dirname(needed))}/{os.path.basename(needed)}"
+                    tree.add(os.path.realpath(needed), place.lstrip("/"), recursive=False, filter=_as_root)
+        _commit_upon(client, TOOLCHAINS_IMAGE, layer.getvalue(), name)
+    return name
+
+
+def make_repository(
+    files: Mapping[str, str],
+    folder: Path,
+    links: Mapping[str, str] | None = None,
+    history: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """Make a git repository with these files and links; the last commit's id, which is always the same.
+
+    `history` has the files of the commits before it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    for earlier in history:
+        write_files(folder, earlier)
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "-m", "A step")
+    write_files(folder, files)
+    for path, target in (links or {}).items():
+        (folder / path).symlink_to(target)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "The base")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    for path, target in (links or {}).items():
-        (folder / path).symlink_to(target)
+
+
+def git(folder: Path, *command: str) -> str:
+    """What git prints."""
     who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in _WHO.items()}
     environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": "/dev/null"}
-    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "The base"]):
-        subprocess.run(["git", *command], cwd=folder, env=environment, check=True)
     return subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
+        ["git", *command], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 _WHO: Final = {"NAME": "Ann", "EMAIL": "ann@example.org", "DATE": "2026-01-01T00:00:00Z"}
@@ -62,24 +103,34 @@ def repository_image(
     files: Mapping[str, str],
     *,
     links: Mapping[str, str] | None = None,
+    history: Sequence[Mapping[str, str]] = (),
     workdir: str = "/testbed",
+    has_toolchains: bool = False,
 ) -> tuple[str, str]:
     """An image with a repository of these files; its name and the commit."""
-    digest = hashlib.sha256(repr((sorted(files.items()), links, workdir)).encode()).hexdigest()[:16]
+    base = (ensure_toolchains_image if has_toolchains else ensure_tools_image)(client)
+    named = (base, sorted(files.items()), links, history, workdir)
+    digest = hashlib.sha256(repr(named).encode()).hexdigest()[:16]
     with tempfile.TemporaryDirectory() as folder:
-        commit = make_repository(files, Path(folder), links)
+        commit = make_repository(files, Path(folder), links, history)
         name = f"rewardline-test-repository:{digest}"
         if not client.images(name):
             layer = io.BytesIO()
             with tarfile.open(fileobj=layer, mode="w") as tree:
                 tree.add(folder, workdir.lstrip("/"), filter=_as_root)
-            made = client.create_container(ensure_tools_image(client), ["true"], network_disabled=True)["Id"]
-            try:
-                client.put_archive(made, "/", layer.getvalue())
-                client.commit(made, repository="rewardline-test-repository", tag=digest)
-            finally:
-                client.remove_container(made, v=True)
+            _commit_upon(client, base, layer.getvalue(), name)
     return name, commit
+
+
+def _commit_upon(client: docker.APIClient, base: str, layer: bytes, name: str) -> None:
+    """Make an image of another one and a tar."""
+    repository, _, tag = name.partition(":")
+    made = client.create_container(base, ["true"], network_disabled=True)["Id"]
+    try:
+        client.put_archive(made, "/", layer)
+        client.commit(made, repository=repository, tag=tag or "latest")
+    finally:
+        client.remove_container(made, v=True)
 
 
 def _add_tools(tree: tarfile.TarFile) -> None:

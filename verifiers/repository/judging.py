@@ -281,6 +281,7 @@ def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> 
         "paths": _lines(sorted(change.paths)),
         "protected": _lines(protected),
         "files": _lines(change.files),
+        "reports": _lines(filter(None, [plan.workspace_report])),
         "tests": _lines(reference.test_files),
         "tests.sh": tests_script(reference.test_command, environment, plan.arguments).encode(),
     }

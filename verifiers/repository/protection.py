@@ -54,6 +54,7 @@ RUNNERS: Final = (
     "**/babel.config*",
     "**/Makefile",
     "**/.cargo/**",
+    "**/Cargo.toml",
     "**/build.rs",
     "**/pom.xml",
     "**/build.gradle*",

@@ -96,6 +96,10 @@ while IFS= read -r path; do
     fi
 done <$GIVEN/protected
 
+while IFS= read -r path; do
+    rm -rf -- "$path" || trouble "cannot remove $path"
+done <$GIVEN/reports
+
 apply $GIVEN/tests.patch {Exit.TEST_PATCH_FAILED}
 number=0
 while IFS= read -r path; do

@@ -120,6 +120,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("conftest.py", True),
         ("a/conftest.py", True),
         ("setup.cfg", True),
+        ("crates/a/Cargo.toml", True),
         ("sitecustomize.py", True),
         ("pytest.py", True),
         ("src/_pytest/python.py", False),

@@ -207,6 +207,21 @@ def test_tests_come_after_the_response(judge: Judge) -> None:
     assert judge.verdict(FIX, **brought).score == 1.0
 
 
+def test_a_report_that_a_response_brings_is_not_read(judge: Judge) -> None:
+    names = ["tests.test_calc.test_add", "tests.test_calc.test_add_negative"]
+    cases = "".join(f'<testcase name="{name}"/>' for name in [*names, "tests.test_calc.test_double"])
+    brought = {"build/report.xml": f"<testsuite>{cases}</testsuite>", "calc/__init__.py": "import os\nos._exit(0)\n"}
+    verdict = judge.verdict(
+        json.dumps({"files": brought}),
+        environment={"PYTEST_ADDOPTS": "--junitxml=build/report.xml"},
+        log_format="junit",
+        log_options={"path": "build/report.xml"},
+        fail_to_pass=names,
+        pass_to_pass=["tests.test_calc.test_double"],
+    )
+    assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "no_report")
+
+
 def test_nothing_is_left(judge: Judge) -> None:
     """A container that the daemon cannot remove at once is removed later."""
     judge.verdict(FIX)
