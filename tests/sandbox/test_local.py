@@ -414,6 +414,20 @@ async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(st
         assert children() == before
 
 
+async def test_closing_ends_boxes_that_nobody_waits_for(state_dir: Path) -> None:
+    """A box whose owner was cancelled while it ended the box, and one whose owner has lost it."""
+    before = children()
+    async with open_backend(state_dir) as made:
+        box = await made.make(Profile.PLAIN)
+        await made.make(Profile.PLAIN)
+        destroying = asyncio.create_task(box.destroy())
+        await turns(1)
+        destroying.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await destroying
+    assert children() == before
+
+
 @only_forked
 async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Path) -> None:
     others = children()

@@ -158,6 +158,7 @@ class LocalBackend(Backend):
         self._state_dir = state_dir or Path(tempfile.gettempdir()) / f"rewardline-{os.geteuid()}"
         self._numbers = itertools.count(1)
         self._setup: _Setup | None = None
+        self._boxes: set[LocalBox] = set()
 
     async def open(self) -> None:
         if self._setup is not None:
@@ -175,9 +176,13 @@ class LocalBackend(Backend):
         self.caveats = _caveats(self._setup)
 
     async def close(self) -> None:
+        """End what was opened, and all boxes: also those whose owners were cancelled while they ended them."""
         setup, self._setup = self._setup, None
-        if setup is not None:
-            setup.close()
+        try:
+            await asyncio.gather(*(box.destroy() for box in self._boxes))
+        finally:
+            if setup is not None:
+                setup.close()
 
     async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self._setup is None:
@@ -227,9 +232,12 @@ class LocalBackend(Backend):
     ) -> "LocalBox":
         number = next(self._numbers)
         try:
-            return _start(setup, self._size, profile, number, trial, forkserver)
+            box = _start(setup, self._size, profile, number, trial, forkserver)
         except OSError as error:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
+        self._boxes.add(box)
+        box.when_ended(partial(self._boxes.discard, box))
+        return box
 
 
 class LocalBox(Box):
@@ -255,8 +263,11 @@ class LocalBox(Box):
         self._scratch = scratch
         self._give_back_ids = give_back_ids
         self._oom_kills = 0
-        self._stderr_text = b""
         self._ending: asyncio.Task[None] | None = None
+        self._when_ended: Callable[[], None] | None = None
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        self._when_ended = call
 
     async def destroy(self) -> None:
         if self._ending is None:
@@ -282,6 +293,8 @@ class LocalBox(Box):
             await _remove(self._cgroup)
         if self._scratch is not None:
             await asyncio.to_thread(_remove_scratch, self._scratch)
+        if self._when_ended is not None:
+            self._when_ended()
 
     def _count_oom_kills(self) -> None:
         if self._cgroup is not None:

@@ -1,25 +1,34 @@
-"""Runs tests against a program the way a box does: two processes, forked from this one, and pipes between them.
+"""Runs tests against a program the way a box does: two processes, forked from a small one, and pipes between them.
 
 This is no box. Run only harmless programs with it.
 """
 
+import atexit
 import contextlib
 import faulthandler
-import gc
 import json
 import os
+import pickle
 import signal
+import subprocess
 import sys
 import tempfile
 import traceback
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from sandbox.runner.testing import candidate, tester
+from sandbox.runner.process.preparation import preload
+from sandbox.runner.testing import candidate, pytest_tests, tester
+from sandbox.runner.zygote import COMMON_MODULES
 
+_ROOT = Path(__file__).parents[3]
 _NOBODY = 65534
+_MODULES = ("asyncio", "csv", "logging", "numpy", "pandas", "tempfile", "threading", "unittest.mock", "warnings")
+"""Those of the tests' programs. The user that these run as may not read the files of the interpreter."""
 _LONG_S = 15
 """A test that takes longer prints its stack."""
 
@@ -47,6 +56,45 @@ class Said:
 
 def run(source: str, timeout_s: float = 20.0, **spec: Any) -> Said:
     """Run the tests of `spec` against a program. Returns what was said within the time."""
+    server = _server()
+    assert server.stdin
+    assert server.stdout
+    pickle.dump((source, timeout_s, spec), server.stdin)
+    server.stdin.flush()
+    said = pickle.load(server.stdout)
+    if isinstance(said, str):
+        raise RuntimeError(f"the tests did not run: {said}")
+    return _said(said)
+
+
+@cache
+def _server() -> "subprocess.Popen[bytes]":
+    """A process that forks. It has one thread: a process forked from pytest's own would keep the locks of other threads."""
+    begin = f"import sys; sys.path[0] = {str(_ROOT)!r}; from {__name__} import main; main()"
+    server = subprocess.Popen([sys.executable, "-c", begin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT)
+    atexit.register(_end, server)
+    return server
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    with server:
+        assert server.stdin
+        server.stdin.close()
+
+
+def main() -> None:
+    """Run what standard input asks for, and write what was said, until it ends."""
+    preload((*COMMON_MODULES, *_MODULES))
+    pytest_tests.preload()
+    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    with contextlib.suppress(EOFError):
+        while True:
+            pickle.dump(_run(*pickle.load(asked)), answers)
+            answers.flush()
+
+
+def _run(source: str, timeout_s: float, spec: dict[str, Any]) -> bytes | str:
+    """What the tests said, or why they could not run."""
     requests, replies, outcomes = os.pipe(), os.pipe(), os.pipe()
     serving = _forked(lambda: _serve(source, requests[0], replies[1]), keep={requests[0], replies[1]})
     testing = _forked(
@@ -54,13 +102,16 @@ def run(source: str, timeout_s: float = 20.0, **spec: Any) -> Said:
     )
     for descriptor in (*requests, *replies, outcomes[1]):
         os.close(descriptor)
-    try:
-        return _said(_read(outcomes[0], timeout_s))
-    finally:
-        os.close(outcomes[0])
-        for process in (serving, testing):
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+    said, in_time = _read(outcomes[0], timeout_s)
+    os.close(outcomes[0])
+    os.kill(serving, signal.SIGKILL)
+    if not in_time:
+        os.kill(testing, signal.SIGKILL)
+    os.waitpid(serving, 0)
+    _, status = os.waitpid(testing, 0)
+    if in_time and status:
+        return f"their process ended with status {status}; see standard error"
+    return said
 
 
 def _serve(source: str, requests: int, replies: int) -> None:
@@ -90,14 +141,14 @@ def _forked(work: Callable[[], None], keep: set[int]) -> int:
     try:
         _leave_parent(keep)
         work()
-    except BaseException:  # noqa: BLE001 - nothing of the parent's must run here
-        traceback.print_exc()
-    finally:
         os._exit(0)
+    except BaseException:  # noqa: BLE001 - nothing of the parent's must run here
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(1)
 
 
 def _leave_parent(keep: set[int]) -> None:
-    gc.freeze()  # garbage of the parent may be gRPC's, which would wait for threads that are not here
     faulthandler.dump_traceback_later(_LONG_S, file=sys.__stderr__ or 2)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -108,7 +159,9 @@ def _leave_parent(keep: set[int]) -> None:
             os.close(descriptor)
 
 
-def _read(descriptor: int, timeout_s: float) -> bytes:
+def _read(descriptor: int, timeout_s: float) -> tuple[bytes, bool]:
+    """What comes until the end, and whether the end comes in time."""
+
     def too_long(*_: object) -> None:
         raise TimeoutError
 
@@ -119,11 +172,11 @@ def _read(descriptor: int, timeout_s: float) -> bytes:
         while piece := os.read(descriptor, 1 << 16):
             data += piece
     except TimeoutError:
-        return data
+        return data, False
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    return data
+    return data, True
 
 
 def _said(data: bytes) -> Said:
