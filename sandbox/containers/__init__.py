@@ -4,6 +4,7 @@
     docker.py     containers of a Docker daemon
     options.py    what a container of a task is allowed
     images.py     which images there are: pulled, prepared, removed
+    patience.py   how long a command may go on
     turns.py      how many containers at once, and which is next
 
 A box runs one program in an image of ours; a container holds the files, the tools and the tests of a task. It knows
@@ -11,6 +12,7 @@ nothing of patches and tests.
 """
 
 from sandbox.containers.base import (
+    STARVED,
     BadTask,
     Container,
     Containers,
@@ -25,6 +27,7 @@ from sandbox.containers.base import (
 )
 
 __all__ = [
+    "STARVED",
     "BadTask",
     "Container",
     "Containers",

@@ -23,6 +23,9 @@ GIVEN: Final = f"{EXCHANGE}/given"
 MADE: Final = f"{EXCHANGE}/made"
 """Path of a folder where the processes of the container can write."""
 
+STARVED: Final = "starved"
+"""The reason of a command that is given up because its machine is too busy to run it."""
+
 Files = Mapping[str, bytes]
 """Content by path below `EXCHANGE`: `given/NAME`, or `made/NAME` for a file that the container may change."""
 
@@ -44,7 +47,7 @@ class End(StrEnum):
 
     EXITED = "exited"
     TIME_LIMIT = "time_limit"
-    """The container used up its CPU seconds, or the command was still there when its wall seconds were over."""
+    """The container used up its CPU seconds, or the command its wall seconds. Waiting for a CPU does not count."""
     MEMORY_LIMIT = "memory_limit"
     """The kernel killed it, or its whole container, because the container's memory was used up."""
     DISK_LIMIT = "disk_limit"
@@ -126,6 +129,8 @@ class Counters:
     images_built: int = 0
     builds_failed: int = 0
     killed_left_behind: int = 0
+    starved_seconds: float = 0.0
+    """Seconds in which commands were ready to run and got no CPU, see `patience`."""
 
 
 class Containers(ABC):

@@ -30,6 +30,7 @@ from sandbox.containers.base import (
     EXCHANGE,
     GIVEN,
     MADE,
+    STARVED,
     BadTask,
     Container,
     Containers,
@@ -44,6 +45,7 @@ from sandbox.containers.base import (
 from sandbox.containers.daemon import GONE, USER_LABEL, Image, SlowDaemon, TaskDaemon
 from sandbox.containers.images import BASE_LABEL, ImageRules, Images, label_of
 from sandbox.containers.options import GIVER, options
+from sandbox.containers.patience import Patience
 from sandbox.containers.turns import Turns
 
 _TICK_S: Final = 0.5
@@ -52,6 +54,15 @@ _RETRY_S: Final = 5
 """Between attempts to remove a container that the daemon could not remove."""
 _DRAIN_S: Final = 0.5
 """For the rest of the output of a command that has ended, if a process that it left behind holds its end open."""
+_LOOK_PATIENCE_S: Final = 30.0
+"""For the answer whether anything in a container is ready to run. What takes longer waits for a CPU itself."""
+_IS_ANYTHING_READY: Final = """for file in /proc/[0-9]*/task/[0-9]*/stat; do
+    case $file in /proc/$$/*) continue ;; esac
+    read -r line <"$file" || continue
+    case ${line##*)} in " R "*) exit 0 ;; esac
+done 2>/dev/null
+exit 1"""
+"""Exits with 0 if a thread of the container, other than its own, is ready to run."""
 _STREAM_HEAD: Final = struct.Struct("!B3xI")
 _GO_PANIC: Final = 2
 _KILLED: Final = 137
@@ -202,7 +213,9 @@ class DockerContainers(Containers):
         try:
             await asyncio.shield(starting)
             self.counters.started += 1
-            yield DockerContainer(self._daemon, name, task, image, self.counters, is_gvisor=self.is_gvisor)
+            yield DockerContainer(
+                self._daemon, name, task, image, self.counters, cpus=self._cpus, is_gvisor=self.is_gvisor
+            )
         finally:
             await asyncio.shield(self._in_background(self._end(starting, name)))
 
@@ -289,9 +302,18 @@ class DockerContainer(Container):
     """One container of a task."""
 
     def __init__(
-        self, daemon: TaskDaemon, name: str, task: Task, image: Image, counters: Counters, *, is_gvisor: bool
+        self,
+        daemon: TaskDaemon,
+        name: str,
+        task: Task,
+        image: Image,
+        counters: Counters,
+        *,
+        cpus: float,
+        is_gvisor: bool,
     ) -> None:
         self.name = name
+        self._cpus = cpus
         self._user = image.user
         self._workdir = task.workdir or image.workdir
         self._daemon = daemon
@@ -313,11 +335,11 @@ class DockerContainer(Container):
 
     async def _run(self, command: Sequence[str], limits: TaskLimits) -> Ended:
         clock = asyncio.get_running_loop().time
+        execution, connection = await self._begin(command, user=self._user, folder=self._workdir)
         started = clock()
-        execution, connection = await self._begin(command)
         output = _Output(limits.output_bytes)
         reading = asyncio.ensure_future(_read(connection, output))
-        watching = asyncio.ensure_future(self._watch(limits, started + limits.wall_s))
+        watching = asyncio.ensure_future(self._watch(limits))
 
         def ended(end: End, exit_code: int | None = None) -> Ended:
             return Ended(end, exit_code, output.content, self._cpu_s, clock() - started)
@@ -342,25 +364,53 @@ class DockerContainer(Container):
             await asyncio.wait([reading, watching])
             connection.close()
 
-    async def _watch(self, limits: TaskLimits, end_of_patience: float) -> End:
+    async def _watch(self, limits: TaskLimits) -> End:
         """The limit that the container meets. Looking takes the daemon half a second, so nobody waits for it.
 
         Raises:
-            SandboxUnavailable: the daemon is gone.
+            SandboxUnavailable: the daemon is gone, or the machine is too busy to run the container.
         """
+        clock = asyncio.get_running_loop().time
+        patience = Patience(limits.wall_s, self._cpus, clock(), self._cpu_s)
         while True:
             await asyncio.sleep(_TICK_S)
             usage = await self._daemon.usage(self.name)
             if usage is not None:
                 self._cpu_s = max(self._cpu_s, usage.cpu_s)
-            if self._cpu_s > limits.cpu_s or asyncio.get_running_loop().time() > end_of_patience:
+            if self._cpu_s > limits.cpu_s:
                 return End.TIME_LIMIT
             if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
                 return End.DISK_LIMIT
+            if patience.is_due(now := clock()):
+                before = patience.starved_s
+                patience.look(now, self._cpu_s, wants_cpu=await self.wants_cpu())
+                self._counters.starved_seconds += patience.starved_s - before
+            if patience.is_over(now):
+                return End.TIME_LIMIT
+            if patience.is_hopeless:
+                raise SandboxUnavailable(
+                    f"the container {self.name} waited {patience.starved_s:.0f} s for a CPU: its machine is too busy",
+                    STARVED,
+                )
 
-    async def _begin(self, command: Sequence[str]) -> tuple[str, socket.socket]:
+    async def wants_cpu(self) -> bool:
+        """Whether a thread of the container is ready to run. A container that cannot be asked says nothing."""
+        try:
+            async with asyncio.timeout(_LOOK_PATIENCE_S):
+                execution, connection = await self._begin(
+                    ("sh", "-c", _IS_ANYTHING_READY), user=f"{GIVER}:{GIVER}", folder="/"
+                )
+                with connection:
+                    await _read(connection, _Output(0))
+                return await self._exit_code(execution, patiently=True) == 0
+        except TimeoutError:
+            return True
+        except SandboxUnavailable:
+            return False
+
+    async def _begin(self, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
         """Start a command. Who stops waiting for it leaves no connection open."""
-        beginning = asyncio.ensure_future(self._daemon.begin(self.name, command, user=self._user, folder=self._workdir))
+        beginning = asyncio.ensure_future(self._daemon.begin(self.name, command, user=user, folder=folder))
         try:
             return await asyncio.shield(beginning)
         except asyncio.CancelledError:

@@ -47,6 +47,7 @@ def publish(containers: Containers, metrics: Metrics) -> None:
         ("images_built", "Images built from Dockerfiles of tasks"),
         ("builds_failed", "Dockerfiles of tasks that could not be built"),
         ("images_evicted", "Images of tasks removed for want of room"),
+        ("starved_seconds", "Seconds in which commands of tasks were ready to run and got no CPU"),
     ):
         metrics.watch_total(f"task_{name}", about, partial(_counted, containers, name))
     metrics.watch_totals(

@@ -3,21 +3,23 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import docker
 import pytest
+from docker.errors import APIError
 
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker.owner import OWNER_LABEL, PROCESS_LABEL
-from sandbox.containers import BadTask, End, Task, TaskLimits, TaskRefused
-from sandbox.containers.docker import DockerContainers
+from sandbox.containers import BadTask, End, Ended, Task, TaskLimits, TaskRefused
+from sandbox.containers.docker import DockerContainer, DockerContainers
 from sandbox.containers.images import BASE_LABEL, ImageRules
 from tests.dockerd import DockerDaemon
 from tests.sandbox.containers import containers_of
 from tests.task_images import TOOLS_IMAGE, ensure_tools_image
-from tests.waiting import until
+from tests.waiting import turns, until
 
 LIMITS = TaskLimits(cpu_s=60, wall_s=600, memory_mb=256, disk_mb=32, processes=64)
 TASK = Task(TOOLS_IMAGE, "/root", limits=LIMITS)
@@ -69,10 +71,72 @@ async def test_files_come_and_go_while_it_runs(containers: DockerContainers) -> 
 async def test_limits_end_a_command(containers: DockerContainers) -> None:
     spinning = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(cpu_s=1, wall_s=600, memory_mb=256, disk_mb=32))
     assert (await shell(containers, "while :; do :; done", spinning))[0] is End.TIME_LIMIT
+    sleeping = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(wall_s=1, memory_mb=256, disk_mb=32))
+    assert (await shell(containers, "sleep 600", sleeping))[0] is End.TIME_LIMIT
     flood = "while :; do head -c 1000000 /dev/zero; done"
     talking = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(memory_mb=256, disk_mb=32, output_bytes=100_000))
     end, _, said = await shell(containers, flood, talking)
     assert (end, len(said)) == (End.OUTPUT_LIMIT, 100_000)
+
+
+@asynccontextmanager
+async def starved(
+    containers: DockerContainers, client: docker.APIClient, wall_s: float
+) -> AsyncIterator[tuple["asyncio.Task[Ended]", str]]:
+    """A command of about a CPU second, and the container that gets nearly all of the core that it shares with it."""
+    counting = ("sh", "-c", "i=0; while [ $i -lt 1000000 ]; do i=$((i + 1)); done")
+    async with containers.open(TASK, {}) as meek, containers.open(TASK, {}) as greedy:
+        assert isinstance(meek, DockerContainer)
+        assert isinstance(greedy, DockerContainer)
+        for name, shares in ((meek.name, 1024), (greedy.name, 64 * 1024)):
+            client.update_container(name, cpuset_cpus="0", cpu_shares=shares)
+        spinning = asyncio.create_task(greedy.run(("sh", "-c", "while :; do :; done"), replace(LIMITS, cpu_s=600)))
+        counted = asyncio.create_task(meek.run(counting, replace(LIMITS, wall_s=wall_s)))
+        yield counted, greedy.name
+        with suppress(APIError):  # it is over
+            client.kill(greedy.name)
+        await asyncio.gather(spinning, counted, return_exceptions=True)
+
+
+only_runc = pytest.mark.parametrize("containers", ["runc"], indirect=True)  # gVisor cannot change what a container gets
+
+
+@pytest.mark.repositories
+@only_runc
+async def test_waiting_for_a_cpu_is_no_time_limit(containers: DockerContainers, client: docker.APIClient) -> None:
+    async with starved(containers, client, wall_s=3) as (counted, greedy):
+        await until(lambda: containers.counters.starved_seconds > 6 or counted.done())
+        client.kill(greedy)
+        assert (await counted).end is End.EXITED
+        assert containers.counters.starved_seconds > 6
+
+
+@pytest.mark.repositories
+@only_runc
+async def test_a_command_that_hardly_runs_is_no_verdict(containers: DockerContainers, client: docker.APIClient) -> None:
+    async with starved(containers, client, wall_s=0.5) as (counted, _):
+        with pytest.raises(SandboxUnavailable, match="its machine is too busy"):
+            await counted
+
+
+@pytest.mark.parametrize(
+    ("script", "wants_cpu"),
+    [
+        ("touch /rewardline/made/begun; sleep 600", False),
+        ("(while :; do :; done) & touch /rewardline/made/begun; sleep 600", True),
+    ],
+)
+async def test_a_container_is_seen_to_be_ready_to_run(
+    containers: DockerContainers, script: str, wants_cpu: bool
+) -> None:
+    async with containers.open(TASK, {}) as container:
+        assert isinstance(container, DockerContainer)
+        running = asyncio.create_task(container.run(("sh", "-c", script)))
+        while await container.fetch("begun", max_bytes=1) is None:
+            await turns()
+        assert await container.wants_cpu() is wants_cpu
+        running.cancel()
+        await asyncio.wait([running])
 
 
 @pytest.mark.repositories
