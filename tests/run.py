@@ -43,6 +43,7 @@ def behind(lane: str) -> list[list[str]]:
         "boxes": [images],
         "deploy": [images],
         "leaks": [images],
+        "repositories": [images],
         "ray": [[*environments[:-1], "ray"]],
         "trainers": [environments],
         "fuzz": [fuzzing],

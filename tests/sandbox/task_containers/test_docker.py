@@ -32,7 +32,7 @@ def client(docker_address: str) -> Iterator[docker.APIClient]:
         yield client
 
 
-@pytest.fixture(params=["runc", "runsc"])
+@pytest.fixture(params=["runc", pytest.param("runsc", marks=pytest.mark.repositories)])
 async def containers(
     request: pytest.FixtureRequest, docker_address: str, client: docker.APIClient
 ) -> AsyncIterator[DockerContainers]:
@@ -51,6 +51,7 @@ async def shell(containers: DockerContainers, script: str, task: Task = TASK) ->
         return ended.end, ended.exit_code, ended.output.decode(errors="replace")
 
 
+@pytest.mark.parametrize("containers", ["runc", "runsc"], indirect=True)
 async def test_a_command_runs_without_any_privilege(containers: DockerContainers) -> None:
     script = "cat /rewardline/given/hello; grep CapEff /proc/self/status; (echo x > /rewardline/given/hello) 2>/dev/null || echo kept; exit 3"
     assert await shell(containers, script) == (End.EXITED, 3, "helloCapEff:\t0000000000000000\nkept\n")

@@ -11,7 +11,7 @@ from tests.task_images import repository_image
 from tests.verifiers.harbor.judge import FILES, HarborJudge
 
 
-@pytest.fixture(scope="session", params=["runc", "runsc"])
+@pytest.fixture(scope="session", params=["runc", pytest.param("runsc", marks=pytest.mark.repositories)])
 def judge(
     request: pytest.FixtureRequest, docker_address: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[HarborJudge]:

@@ -11,7 +11,7 @@ from tests.task_images import repository_image
 from tests.verifiers.repository.judge import FILES, OWNER, Judge
 
 
-@pytest.fixture(scope="session", params=["runc", "runsc"])
+@pytest.fixture(scope="session", params=["runc", pytest.param("runsc", marks=pytest.mark.repositories)])
 def judge(request: pytest.FixtureRequest, docker_address: str) -> Iterator[Judge]:
     with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
         if request.param not in client.info()["Runtimes"]:

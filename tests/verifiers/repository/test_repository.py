@@ -127,6 +127,7 @@ def wrong_rows(judge: Judge, rows: list[tuple[str, str, float, str]]) -> list[st
     return wrong
 
 
+@pytest.mark.parametrize("judge", ["runc", "runsc"], indirect=True)
 def test_responses_get_what_they_earn(judge: Judge) -> None:
     assert wrong_rows(judge, HONEST) == []
 
