@@ -1,7 +1,6 @@
 """Rewardline on a real cluster of Ray, of several nodes on this machine, whose parts are killed while they work."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.environments import python_of, variables
+from tests.e2e.environments import python_of, ray_variables
 from tests.ports import free_port
 
 pytestmark = pytest.mark.ray
@@ -43,22 +42,17 @@ def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def environment() -> dict[str, str]:
-    """The engines have no boxes, and Ray does not put its processes behind all others of the machine."""
-    return variables(
-        RAY_TMPDIR=f"/tmp/rewardline-{os.getpid()}",
-        RAY_AUTH_MODE="disabled",
-        RAY_worker_niceness="0",
-        RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
-        REWARDLINE_SANDBOX="none",
-        PYTHONPATH=f"{ROOT}:{ROOT / 'client'}:{SCRIPTS / 'plugin'}",
-    )
-
-
 def ran(python: Path, scenario: str, rollouts: Path, folder: Path) -> Any:
     """What a scenario says at its end."""
     script = [str(python), str(SCRIPTS / "offline.py"), scenario, f"{rollouts}/*.parquet", f"{folder}/out", str(ROWS)]
-    done = subprocess.run(script, env=environment(), cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        script,
+        env=ray_variables(PYTHONPATH=f"{ROOT}:{ROOT / 'client'}:{SCRIPTS / 'plugin'}"),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -91,7 +85,7 @@ def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, 
         "nonsense": "write local, auto or HOST:PORT",
     }.items():
         done = subprocess.run(
-            [*command, "--ray", address], env=environment(), capture_output=True, text=True, check=False
+            [*command, "--ray", address], env=ray_variables(), capture_output=True, text=True, check=False
         )
         assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr[-3000:]
         assert message in done.stderr
@@ -99,6 +93,6 @@ def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, 
 
 def test_a_data_set_of_ray_is_judged_in_batches(python: Path, rollouts: Path, tmp_path: Path) -> None:
     script = [python, SCRIPTS / "data_set.py", rollouts]
-    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(script, env=ray_variables(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {"rows": ROWS, "wrong": 0}
