@@ -75,7 +75,7 @@ _MAX_SAID_CHARS: Final = 200
 
 
 class DockerContainers(Containers):
-    """Containers of the Docker daemon at `address`. It is asked for the first time when the first task comes.
+    """Containers of the Docker daemon at `address`. It is checked once, at the latest when the first task comes.
 
     Args:
         slots: Containers at once.
@@ -142,6 +142,9 @@ class DockerContainers(Containers):
         await self._remove_unremoved()
         await self._daemon.close()
         await self._slow.close()
+
+    async def check(self) -> None:
+        await self._open_once()
 
     async def build(self, context: Mapping[str, bytes]) -> str:
         await self._open_once()

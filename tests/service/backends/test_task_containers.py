@@ -7,8 +7,8 @@ from typing import Any
 
 import docker
 import pytest
+from pydantic import ValidationError
 
-from service.backends.task_containers import make
 from service.dataset_audit.audit import audit
 from service.dataset_audit.rows import Columns, read
 from service.run.core import open_core
@@ -17,6 +17,7 @@ from tests.conftest import serving
 from tests.service.backends.test_programs import samples, score
 from tests.task_images import repository_image
 from tests.verifiers.repository.judge import FILES, FIX
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 
@@ -75,10 +76,37 @@ async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, t
     assert report.own_answers == 3
 
 
-def test_a_service_without_slots_has_no_containers() -> None:
-    assert make(Settings(repository_slots=0)).slots == 0
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"repository_docker_host": "unix:///nonexistent.sock"}, "nonexistent.sock"),
+        ({"repository_slots": "0"}, "slots"),
+    ],
+)
+def test_a_service_that_can_run_no_tasks_says_so_at_the_start(
+    options: dict[str, str], why: str, tmp_path: Path
+) -> None:
+    item = {"verifier": "repository", "reference": {"image": "x:1", "test_command": "x", "fail_to_pass": ["x"]}}
+    with serving(tmp_path / "log.jsonl", sandbox="none", **options) as served:
+        eventually(lambda: said(served.log, "tasks cannot be run"))
+        assert why in said(served.log, "tasks cannot be run")[0]["why"]
+        (result,) = score(served, {**item, "response": FIX})
+        assert (result["status"], result["score"], result["reason"]) == ("failed", None, "containers_unavailable")
+        assert why in result["detail"]["message"]
+
+
+def said(log: Path, event: str) -> list[JSON]:
+    """The whole lines of a log whose event begins so."""
+    lines = [json.loads(line) for line in log.read_text().splitlines(keepends=True) if line.endswith("}\n")]
+    return [line for line in lines if line["event"].startswith(event)]
 
 
 def test_images_are_named_with_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWARDLINE_REPOSITORY_IMAGES", "swebench/*,example:1")
     assert Settings().repository_images == ["swebench/*", "example:1"]
+
+
+def test_images_that_are_pulled_must_be_named() -> None:
+    with pytest.raises(ValidationError, match="does not say which images"):
+        Settings(repository_pull=True)
+    assert Settings(repository_pull=True, repository_images=["*"]).repository_images == ["*"]
