@@ -16,7 +16,7 @@ from service.settings import Settings
 from tests.conftest import serving
 from tests.service.backends.test_programs import samples, score
 from tests.task_images import repository_image
-from tests.verifiers.repository.judge import FILES, FIX
+from tests.verifiers.repository.judge import FILES, FIX, small_task
 from tests.waiting import eventually
 
 JSON = dict[str, Any]
@@ -25,16 +25,7 @@ JSON = dict[str, Any]
 @pytest.fixture(scope="module")
 def task(docker_address: str) -> JSON:
     with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
-        image, commit = repository_image(client, FILES)
-    return {
-        "image": image,
-        "base_commit": commit,
-        "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
-        "fail_to_pass": ["tests/test_calc.py::test_add"],
-        "pass_to_pass": ["tests/test_calc.py::test_double"],
-        "memory_mb": 512,
-        "disk_mb": 64,
-    }
+        return small_task(*repository_image(client, FILES))
 
 
 def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_path: Path) -> None:

@@ -36,19 +36,24 @@ FIX = "\n".join(
 )
 
 
+def small_task(image: str, commit: str) -> dict[str, Any]:
+    """The reference of the task that `FIX` solves."""
+    return {
+        "image": image,
+        "base_commit": commit,
+        "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
+        "fail_to_pass": ["tests/test_calc.py::test_add", "tests/test_calc.py::test_add_negative"],
+        "pass_to_pass": ["tests/test_calc.py::test_double"],
+        "cpu_s": 60.0,
+        "memory_mb": 512,
+        "disk_mb": 64,
+    }
+
+
 class Judge(ContainerJudge[RepositoryParams]):
     def __init__(self, address: str, image: str, commit: str, runtime: str | None = None, **options: Any) -> None:
         super().__init__(create, address, runtime, **{"owner": OWNER, **options})
-        self.task = {
-            "image": image,
-            "base_commit": commit,
-            "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
-            "fail_to_pass": ["tests/test_calc.py::test_add", "tests/test_calc.py::test_add_negative"],
-            "pass_to_pass": ["tests/test_calc.py::test_double"],
-            "cpu_s": 60.0,
-            "memory_mb": 512,
-            "disk_mb": 64,
-        }
+        self.task = small_task(image, commit)
 
     def item(self, response: str, *, explain: bool = False, **changes: Any) -> Item[RepositoryParams]:
         params = RepositoryParams.model_validate({"reference": {**self.task, **changes}})
