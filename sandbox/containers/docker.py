@@ -19,6 +19,7 @@ import socket
 import struct
 import tarfile
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,6 +72,8 @@ _LOST_IN_GVISOR: Final = 128
 _END_PATIENCE_S: Final = 5
 """For the daemon's reports of the end of a container. On a busy machine they came up to 0.8 s after that of its command."""
 _MB: Final = 1 << 20
+_FULL_MB: Final = 16
+"""With less on the daemon's disk, a command may have failed for want of room."""
 _MAX_SAID_CHARS: Final = 200
 
 
@@ -221,7 +224,14 @@ class DockerContainers(Containers):
             await asyncio.shield(starting)
             self.counters.started += 1
             yield DockerContainer(
-                self._daemon, name, task, image, self.counters, cpus=self._cpus, is_gvisor=self.is_gvisor
+                self._daemon,
+                name,
+                task,
+                image,
+                self.counters,
+                cpus=self._cpus,
+                is_gvisor=self.is_gvisor,
+                disk=self._disk,
             )
         finally:
             await asyncio.shield(self._in_background(self._end(starting, name)))
@@ -253,8 +263,7 @@ class DockerContainers(Containers):
             SandboxUnavailable: there is not enough of it.
         """
         if self._disk is not None:
-            space = os.statvfs(self._disk)
-            free_mb = space.f_bavail * space.f_frsize // _MB
+            free_mb = _free_mb(self._disk)
             if free_mb - self._promised_mb < disk_mb:
                 raise SandboxUnavailable(
                     f"the disk of the Docker daemon has {free_mb} MB left, of which other tasks may use "
@@ -318,8 +327,11 @@ class DockerContainer(Container):
         *,
         cpus: float,
         is_gvisor: bool,
+        disk: Path | None = None,
     ) -> None:
+        """`disk` is where its files are, if they are on this machine."""
         self.name = name
+        self._disk = disk
         self._cpus = cpus
         self._user = image.user
         self._workdir = task.workdir or image.workdir
@@ -330,9 +342,26 @@ class DockerContainer(Container):
         self._cpu_s = 0.0
 
     async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
-        ended = await self._run(command, limits or self._task.limits)
+        limits = limits or self._task.limits
+        ended = await self._run(command, limits)
+        if self._disk is not None and _free_mb(self._disk) < _FULL_MB and ended.end is not End.DISK_LIMIT:
+            ended = await self._on_a_full_disk(ended, limits)
         self._counters.ends[ended.end] = self._counters.ends.get(ended.end, 0) + 1
         return ended
+
+    async def _on_a_full_disk(self, ended: Ended, limits: TaskLimits) -> Ended:
+        """The end of a command that may have failed for want of room.
+
+        Raises:
+            SandboxUnavailable: it is not the command that has filled the disk.
+        """
+        usage = await self._daemon.usage(self.name)
+        if usage is None or usage.disk_bytes <= limits.disk_mb * _MB:
+            raise SandboxUnavailable(
+                f"the disk of the Docker daemon is full; what the command in {self.name} could not write is not its fault",
+                "no_space",
+            )
+        return replace(ended, end=End.DISK_LIMIT, exit_code=None)
 
     async def give(self, files: Files) -> None:
         await self._daemon.put(self.name, EXCHANGE, packed(files, with_folders=False))
@@ -464,6 +493,11 @@ class DockerContainer(Container):
             return await self._exit_code(execution, patiently=True) == 0
         except SandboxUnavailable:
             return False
+
+
+def _free_mb(folder: Path) -> int:
+    space = os.statvfs(folder)
+    return space.f_bavail * space.f_frsize // _MB
 
 
 def _close(beginning: "asyncio.Future[tuple[str, socket.socket]]") -> None:
