@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, override
+from typing import Any
 
 from harbor.environments.base import BaseEnvironment, ExecResult
 from harbor.models.trial.config import AgentConfig, EnvironmentConfig, TaskConfig, TrialConfig
@@ -24,44 +24,35 @@ class Container(BaseEnvironment):
     """A container of the task's image, without a network."""
 
     @staticmethod
-    @override
     def type() -> str:
         return "container"
 
-    @override
     def _validate_definition(self) -> None:
         if not self.task_env_config.docker_image:
             raise ValueError("a task needs environment.docker_image")
 
-    @override
     async def start(self, force_build: bool) -> None:
         folder = self.task_env_config.workdir or "/"
         options = ("--detach", "--network=none", f"--name={self._name}", f"--workdir={folder}")
         await docker("run", *options, str(self.task_env_config.docker_image), "sleep", "infinity")
         await self.ensure_dirs(self._mount_targets(writable_only=True))
 
-    @override
     async def stop(self, delete: bool) -> None:
         await docker("rm", "--force", "--volumes", self._name)
 
-    @override
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
         await docker("cp", str(source_path), f"{self._name}:{target_path}")
 
-    @override
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
         await docker("exec", self._name, "mkdir", "-p", target_dir)
         await docker("cp", f"{source_dir}/.", f"{self._name}:{target_dir}")
 
-    @override
     async def download_file(self, source_path: str, target_path: Path | str) -> None:
         await docker("cp", f"{self._name}:{source_path}", str(target_path))
 
-    @override
     async def download_dir(self, source_dir: str, target_dir: Path | str) -> None:
         await docker("cp", f"{self._name}:{source_dir}/.", str(target_dir))
 
-    @override
     async def exec(
         self,
         command: str,

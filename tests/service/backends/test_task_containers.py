@@ -13,7 +13,7 @@ from service.dataset_audit.audit import audit
 from service.dataset_audit.rows import Columns, read
 from service.run.core import open_core
 from service.settings import Settings
-from tests.conftest import serving
+from tests.conftest import Serve, serving
 from tests.service.backends.test_programs import samples, score
 from tests.task_images import repository_image
 from tests.verifiers.repository.judge import FILES, FIX, small_task
@@ -74,16 +74,14 @@ async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, t
         ({"repository_slots": "0"}, "slots"),
     ],
 )
-def test_a_service_that_can_run_no_tasks_says_so_at_the_start(
-    options: dict[str, str], why: str, tmp_path: Path
-) -> None:
+def test_a_service_that_can_run_no_tasks_says_so_at_the_start(serve: Serve, options: dict[str, str], why: str) -> None:
     item = {"verifier": "repository", "reference": {"image": "x:1", "test_command": "x", "fail_to_pass": ["x"]}}
-    with serving(tmp_path / "log.jsonl", sandbox="none", **options) as served:
-        eventually(lambda: said(served.log, "tasks cannot be run"))
-        assert why in said(served.log, "tasks cannot be run")[0]["why"]
-        (result,) = score(served, {**item, "response": FIX})
-        assert (result["status"], result["score"], result["reason"]) == ("failed", None, "containers_unavailable")
-        assert why in result["detail"]["message"]
+    served = serve(**options)
+    eventually(lambda: said(served.log, "tasks cannot be run"))
+    assert why in said(served.log, "tasks cannot be run")[0]["why"]
+    (result,) = score(served, {**item, "response": FIX})
+    assert (result["status"], result["score"], result["reason"]) == ("failed", None, "containers_unavailable")
+    assert why in result["detail"]["message"]
 
 
 def said(log: Path, event: str) -> list[JSON]:
