@@ -196,7 +196,7 @@ class Settings(BaseSettings):
     """The runtime of Docker's boxes. `runsc` is gVisor. None: the daemon's default."""
     repository_slots: Annotated[int, Field(ge=0)] = 2
     """Containers of repository tasks that may run at once, each with an image of its own. 0: none, and such items are
-    `failed`. The Docker daemon is asked when the first task comes."""
+    `failed`. The log says at the start whether the Docker daemon can run them."""
     repository_docker_host: str | None = None
     """The address of the Docker daemon for repository tasks. None: `docker_host`."""
     repository_runtime: str | None = None
@@ -204,7 +204,8 @@ class Settings(BaseSettings):
     repository_pull: bool = False
     """Whether images that the daemon lacks are pulled. Otherwise their items are `failed`."""
     repository_images: Annotated[list[str], NoDecode] = ["*"]
-    """The images that tasks may name, as patterns with `*` and commas between them."""
+    """The images that tasks may name, as patterns with `*` and commas between them. With `repository_pull` it must be
+    set: the daemon asks any registry that a name names."""
     repository_images_mb: PositiveInt = 100_000
     """Disk space for images that were pulled or prepared here. Beyond it, those that were used longest ago are removed."""
     repository_network: bool = False
@@ -329,6 +330,11 @@ class Settings(BaseSettings):
         if self.box_hosts and self.sandbox not in ("auto", "remote"):
             raise ValueError(f"box_hosts are named, but sandbox is {self.sandbox!r}")
         self._check_box_hosts_tls()
+        if self.repository_pull and "repository_images" not in self.model_fields_set:
+            raise ValueError(
+                "repository_pull is on, and repository_images does not say which images tasks may name; "
+                "set REWARDLINE_REPOSITORY_IMAGES=registry.example/tasks/*, or * for any image of any registry"
+            )
         if any(len(key.get_secret_value()) < 16 for key in self.api_keys.values()):
             raise ValueError("api_keys: a key needs at least 16 characters")
         self._check_callers()

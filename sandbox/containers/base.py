@@ -164,6 +164,14 @@ class Containers(ABC):
             SandboxUnavailable: it could not be found out.
         """
 
+    @abstractmethod
+    async def check(self) -> None:
+        """Check that tasks can run now.
+
+        Raises:
+            SandboxUnavailable: they cannot; says why.
+        """
+
     async def build(self, context: Mapping[str, bytes]) -> str:
         """The name of an image of a Dockerfile and the files beside it, by path. It is built once.
 
@@ -208,6 +216,9 @@ class NoContainers(Containers):
     @property
     def pulling(self) -> int:
         return 0
+
+    async def check(self) -> None:
+        raise SandboxUnavailable(self._why, "containers_unavailable")
 
     async def base(self, task: Task) -> str:
         raise SandboxUnavailable(self._why, "containers_unavailable")

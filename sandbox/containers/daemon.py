@@ -5,6 +5,7 @@ import socket
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import docker
@@ -139,6 +140,24 @@ class TaskDaemon(Daemon):
             return None if found["Running"] else found["ExitCode"]
 
         return await self._ask(find)
+
+    async def reports(self, name: str, event: str, patience_s: int) -> bool:
+        """Whether the daemon has reported an event of a container, such as `oom`, or does so within some seconds."""
+
+        def look(client: docker.APIClient) -> bool:
+            now = datetime.fromisoformat(client.info()["SystemTime"])  # the daemon's clock, which may not be ours
+            events = client.events(
+                since=1,
+                until=int(now.timestamp()) + patience_s,
+                filters={"container": name, "event": event},
+                decode=True,
+            )
+            try:
+                return next(iter(events), None) is not None
+            finally:
+                events.close()
+
+        return await self._ask(look)
 
     async def usage(self, name: str) -> Usage | None:
         """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""

@@ -19,6 +19,7 @@ import socket
 import struct
 import tarfile
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,12 +67,18 @@ exit 1"""
 _STREAM_HEAD: Final = struct.Struct("!B3xI")
 _GO_PANIC: Final = 2
 _KILLED: Final = 137
+_LOST_IN_GVISOR: Final = 128
+"""The exit code of a command whose gVisor ends before it. The daemon says a little later that the container has ended."""
+_END_PATIENCE_S: Final = 5
+"""For the daemon's reports of the end of a container. On a busy machine they came up to 0.8 s after that of its command."""
 _MB: Final = 1 << 20
+_FULL_MB: Final = 16
+"""With less on the daemon's disk, a command may have failed for want of room."""
 _MAX_SAID_CHARS: Final = 200
 
 
 class DockerContainers(Containers):
-    """Containers of the Docker daemon at `address`. It is asked for the first time when the first task comes.
+    """Containers of the Docker daemon at `address`. It is checked once, at the latest when the first task comes.
 
     Args:
         slots: Containers at once.
@@ -138,6 +145,9 @@ class DockerContainers(Containers):
         await self._remove_unremoved()
         await self._daemon.close()
         await self._slow.close()
+
+    async def check(self) -> None:
+        await self._open_once()
 
     async def build(self, context: Mapping[str, bytes]) -> str:
         await self._open_once()
@@ -214,7 +224,14 @@ class DockerContainers(Containers):
             await asyncio.shield(starting)
             self.counters.started += 1
             yield DockerContainer(
-                self._daemon, name, task, image, self.counters, cpus=self._cpus, is_gvisor=self.is_gvisor
+                self._daemon,
+                name,
+                task,
+                image,
+                self.counters,
+                cpus=self._cpus,
+                is_gvisor=self.is_gvisor,
+                disk=self._disk,
             )
         finally:
             await asyncio.shield(self._in_background(self._end(starting, name)))
@@ -246,8 +263,7 @@ class DockerContainers(Containers):
             SandboxUnavailable: there is not enough of it.
         """
         if self._disk is not None:
-            space = os.statvfs(self._disk)
-            free_mb = space.f_bavail * space.f_frsize // _MB
+            free_mb = _free_mb(self._disk)
             if free_mb - self._promised_mb < disk_mb:
                 raise SandboxUnavailable(
                     f"the disk of the Docker daemon has {free_mb} MB left, of which other tasks may use "
@@ -311,8 +327,11 @@ class DockerContainer(Container):
         *,
         cpus: float,
         is_gvisor: bool,
+        disk: Path | None = None,
     ) -> None:
+        """`disk` is where its files are, if they are on this machine."""
         self.name = name
+        self._disk = disk
         self._cpus = cpus
         self._user = image.user
         self._workdir = task.workdir or image.workdir
@@ -323,9 +342,26 @@ class DockerContainer(Container):
         self._cpu_s = 0.0
 
     async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
-        ended = await self._run(command, limits or self._task.limits)
+        limits = limits or self._task.limits
+        ended = await self._run(command, limits)
+        if self._disk is not None and _free_mb(self._disk) < _FULL_MB and ended.end is not End.DISK_LIMIT:
+            ended = await self._on_a_full_disk(ended, limits)
         self._counters.ends[ended.end] = self._counters.ends.get(ended.end, 0) + 1
         return ended
+
+    async def _on_a_full_disk(self, ended: Ended, limits: TaskLimits) -> Ended:
+        """The end of a command that may have failed for want of room.
+
+        Raises:
+            SandboxUnavailable: it is not the command that has filled the disk.
+        """
+        usage = await self._daemon.usage(self.name)
+        if usage is None or usage.disk_bytes <= limits.disk_mb * _MB:
+            raise SandboxUnavailable(
+                f"the disk of the Docker daemon is full; what the command in {self.name} could not write is not its fault",
+                "no_space",
+            )
+        return replace(ended, end=End.DISK_LIMIT, exit_code=None)
 
     async def give(self, files: Files) -> None:
         await self._daemon.put(self.name, EXCHANGE, packed(files, with_folders=False))
@@ -432,6 +468,8 @@ class DockerContainer(Container):
         Raises:
             SandboxUnavailable: its container ended, and not for want of memory.
         """
+        if self._is_gvisor and exit_code == _LOST_IN_GVISOR and not await self._is_alive():
+            await self._daemon.reports(self.name, "die", _END_PATIENCE_S)
         state = await self._daemon.state(self.name)
         was_killed_for_memory = bool(state.get("OOMKilled"))
         if state.get("Running") and exit_code != GONE:
@@ -439,9 +477,27 @@ class DockerContainer(Container):
         # gVisor's kernel is an ordinary program: it exits with 2 when it can get no more threads or memory.
         if was_killed_for_memory or (self._is_gvisor and state.get("ExitCode") == _GO_PANIC):
             return End.MEMORY_LIMIT
+        # The state does not say it if the kernel's report comes after that of the end.
+        if state.get("ExitCode") == _KILLED and await self._daemon.reports(self.name, "oom", _END_PATIENCE_S):
+            return End.MEMORY_LIMIT
         raise SandboxUnavailable(
             f"the container {self.name} ended: {state.get('Error') or 'it was killed'}", "box_died"
         )
+
+    async def _is_alive(self) -> bool:
+        """Whether the container runs another command."""
+        try:
+            execution, connection = await self._begin(("sh", "-c", "exit 0"), user=f"{GIVER}:{GIVER}", folder="/")
+            with connection:
+                await _read(connection, _Output(0))
+            return await self._exit_code(execution, patiently=True) == 0
+        except SandboxUnavailable:
+            return False
+
+
+def _free_mb(folder: Path) -> int:
+    space = os.statvfs(folder)
+    return space.f_bavail * space.f_frsize // _MB
 
 
 def _close(beginning: "asyncio.Future[tuple[str, socket.socket]]") -> None:

@@ -2,15 +2,20 @@
 
 from functools import partial
 
+import structlog
+
+from sandbox.base import SandboxUnavailable
 from sandbox.containers import Containers, NoContainers
 from sandbox.containers.docker import DockerContainers
 from sandbox.containers.images import ImageRules
 from service.observe.metrics import Metrics
 from service.settings import Settings
 
+log = structlog.get_logger("rewardline.tasks")
+
 
 def make(settings: Settings) -> Containers:
-    """The containers that the settings allow. Nothing is asked of a daemon before the first task."""
+    """The containers that the settings allow. Nothing is asked of a daemon yet."""
     if not settings.repository_slots:
         return NoContainers()
     return DockerContainers(
@@ -28,6 +33,16 @@ def make(settings: Settings) -> Containers:
         ),
         may_network=settings.repository_network,
     )
+
+
+async def announce(containers: Containers) -> None:
+    """Say in the log whether tasks can run. A daemon that comes later is used all the same."""
+    try:
+        await containers.check()
+    except SandboxUnavailable as error:
+        log.info("tasks cannot be run: items of `repository` and `harbor` will be `failed`", why=str(error))
+    else:
+        log.info("containers of tasks are ready", slots=containers.slots)
 
 
 def publish(containers: Containers, metrics: Metrics) -> None:

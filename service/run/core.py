@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 
 from sandbox.boxes.remote import BadTlsFiles
+from sandbox.containers import Containers
 from sandbox.workers import Workers
 from service.backends import judges, task_containers
 from service.backends.boxes import Boxes, attack, kinds
@@ -55,6 +56,7 @@ class Core:
     needs_boxes: bool
     interactions: Interactions
     panel: Panel | None
+    containers: Containers
     load_monitor: LoadMonitor
     usage: Usage
 
@@ -158,6 +160,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             settings.readiness_needs_boxes,
             interactions,
             panel,
+            containers,
             LoadMonitor(engine.queued_s),
             usage,
         )

@@ -34,9 +34,10 @@ WITHOUT_TORCH = {
     "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
     "nemo-gym": "3.12",
     "nemo-gym-0.7": "3.13",
+    "harbor": "3.12",
     "ray": f"{sys.version_info.major}.{sys.version_info.minor}",
 }
-"""The Python version of environments that need no torch. NeMo-Gym needs a newer one than ours may be."""
+"""The Python version of environments that need no torch. NeMo-Gym and Harbor need newer ones than ours may be."""
 TAKEN_FOR = {"nemo-gym-0.7": "3.13.14"}
 """The Python version that pip assumes, if an environment's packages ask for it but run with an older one of the same
 minor version."""

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 from rewardline import Client
 
-from tests.conftest import ROOT, Served, serving
+from tests.conftest import ROOT, Serve, Served, serving
+from tests.e2e.conftest import RIGHT, WRONG
 from tests.e2e.environments import python_of, variables
 from tests.ports import free_port
 
@@ -255,3 +257,30 @@ def test_the_example_of_an_environment_runs(served: Served, tiny: Path, tmp_path
     )
     assert done.returncode == 0, done.stderr[-5000:]
     assert "'rewards/Environment/mean': '0'" in done.stdout
+
+
+@pytest.mark.trainers
+def test_the_example_of_patches_has_rewards_of_real_tests(
+    serve: Serve, docker_address: str, docker_task: Row, tmp_path: Path
+) -> None:
+    """The model has learnt two changes of the repository by heart, of which one makes its tests pass."""
+    prompt = "add(1, 2) is -1."
+    (tmp_path / "texts.json").write_text(json.dumps([[prompt, said] for said in (RIGHT, WRONG)]))
+    (tmp_path / "tasks.jsonl").write_text(2 * f"{json.dumps({'prompt': prompt, 'task': docker_task})}\n")
+    learning = ("-m", "tests.e2e.trl.save_tiny", str(tmp_path / "model"), str(tmp_path / "texts.json"))
+    subprocess.run([str(python_of("trl")), *learning], cwd=ROOT, env=variables(), check=True)
+    server = serve(docker_host=docker_address)
+    options = ("--model", str(tmp_path / "model"), "--steps", "1", "--tokens", "160", "--cpu")
+    done = subprocess.run(
+        [str(python_of("trl")), str(EXAMPLES / "patches.py"), "--url", server.url, *options],
+        cwd=tmp_path,
+        env=variables(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    (table,) = (tmp_path / "out" / "completions").glob("*.parquet")
+    rewards = {(row["completion"], row["tests"]) for row in parquet.read_table(table).to_pylist()}
+    assert {(RIGHT, 1.0), (WRONG, 0.0)} <= rewards
+    assert {reward for said, reward in rewards if said not in (RIGHT, WRONG)} <= {0.0}

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT, Serve, Served
+from tests.e2e.conftest import RIGHT, WRONG
 from tests.e2e.environments import FOLDER, python_of, variables
 from tests.ports import free_port
 from tests.waiting import eventually
@@ -296,15 +297,35 @@ def _explained(response: str) -> bool:
 
 @pytest.mark.trainers
 def test_the_examples_are_what_verl_reads(served: Served, python: Path, tokenizer: str, tmp_path: Path) -> None:
-    (tmp_path / "python3").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    (tmp_path / "python3").chmod(0o755)
-    before = variables(PATH=f"{tmp_path}:{os.environ['PATH']}", REWARDLINE_URL=served.url)
-    shown = subprocess.run(["sh", EXAMPLES / "train.sh"], env=before, capture_output=True, text=True, check=True)
-    command = shown.stdout.splitlines()
-    assert command[:2] == ["-m", "verl.trainer.main_ppo"]
+    command = command_of("train.sh", served.url, tmp_path)
     file = str(EXAMPLES / "reward.yaml")
     outcome = ran(python, "managers.py", "examples", served.url, tokenizer, file, *command)
     assert outcome["command"]["reward_score"] == 1.0
     assert set(outcome["command"]["reward_extra_info"]) == NUMBERS
     assert outcome["file"]["reward_extra_info"]["acc"] == 1.0
     assert set(outcome["file"]["reward_extra_info"]) == NUMBERS | {"math", "think_format"}
+
+
+@pytest.mark.trainers
+def test_the_example_of_patches_has_rewards_of_real_tests(
+    serve: Serve, docker_address: str, docker_task: dict[str, Any], python: Path, tokenizer: str, tmp_path: Path
+) -> None:
+    server = serve(docker_host=docker_address)
+    responses = (RIGHT, WRONG, "I cannot mend it.", RIGHT.replace("a + b", "a +"))
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps([each, docker_task]) + "\n" for each in responses))
+    command = command_of("patches.sh", server.url, tmp_path)
+    temporary = {"RAY_TMPDIR": f"/tmp/rewardline-{os.getpid()}"}
+    outcome = ran(python, "patches.py", server.url, tokenizer, str(tmp_path / "rows.jsonl"), *command, **temporary)
+    assert outcome["rewards"] == [1.0, 0.0, 0.0, 0.0]
+    assert outcome["columns"]["failed"] == outcome["columns"]["invalid"] == [0.0] * 4
+
+
+def command_of(example: str, url: str, folder: Path) -> list[str]:
+    """The arguments of Python in an example's command line."""
+    (folder / "python3").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (folder / "python3").chmod(0o755)
+    before = variables(PATH=f"{folder}:{os.environ['PATH']}", REWARDLINE_URL=url)
+    shown = subprocess.run(["sh", EXAMPLES / example], env=before, capture_output=True, text=True, check=True)
+    command = shown.stdout.splitlines()
+    assert command[:2] == ["-m", "verl.trainer.main_ppo"]
+    return command

@@ -16,21 +16,20 @@ What a script can still do to the image that its tests run in is in docs/harbor.
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from shlex import quote
 from typing import Any, ClassVar, Final
 
 import msgspec
 
-from sandbox.base import SandboxUnavailable
-from sandbox.containers import BadTask
 from sandbox.workers import Exit, Task
-from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier
 from verifiers.harbor import responses, tasks
 from verifiers.harbor.judging import HarborTask, Judging
 from verifiers.harbor.reference import MAX_TASK_BYTES, HarborParams, HarborReference
-from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
+from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable
 from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange
+from verifiers.repository.verdicts import not_read, settled
 
 READ: Final = Task("verifiers.harbor.responses", "read_in_worker", time_limit_s=20.0, output_bytes=2 * MAX_CHANGE_BYTES)
 TAR: Final = Task("verifiers.harbor.tasks", "of_tar_in_worker", time_limit_s=20.0, output_bytes=2 * MAX_TASK_BYTES)
@@ -52,21 +51,7 @@ class Harbor(Verifier[HarborParams]):
         self.concurrency = resources.containers.slots + 1
 
     async def score(self, items: Sequence[Item[HarborParams]]) -> Sequence[Verdict]:
-        verdicts: list[Verdict] = []
-        await self.score_each(items, lambda _, verdict: verdicts.append(verdict))
-        return verdicts
-
-    async def score_each(self, items: Sequence[Item[HarborParams]], deliver: Callable[[int, Verdict], None]) -> None:
-        for position, item in enumerate(items):
-            try:
-                verdict = await self._judge(item)
-            except NoChange as error:
-                verdict = Verdict.wrong(error.reason, **({"message": str(error)} if str(error) else {}))
-            except (InvalidItem, BadTask) as error:
-                verdict = Verdict.invalid(error.reason, str(error))
-            except (SandboxUnavailable, Unavailable) as error:
-                verdict = Verdict.failed(error.reason, str(error), **error.detail)
-            deliver(position, verdict)
+        return [await settled(self._judge(item)) for item in items]
 
     def own_answer(self, params: HarborParams) -> str | None:
         if params.form == "change":
@@ -118,7 +103,7 @@ class Harbor(Verifier[HarborParams]):
             return await asyncio.to_thread(self._files_now, reference)
         (outcome,) = await ask_workers(self._workers, TAR, [reference.tar])
         if outcome.exit is not Exit.OK:
-            raise _unavailable(trouble(outcome))
+            raise not_read(outcome)
         files, message = outcome.value
         if message:
             raise InvalidItem("bad_task", message)
@@ -145,7 +130,7 @@ class Harbor(Verifier[HarborParams]):
             return responses.read(item.response, form, think, workdir)
         (outcome,) = await ask_workers(self._workers, READ, [[sendable(item.response), form, think, workdir]])
         if outcome.exit is not Exit.OK:
-            raise _unavailable(trouble(outcome))
+            raise not_read(outcome)
         script, patch, files, paths, reason, message = outcome.value
         if reason:
             raise NoChange(reason, message)
@@ -156,10 +141,6 @@ def create(resources: Resources) -> Harbor:
     resources.workers.register(READ)
     resources.workers.register(TAR)
     return Harbor(resources)
-
-
-def _unavailable(verdict: Verdict) -> Unavailable:
-    return Unavailable(verdict.reason, str(verdict.detail.get("message", "")))
 
 
 _TASK: dict[str, Any] = {

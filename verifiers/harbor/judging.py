@@ -17,7 +17,7 @@ from typing import Any, Final
 import blake3
 
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import STARVED, BadTask, Container, Containers, End, Ended, Task, TaskLimits
+from sandbox.containers import STARVED, Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN
 from sandbox.containers.single_flight import SingleFlight
 from verifiers.base import InvalidItem, Status, Verdict
@@ -98,13 +98,10 @@ class Judging:
         """The verdict on a script or a change.
 
         Raises:
-            InvalidItem, SandboxUnavailable: it was not judged.
+            InvalidItem, BadTask, SandboxUnavailable: it was not judged.
         """
-        try:
-            await self._check_base(task)
-            return _verdict(task, await self._run_of(task, response), explain=explain)
-        except BadTask as error:
-            raise InvalidItem(error.reason, str(error)) from error
+        await self._check_base(task)
+        return _verdict(task, await self._run_of(task, response), explain=explain)
 
     async def _check_base(self, task: HarborTask) -> None:
         """Check, once per task, that its tests say what they should when nothing was done.

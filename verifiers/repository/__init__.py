@@ -15,17 +15,17 @@ Code under test runs in the same process as most test runners. What that means, 
 docs/repository-tasks.md.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-from sandbox.base import SandboxUnavailable
 from sandbox.workers import Exit, Task
-from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier
-from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
+from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable
 from verifiers.repository import changes, reports
 from verifiers.repository.changes import Change, NoChange
 from verifiers.repository.judging import STATES, Judging
 from verifiers.repository.reference import RepositoryParams
+from verifiers.repository.verdicts import not_read, settled
 
 READ = Task(
     "verifiers.repository.changes", "read_in_worker", time_limit_s=20.0, output_bytes=2 * changes.MAX_CHANGE_BYTES
@@ -46,21 +46,7 @@ class Repository(Verifier[RepositoryParams]):
         self.concurrency = resources.containers.slots + 1
 
     async def score(self, items: Sequence[Item[RepositoryParams]]) -> Sequence[Verdict]:
-        verdicts: list[Verdict] = []
-        await self.score_each(items, lambda _, verdict: verdicts.append(verdict))
-        return verdicts
-
-    async def score_each(
-        self, items: Sequence[Item[RepositoryParams]], deliver: Callable[[int, Verdict], None]
-    ) -> None:
-        for position, item in enumerate(items):
-            try:
-                verdict = await self._judge(item)
-            except InvalidItem as error:
-                verdict = Verdict.invalid(error.reason, str(error))
-            except (SandboxUnavailable, Unavailable) as error:
-                verdict = Verdict.failed(error.reason, str(error), **error.detail)
-            deliver(position, verdict)
+        return [await settled(self._judge(item)) for item in items]
 
     def own_answer(self, params: RepositoryParams) -> str | None:
         patch = params.reference.patch
@@ -69,10 +55,7 @@ class Repository(Verifier[RepositoryParams]):
     async def _judge(self, item: Item[RepositoryParams]) -> Verdict:
         reference = item.params.reference
         reports.check(reference.log_format, reference.log_options)
-        try:
-            change = await self._read(item)
-        except NoChange as error:
-            return Verdict.wrong(error.reason, **({"message": str(error)} if str(error) else {}))
+        change = await self._read(item)
         return await self._judging.verdict(reference, change, explain=item.explain)
 
     async def _read(self, item: Item[RepositoryParams]) -> Change:
@@ -87,8 +70,7 @@ class Repository(Verifier[RepositoryParams]):
             return changes.read(item.response, think, workdir)
         (outcome,) = await ask_workers(self._workers, READ, [[sendable(item.response), think, workdir]])
         if outcome.exit is not Exit.OK:
-            verdict = trouble(outcome)
-            raise Unavailable(verdict.reason, str(verdict.detail.get("message", "")))
+            raise not_read(outcome)
         patch, files, paths, reason, message = outcome.value
         if reason:
             raise NoChange(reason, message)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import blake3
 
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import BadTask, Container, Containers, End, Ended, Task, TaskLimits
+from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.containers.single_flight import SingleFlight
 from sandbox.workers import Exit as WorkerExit
@@ -82,19 +82,16 @@ class Judging:
         """The verdict on a change.
 
         Raises:
-            InvalidItem, Unavailable, SandboxUnavailable: it was not judged.
+            InvalidItem, BadTask, Unavailable, SandboxUnavailable: it was not judged.
         """
-        try:
-            before = await self.base_run(reference)
-            return _verdict(reference, before, await self._run(reference, change), explain=explain)
-        except BadTask as error:
-            raise InvalidItem(error.reason, str(error)) from error
+        before = await self.base_run(reference)
+        return _verdict(reference, before, await self._run(reference, change), explain=explain)
 
     async def base_run(self, reference: RepositoryReference) -> Run:
         """The run without a change, of a task that can be judged.
 
         Raises:
-            InvalidItem: the task cannot be judged.
+            InvalidItem, BadTask: the task cannot be judged.
         """
         image = await self._containers.base(_task(reference))
         named = reference.model_dump_json(exclude={"patch", "scoring"})

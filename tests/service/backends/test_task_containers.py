@@ -7,16 +7,17 @@ from typing import Any
 
 import docker
 import pytest
+from pydantic import ValidationError
 
-from service.backends.task_containers import make
 from service.dataset_audit.audit import audit
 from service.dataset_audit.rows import Columns, read
 from service.run.core import open_core
 from service.settings import Settings
-from tests.conftest import serving
+from tests.conftest import Serve, serving
 from tests.service.backends.test_programs import samples, score
 from tests.task_images import repository_image
-from tests.verifiers.repository.judge import FILES, FIX
+from tests.verifiers.repository.judge import FILES, FIX, small_task
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 
@@ -24,16 +25,7 @@ JSON = dict[str, Any]
 @pytest.fixture(scope="module")
 def task(docker_address: str) -> JSON:
     with closing(docker.APIClient(docker_address, version="auto", timeout=300)) as client:
-        image, commit = repository_image(client, FILES)
-    return {
-        "image": image,
-        "base_commit": commit,
-        "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
-        "fail_to_pass": ["tests/test_calc.py::test_add"],
-        "pass_to_pass": ["tests/test_calc.py::test_double"],
-        "memory_mb": 512,
-        "disk_mb": 64,
-    }
+        return small_task(*repository_image(client, FILES))
 
 
 def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_path: Path) -> None:
@@ -75,10 +67,35 @@ async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, t
     assert report.own_answers == 3
 
 
-def test_a_service_without_slots_has_no_containers() -> None:
-    assert make(Settings(repository_slots=0)).slots == 0
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"repository_docker_host": "unix:///nonexistent.sock"}, "nonexistent.sock"),
+        ({"repository_slots": "0"}, "slots"),
+    ],
+)
+def test_a_service_that_can_run_no_tasks_says_so_at_the_start(serve: Serve, options: dict[str, str], why: str) -> None:
+    item = {"verifier": "repository", "reference": {"image": "x:1", "test_command": "x", "fail_to_pass": ["x"]}}
+    served = serve(**options)
+    eventually(lambda: said(served.log, "tasks cannot be run"))
+    assert why in said(served.log, "tasks cannot be run")[0]["why"]
+    (result,) = score(served, {**item, "response": FIX})
+    assert (result["status"], result["score"], result["reason"]) == ("failed", None, "containers_unavailable")
+    assert why in result["detail"]["message"]
+
+
+def said(log: Path, event: str) -> list[JSON]:
+    """The whole lines of a log whose event begins so."""
+    lines = [json.loads(line) for line in log.read_text().splitlines(keepends=True) if line.endswith("}\n")]
+    return [line for line in lines if line["event"].startswith(event)]
 
 
 def test_images_are_named_with_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWARDLINE_REPOSITORY_IMAGES", "swebench/*,example:1")
     assert Settings().repository_images == ["swebench/*", "example:1"]
+
+
+def test_images_that_are_pulled_must_be_named() -> None:
+    with pytest.raises(ValidationError, match="does not say which images"):
+        Settings(repository_pull=True)
+    assert Settings(repository_pull=True, repository_images=["*"]).repository_images == ["*"]

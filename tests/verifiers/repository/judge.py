@@ -1,18 +1,13 @@
 """The verifier `repository` over containers of a daemon, for tests that wait."""
 
-import asyncio
-import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from sandbox.containers import Containers
-from sandbox.containers.docker import DockerContainers
-from sandbox.workers import Workers
-from verifiers.base import Item, Resources, Verdict
-from verifiers.repository import Repository, create
+from tests.verifiers.container_judge import ContainerJudge
+from verifiers.base import Item, Verdict
+from verifiers.repository import create
 from verifiers.repository.reference import RepositoryParams
 
-_WAIT_S = 900
 OWNER = "repository-tests"
 
 FILES: Mapping[str, str] = {
@@ -41,39 +36,24 @@ FIX = "\n".join(
 )
 
 
-class Judge:
-    """One verifier, on an event loop of its own."""
+def small_task(image: str, commit: str) -> dict[str, Any]:
+    """The reference of the task that `FIX` solves."""
+    return {
+        "image": image,
+        "base_commit": commit,
+        "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
+        "fail_to_pass": ["tests/test_calc.py::test_add", "tests/test_calc.py::test_add_negative"],
+        "pass_to_pass": ["tests/test_calc.py::test_double"],
+        "cpu_s": 60.0,
+        "memory_mb": 512,
+        "disk_mb": 64,
+    }
 
+
+class Judge(ContainerJudge[RepositoryParams]):
     def __init__(self, address: str, image: str, commit: str, runtime: str | None = None, **options: Any) -> None:
-        self.address = address
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-        self._workers = Workers(1)
-        settings: dict[str, Any] = {"slots": 2, "runtime": runtime, "owner": OWNER, **options}
-        self.containers: Containers = DockerContainers(address, **settings)
-        self.verifier: Repository = create(Resources(self._workers, containers=self.containers))
-        self.task = {
-            "image": image,
-            "base_commit": commit,
-            "test_command": "python3 -m pytest -q -p no:cacheprovider tests/test_calc.py",
-            "fail_to_pass": ["tests/test_calc.py::test_add", "tests/test_calc.py::test_add_negative"],
-            "pass_to_pass": ["tests/test_calc.py::test_double"],
-            "cpu_s": 60.0,
-            "memory_mb": 512,
-            "disk_mb": 64,
-        }
-        self.run(self._workers.start())
-
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_WAIT_S)
-
-    def close(self) -> None:
-        self.run(self.containers.stop())
-        self.run(self._workers.stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        super().__init__(create, address, runtime, **{"owner": OWNER, **options})
+        self.task = small_task(image, commit)
 
     def item(self, response: str, *, explain: bool = False, **changes: Any) -> Item[RepositoryParams]:
         params = RepositoryParams.model_validate({"reference": {**self.task, **changes}})
@@ -81,11 +61,8 @@ class Judge:
 
     def verdict(self, response: str, *, explain: bool = False, **changes: Any) -> Verdict:
         """The verdict on a response; `changes` are other fields of the task."""
-        verdicts: Sequence[Verdict] = self.run(self.verifier.score([self.item(response, explain=explain, **changes)]))
-        return verdicts[0]
+        return self.judged(self.item(response, explain=explain, **changes))[0]
 
     def judge_row(self, row: Mapping[str, Any], response: str) -> Verdict:
         """The verdict on a response to a row of a data set."""
-        item = Item(response, RepositoryParams.model_validate({"reference": row}))
-        verdicts: Sequence[Verdict] = self.run(self.verifier.score([item]))
-        return verdicts[0]
+        return self.judged(Item(response, RepositoryParams.model_validate({"reference": row})))[0]

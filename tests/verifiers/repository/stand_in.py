@@ -37,6 +37,9 @@ class Folders(Containers):
     def pulling(self) -> int:
         return 0
 
+    async def check(self) -> None:
+        return
+
     async def base(self, task: Task) -> str:
         return task.image
 

@@ -24,13 +24,11 @@ def task_of(judge: Judge, repository: Repository) -> dict[str, Any]:
     return {"image": image, "base_commit": commit, **repository.task}
 
 
-def judged(judge: Judge, repository: Repository, responses: Sequence[Response], **changes: Any) -> list[Verdict]:
-    """The verdicts on responses, which are judged at the same time. Each is a diff in a fence."""
+def judged(judge: Judge, repository: Repository, responses: Sequence[Response], **changes: Any) -> Sequence[Verdict]:
+    """The verdicts on responses. Each is a diff in a fence."""
     task = {**task_of(judge, repository), **changes}
     texts = [f"This is my change.\n\n```diff\n{diff(repository, response.files)}```\n" for response in responses]
-    items = [judge.item(text, explain=True, **task) for text in texts]
-    verdicts: list[Verdict] = judge.run(judge.verifier.score(items))
-    return verdicts
+    return judge.judged(*(judge.item(text, explain=True, **task) for text in texts))
 
 
 def wrong_verdicts(judge: Judge, repository: Repository, responses: Sequence[Response]) -> list[str]:
