@@ -4,11 +4,12 @@
                                               │ one block at a time
     node               BlockScorer: reads its block, judges it, writes its file and its record
 
-Only the numbers of blocks and counts travel through Ray. If a node or an actor dies, Ray starts the actor elsewhere and
-gives it the block again; a block without a record is judged anew, whole. If an engine could not judge rows because it lost
-a part, its block is left, and judged by new engines in the next pass.
+Only the numbers of blocks and counts travel through Ray. If a node or an actor dies, Ray starts the actor anew, where there
+is room for it. Its blocks are left, as is a block with trouble and one whose engine lost a part: new engines judge them in
+the next pass, whole. In the last pass an engine has one block at a time. If it dies then, too, the block's rows are failed.
 """
 
+import asyncio
 import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,9 +22,9 @@ from ray.data import ActorPoolStrategy, DataContext
 from rewardline import Unavailable
 
 from service.cluster.scorer import LocalEngine
-from service.rollouts.block_run import judge_block
+from service.rollouts.block_run import failed, judge_block
 from service.rollouts.blocks import Block, plan
-from service.rollouts.columns import Columns
+from service.rollouts.columns import Columns, Json
 from service.rollouts.manifest import Manifest
 from service.rollouts.tally import Tally
 from service.settings import Settings
@@ -33,9 +34,8 @@ PASSES: Final = 3
 KNOCK_S: Final = 10.0
 _BLOCKS_AT_ONCE: Final = 2
 """An engine begins a block while the last rows of another are judged."""
-_CPUS: Final = 0.01
-"""What an engine reserves. It uses all cores of its node; but if it reserved them, it could not move to another node when
-its own is lost."""
+_TROUBLES: Final = 10
+"""So many blocks may have trouble in a pass before as many others must be finished."""
 
 
 class CannotRun(Exception):
@@ -87,17 +87,34 @@ def score(job: Job, address: str, on_progress: Callable[[Progress, Tally], None]
     on_progress(Progress(done, total), tally)
     if not left:
         return tally
+
+    def take(outcomes: Iterator[_Outcome]) -> dict[int, str]:
+        """Count the blocks that are finished. Returns the trouble of the others."""
+        nonlocal done
+        troubles = {}
+        for each in outcomes:
+            if each.tally is None:
+                troubles[each.index] = each.trouble
+            elif each.index in left:
+                done += left.pop(each.index).nbytes
+                tally.add(each.tally)
+                on_progress(Progress(done, total), tally)
+        return troubles
+
     with _cluster(address):
         for attempt in range(PASSES):
             last = attempt == PASSES - 1
-            for index, counted in _pass(job, filesystem, manifest, [*left.values()], last=last):
-                if counted is not None and index in left:
-                    done += left.pop(index).nbytes
-                    tally.add(counted)
-                    on_progress(Progress(done, total), tally)
+            troubles = take(_pass(job, filesystem, manifest, [*left.values()], last=last))
             if not left:
                 return tally
-    raise CannotRun(f"{len(left)} of {len(blocks)} blocks were not finished; the same command goes on with them")
+        deadly = [block for block in left.values() if block.index not in troubles]
+        troubles |= take(_given_up(job, filesystem, manifest, deadly))
+    if not left:
+        return tally
+    raise CannotRun(
+        f"{len(left)} of {len(blocks)} blocks were not finished, and the same command goes on with them; the first: "
+        f"{troubles[min(left)]}"
+    )
 
 
 class BlockScorer:
@@ -110,48 +127,102 @@ class BlockScorer:
         self._engine = LocalEngine(job.settings, workers=workers, run_id=job.run_id)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The counts of the block, or none if other engines must judge it."""
+        """The counts of the block, or why it is not finished."""
         judge = self._engine.judge if self._last else self._engine.judge_or_leave
         block = self._blocks[row["block"]]
         work = judge_block(self._filesystem, block, self._job.columns, judge, self._manifest)
         try:
-            return {"block": block.index, "tally": self._engine.run(work).plain()}
-        except Unavailable:
-            return {"block": block.index, "tally": None}
+            return {"block": block.index, "tally": self._engine.run(work).plain(), "trouble": "", "is_ours": False}
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told of, and other blocks go on
+            trouble, is_ours = f"{block.path}: {_reason(error)}", isinstance(error, Unavailable)
+            return {"block": block.index, "tally": None, "trouble": trouble, "is_ours": is_ours}
 
 
-def _pass(
-    job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block], *, last: bool
-) -> Iterator[tuple[int, Tally | None]]:
-    """Give these blocks to new engines. Yields each block's index, and its counts if it is finished. Trouble with one of
-    the blocks ends the pass.
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of a block: its counts if it is finished, otherwise the trouble."""
+
+    index: int
+    tally: Tally | None
+    trouble: str = ""
+
+
+def _pass(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block], *, last: bool) -> Iterator[_Outcome]:
+    """Give these blocks to new engines. A block whose engine dies has no outcome.
 
     Raises:
-        CannotRun: no engine can start, or there was trouble and nothing was finished, or it was the last pass.
+        CannotRun: no engine can start, or the trouble is not that of single blocks.
     """
-    nodes = [node["Resources"]["CPU"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-    if not nodes:
-        raise CannotRun("no node of the cluster has a CPU for an engine")
-    engines = min(len(nodes), len(blocks))
+    workers, engines = _engines(job.settings.workers)
+    at_once = 1 if last else _BLOCKS_AT_ONCE
     scored = ray.data.from_items([{"block": block.index} for block in blocks], override_num_blocks=len(blocks)).map(
         BlockScorer,
         fn_constructor_args=(job, filesystem, manifest, {block.index: block for block in blocks}),
-        fn_constructor_kwargs={"workers": job.settings.workers or int(min(nodes)), "last": last},
+        fn_constructor_kwargs={"workers": workers, "last": last},
         compute=ActorPoolStrategy(
-            size=engines,
-            max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE,
-            max_concurrent_calls_per_actor=_BLOCKS_AT_ONCE,
+            size=min(engines, len(blocks)),
+            max_tasks_in_flight_per_actor=at_once,
+            max_concurrent_calls_per_actor=at_once,
         ),
-        num_cpus=_CPUS,
+        num_cpus=workers,
+        max_task_retries=0,
     )
-    finished = 0
+    finished = troubled = 0
     try:
         for row in scored.iter_rows():
-            finished += row["tally"] is not None
-            yield row["block"], None if row["tally"] is None else Tally.of_plain(row["tally"])
+            outcome = _Outcome(row["block"], row["tally"] and Tally.of_plain(row["tally"]), row["trouble"])
+            yield outcome
+            finished += outcome.tally is not None
+            troubled += outcome.tally is None and not row["is_ours"]
+            if troubled > finished + _TROUBLES:
+                raise CannotRun(f"{troubled} blocks were not finished; one of them: {outcome.trouble}")
     except ray.exceptions.RayError as error:
         if last or not finished:
             raise CannotRun(_reason(error)) from error
+
+
+def _engines(workers: int) -> tuple[int, int]:
+    """How many workers an engine has, and how many engines the nodes have room for. An engine reserves a CPU for each of
+    its workers.
+
+    Args:
+        workers: As the settings say. 0: as many as the smallest node has CPUs.
+
+    Raises:
+        CannotRun: there is room for none.
+    """
+    sizes = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    sizes = [size for size in sizes if size]
+    if not sizes:
+        raise CannotRun("no node of the cluster has a CPU for an engine")
+    wanted = workers or min(sizes)
+    if wanted > max(sizes):
+        raise CannotRun(
+            f"no node of the cluster has {wanted} CPUs, one for each worker of an engine; set REWARDLINE_WORKERS to at "
+            f"most {max(sizes)}"
+        )
+    return wanted, sum(size // wanted for size in sizes)
+
+
+def _given_up(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]) -> Iterator[_Outcome]:
+    """Write blocks that ended every engine as rows that could not be judged. That is done in a process of its own, which
+    may die, too.
+    """
+    write = ray.remote(_write_failed).options(max_retries=0)
+    for block in blocks:
+        try:
+            yield _Outcome(block.index, Tally.of_plain(ray.get(write.remote(job, filesystem, manifest, block))))
+        except ray.exceptions.RayError as error:
+            yield _Outcome(block.index, None, f"{block.path}: what reads it dies ({_reason(error)})")
+
+
+def _write_failed(job: Job, filesystem: Any, manifest: Manifest, block: Block) -> dict[str, Any]:
+    message = f"each of {PASSES} engines died while it judged these rows; more memory or smaller blocks may help"
+
+    async def judge(items: Sequence[Json]) -> Sequence[Json]:
+        return [failed("engine_died", message)] * len(items)
+
+    return asyncio.run(judge_block(filesystem, block, job.columns, judge, manifest)).plain()
 
 
 @contextmanager
@@ -164,7 +235,7 @@ def _cluster(address: str) -> Iterator[None]:
     if address.startswith("ray://"):
         raise CannotRun(f"--ray {address}: name HOST:PORT of the cluster's head, or submit the command as a job of Ray")
     logging.getLogger("ray").setLevel(logging.ERROR)
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     options = {"include_dashboard": False} if address == "local" else {}
     try:
         if address not in ("local", "auto"):
@@ -174,6 +245,7 @@ def _cluster(address: str) -> Iterator[None]:
         raise CannotRun(f"--ray {address}: {error}") from error
     context = DataContext.get_current()
     context.enable_progress_bars = False
+    context.max_errored_blocks = -1  # a block whose engine dies does not end the pass
     try:
         yield
     finally:
@@ -196,4 +268,4 @@ def _reason(error: BaseException) -> str:
     """The innermost cause, in one line."""
     while (inner := getattr(error, "cause", None) or error.__cause__) is not None:
         error = inner
-    return str(error).strip().splitlines()[-1]
+    return (str(error).strip() or type(error).__name__).splitlines()[-1]

@@ -129,7 +129,16 @@ async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
 
 def invalid(reason: str, message: str) -> Json:
     """The result of a row that makes no item."""
-    result = Result(0, "invalid", None, None, reason, None, None, None, {"message": message}, False, 0.0)
+    return _without_score("invalid", reason, message)
+
+
+def failed(reason: str, message: str) -> Json:
+    """The result of an item that could not be judged."""
+    return _without_score("failed", reason, message)
+
+
+def _without_score(status: str, reason: str, message: str) -> Json:
+    result = Result(0, status, None, None, reason, None, None, None, {"message": message}, False, 0.0)
     return msgspec.structs.asdict(result)
 
 

@@ -26,9 +26,10 @@ def main(
     only: Annotated[
         str,
         typer.Option(
-            help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps, i two teams."
+            help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps, i two teams, "
+            "j Ray."
         ),
-    ] = "a,b,c,d,e,f,g,h,i",
+    ] = "a,b,c,d,e,f,g,h,i,j",
     effort: Annotated[
         Effort, typer.Option(help="How much: full, quick, or a glance to see that it works.")
     ] = Effort.FULL,

@@ -10,5 +10,6 @@ BENCHMARKS = {
     "g": "judge_speed",
     "h": "trainer_step",
     "i": "teams",
+    "j": "ray_speed",
 }
 """Modules with a `run`. A run of some parts imports only these."""

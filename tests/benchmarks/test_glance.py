@@ -14,8 +14,8 @@ from tests.benchmarks import servers
 from tests.benchmarks.parts import BENCHMARKS
 from tests.conftest import ROOT
 
-TRAINERS = "h"
-SERVICE = ",".join(sorted(set(BENCHMARKS) - {TRAINERS}))
+TRAINERS, RAY = "h", "j"
+SERVICE = ",".join(sorted(set(BENCHMARKS) - {TRAINERS, RAY}))
 
 
 @pytest.fixture
@@ -49,6 +49,7 @@ def apart(*arguments: str) -> None:
         *((part, here) for part in SERVICE.split(",")),
         pytest.param(SERVICE, apart, marks=pytest.mark.load),
         pytest.param(TRAINERS, apart, marks=pytest.mark.trainers),
+        pytest.param(RAY, apart, marks=pytest.mark.ray),
     ],
 )
 def test_every_part_measures_something(tmp_path: Path, parts: str, run: Callable[..., None]) -> None:

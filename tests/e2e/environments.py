@@ -163,6 +163,24 @@ def variables(**more: str) -> dict[str, str]:
     return kept | offline | {"TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": ""} | more
 
 
+def ray_variables(**more: str) -> dict[str, str]:
+    """Those of programs that use Ray, and this repository. A busy machine takes longer than Ray expects to start its
+    processes, and it does not put them behind all others.
+    """
+    ours = {
+        "PYTHONPATH": f"{ROOT}:{CLIENT}",
+        "REWARDLINE_SANDBOX": "none",
+        "RAY_AUTH_MODE": "disabled",
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+        "RAY_worker_niceness": "0",
+        "RAY_raylet_start_wait_time_s": "300",
+        "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
+        "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "300",
+        "RAY_TMPDIR": f"/tmp/rewardline-{os.getpid()}",
+    }
+    return variables(**(ours | more))
+
+
 def _run(*command: str, cwd: Path = ROOT) -> None:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,7 +1,6 @@
 """Rewardline on a real cluster of Ray, of several nodes on this machine, whose parts are killed while they work."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.environments import python_of, variables
+from tests.e2e.environments import python_of, ray_variables
 from tests.ports import free_port
 
 pytestmark = pytest.mark.ray
@@ -43,31 +42,39 @@ def rollouts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def environment() -> dict[str, str]:
-    """The engines have no boxes, and Ray does not put its processes behind all others of the machine."""
-    return variables(
-        RAY_TMPDIR=f"/tmp/rewardline-{os.getpid()}",
-        RAY_AUTH_MODE="disabled",
-        RAY_worker_niceness="0",
-        RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
-        REWARDLINE_SANDBOX="none",
-        PYTHONPATH=f"{ROOT}:{ROOT / 'client'}",
+def ran(python: Path, scenario: str, rollouts: Path, folder: Path) -> Any:
+    """What a scenario says at its end."""
+    script = [str(python), str(SCRIPTS / "offline.py"), scenario, f"{rollouts}/*.parquet", f"{folder}/out", str(ROWS)]
+    done = subprocess.run(
+        script,
+        env=ray_variables(PYTHONPATH=f"{ROOT}:{ROOT / 'client'}:{SCRIPTS / 'plugin'}"),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("scenario", ["node", "engines", "command"])
 def test_whatever_dies_every_row_is_judged_once_and_rightly(
     python: Path, rollouts: Path, tmp_path: Path, scenario: str
 ) -> None:
-    script = [str(python), str(SCRIPTS / "offline.py"), scenario, f"{rollouts}/*.parquet", f"{tmp_path}/out", str(ROWS)]
-    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    outcome: Any = json.loads(done.stdout.splitlines()[-1])
-    assert outcome["codes"] == [0], done.stderr[-3000:]
+    outcome = ran(python, scenario, rollouts, tmp_path)
+    assert outcome["codes"] == [0]
     assert 0 < outcome["finished_before"] < FILES, "it died in the middle"
-    assert [outcome[name] for name in ("lost", "twice", "wrong", "rows")] == [[], [], [], ROWS]
+    assert [outcome[name] for name in ("lost", "twice", "unjudged", "wrong", "rows")] == [[], [], [], [], ROWS]
     assert outcome.get("changed", []) == [], "what was finished is not judged again"
     assert outcome.get("killed", 1) >= 1
+
+
+def test_a_row_that_kills_its_engines_costs_its_block_alone(python: Path, rollouts: Path, tmp_path: Path) -> None:
+    """The verifier `deadly` (ray/plugin) kills the engine that judges row 1234."""
+    outcome = ran(python, "deadly", rollouts, tmp_path)
+    assert outcome["codes"] == [3], "some rows failed"
+    assert outcome["unjudged"] == outcome["to score again"] == [*range(1200, 1300)]
+    assert [outcome[name] for name in ("lost", "twice", "wrong", "rows")] == [[], [], [], ROWS]
 
 
 def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, tmp_path: Path) -> None:
@@ -78,7 +85,7 @@ def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, 
         "nonsense": "write local, auto or HOST:PORT",
     }.items():
         done = subprocess.run(
-            [*command, "--ray", address], env=environment(), capture_output=True, text=True, check=False
+            [*command, "--ray", address], env=ray_variables(), capture_output=True, text=True, check=False
         )
         assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr[-3000:]
         assert message in done.stderr
@@ -86,6 +93,6 @@ def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, 
 
 def test_a_data_set_of_ray_is_judged_in_batches(python: Path, rollouts: Path, tmp_path: Path) -> None:
     script = [python, SCRIPTS / "data_set.py", rollouts]
-    done = subprocess.run(script, env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(script, env=ray_variables(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {"rows": ROWS, "wrong": 0}

@@ -11,18 +11,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.environments import python_of, variables
+from tests.e2e.environments import python_of, ray_variables, variables
 from tests.ports import free_port
 
 pytestmark = pytest.mark.ray
 SCRIPTS = Path(__file__).parent / "ray_online"
 VERDICTS = [["ok", 1.0], ["ok", 0.0], ["ok", 0.0]] * 2
-PATIENT = {
-    "RAY_raylet_start_wait_time_s": "300",
-    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
-    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "300",
-}
-"""A busy machine takes longer than Ray expects to start its processes."""
 NONE_AMISS = {"lost": 0, "twice": 0, "unjudged": 0, "wrong": 0}
 
 
@@ -30,12 +24,7 @@ def ran(python: Path, script: str, *arguments: object, **more: str) -> Any:
     """The JSON of a script's last line. The script sees this repository's service and client."""
     done = subprocess.run(
         [python, SCRIPTS / script, *map(str, arguments)],
-        env=variables(
-            PYTHONPATH=f"{ROOT / 'client'}:{ROOT}:{SCRIPTS.parent / 'verl'}",
-            RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
-            **PATIENT,
-            **more,
-        ),
+        env=ray_variables(PYTHONPATH=f"{ROOT / 'client'}:{ROOT}:{SCRIPTS.parent / 'verl'}", **more),
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import ray
 from ray.cluster_utils import Cluster
 
 PATIENCE_S = 300.0
@@ -46,6 +47,9 @@ def lose_engines(cluster: Cluster, nodes: list[Any], source: str, folder: Path) 
     with command(cluster, source, folder) as run:
         with frozen(folder, 1) as stopped:
             at = finished(folder)
+            ray.init(cluster.address, log_to_driver=False)
+            eventually(lambda: not ray.available_resources().get("CPU"), "engines leave CPUs to others")
+            ray.shutdown()
             for pid in stopped:
                 os.kill(pid, signal.SIGKILL)
         return {"codes": [run.wait()], "finished_before": at, "killed": len(stopped)}
@@ -67,15 +71,21 @@ def lose_the_command(cluster: Cluster, nodes: list[Any], source: str, folder: Pa
     }
 
 
+def meet_a_deadly_row(cluster: Cluster, nodes: list[Any], source: str, folder: Path) -> Any:
+    with command(cluster, source, folder, verifier="deadly") as run:
+        return {"codes": [run.wait()]}
+
+
 SCENARIOS: dict[str, Callable[[Cluster, list[Any], str, Path], Any]] = {
     "node": lose_a_node,
     "engines": lose_engines,
     "command": lose_the_command,
+    "deadly": meet_a_deadly_row,
 }
 
 
-def command(cluster: Cluster, source: str, folder: Path) -> subprocess.Popen[bytes]:
-    arguments = ["score", source, "-o", str(folder), "--verifier", "math", "--ray", cluster.address]
+def command(cluster: Cluster, source: str, folder: Path, verifier: str = "math") -> subprocess.Popen[bytes]:
+    arguments = ["score", source, "-o", str(folder), "--verifier", verifier, "--ray", cluster.address]
     return subprocess.Popen([sys.executable, "-m", "service", *arguments], stdout=sys.stderr)
 
 
@@ -116,17 +126,24 @@ def engines() -> list[int]:
 
 
 def ledger(folder: Path, rows: int) -> Any:
-    """The rows that are lost, are there twice, or have another verdict than the right one."""
+    """The rows that are lost, are there twice, were not judged because engines died, or have another verdict than the
+    right one.
+    """
     seen: Counter[int] = Counter()
-    wrong = []
+    unjudged, wrong = [], []
     for path in sorted(folder.glob("part-*.parquet")):
         for row in pq.read_table(path).to_pylist():
             seen[row["row"]] += 1
-            if (row["verdict_status"], row["verdict_score"]) != ("ok", float(row["right"])):
+            verdict = (row["verdict_status"], row["verdict_score"])
+            if (*verdict, row["verdict_reason"]) == ("failed", None, "engine_died"):
+                unjudged.append(row["row"])
+            elif verdict != ("ok", float(row["right"])):
                 wrong.append(row)
     return {
         "lost": [row for row in range(rows) if row not in seen],
         "twice": [row for row, count in seen.items() if count > 1],
+        "unjudged": unjudged,
+        "to score again": [row for path in folder.glob("_failed/*") for row in pq.read_table(path)["row"].to_pylist()],
         "wrong": wrong[:3],
         "rows": seen.total(),
         "unfinished": [path.name for path in folder.rglob(".unfinished-*")],

@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -212,6 +212,16 @@ def test_what_hunyuan_thinks_is_no_call() -> None:
     assert ask(f"<think:opensource>>>>now\n{{}}</think:opensource>\n{call}", PARIS).score == 1.0
     assert ask(f"<think:opensource>{call}</think:opensource>\nIt rains.", PARIS).reason == "no_call"
     assert ask(f"<think:opensource>{call}", PARIS).reason == "truncated"
+
+
+@pytest.mark.parametrize("tag", ["<think>", "</think>", "a </think> b <think>", "[THINK]", "◁think▷"])
+def test_a_tag_in_an_argument_is_no_thinking(tag: str) -> None:
+    call = json.dumps({"name": "write", "arguments": {"text": tag, tag: [tag]}}, ensure_ascii=False)
+    python = f"write(text={tag!r}, other={{'a': {tag!r}}})"
+    for text in (f"[{call}]", f"<tool_call>\n{call}\n</tool_call>", f"```json\n{call}\n```", python):
+        assert ask(text, text).score == ask(f"<think>It is {text}</think>\n{text}", text).score == 1.0
+        assert ask(text, text.replace(tag, "other")).reason == "wrong_arguments"
+        assert ask(f"<think>{text}", text).reason == "truncated"
 
 
 @table("name", PARIS_FORMS)
@@ -676,6 +686,7 @@ def shuffled(value: Any, chance: random.Random) -> Any:
     return [shuffled(inner, chance) for inner in value] if isinstance(value, list) else value
 
 
+@example(calls=[{"name": "_", "arguments": {"_": {"<THINK>": None}}}], chance=random.Random(0))
 @given(calls=CALLS, chance=st.randoms(use_true_random=False))
 def test_calls_equal_themselves_in_any_order(calls: list[dict[str, Any]], chance: random.Random) -> None:
     other = shuffled(calls, chance)

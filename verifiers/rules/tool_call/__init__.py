@@ -32,7 +32,7 @@ from pydantic import Field, model_validator
 
 from sandbox.workers import Exit, Workers
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier, clip
-from verifiers.commitment import Think, final_segment
+from verifiers.commitment import Think
 from verifiers.rules import bounded
 from verifiers.rules.schemas import parts
 from verifiers.rules.tool_call import expected, forms, said, tools
@@ -159,7 +159,7 @@ def _is_quick(item: Item[ToolCallParams]) -> bool:
     elif len(item.response) > _INLINE_CHARS:
         return False
     else:
-        segment = final_segment(item.response, item.params.think)
+        segment = said.spoken(item.response, item.params.think)
         text = item.response[segment.start : segment.end]
     return _is_short(text) and (item.params.tools is None or parts(text) <= item.params.quick_parts)
 

@@ -4,16 +4,22 @@ A call may be typed, as an API gives it, or text in any of the forms of `forms`.
 text is one call: some servers leave calls in the text after they have read them.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from verifiers.commitment import Think, final_segment
+from verifiers.commitment.segment import Segment, thinking
 from verifiers.conversation import Conversation, Step, Turn
 from verifiers.rules.documents import Unreadable, check_depth
 from verifiers.rules.tool_call import forms, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, arguments_of
+
+_QUOTED: Final = re.compile(r"""(?<=[\[{(=:,])\s*+(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')(?=\s*+[\]}):,])""")
+"""A string of JSON or Python, between the signs that stand before and after one."""
+_NO_TAGS: Final = str.maketrans(dict.fromkeys("<[◁", "·"))
 
 
 @dataclass
@@ -67,7 +73,7 @@ def read(
 def _calls(step: Step, think: Think, said: Said, may_be_prefilled: bool) -> list[Call]:
     typed = [_typed(call.name, call.arguments) for call in step.calls]
     response = forms.plain_tokens(step.whole_text)
-    segment = final_segment(response, think)
+    segment = spoken(response, think)
     said.reason = None if segment.reason == "found" or typed else segment.reason
     if segment.reason != "found":
         return typed
@@ -75,6 +81,13 @@ def _calls(step: Step, think: Think, said: Said, may_be_prefilled: bool) -> list
     said.texts.append("" if turns.is_blank(text) else text)
     written = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(text)
     return typed + _beside(typed, written)
+
+
+def spoken(response: str, think: Think) -> Segment:
+    """The final segment. A tag in a quoted argument or key, as of a call that writes a file, is no tag of the response."""
+    if think == "none" or not thinking(response):
+        return final_segment(response, think)
+    return final_segment(_QUOTED.sub(lambda quoted: quoted[0].translate(_NO_TAGS), response), think)
 
 
 def _typed(name: str, arguments: Any) -> Call:
