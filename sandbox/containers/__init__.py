@@ -12,6 +12,7 @@ nothing of patches and tests.
 """
 
 from sandbox.containers.base import (
+    NO_SPACE,
     STARVED,
     BadTask,
     Container,
@@ -27,6 +28,7 @@ from sandbox.containers.base import (
 )
 
 __all__ = [
+    "NO_SPACE",
     "STARVED",
     "BadTask",
     "Container",

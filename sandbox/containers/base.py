@@ -23,6 +23,8 @@ GIVEN: Final = f"{EXCHANGE}/given"
 MADE: Final = f"{EXCHANGE}/made"
 """Path of a folder where the processes of the container can write."""
 
+NO_SPACE: Final = "no_space"
+"""The reason of a task for which the disk has no room, through no fault of its own."""
 STARVED: Final = "starved"
 """The reason of a command that is given up because its machine is too busy to run it."""
 

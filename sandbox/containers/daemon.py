@@ -153,7 +153,9 @@ class TaskDaemon(Daemon):
                 decode=True,
             )
             try:
-                return next(iter(events), None) is not None
+                return any(
+                    found["Actor"]["Attributes"]["name"] == name for found in events
+                )  # the filter takes prefixes
             finally:
                 events.close()
 

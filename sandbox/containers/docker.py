@@ -31,6 +31,7 @@ from sandbox.containers.base import (
     EXCHANGE,
     GIVEN,
     MADE,
+    NO_SPACE,
     STARVED,
     BadTask,
     Container,
@@ -73,7 +74,7 @@ _END_PATIENCE_S: Final = 5
 """For the daemon's reports of the end of a container. On a busy machine they came up to 0.8 s after that of its command."""
 _MB: Final = 1 << 20
 _FULL_MB: Final = 16
-"""With less on the daemon's disk, a command may have failed for want of room."""
+"""With less on the daemon's disk, a command may have failed for want of room. Tasks within their limits leave as much."""
 _MAX_SAID_CHARS: Final = 200
 
 
@@ -264,11 +265,11 @@ class DockerContainers(Containers):
         """
         if self._disk is not None:
             free_mb = _free_mb(self._disk)
-            if free_mb - self._promised_mb < disk_mb:
+            if free_mb - self._promised_mb < disk_mb + _FULL_MB:
                 raise SandboxUnavailable(
                     f"the disk of the Docker daemon has {free_mb} MB left, of which other tasks may use "
-                    f"{self._promised_mb} MB; the task may write {disk_mb} MB",
-                    "no_space",
+                    f"{self._promised_mb} MB; the task may write {disk_mb} MB, and {_FULL_MB} MB stay free",
+                    NO_SPACE,
                 )
         self._promised_mb += disk_mb
         try:
@@ -359,7 +360,7 @@ class DockerContainer(Container):
         if usage is None or usage.disk_bytes <= limits.disk_mb * _MB:
             raise SandboxUnavailable(
                 f"the disk of the Docker daemon is full; what the command in {self.name} could not write is not its fault",
-                "no_space",
+                NO_SPACE,
             )
         return replace(ended, end=End.DISK_LIMIT, exit_code=None)
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 import blake3
 
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import STARVED, Container, Containers, End, Ended, Task, TaskLimits
+from sandbox.containers import NO_SPACE, STARVED, Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN
 from sandbox.containers.single_flight import SingleFlight
 from verifiers.base import InvalidItem, Status, Verdict
@@ -172,7 +172,7 @@ class Judging:
             try:
                 return await self._run_in(container, task, response)
             except SandboxUnavailable as error:
-                if response is None or error.reason in ("preparation_failed", STARVED):
+                if response is None or error.reason in ("preparation_failed", NO_SPACE, STARVED):
                     raise
                 raise _Lost(str(error)) from error
 

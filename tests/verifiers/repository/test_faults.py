@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -56,8 +56,7 @@ def in_mid_task(judge: Judge, before: str) -> Iterator["Future[Verdict]"]:
 
 
 @pytest.mark.parametrize("end", [DockerDaemon.stop, DockerDaemon.kill])
-def test_a_daemon_that_ends_in_mid_task_is_no_verdict(end: object, tmp_path: Path) -> None:
-    assert callable(end)
+def test_a_daemon_that_ends_in_mid_task_is_no_verdict(end: Callable[[DockerDaemon], None], tmp_path: Path) -> None:
     with judging(tmp_path / "data", tmp_path) as (daemon, judge):
         with in_mid_task(judge, "import time; time.sleep(3600)") as verdict:
             end(daemon)
@@ -71,8 +70,11 @@ def test_a_full_disk_is_no_verdict(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", disk], check=True)
     try:
         with judging(disk / "data", tmp_path) as (_, judge):
-            wait = "import os, time\nwhile os.statvfs('/').f_bavail > 0: time.sleep(0.01)"
-            with in_mid_task(judge, wait) as verdict:
+            write = (
+                "import os, time\nwhile os.statvfs('/').f_bavail > 0: time.sleep(0.01)\n"
+                "open('result', 'wb').write(bytes(1 << 20))"
+            )
+            with in_mid_task(judge, write) as verdict:
                 fill(disk / "filler")
                 assert (verdict.result().status, verdict.result().reason) == (Status.FAILED, "no_space")
             later = judge.verdict(FIX)
