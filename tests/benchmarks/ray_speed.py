@@ -31,7 +31,7 @@ async def run(effort: Effort) -> list[Report]:
         folder = Path(name)
         reports = _one_node(folder, samples, effort.of(1_000_000, 100_000, 400))
         if len(servers.cores()) > 1:
-            reports.append(_two_nodes(folder, samples, effort.of(200_000, 50_000, 400)))
+            reports.append(_two_nodes(folder, samples, effort.of(600_000, 100_000, 400)))
         reports.append(_online(folder, samples, effort.of(50_000, 5_000, 1)))
     return reports
 
