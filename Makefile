@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv takes a twentieth of pip's time. If uv does not find the index, pip installs: uv does not read pip's configuration.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image docs release help clean
+.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools registry reliability box-image docs release help clean
 
 # Python keeps compiled modules, even if the environment forbids it (PYTHONDONTWRITEBYTECODE).
 serve: export PYTHONDONTWRITEBYTECODE :=
@@ -21,7 +21,7 @@ test: $(VENV)/test.stamp redis docker browser compilers kubernetes ## The quick 
 
 # All tests, or one part of them: `make test-all ONLY=chaos`. tests/lanes.py names the parts.
 ONLY ?= all
-test-all: $(VENV)/test.stamp redis docker browser compilers prometheus kubernetes chaos-tools ## Everything, or one part: ONLY=chaos (tests/lanes.py)
+test-all: $(VENV)/test.stamp redis docker browser compilers prometheus kubernetes chaos-tools registry ## Everything, or one part: ONLY=chaos (tests/lanes.py)
 	$(CHECK)
 	@$(BIN)/python -m tests.run $(ONLY)
 
@@ -121,6 +121,10 @@ prometheus: ## Install Prometheus
 # A proxy in front of replicas, and a wall clock that tests can set.
 chaos-tools: ## Install HAProxy and faketime
 	@command -v haproxy >/dev/null && command -v faketime >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends haproxy faketime; }
+
+# A registry, which the tests push images to and pull them from.
+registry: ## Install a registry of Docker images
+	@command -v docker-registry >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends docker-registry; }
 
 # Puts kubectl and helm below .build. They render the manifests and the chart.
 kubernetes: $(VENV)/test.stamp ## Fetch kubectl and helm

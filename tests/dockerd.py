@@ -98,6 +98,11 @@ class DockerDaemon:
             time.sleep(0.1)
         return True
 
+    def beside(self, *command: str) -> list[str]:
+        """A command that runs where the daemon finds it at 127.0.0.1."""
+        assert self._process is not None
+        return ["nsenter", f"--net=/proc/{self._process.pid}/ns/net", *command]
+
     @contextmanager
     def stopped_for_a_while(self) -> Iterator[None]:
         """Stop the process for a while: it accepts connections and does nothing."""

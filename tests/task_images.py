@@ -52,7 +52,7 @@ def ensure_toolchains_image(client: docker.APIClient) -> str:
                 for needed in (path, *_libraries([path])):
                     place = f"{os.path.realpath(os.path.dirname(needed))}/{os.path.basename(needed)}"
                     tree.add(os.path.realpath(needed), place.lstrip("/"), recursive=False, filter=_as_root)
-        _commit_upon(client, TOOLCHAINS_IMAGE, layer.getvalue(), name)
+        commit_upon(client, TOOLCHAINS_IMAGE, layer.getvalue(), name)
     return name
 
 
@@ -118,17 +118,17 @@ def repository_image(
             layer = io.BytesIO()
             with tarfile.open(fileobj=layer, mode="w") as tree:
                 tree.add(folder, workdir.lstrip("/"), filter=_as_root)
-            _commit_upon(client, base, layer.getvalue(), name)
+            commit_upon(client, base, layer.getvalue(), name)
     return name, commit
 
 
-def _commit_upon(client: docker.APIClient, base: str, layer: bytes, name: str) -> None:
-    """Make an image of another one and a tar."""
-    repository, _, tag = name.partition(":")
+def commit_upon(client: docker.APIClient, base: str, layer: bytes, name: str) -> None:
+    """Make an image, whose name has a tag, of another one and a tar."""
+    repository, _, tag = name.rpartition(":")
     made = client.create_container(base, ["true"], network_disabled=True)["Id"]
     try:
         client.put_archive(made, "/", layer)
-        client.commit(made, repository=repository, tag=tag or "latest")
+        client.commit(made, repository=repository, tag=tag)
     finally:
         client.remove_container(made, v=True)
 

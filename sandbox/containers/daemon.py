@@ -187,6 +187,7 @@ class SlowDaemon(TaskDaemon):
 
         Raises:
             BadTask: the registry does not know it.
+            SandboxUnavailable: it could not be pulled, for example because there is no such registry.
         """
 
         def pull(client: docker.APIClient) -> None:
@@ -194,12 +195,16 @@ class SlowDaemon(TaskDaemon):
             try:
                 for event in client.pull(_with_tag(image), stream=True, decode=True):
                     _check(image, event)
-                    layer, current = event.get("id", ""), event.get("progressDetail", {}).get("current", 0)
-                    if event.get("status") == "Downloading" and current > seen.get(layer, 0):
-                        on_bytes(current - seen.get(layer, 0))
-                        seen[layer] = current
+                    layer, came = event.get("id", ""), _bytes_that_came(event)
+                    if came > seen.get(layer, 0):
+                        on_bytes(came - seen.get(layer, 0))
+                        seen[layer] = came
             except NotFound as error:
                 raise BadTask("no_image", f"no registry has the image {image!r}") from error
+            except APIError as error:
+                raise SandboxUnavailable(
+                    f"the image {image!r} could not be pulled: {error.explanation}", "pull_failed"
+                ) from error
 
         await self._ask(pull)
 
@@ -255,6 +260,12 @@ class SlowDaemon(TaskDaemon):
 def _with_tag(image: str) -> str:
     """A name with its tag or digest: without one, the daemon would pull every tag."""
     return image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
+
+
+def _bytes_that_came(event: Mapping[str, Any]) -> int:
+    """How much of a layer has come. The daemon reports not every piece, but a layer that it unpacks has come whole."""
+    counted = {"Downloading": "current", "Extracting": "total"}.get(event.get("status", ""))
+    return int(event.get("progressDetail", {}).get(counted, 0))
 
 
 def _check(image: str, event: Mapping[str, Any]) -> None:
