@@ -2,7 +2,7 @@
 
 A block of a Parquet file is some row groups; a block of JSON lines is the lines that begin within a range of bytes. So
 any process can read any block without reading what is before it. Files are wherever pyarrow finds them: below a local
-path, or a URI such as `s3://bucket/rollouts/*.parquet`.
+path, or a URI such as `s3://bucket/rollouts/*.parquet`. In a URI `?` begins options of the file system.
 """
 
 import io
@@ -75,7 +75,8 @@ def plan(source: str, columns: Columns) -> tuple[Any, list[Block]]:
     """The file system of the input, and its blocks.
 
     Args:
-        source: A file, a folder with all below it, or a pattern with `*`, `?` and `[...]` within parts of the path.
+        source: A file, a folder with all below it, or a pattern with `*`, `[...]` and, but in a URI, `?` within parts of
+            the path.
         columns: Which fields a row must have.
 
     Raises:
@@ -92,10 +93,11 @@ def plan(source: str, columns: Columns) -> tuple[Any, list[Block]]:
 
 def _files(source: str) -> tuple[Any, list[Any]]:
     """The input files in the order of their paths."""
-    parts = source.split("/")
+    path, mark, options = source.partition("?") if "://" in source else (source, "", "")
+    parts = path.split("/")
     fixed = next((at for at, part in enumerate(parts) if _WILD & {*part}), len(parts))
     pattern = parts[fixed:]
-    filesystem, base = located("/".join(parts[:fixed]) or ("/" if source.startswith("/") else "."))
+    filesystem, base = located(("/".join(parts[:fixed]) or ("/" if source.startswith("/") else ".")) + mark + options)
     try:
         info = filesystem.get_file_info(base)
         found = [info]

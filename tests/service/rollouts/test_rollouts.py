@@ -67,6 +67,17 @@ def lines(folder: Path, pattern: str = "part-*.jsonl") -> Iterator[Any]:
         yield from map(json.loads, path.read_text().splitlines())
 
 
+def test_a_uri_has_options_of_its_file_system_behind_a_question_mark(tmp_path: Path) -> None:
+    """Such as the address of a store: `s3://bucket/rollouts/*.jsonl?endpoint_override=store:9000`."""
+    (tmp_path / "a.jsonl").write_text('{"response": "1", "reference": "1"}\n')
+    (tmp_path / "ab.jsonl").write_text('{"response": "1", "reference": "1"}\n')
+    assert [block.path for block in plan(f"file://{tmp_path}/a*.jsonl?option=1", COLUMNS)[1]] == [
+        f"{tmp_path}/a.jsonl",
+        f"{tmp_path}/ab.jsonl",
+    ]
+    assert [block.path for block in plan(f"{tmp_path}/a?.jsonl", COLUMNS)[1]] == [f"{tmp_path}/ab.jsonl"]
+
+
 def test_blocks_of_lines_hold_every_line_once_wherever_they_are_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
