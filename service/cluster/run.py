@@ -1,8 +1,8 @@
-"""Scores files on a cluster of Ray: each node has an engine, and each engine takes one block of the files after another.
+"""Scores files on a cluster of Ray: each node has engines, and each engine takes one block of the files after another.
 
     driver (here)      plans blocks ──► Ray Data: a queue of blocks ──► counts ──► progress, summary
                                               │ one block at a time
-    node               BlockScorer: reads its block, judges it, writes its file and its record
+    engine             BlockScorer: reads its block, judges it, writes its file and its record
 
 Only the numbers of blocks and counts travel through Ray. If a node or an actor dies, Ray starts the actor anew, where there
 is room for it. Its blocks are left, as is a block with trouble and one whose engine lost a part: new engines judge them in
@@ -12,6 +12,7 @@ the next pass, whole. In the last pass an engine has one block at a time. If it 
 import asyncio
 import logging
 import socket
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ from typing import Any, Final
 
 import ray
 from ray.data import ActorPoolStrategy, DataContext
+from ray.util.annotations import RayDeprecationWarning
 from rewardline import Unavailable
 
 from service.cluster.scorer import LocalEngine
+from service.cluster.sizing import NoRoom, engines
 from service.rollouts.block_run import failed, judge_block
 from service.rollouts.blocks import Block, plan
 from service.rollouts.columns import Columns, Json
@@ -118,13 +121,15 @@ def score(job: Job, address: str, on_progress: Callable[[Progress, Tally], None]
 
 
 class BlockScorer:
-    """The engine of a node. Ray Data calls it with the index of a block."""
+    """An engine. Ray Data calls it with the index of a block."""
 
     def __init__(
         self, job: Job, filesystem: Any, manifest: Manifest, blocks: Mapping[int, Block], *, workers: int, last: bool
     ) -> None:
         self._job, self._filesystem, self._manifest, self._blocks, self._last = job, filesystem, manifest, blocks, last
-        self._engine = LocalEngine(job.settings, workers=workers, run_id=job.run_id)
+        slots = job.settings.box_slots or (0 if job.settings.box_hosts else workers)
+        chosen = job.settings.model_copy(update={"box_slots": slots})
+        self._engine = LocalEngine(chosen, workers=workers, run_id=job.run_id)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """The counts of the block, or why it is not finished."""
@@ -153,20 +158,27 @@ def _pass(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]
     Raises:
         CannotRun: no engine can start, or the trouble is not that of single blocks.
     """
-    workers, engines = _engines(job.settings.workers)
+    cpus = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    try:
+        workers, count = engines(cpus, len(blocks), job.settings.workers)
+    except NoRoom as error:
+        raise CannotRun(str(error)) from error
     at_once = 1 if last else _BLOCKS_AT_ONCE
-    scored = ray.data.from_items([{"block": block.index} for block in blocks], override_num_blocks=len(blocks)).map(
-        BlockScorer,
-        fn_constructor_args=(job, filesystem, manifest, {block.index: block for block in blocks}),
-        fn_constructor_kwargs={"workers": workers, "last": last},
-        compute=ActorPoolStrategy(
-            size=min(engines, len(blocks)),
-            max_tasks_in_flight_per_actor=at_once,
-            max_concurrent_calls_per_actor=at_once,
-        ),
-        num_cpus=workers,
-        max_task_retries=0,
-    )
+    indices = ray.data.from_items([{"block": block.index} for block in blocks], override_num_blocks=len(blocks))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RayDeprecationWarning)  # no named parameter is max_task_retries
+        scored = indices.map(
+            BlockScorer,
+            fn_constructor_args=(job, filesystem, manifest, {block.index: block for block in blocks}),
+            fn_constructor_kwargs={"workers": workers, "last": last},
+            compute=ActorPoolStrategy(
+                size=count,
+                max_tasks_in_flight_per_actor=at_once,
+                max_concurrent_calls_per_actor=at_once,
+            ),
+            num_cpus=workers,
+            max_task_retries=0,
+        )
     finished = troubled = 0
     try:
         for row in scored.iter_rows():
@@ -179,29 +191,6 @@ def _pass(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]
     except ray.exceptions.RayError as error:
         if last or not finished:
             raise CannotRun(_reason(error)) from error
-
-
-def _engines(workers: int) -> tuple[int, int]:
-    """How many workers an engine has, and how many engines the nodes have room for. An engine reserves a CPU for each of
-    its workers.
-
-    Args:
-        workers: As the settings say. 0: as many as the smallest node has CPUs.
-
-    Raises:
-        CannotRun: there is room for none.
-    """
-    sizes = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
-    sizes = [size for size in sizes if size]
-    if not sizes:
-        raise CannotRun("no node of the cluster has a CPU for an engine")
-    wanted = workers or min(sizes)
-    if wanted > max(sizes):
-        raise CannotRun(
-            f"no node of the cluster has {wanted} CPUs, one for each worker of an engine; set REWARDLINE_WORKERS to at "
-            f"most {max(sizes)}"
-        )
-    return wanted, sum(size // wanted for size in sizes)
 
 
 def _given_up(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]) -> Iterator[_Outcome]:

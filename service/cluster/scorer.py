@@ -9,14 +9,13 @@ from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-import msgspec
 import pyarrow as pa
 import uvloop
 from rewardline import Unavailable
 
 from service.cluster.engine_actor import EngineActor
-from service.rollouts.block_run import judge_fields, table_with_verdicts
-from service.rollouts.columns import Columns, Json, without_nulls
+from service.rollouts.block_run import fields_of, judge_fields, table_with_verdicts
+from service.rollouts.columns import Columns, Json
 from service.settings import Settings
 
 BATCH_DEADLINE_S: Final = 3600.0
@@ -134,8 +133,7 @@ class Scorer:
             BadInput: the batch has no column of responses.
         """
         self._columns.need_response(batch.column_names, "the batch")
-        rows = [without_nulls(msgspec.to_builtins(row, enc_hook=str)) for row in batch.to_pylist()]
-        return table_with_verdicts(batch, self._judged(rows))
+        return table_with_verdicts(batch, self._judged(fields_of(batch, self._columns)))
 
     def _open(self) -> LocalEngine:
         return LocalEngine(workers=self._workers, explain=self._explain, run_id=self._run_id)

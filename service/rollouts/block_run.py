@@ -57,7 +57,7 @@ async def judge_block(filesystem: Any, block: Block, columns: Columns, judge: Ju
     if known := manifest.is_finished(block):
         return known
     tally = Tally()
-    source: _Rows[Any] = _Tables(filesystem, block) if block.is_parquet else _Lines(filesystem, block)
+    source: _Rows[Any] = _Tables(filesystem, block, columns) if block.is_parquet else _Lines(filesystem, block)
     with ExitStack() as files:
         target = _Target(source, files, manifest, block)
         async with aclosing(_judged(source, columns, judge)) as judged:
@@ -127,6 +127,22 @@ async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
     return [*await _all_judged(items[:half], judge), *await _all_judged(items[half:], judge)]
 
 
+def fields_of(table: pa.Table, columns: Columns) -> list[Json]:
+    """The fields of each row that count, without nulls. Others, such as lists of tokens, are not read."""
+    used = columns.used()
+    table = table.select([at for at, name in enumerate(table.column_names) if name in used])
+    rows = table.to_pylist()
+    if not all(map(_is_plain, table.schema.types)):
+        rows = [msgspec.to_builtins(row, enc_hook=str) for row in rows]
+    return [without_nulls(row) for row in rows]
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether Python's value is what JSON has."""
+    of_kind = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean, pa.types.is_integer)
+    return any(is_kind(kind) for is_kind in of_kind) or pa.types.is_floating(kind)
+
+
 def invalid(reason: str, message: str) -> Json:
     """The result of a row that makes no item."""
     return _without_score("invalid", reason, message)
@@ -145,7 +161,7 @@ def _without_score(status: str, reason: str, message: str) -> Json:
 def verdict_columns(results: Sequence[Json]) -> dict[str, pa.Array]:
     """The results as columns beside those of the rows."""
     return {
-        PREFIX + name: pa.array((_cell(name, result.get(name)) for result in results), kind)
+        PREFIX + name: pa.array([_cell(name, result.get(name)) for result in results], kind)
         for name, kind in _TYPES.items()
     }
 
@@ -207,12 +223,13 @@ class _Tables:
 
     filesystem: Any
     block: Block
+    columns: Columns
 
     def segments(self) -> Iterator[pa.Table]:
         return tables_of(self.filesystem, self.block, SEGMENT_ROWS)
 
     def fields(self, rows: pa.Table) -> list[Json | None]:
-        return [without_nulls(msgspec.to_builtins(row, enc_hook=str)) for row in rows.to_pylist()]
+        return [*fields_of(rows, self.columns)]
 
     def with_verdicts(self, rows: pa.Table, results: Sequence[Json]) -> pa.Table:
         return table_with_verdicts(rows, results)

@@ -20,6 +20,9 @@ _KEPT = (
     *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),
 )
 
+_WHOLE = "response_messages"
+"""In an audit log: the whole response, if it was not cut."""
+
 Json = dict[str, Any]
 
 
@@ -48,13 +51,18 @@ class Columns:
             wanted = self.response or f"one of {list(RESPONSES)}"
             raise BadInput(f"{place} has no field {wanted}; it has {sorted(there)[:20]}")
 
+    def used(self) -> frozenset[str]:
+        """The names of all fields that an item or a label may be made of."""
+        chosen = [name for name in (self.response, self.reference, self.label) if name is not None]
+        return frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
+
     def item_of(self, fields: Mapping[str, Any]) -> Json | None:
         """The item of a row. None: the row has no response."""
         response = _pick(fields, self.response, RESPONSES)
         if response is None:
             return None
         item = {name: fields[name] for name in _KEPT if fields.get(name) is not None}
-        whole = fields.get("response_messages")  # from an audit log: the whole response, if it was not cut
+        whole = fields.get(_WHOLE)
         item["response"] = whole if isinstance(whole, list) else _response(fields[response])
         reference = _pick(fields, self.reference, REFERENCES)
         if reference is not None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from rewardline import InvalidRequest, Unavailable
 
 from service.rollouts import blocks, manifest
-from service.rollouts.block_run import judge_block
+from service.rollouts.block_run import fields_of, judge_block
 from service.rollouts.blocks import plan
 from service.rollouts.columns import BadInput, Columns, Json
 from service.rollouts.manifest import Manifest
@@ -138,6 +139,22 @@ def test_rows_of_parquet_keep_their_columns_and_types(tmp_path: Path, monkeypatc
     failed = pa.concat_tables([pq.read_table(part) for part in sorted((tmp_path / "out" / "_failed").glob("*"))])
     assert failed["n"].to_pylist() == [n for n in range(600) if n % 3 == 2]
     assert (tally.lines, tally.with_status("failed")) == (600, 200)
+
+
+def test_only_fields_that_count_are_read_of_a_table() -> None:
+    table = pa.table(
+        {
+            "response": ["1", None],
+            "gold": [1.5, 2.5],
+            "tokens": [[1, 2], [3]],
+            "metadata": [{"at": date(2026, 1, 2), "of": None}, None],
+            "expected": [True, None],
+            "mine": [b"x", b"y"],
+        }
+    )
+    read = fields_of(table, Columns(verifier="numeric", reference="mine"))
+    first = {"response": "1", "gold": 1.5, "metadata": {"at": "2026-01-02"}, "expected": True, "mine": "eA=="}
+    assert read == [first, {"gold": 2.5, "mine": "eQ=="}]
 
 
 def test_a_run_goes_on_with_the_blocks_that_are_not_finished(tmp_path: Path) -> None:
