@@ -25,8 +25,8 @@ PARQUET: Final = ".parquet"
 SUFFIXES: Final = (PARQUET, ".jsonl", ".ndjson")
 BLOCK_ROWS: Final = 50_000
 BLOCK_BYTES: Final = 64_000_000
-_PLANNERS: Final = 16
-"""Threads that read the ends of Parquet files, which may be far away."""
+READERS: Final = 16
+"""Threads that read many small things, such as the ends of Parquet files, which may be far away."""
 _WILD: Final = frozenset("*?[")
 
 
@@ -83,7 +83,7 @@ def plan(source: str, columns: Columns) -> tuple[Any, list[Block]]:
         BadInput: there is no such file, one cannot be read, or it has no responses.
     """
     filesystem, files = _files(source)
-    with ThreadPoolExecutor(_PLANNERS) as pool:
+    with ThreadPoolExecutor(READERS) as pool:
         parts = itertools.chain.from_iterable(pool.map(lambda file: [*_parts(filesystem, file, columns)], files))
         return filesystem, [
             Block(index, file.path, start, end, nbytes, file.mtime_ns or 0)

@@ -11,6 +11,7 @@ finished or begun anew.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -20,7 +21,7 @@ import msgspec
 import pyarrow as pa
 from pyarrow import fs
 
-from service.rollouts.blocks import Block, located
+from service.rollouts.blocks import READERS, Block, located
 from service.rollouts.columns import BadInput, Columns
 from service.rollouts.tally import Tally
 from service.wire import encode
@@ -129,12 +130,12 @@ class Manifest:
             raise BadInput(f"{self.folder} holds {there[0]}, and no record of a run: name an empty folder with -o")
 
     def _finished(self) -> Iterator[tuple[int, Tally]]:
-        for info in self._files(f"{self.folder}/{_FINISHED}"):
-            if info.base_name.startswith(_UNFINISHED):
-                continue
-            record = self._read(f"{_FINISHED}/{info.base_name}")
-            if record is not None:
-                yield record["input"]["index"], Tally.of_plain(record)
+        files = [info.base_name for info in self._files(f"{self.folder}/{_FINISHED}")]
+        names = [f"{_FINISHED}/{name}" for name in files if not name.startswith(_UNFINISHED)]
+        with ThreadPoolExecutor(READERS) as pool:
+            for record in pool.map(self._read, names):
+                if record is not None:
+                    yield record["input"]["index"], Tally.of_plain(record)
 
     def _files(self, folder: str) -> list[Any]:
         found = self.filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))

@@ -31,6 +31,8 @@ from tests.processes import descendants, gone
 POLL_S = 0.02
 STEPS = 10
 COLUMNS = Columns(verifier="math")
+CACHE_MB = 16
+"""A cache that is soon full: what grows then is no cache."""
 MB = 1 << 20
 
 
@@ -88,7 +90,7 @@ def on_ray(source: str, target: str, nodes: int) -> Mapping[str, Any]:
 
 
 def settings() -> Settings:
-    return Settings(sandbox="none", log_level="warning")
+    return Settings(sandbox="none", log_level="warning", cache_memory_mb=CACHE_MB)
 
 
 def note_start(folder: Path, starts: list[float], over: threading.Event) -> None:
