@@ -54,14 +54,15 @@ def test_a_pool_loses_no_row_when_its_actors_and_nodes_are_killed(python: Path) 
 
 
 def test_serve_loses_no_row_when_a_replica_is_killed_or_replaced(python: Path) -> None:
-    outcome = ran(python, "serving.py", free_port(), free_port(), ROOT / "deploy" / "ray" / "serve.yaml")
+    outcome = ran(python, "serving.py", free_port(), free_port(), free_port(), ROOT / "deploy" / "ray" / "serve.yaml")
     assert outcome["replicas"] == 2
-    for door in ("http", "grpc"):
-        assert outcome["doors"][door] == [*VERDICTS, ["invalid", None]]
-        assert outcome["doors"][f"{door} streamed"] == [[at, score] for at, (_, score) in enumerate(VERDICTS)]
-        assert outcome["doors"][f"{door} verifiers"]
-    assert outcome["doors"]["http refused"] == outcome["doors"]["grpc refused"] == "InvalidRequest"
-    for trouble in ("killed", "rolled out", "rolled out, gRPC"):
+    for way in ("doors", "deployed"):
+        for door in ("http", "grpc"):
+            assert outcome[way][door] == [*VERDICTS, ["invalid", None]]
+            assert outcome[way][f"{door} streamed"] == [[at, score] for at, (_, score) in enumerate(VERDICTS)]
+            assert outcome[way][f"{door} verifiers"]
+        assert outcome[way]["http refused"] == outcome[way]["grpc refused"] == "InvalidRequest"
+    for trouble in ("killed", "rolled out", "rolled out, gRPC", "deployed again"):
         account = outcome[trouble]
         assert account.pop("sent") > 0
         assert account == NONE_AMISS, trouble

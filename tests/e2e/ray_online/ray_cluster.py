@@ -14,11 +14,12 @@ SETTINGS = {"REWARDLINE_SANDBOX": "none"}
 
 
 @contextmanager
-def cluster(nodes: int) -> Iterator[Cluster]:
-    """A head without CPUs, where this process is, and so many nodes of one CPU."""
+def cluster(nodes: int, dashboard_port: int | None = None) -> Iterator[Cluster]:
+    """A head without CPUs, where this process is, and so many nodes of one CPU. `serve deploy` needs the dashboard."""
+    dashboard = {"include_dashboard": dashboard_port is not None, "dashboard_port": dashboard_port}
     made = Cluster()
     try:
-        _start(made, num_cpus=0, include_dashboard=False)
+        _start(made, num_cpus=0, **dashboard)
         for _ in range(nodes):
             add_node(made)
         ray.init(address=made.address, log_to_driver=False)

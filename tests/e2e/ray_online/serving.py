@@ -1,13 +1,16 @@
-"""The service under Ray Serve: both doors, a killed replica, and a rollout of new replicas. Prints one line of JSON.
+"""The service under Ray Serve: both doors, a killed replica, a rollout of new replicas; then `serve deploy` with the file, and
+with the file changed. Prints one line of JSON.
 
-`serving.py HTTP_PORT GRPC_PORT CONFIG`
+`serving.py HTTP_PORT GRPC_PORT DASHBOARD_PORT CONFIG`
 """
 
 import asyncio
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import ray
@@ -66,12 +69,23 @@ def replicas() -> list[dict[str, Any]]:
     return [each for each in listed if each["name"].startswith("SERVE_REPLICA::")]
 
 
-def main(http_port: int, grpc_port: int, config: str) -> None:
+def deploy(config: dict[str, Any], dashboard_port: int) -> None:
+    """`serve deploy` with the config. It returns before Serve has done it."""
+    with NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(config, file)
+        file.flush()
+        address = f"http://127.0.0.1:{dashboard_port}"
+        command = [sys.executable, "-m", "ray.serve.scripts", "deploy", file.name, "--address", address]
+        subprocess.run(command, stdout=sys.stderr, check=True)
+
+
+def main(http_port: int, grpc_port: int, dashboard_port: int, config: str) -> None:
     with open(config, encoding="utf-8") as text:
-        schema = ServeDeploySchema.model_validate(yaml.safe_load(text))
+        written = yaml.safe_load(text)
+    schema = ServeDeploySchema.model_validate(written)
     http, grpc = f"http://127.0.0.1:{http_port}", f"grpc://127.0.0.1:{grpc_port}"
     outcomes: dict[str, Any] = {}
-    with cluster(nodes=2):
+    with cluster(nodes=2, dashboard_port=dashboard_port):
         serve.start(
             http_options={"host": "127.0.0.1", "port": http_port, "location": "HeadOnly"},
             grpc_options=gRPCOptions(
@@ -104,17 +118,34 @@ def main(http_port: int, grpc_port: int, config: str) -> None:
         outcomes["rolled out"] = asyncio.run(judged_during(http, 1_000_000, roll_out))
         outcomes["rolled out, gRPC"] = asyncio.run(judged_during(grpc, 2_000_000, lambda: None))
         serve.shutdown()
+
+        written["http_options"] = {"host": "127.0.0.1", "port": http_port}
+        written["grpc_options"]["port"] = grpc_port
+        settings = written["applications"][0]["runtime_env"]["env_vars"]
+        settings["REWARDLINE_SANDBOX"] = "none"
+        deploy(written, dashboard_port)
+        serve_until(lambda: True)
+        outcomes["deployed"] = asyncio.run(doors(http, grpc))
+
+        def deploy_again() -> None:
+            before = {each["name"] for each in replicas()}
+            settings["REWARDLINE_CACHE_TTL_S"] = "60"
+            deploy(written, dashboard_port)
+            serve_until(lambda: before.isdisjoint(each["name"] for each in replicas()))
+
+        outcomes["deployed again"] = asyncio.run(judged_during(http, 3_000_000, deploy_again))
+        serve.shutdown()
     print(json.dumps(outcomes))
 
 
 def serve_until(condition: Callable[[], bool]) -> None:
     """Wait until Serve runs all replicas again, and the condition holds."""
     while True:
-        (application,) = serve.status().applications.values()
-        if application.status == "RUNNING" and condition():
+        applications = serve.status().applications.values()
+        if [each.status for each in applications] == ["RUNNING"] and condition():
             return
         time.sleep(POLL_S)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
