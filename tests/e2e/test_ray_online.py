@@ -1,10 +1,11 @@
-"""A pool and Serve in a real Ray cluster: answers, killed actors, replicas and nodes, and verl's own reward loop.
+"""A pool and Serve in a real Ray cluster: answers, killed actors, replicas and nodes, and trainers' own reward calls.
 
 Each scenario is a script, because Ray has an environment of its own.
 """
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ VERDICTS = [["ok", 1.0], ["ok", 0.0], ["ok", 0.0]] * 2
 NONE_AMISS = {"lost": 0, "twice": 0, "unjudged": 0, "wrong": 0}
 
 
-def ran(python: Path, script: str, *arguments: object, **more: str) -> Any:
-    """The JSON of a script's last line. The script sees this repository's service and client."""
+def ran(python: Path, script: str, *arguments: object, beside: Sequence[Path] = (), **more: str) -> Any:
+    """The JSON of a script's last line. The script sees this repository's service and client, and the modules beside it."""
     done = subprocess.run(
         [python, SCRIPTS / script, *map(str, arguments)],
-        env=ray_variables(PYTHONPATH=f"{ROOT / 'client'}:{ROOT}:{SCRIPTS.parent / 'verl'}", **more),
+        env=ray_variables(PYTHONPATH=":".join(map(str, (ROOT / "client", ROOT, *beside))), **more),
         capture_output=True,
         text=True,
         check=False,
@@ -71,10 +72,23 @@ def test_serve_loses_no_row_when_a_replica_is_killed_or_replaced(python: Path) -
 def test_verls_reward_loop_gets_its_rewards_from_a_pool(python: Path, tmp_path: Path) -> None:
     verl = python_of("verl")
     subprocess.run([verl, SCRIPTS.parent / "verl" / "tokenizer.py", tmp_path], env=variables(), check=True)
-    outcome = ran(verl, "verl_loop.py", tmp_path, python, VERL_USE_EXTERNAL_MODULES="rewardline.verl")
+    beside = [SCRIPTS.parent / "verl"]
+    outcome = ran(verl, "verl_loop.py", tmp_path, python, beside=beside, VERL_USE_EXTERNAL_MODULES="rewardline.verl")
     expected = [float(at % 9 == 7) for at in range(63)]
     for way in ("manager", "function"):
         assert outcome[way] == expected
         during = outcome[f"{way} with a killed actor"]
+        assert len(during) >= 2
+        assert all(each == expected for each in during)
+
+
+def test_openrlhf_and_roll_get_their_rewards_from_a_pool(python: Path) -> None:
+    clients = SCRIPTS.parent / "clients"
+    beside = [clients, clients / "stand_ins"]
+    outcome = ran(python_of("clients"), "clients_rewards.py", python, beside=beside)
+    expected = [float(at % 9 == 7) for at in range(63)]
+    for trainer in ("OpenRLHF", "ROLL"):
+        assert outcome[trainer] == expected
+        during = outcome[f"{trainer} with a killed actor"]
         assert len(during) >= 2
         assert all(each == expected for each in during)

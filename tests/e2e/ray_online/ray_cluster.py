@@ -1,6 +1,8 @@
 """A real Ray cluster of several nodes on this machine, for the scripts beside this file."""
 
-from collections.abc import Iterator, Sequence
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,6 +44,30 @@ def _start(made: Cluster, **options: Any) -> Any:
             if "timed out during startup" not in str(error):
                 raise
     raise RuntimeError(f"no node started in {ATTEMPTS} attempts")
+
+
+def pool(python: str, *arguments: str) -> None:
+    """`rewardline pool` with an interpreter that has the server."""
+    subprocess.run([python, "-m", "service", "pool", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def during_a_kill(name: str, rewards: Callable[[], list[float]]) -> list[list[float]]:
+    """What a trainer gets again and again, while an actor of the pool is killed and afterwards."""
+    over = threading.Event()
+
+    def kill() -> None:
+        listed = ray.util.list_named_actors(all_namespaces=True)
+        first = min(each["name"] for each in listed if each["name"].startswith(f"{name}:"))
+        ray.kill(ray.get_actor(first, namespace="rewardline"), no_restart=False)
+        over.set()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    during = [rewards()]
+    while not over.is_set():
+        during.append(rewards())
+    killer.join()
+    return [*during, rewards()]
 
 
 def item(at: int) -> dict[str, Any]:

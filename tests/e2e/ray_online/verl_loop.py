@@ -5,13 +5,12 @@
 
 import json
 import os
-import subprocess
 import sys
-import threading
+from functools import partial
 from typing import Any
 
 import ray
-from ray_cluster import SETTINGS, cluster
+from ray_cluster import SETTINGS, cluster, during_a_kill, pool
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.utils import hf_tokenizer
 from verl_batches import batch_of, config_of, row
@@ -23,10 +22,6 @@ def rewards_of(loop: RewardLoopManager, batch: Any) -> list[float]:
     answer = loop.compute_rm_score(batch)
     rewards: list[float] = answer.batch["rm_scores"].sum(1).tolist()
     return rewards
-
-
-def pool(python: str, *arguments: str) -> None:
-    subprocess.run([python, "-m", "service", "pool", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def main(tokenizer: str, python: str) -> None:
@@ -44,22 +39,7 @@ def main(tokenizer: str, python: str) -> None:
         for name, override in names.items():
             loop = RewardLoopManager(config_of(tokenizer, "reward.num_workers=2", override))
             outcomes[name] = rewards_of(loop, batch)
-            over = threading.Event()
-
-            def kill(over: threading.Event = over) -> None:
-                listed = ray.util.list_named_actors(all_namespaces=True)
-                first = min(each["name"] for each in listed if each["namespace"] == "rewardline")
-                ray.kill(ray.get_actor(first, namespace="rewardline"), no_restart=False)
-                over.set()
-
-            killer = threading.Thread(target=kill)
-            killer.start()
-            during = [rewards_of(loop, batch)]
-            while not over.is_set():
-                during.append(rewards_of(loop, batch))
-            killer.join()
-            during.append(rewards_of(loop, batch))
-            outcomes[f"{name} with a killed actor"] = during
+            outcomes[f"{name} with a killed actor"] = during_a_kill("judges", partial(rewards_of, loop, batch))
             for worker in loop.reward_loop_workers:
                 ray.kill(worker)  # the next actors take their names
         pool(python, "stop", "judges")
