@@ -6,7 +6,8 @@
 
 Only the numbers of blocks and counts travel through Ray. If a node or an actor dies, Ray starts the actor anew, where there
 is room for it. Its blocks are left, as is a block with trouble and one whose engine lost a part: new engines judge them in
-the next pass, whole. In the last pass an engine has one block at a time. If it dies then, too, the block's rows are failed.
+the next pass, whole. After the last pass, a block whose engine has died gets an engine of its own. If that dies, too, the
+block's rows are failed.
 """
 
 import asyncio
@@ -110,8 +111,10 @@ def score(job: Job, address: str, on_progress: Callable[[Progress, Tally], None]
             troubles = take(_pass(job, filesystem, manifest, [*left.values()], last=last))
             if not left:
                 return tally
-        deadly = [block for block in left.values() if block.index not in troubles]
-        troubles |= take(_given_up(job, filesystem, manifest, deadly))
+        for block in [block for block in left.values() if block.index not in troubles]:
+            troubles |= take(_pass(job, filesystem, manifest, [block], last=True))
+            if block.index in left and block.index not in troubles:
+                troubles |= take(iter([_given_up(job, filesystem, manifest, block)]))
     if not left:
         return tally
     raise CannotRun(
@@ -163,7 +166,6 @@ def _pass(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]
         workers, count = engines(cpus, len(blocks), job.settings.workers)
     except NoRoom as error:
         raise CannotRun(str(error)) from error
-    at_once = 1 if last else _BLOCKS_AT_ONCE
     indices = ray.data.from_items([{"block": block.index} for block in blocks], override_num_blocks=len(blocks))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RayDeprecationWarning)  # no named parameter is max_task_retries
@@ -173,8 +175,8 @@ def _pass(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]
             fn_constructor_kwargs={"workers": workers, "last": last},
             compute=ActorPoolStrategy(
                 size=count,
-                max_tasks_in_flight_per_actor=at_once,
-                max_concurrent_calls_per_actor=at_once,
+                max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE,
+                max_concurrent_calls_per_actor=_BLOCKS_AT_ONCE,
             ),
             num_cpus=workers,
             max_task_retries=0,
@@ -193,20 +195,22 @@ def _pass(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]
             raise CannotRun(_reason(error)) from error
 
 
-def _given_up(job: Job, filesystem: Any, manifest: Manifest, blocks: Sequence[Block]) -> Iterator[_Outcome]:
-    """Write blocks that ended every engine as rows that could not be judged. That is done in a process of its own, which
-    may die, too.
+def _given_up(job: Job, filesystem: Any, manifest: Manifest, block: Block) -> _Outcome:
+    """Write the rows of a block that ended its engines as such that could not be judged. That is done in a process of its
+    own, which may die, too.
     """
     write = ray.remote(_write_failed).options(max_retries=0)
-    for block in blocks:
-        try:
-            yield _Outcome(block.index, Tally.of_plain(ray.get(write.remote(job, filesystem, manifest, block))))
-        except ray.exceptions.RayError as error:
-            yield _Outcome(block.index, None, f"{block.path}: what reads it dies ({_reason(error)})")
+    try:
+        return _Outcome(block.index, Tally.of_plain(ray.get(write.remote(job, filesystem, manifest, block))))
+    except ray.exceptions.RayError as error:
+        return _Outcome(block.index, None, f"{block.path}: what reads it dies ({_reason(error)})")
 
 
 def _write_failed(job: Job, filesystem: Any, manifest: Manifest, block: Block) -> dict[str, Any]:
-    message = f"each of {PASSES} engines died while it judged these rows; more memory or smaller blocks may help"
+    message = (
+        "engines died while they judged the block of this row, the last one with no other block: give engines more memory, or "
+        "write smaller row groups"
+    )
 
     async def judge(items: Sequence[Json]) -> Sequence[Json]:
         return [failed("engine_died", message)] * len(items)

@@ -69,11 +69,11 @@ def test_whatever_dies_every_row_is_judged_once_and_rightly(
     assert outcome.get("killed", 1) >= 1
 
 
-def test_a_row_that_kills_its_engines_costs_its_block_alone(python: Path, rollouts: Path, tmp_path: Path) -> None:
-    """The verifier `deadly` (ray/plugin) kills the engine that judges row 1234."""
+def test_rows_that_kill_their_engines_cost_their_blocks_alone(python: Path, rollouts: Path, tmp_path: Path) -> None:
+    """The verifier `deadly` (ray/plugin) kills the engine that judges row 1234 or row 1400."""
     outcome = ran(python, "deadly", rollouts, tmp_path)
     assert outcome["codes"] == [3], "some rows failed"
-    assert outcome["unjudged"] == outcome["to score again"] == [*range(1200, 1300)]
+    assert outcome["unjudged"] == outcome["to score again"] == [*range(1200, 1300), *range(1400, 1500)]
     assert [outcome[name] for name in ("lost", "twice", "wrong", "rows")] == [[], [], [], ROWS]
 
 

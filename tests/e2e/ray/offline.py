@@ -143,7 +143,9 @@ def ledger(folder: Path, rows: int) -> Any:
         "lost": [row for row in range(rows) if row not in seen],
         "twice": [row for row, count in seen.items() if count > 1],
         "unjudged": unjudged,
-        "to score again": [row for path in folder.glob("_failed/*") for row in pq.read_table(path)["row"].to_pylist()],
+        "to score again": [
+            row for path in sorted(folder.glob("_failed/*")) for row in pq.read_table(path)["row"].to_pylist()
+        ],
         "wrong": wrong[:3],
         "rows": seen.total(),
         "unfinished": [path.name for path in folder.rglob(".unfinished-*")],

@@ -1,4 +1,4 @@
-"""A verifier that kills its engine with one reference, as rows do that need too much memory."""
+"""A verifier that kills its engine with some references, as rows do that need too much memory."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from verifiers.base import Example, Item, Params, Resources, Verdict, Verifier
 
-KILLS = "1237"
+KILLS = {"1237", "1403"}
 
 
 class DeadlyParams(Params):
@@ -20,7 +20,7 @@ class Deadly(Verifier[DeadlyParams]):
     summary = "The response has a box that begins with 3 +"
 
     async def score(self, items: Sequence[Item[DeadlyParams]]) -> Sequence[Verdict]:
-        if any(item.params.reference == KILLS for item in items):
+        if any(item.params.reference in KILLS for item in items):
             os.kill(os.getpid(), signal.SIGKILL)
         return [Verdict.correct() if "{3 + " in item.response else Verdict.wrong() for item in items]
 
