@@ -1,6 +1,7 @@
 """Rewardline on a real cluster of Ray, of several nodes on this machine, whose parts are killed while they work."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,23 @@ def test_rows_that_kill_their_engines_cost_their_blocks_alone(python: Path, roll
     assert outcome["codes"] == [3], "some rows failed"
     assert outcome["unjudged"] == outcome["to score again"] == [*range(1200, 1300), *range(1400, 1500)]
     assert [outcome[name] for name in ("lost", "twice", "wrong", "rows")] == [[], [], [], ROWS]
+
+
+def test_a_block_that_cannot_be_read_is_named_and_the_others_are_finished(
+    python: Path, rollouts: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(rollouts, tmp_path / "in")
+    with (tmp_path / "in" / "007.parquet").open("r+b") as file:
+        file.seek(4)
+        file.write(bytes(200))
+    command = [python, "-m", "service", "score", tmp_path / "in", "-o", tmp_path / "out", "--verifier", "math"]
+    done = subprocess.run(
+        [*command, "--ray", "local"], env=ray_variables(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr[-3000:]
+    assert f"1 of {FILES} blocks" in done.stderr
+    assert "007.parquet" in done.stderr
+    assert len([*(tmp_path / "out").glob("part-*.parquet")]) == FILES - 1
 
 
 def test_a_cluster_that_is_not_there_is_a_message(python: Path, rollouts: Path, tmp_path: Path) -> None:
