@@ -85,7 +85,7 @@ def test_a_block_that_cannot_be_read_is_named_and_the_others_are_finished(
     with (tmp_path / "in" / "007.parquet").open("r+b") as file:
         file.seek(4)
         file.write(bytes(200))
-    command = [python, "-m", "service", "score", tmp_path / "in", "-o", tmp_path / "out", "--verifier", "math"]
+    command = [str(python), "-m", "service", "score", f"{tmp_path}/in", "-o", f"{tmp_path}/out", "--verifier", "math"]
     done = subprocess.run(
         [*command, "--ray", "local"], env=ray_variables(), capture_output=True, text=True, check=False
     )
