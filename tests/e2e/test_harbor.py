@@ -72,7 +72,13 @@ ROWS: Final = {
     "json-of-several": Row('echo \'{"style": 0.5, "reward": 0.75}\' >$R.json', 0.75),
     "json-of-another-name": Row("echo '{\"accuracy\": 0.75}' >$R.json", 0.75),
     "json-of-two-names": Row(
-        'echo \'{"accuracy": 0.75, "style": 1}\' >$R.json', 0.75, reference={"reward_key": "accuracy"}
+        "",
+        0.75,
+        {
+            "tests/test.sh": "#!/bin/bash\nshare=0\n[ ! -e sorted.txt ] || share=0.75\n"
+            'echo "{\\"accuracy\\": $share, \\"style\\": 1}" >/logs/verifier/reward.json\n'
+        },
+        {"reward_key": "accuracy"},
     ),
     "json-of-a-truth": Row("echo '{\"reward\": true}' >$R.json", 1.0),
     "json-twice": Row('echo \'{"reward": 0, "reward": 0.5}\' >$R.json', 0.5),
