@@ -23,7 +23,8 @@ def main(url: str, tokenizer: str, file: str, *command: str) -> Any:
     batch = batch_of(hf_tokenizer(tokenizer), [row(response, json.dumps(task), "tasks") for response, task in rows])
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     settings = [each for each in command if "=" in each]
-    return scored(RewardLoopManager(config_of(tokenizer, *settings, "reward.num_workers=1")), batch)
+    settings += [f"actor_rollout_ref.model.path={tokenizer}", "reward.num_workers=1"]
+    return scored(RewardLoopManager(config_of(tokenizer, *settings)), batch)
 
 
 if __name__ == "__main__":
