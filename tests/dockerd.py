@@ -119,8 +119,9 @@ class DockerDaemon:
             self._process.terminate()
             self._process.wait(_START_S)
             self._process = None
-        while os.path.ismount(self._data):  # a daemon that did not start has mounted this folder onto itself
-            subprocess.run(["umount", self._data], check=True)
+        # A daemon that did not start, or was killed, leaves this folder mounted onto itself, and files of containers below it.
+        while _is_mounted(self._data):
+            subprocess.run(["umount", "--recursive", "--lazy", self._data], check=True)
 
     def kill(self) -> None:
         """End the daemon and what runs below it at once. Its containers go on until it starts again."""
@@ -251,6 +252,12 @@ def _ensure(address: str, image: str, languages: Sequence[str]) -> None:
     with closing(docker.APIClient(address, version="auto", timeout=1800)) as client:
         if not build.is_current(client, image, languages):
             build.build(client, image, languages)
+
+
+def _is_mounted(folder: Path) -> bool:
+    """Whether something is mounted here. `os.path.ismount` does not see that a folder is mounted onto itself."""
+    place = str(folder.resolve())
+    return any(line.split()[4] == place for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def _answers(address: str) -> bool:

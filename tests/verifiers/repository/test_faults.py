@@ -55,6 +55,8 @@ def in_mid_task(judge: Judge, before: str) -> Iterator["Future[Verdict]"]:
         yield verdict
 
 
+# Docker's own client leaves its socket to the garbage collector where a daemon that was killed refuses it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("end", [DockerDaemon.stop, DockerDaemon.kill])
 def test_a_daemon_that_ends_in_mid_task_is_no_verdict(end: Callable[[DockerDaemon], None], tmp_path: Path) -> None:
     with judging(tmp_path / "data", tmp_path) as (daemon, judge):
