@@ -23,6 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from docker.errors import APIError
+
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker import owner as ownership
 from sandbox.boxes.docker.container import is_gvisor
@@ -431,7 +433,11 @@ class DockerContainer(Container):
                 )
 
     async def wants_cpu(self) -> bool:
-        """Whether a thread of the container is ready to run. A container that cannot be asked says nothing."""
+        """Whether a thread of the container is ready to run. One that can start no process says nothing of it.
+
+        Raises:
+            SandboxUnavailable: the daemon does not answer.
+        """
         try:
             async with asyncio.timeout(_LOOK_PATIENCE_S):
                 execution, connection = await self._begin(
@@ -442,7 +448,9 @@ class DockerContainer(Container):
                 return await self._exit_code(execution, patiently=True) == 0
         except TimeoutError:
             return True
-        except SandboxUnavailable:
+        except SandboxUnavailable as error:
+            if not isinstance(error.__cause__, APIError):
+                raise
             return False
 
     async def _begin(self, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
