@@ -593,7 +593,7 @@ def test_loops_one_after_the_other_leave_nothing_open(server: FakeServer) -> Non
             gc.collect()
     """
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", textwrap.dedent(script), server.url],
+        [sys.executable, "-W", "default", "-c", textwrap.dedent(script), server.url],
         capture_output=True,
         text=True,
         timeout=60,

@@ -186,7 +186,7 @@ def test_a_process_ends_by_itself_and_in_silence(server: FakeServer, ending: str
         print(client.score_one({{"response": "1", "reference": "1"}}).score, flush=True)
         {ending}
     """
-    assert _output(["-X", "dev"], script, server) == ("1.0\n", "")
+    assert _output(["-W", "default"], script, server) == ("1.0\n", "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

@@ -664,7 +664,12 @@ def test_graded_credit_counts_parts() -> None:
 # --- properties
 
 NAMES = st.text("abcxyz_", min_size=1, max_size=6)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+TAGS = (
+    "<think>", "</think>", "<answer>", "</answer>", "<tool_call>", "</tool_call>", "<function=f>", "<invoke name='f'>",
+    "[TOOL_CALLS][", "<|python_tag|>", "<|python_end|>", "<function_calls>[", "<|tool_call_begin|>", "<|channel|>analysis",
+    "<|START_THINKING|>", "<｜tool▁call▁begin｜>", "<|im_end|>", "```json", "functools[", "<|tool_call|>", "\nAction: ",
+)  # fmt: skip
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(TAGS)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
@@ -687,6 +692,9 @@ def shuffled(value: Any, chance: random.Random) -> Any:
 
 
 @example(calls=[{"name": "_", "arguments": {"_": {"<THINK>": None}}}], chance=random.Random(0))
+@example(
+    calls=[{"name": "_", "arguments": {"_": list(TAGS), "a": {tag: tag for tag in TAGS}}}], chance=random.Random(0)
+)
 @given(calls=CALLS, chance=st.randoms(use_true_random=False))
 def test_calls_equal_themselves_in_any_order(calls: list[dict[str, Any]], chance: random.Random) -> None:
     other = shuffled(calls, chance)

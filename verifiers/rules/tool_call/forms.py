@@ -33,6 +33,7 @@ from verifiers.rules.documents import Unreadable, read_json, read_json_at
 from verifiers.rules.tool_call import elements, gemma, pythonic, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, are_tools, arguments_of, call_of, objects_of
 from verifiers.rules.tool_call.elements import close, skip
+from verifiers.rules.tool_call.quoted import without_quoted_tags
 
 
 def calls_in(text: str) -> list[Call]:
@@ -44,8 +45,8 @@ def calls_in(text: str) -> list[Call]:
     text = _without_answer_tag(_without_end(text))
     if not _MARK.match(text) and (calls := _json(text)) is not None:
         return calls
-    if first := _first_mark(text):
-        return _marked(text, first)
+    if _first_mark(text) and (first := _first_mark(plain := without_quoted_tags(text))):
+        return _marked(text, plain, first)
     if (calls := _bare(text)) is not None:
         return calls
     found: list[Call] = []
@@ -85,8 +86,9 @@ def plain_tokens(response: str) -> str:
 
 def is_quick(text: str) -> bool:
     """Whether a text can be read without parsing a long Python text."""
-    return len(text) <= pythonic.QUICK_CHARS or (
-        not ("(" in text and any(sign in text for sign in _BESIDE_PYTHON)) and not pythonic.may_be(text.lstrip())
+    return len(text) <= pythonic.QUICK_CHARS or not (
+        ("(" in text and any(sign in text for sign in _BESIDE_PYTHON))
+        or pythonic.may_be(_without_answer_tag(_without_end(text)))
     )
 
 
@@ -284,10 +286,11 @@ def _may_begin_otherwise(text: str) -> bool:
     return "Action" in text and ("Input" in text or "json" in text)
 
 
-def _marked(text: str, first: re.Match[str]) -> list[Call]:
+def _marked(text: str, plain: str, first: re.Match[str]) -> list[Call]:
+    """The calls at the marks of a text. The plain text has no tags in strings; `first` is its first mark."""
     found: list[Call] = []
     position = first.start()
-    while match := _MARK.search(text, position):
+    while match := _MARK.search(plain, position):
         calls, position = _READERS[str(match.lastgroup)](text, match.end())
         found += calls
         if len(found) > MAX_CALLS:
@@ -358,7 +361,7 @@ def _llama(text: str, position: int) -> tuple[list[Call], int]:
     position = skip(text, position)
     if text.startswith("{", position):
         return _objects(text, position, _BETWEEN)
-    following = _MARK.search(text, position)
+    following = _MARK.search(without_quoted_tags(text), position)
     end = following.start() if following else len(text)
     calls = pythonic.calls_in(_without_end(text[position:end]))
     if not calls:
@@ -395,7 +398,7 @@ def _between(text: str, position: int) -> tuple[list[Call], int]:
     They may also go on to the end of the text, because some servers stop at that token.
     """
     opening = text[text.rindex("<", 0, position) : position]
-    following = _BETWEEN_END.search(text, position)
+    following = _BETWEEN_END.search(without_quoted_tags(text), position)
     end = following.start() if following else len(text)
     inner = _without_end(text[position:end].replace(_PLUGIN, "", 1))
     if opening == _APERTUS:

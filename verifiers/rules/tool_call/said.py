@@ -4,22 +4,18 @@ A call may be typed, as an API gives it, or text in any of the forms of `forms`.
 text is one call: some servers leave calls in the text after they have read them.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from verifiers.commitment import Think, final_segment
-from verifiers.commitment.segment import Segment, thinking
+from verifiers.commitment.segment import Segment
 from verifiers.conversation import Conversation, Step, Turn
 from verifiers.rules.documents import Unreadable, check_depth
 from verifiers.rules.tool_call import forms, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, arguments_of
-
-_QUOTED: Final = re.compile(r"""(?<=[\[{(=:,])\s*+(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')(?=\s*+[\]}):,])""")
-"""A string of JSON or Python, between the signs that stand before and after one."""
-_NO_TAGS: Final = str.maketrans(dict.fromkeys("<[◁", "·"))
+from verifiers.rules.tool_call.quoted import without_quoted_tags
 
 
 @dataclass
@@ -84,10 +80,11 @@ def _calls(step: Step, think: Think, said: Said, may_be_prefilled: bool) -> list
 
 
 def spoken(response: str, think: Think) -> Segment:
-    """The final segment. A tag in a quoted argument or key, as of a call that writes a file, is no tag of the response."""
-    if think == "none" or not thinking(response):
-        return final_segment(response, think)
-    return final_segment(_QUOTED.sub(lambda quoted: quoted[0].translate(_NO_TAGS), response), think)
+    """The final segment of a response. Tags in strings are no tags of the response."""
+    segment = final_segment(response, think)
+    if segment == final_segment(response, "none"):
+        return segment
+    return final_segment(without_quoted_tags(response), think)
 
 
 def _typed(name: str, arguments: Any) -> Call:

@@ -18,6 +18,7 @@ from typing import Any
 
 from verifiers.rules.documents import Unreadable, read_json_at
 from verifiers.rules.tool_call.calls import Call, Malformed, arguments_of
+from verifiers.rules.tool_call.quoted import without_quoted_tags
 
 _NAME = r"[\w.\-]{1,200}"
 _BAR, _BLANK = "[｜|]", "[▁_]"
@@ -53,7 +54,13 @@ _TOKEN = re.compile(r"<\|(?:channel|start)\|>\w{1,20}|<[|｜][^|｜<>]{1,40}[|�
 
 def without_thought(text: str) -> str:
     """The text without the thinking of gpt-oss and Cohere's models. Thinking that is not closed goes on to the end."""
-    return _THOUGHT.sub("", text).strip() if "<|" in text else text
+    if "<|" not in text:
+        return text
+    kept, end = [], 0
+    for thought in _THOUGHT.finditer(without_quoted_tags(text)):
+        kept.append(text[end : thought.start()])
+        end = thought.end()
+    return "".join([*kept, text[end:]]).strip()
 
 
 def is_blank(text: str) -> bool:
