@@ -101,6 +101,10 @@ class Execute:
     fetch: Sequence[str] = ()
     """Files to bring back after the run, if they exist and are regular files."""
     limits: Limits = Limits()
+    ahead: bytes = b""
+    """What comes before `stdin` on its standard input, and is the same for many runs. A sandbox may keep processes that
+    have read it and nothing else, and give one of them `stdin`: a wait for what the beginning asks for is then over.
+    """
 
 
 @dataclass(frozen=True, slots=True)

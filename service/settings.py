@@ -179,6 +179,9 @@ class Settings(BaseSettings):
     box_slots: Annotated[int, Field(ge=0)] = 0
     """Boxes that may work at once. 0: one for each core that this process may use. With `box_hosts`: programs that may
     run on them at once, and 0 means 64."""
+    box_standing: Annotated[int, Field(ge=0)] = 2
+    """Programs that may stand ready besides, in boxes of their own: loops of Lean that have imported a header, and read
+    nothing else. They are begun once two proofs had the same header, and keep the memory that the imports take."""
     box_memory_mb: Annotated[int, Field(ge=64)] = 2048
     """Memory of everything that runs in one box, its files included."""
     box_processes: Annotated[int, Field(ge=16)] = 128

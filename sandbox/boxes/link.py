@@ -99,6 +99,11 @@ class Link:
         self._questions.append(question)  # type: ignore[arg-type]  # each is only ever given its own answer
         self._send(question.frame)
 
+    def tell(self, frame: bytes) -> None:
+        """Send a frame that has no answer. On a lost link, do nothing."""
+        if self._open:
+            self._send(frame)
+
     def close(self) -> None:
         """Stop listening."""
         self._on_lost = _unheard

@@ -1,4 +1,4 @@
-"""The read-eval-print loop of Lean 4: the program is its commands, JSON with blank lines between them.
+"""The read-eval-print loop of Lean 4: the commands are its standard input, JSON with blank lines between them.
 
 `lean-repl` is a script that sets `LEAN_PATH` and `LEAN_SYSROOT` and starts leanprover-community/repl (docs/lean.md).
 """
@@ -8,7 +8,7 @@ from sandbox.languages import Language
 LANGUAGE = Language(
     name="lean_repl",
     source_file="main.jsonl",
-    run=("sh", "-c", 'exec lean-repl < "{program}/main.jsonl"'),
+    run=("lean-repl",),
     needs=("lean-repl",),
     version=("lean", "--version"),
     data_limit=False,  # libraries are mapped privately, which counts as data: several GB of Mathlib

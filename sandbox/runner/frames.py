@@ -21,7 +21,10 @@ before earlier ones are answered. What a box sends is not trusted: the service b
            has_tests: bool                 there may be tests among its runs
            core: int | null                the processor that the job is pinned to, an index into the available ones
     execute  limits, arguments, stdin: bytes,             files, then stdin            result
-             files: [[path, bytes], ...], fetch: [path, ...]
+             files: [[path, bytes], ...], fetch: [path, ...],
+             waits: bool, more of stdin comes
+    input                                                 the rest of the stdin of     none; dropped if the run has
+                                                          the run that waits           ended, which is then "killed"
     call   limits, function                               [positional, keywords]       result
     tests  limits                                         {style, cases, .., seal}     result
     unload                                                                             unloaded

@@ -36,6 +36,8 @@ class Execute:
     files: dict[str, bytes] = field(default_factory=dict)
     stdin: bytes = b""
     fetch: Sequence[str] = ()
+    waits: bool = False
+    """The rest of its standard input comes in a later request."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -84,6 +86,7 @@ def read_execute(header: dict[str, Any], body: bytes) -> Execute:
         files=files,
         stdin=stdin,
         fetch=[checked_path(path) for path in header["fetch"]],
+        waits=header["waits"],
     )
 
 

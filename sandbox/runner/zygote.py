@@ -231,6 +231,9 @@ class Runner:
         while asked != "unload":
             header, body_bytes = frames.receive_header(self._source)
             asked = header["ask"]
+            if asked == "input":  # of a run that has ended before
+                self._body(body_bytes)
+                continue
             answer, body = self._answers[asked](header, body_bytes)
             frames.send(self._sink, answer, body)
             self._dirty += self._workspace.clear_runs()

@@ -95,6 +95,7 @@ def _pooled(settings: Settings, backend: Backend) -> PooledSandbox:
         fresh=settings.sandbox_isolation == "fresh",
         jobs_per_box=settings.jobs_per_box,
         box_max_age_s=settings.box_max_age_s,
+        standing=settings.box_standing,
     )
 
 
@@ -185,7 +186,7 @@ class Boxes(Sandbox):
         if self._chosen is None:
             return {}
         pool = self._chosen[1]
-        return {"ready": pool.ready, "busy": pool.busy}
+        return {"ready": pool.ready, "busy": pool.busy, "standing": pool.standing}
 
     @property
     def waiting(self) -> int:

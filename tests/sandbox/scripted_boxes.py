@@ -7,6 +7,8 @@ A program is a line of words. At loading: `compiles BYTES`, `broken`, `loads-kil
     garbage        what is no frame                   silent          nothing is ever answered
     killed         came to no end of its own          left            left a process behind
     once:WORD      WORD the first time it is run, `ok` afterwards
+
+Lines before it are read ahead. A run that waits for the rest ends or dies before that if the line is `ends` or `dies`.
 """
 
 import asyncio
@@ -115,6 +117,8 @@ class ScriptedBox(Box):
         self.destroyed = False
         self.deaf = False
         """Pings get no answer."""
+        self.waits = False
+        """Its run waits for the rest of its input."""
 
     def kill(self) -> None:
         """End as if the runner had got SIGKILL."""
@@ -143,6 +147,16 @@ class ScriptedBox(Box):
             while not self._has_said_its_last("lone hello" if is_lone else "hello"):
                 header, body = await _frame(reader)
                 self.asked.append(header["ask"])
+                if header["ask"] == "execute" and header["waits"]:
+                    if body == b"dies\n":
+                        return
+                    if body == b"ends\n":
+                        body = b"killed"
+                    else:
+                        self.waits = True
+                        rest, body = await _frame(reader)
+                        self.asked.append(rest["ask"])
+                        self.waits = False
                 if not await self._answer(header, body, writer):
                     return
                 await writer.drain()
@@ -158,7 +172,7 @@ class ScriptedBox(Box):
                 return await self._load(header, body, writer)
             case "execute":
                 self.limits_asked.append(header["limits"])
-                return await self._run(body.decode(), writer)
+                return await self._run(body.decode().rpartition("\n")[2], writer)
             case "unload":
                 _say(writer, {"answer": "unloaded", "dirty": 0})
                 return not self._has_said_its_last("unloaded")

@@ -19,11 +19,12 @@ from typing import Any
 import docker
 import pytest
 
-from sandbox.base import Isolation, SandboxUnavailable
+from sandbox.base import Execute, Isolation, Limits, Program, RunResult, SandboxUnavailable
 from sandbox.boxes.backend import Box, BoxSize, Profile
 from sandbox.boxes.docker import DockerBackend, Transport
 from sandbox.boxes.docker.fitness import best_transport, check_daemon
 from sandbox.boxes.docker.owner import OWNER_LABEL, Process, is_left_behind, labels
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.images import recipe
 from sandbox.runner.frames import LENGTHS
 from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
@@ -255,6 +256,30 @@ async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box
     assert containers_of(client, owner) == []
     await asyncio.gather(*removals)
     await box.destroy()
+
+
+@pytest.mark.parametrize("runtime", [None, "runsc"])
+async def test_a_run_stands_ready_in_a_box_of_its_own(docker_address: str, owner: str, runtime: str | None) -> None:
+    size = BoxSize(memory_mb=256, disk_mb=64)
+    pool = PooledSandbox(DockerBackend(size, address=docker_address, owner=owner, runtime=runtime), slots=1, standing=1)
+    results: list[RunResult] = []
+
+    def take(_: int, result: RunResult) -> bool:
+        results.append(result)
+        return True
+
+    await pool.start()
+    try:
+        for place in range(3):
+            run = Execute(str(place).encode(), ahead=b"one\n", limits=Limits(wall_s=100.0))
+            await pool.run(Program("read a; read b; echo $a $b", "bash"), [run], take)
+            if place > 0:
+                await until(lambda: pool.standing == 1)
+        started = pool.counters.boxes_started
+    finally:
+        await pool.stop()
+    assert [result.stdout for result in results] == [b"one 0\n", b"one 1\n", b"one 2\n"]
+    assert started == 3  # of the slot, and two that stood ready
 
 
 @pytest.mark.chaos

@@ -27,7 +27,7 @@ class Found:
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
-        self.sandbox = PooledSandbox(LocalBackend(), slots=2)
+        self.sandbox = PooledSandbox(LocalBackend(), slots=2, standing=1)
         self.registry = registry.load(Resources(self._workers, WithLean(self.sandbox), containers=Folders()))
         self._run(self._workers.start())
         self._run(self.sandbox.start())

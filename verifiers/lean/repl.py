@@ -1,5 +1,7 @@
 """Talks with Lean's read-eval-print loop in a box: all commands go in at once, and the answers come out in their order.
 
+The first command may be one that many processes begin with. If so, the boxes may keep a process that has done it.
+
 The protocol is that of leanprover-community/repl: JSON with blank lines between. An answer that is not of this form is
 no answer, and neither are those behind it.
 """
@@ -75,7 +77,7 @@ async def talk(
     files: Mapping[str, bytes] | None = None,
     fetch: Sequence[str] = (),
 ) -> Talk:
-    """Give the commands to a new process of the loop.
+    """Give the commands to a process of the loop that has read nothing else.
 
     Raises:
         SandboxUnavailable: no box could run it.
@@ -86,17 +88,17 @@ async def talk(
         results.append(result)
         return True
 
-    run = Execute(files=files or {}, fetch=fetch, limits=limits)
-    built = await sandbox.run(Program(source_of(orders), LANGUAGE), [run], take)
+    run = Execute(stdin=input_of(orders[1:]), ahead=input_of(orders[:1]), files=files or {}, fetch=fetch, limits=limits)
+    built = await sandbox.run(Program("", LANGUAGE), [run], take)
     if not results:
         raise SandboxUnavailable(f"the loop was not started: {built.message or built.exit}")
     return Talk(replies_of(results[0].stdout), results[0])
 
 
-def source_of(orders: Sequence[Order]) -> str:
+def input_of(orders: Sequence[Order]) -> bytes:
     """The commands as the loop reads them. Lone surrogates, which are no text, become question marks."""
     lines = (json.dumps(order, ensure_ascii=False) for order in orders)
-    return "".join(f"{line}\n\n" for line in lines).encode("utf-8", "replace").decode()
+    return "".join(f"{line}\n\n" for line in lines).encode("utf-8", "replace")
 
 
 def parts_of(stdout: bytes) -> list[bytes]:

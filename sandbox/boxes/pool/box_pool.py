@@ -69,6 +69,8 @@ class _Waiter:
     tenant: str
     work_s: float
     got: asyncio.Future[PooledBox]
+    standing: PooledBox | None = None
+    """The box that it wants. None: any of the profile, or a new one."""
 
 
 class _Queue:
@@ -138,6 +140,7 @@ class BoxPool:
         self._waiting_s = 0.0
         self._busy = 0
         self._lent: set[PooledBox] = set()
+        self._standing: set[PooledBox] = set()
         self._cores = Cores.for_slots(settings.slots)
         self._starts = asyncio.Semaphore(STARTS_AT_ONCE)
         self._starting: set[asyncio.Task[None]] = set()
@@ -187,7 +190,7 @@ class BoxPool:
         self._end_timers()
         error = SandboxUnavailable("the sandbox was stopped")
         _refuse(self._waiters, error)
-        boxes = [*self._lent, *(box for pool in self._profiles.values() for box in pool.ready)]
+        boxes = [*self._lent, *self._standing, *(box for pool in self._profiles.values() for box in pool.ready)]
         for box in boxes:
             if box.job is not None:
                 box.job.fail(error)
@@ -215,6 +218,37 @@ class BoxPool:
             self._check_line(work_s)
         return await self._wait(pool, work_s, alone=alone)
 
+    async def make_standing(self, profile: Profile) -> PooledBox:
+        """Make a box beside the slots, for a job that waits for the rest of its input. `lend` or `discard` ends that.
+
+        Raises:
+            SandboxUnavailable: there is none, or the pool was closed.
+        """
+        self._check(self._profiles[profile])
+        box = await self._make(profile, once=True)
+        box.is_alone = True
+        self._standing.add(box)
+        if not self._is_open:
+            self._destroy(box)
+            raise SandboxUnavailable("the sandbox was stopped")
+        return box
+
+    async def lend(self, box: PooledBox, work_s: float) -> None:
+        """Wait for a slot for a standing box. From then on it is like one from `acquire`.
+
+        Raises:
+            SandboxUnavailable: the queue is too long, or the pool was closed.
+        """
+        pool = self._profiles[box.profile]
+        try:
+            self._check(pool)
+            if self._busy >= self._settings.slots:
+                self._check_line(work_s)
+            await self._wait(pool, work_s, alone=True, standing=box)
+        except BaseException:
+            self.discard(box, Reason.CANCELLED)
+            raise
+
     def release(self, box: PooledBox, left_processes: bool) -> None:
         """Take back a box that is empty and healthy."""
         if box not in self._lent:
@@ -234,7 +268,7 @@ class BoxPool:
     def discard(self, box: PooledBox, reason: Reason) -> None:
         """Destroy a box, lent or not; another takes its place. Do nothing the second time."""
         pool = self._profiles[box.profile]
-        if box not in self._lent and box not in pool.ready:
+        if box not in self._lent and box not in self._standing and box not in pool.ready:
             return
         self._counters.boxes_ended[reason] += 1
         self._destroy(box)
@@ -266,10 +300,12 @@ class BoxPool:
         own_s = sum(waiter.work_s for waiter in self._waiters if waiter.tenant == tenant)
         return own_s >= limit_s * weight_of(tenant) / sum(map(weight_of, tenants)) or len(tenants) == 1
 
-    async def _wait(self, pool: _ProfilePool, work_s: float, *, alone: bool) -> PooledBox:
+    async def _wait(
+        self, pool: _ProfilePool, work_s: float, *, alone: bool, standing: PooledBox | None = None
+    ) -> PooledBox:
         self._waiters_made += 1
         got = asyncio.get_running_loop().create_future()
-        waiter = _Waiter(self._waiters_made, pool.profile, TENANT.get(), work_s, got)
+        waiter = _Waiter(self._waiters_made, pool.profile, TENANT.get(), work_s, got, standing)
         self._waiters.add(waiter)
         self._waiting_s += work_s
         if alone:
@@ -300,7 +336,10 @@ class BoxPool:
             if queue is self._alone:
                 self._busy += 1
                 self._turns.charge(waiter.tenant, waiter.work_s)
-                self._begin(self._make_for(waiter))
+                if waiter.standing is None:
+                    self._begin(self._make_for(waiter))
+                else:
+                    self._lend_standing(waiter, waiter.standing)
             else:
                 pool = self._profiles[waiter.profile]
                 waiter.got.set_result(self._take_ready(pool, waiter.tenant, waiter.work_s))
@@ -318,6 +357,12 @@ class BoxPool:
         if self._settings.fresh:
             self._fill(pool)
         return box
+
+    def _lend_standing(self, waiter: _Waiter, box: PooledBox) -> None:
+        box.lent(waiter.tenant, waiter.work_s)
+        self._standing.discard(box)
+        self._lent.add(box)
+        waiter.got.set_result(box)
 
     def _return_unused(self, box: PooledBox) -> None:
         """Take back a box whose caller was cancelled before it got the box."""
@@ -351,9 +396,11 @@ class BoxPool:
             self._profiles[box.profile].lent -= 1
 
     def _destroy(self, box: PooledBox) -> None:
-        """Destroy a box, lent or ready."""
+        """Destroy a box: lent, standing or ready."""
         if box in self._lent:
             self._mark_free(box)
+        elif box in self._standing:
+            self._standing.discard(box)
         else:
             self._profiles[box.profile].ready.remove(box)
         box.job = None

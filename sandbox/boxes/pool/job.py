@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sandbox.base import Built, Exit, Limits, Run, RunResult, SandboxUnavailable, Tests
+from sandbox.base import Built, Execute, Exit, Limits, Run, RunResult, SandboxUnavailable, Tests
 from sandbox.boxes.link import Link, Question
 from sandbox.boxes.pool.compile_cache import Files
 from sandbox.boxes.pool.messages import Loaded, Unloaded, frame, read_unloaded
-from sandbox.boxes.pool.programs import Plan
+from sandbox.boxes.pool.programs import Plan, rest
 
 WINDOW: Final = 2
 """How many runs may be asked for and not yet answered."""
@@ -84,10 +84,14 @@ class Job:
 
     __slots__ = (
         "_asked", "_built", "_core", "_is_over", "_is_unloading", "_left", "_link", "_loop", "_plan", "_position",
-        "_submission", "_window", "ending", "on_broken", "on_compiled", "on_emptied", "on_run", "patience_ends_s",
+        "_submission", "_waits", "_window", "ending", "on_broken", "on_compiled", "on_emptied", "on_run",
+        "patience_ends_s",
     )  # fmt: skip
 
-    def __init__(self, link: Link, plan: Plan, submission: Submission, core: int | None) -> None:
+    def __init__(
+        self, link: Link, plan: Plan, submission: Submission, core: int | None, *, waits: bool = False
+    ) -> None:
+        """Make a job that `begin` begins. If it waits, its one run gets the rest of its input by `go_on`."""
         self._loop = asyncio.get_running_loop()
         self.ending: asyncio.Future[Ending] = self._loop.create_future()
         self.patience_ends_s = 0.0
@@ -107,6 +111,7 @@ class Job:
         self._position: int | None = None
         """The run whose result comes next, wanted or not."""
         self._asked = submission.next
+        self._waits = waits
         self._window = 1
         self._left = 0
         self._is_over = False
@@ -119,6 +124,21 @@ class Job:
         compile_limits = self._plan.program.compile_limits
         self._expect(_patience_s(compile_limits))
         self._link.ask(self._plan.load(kept, self._on_loaded, core=self._core))
+
+    def go_on(self, submission: Submission) -> None:
+        """Give the run that waits the rest of its input: that of this submission's run, which gets its result."""
+        self._submission = submission
+        self._waits = False
+        (run,) = submission.runs
+        assert isinstance(run, Execute)
+        if self._asked:
+            self._link.tell(rest(run.stdin))
+            self._expect_result()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether its run has begun, and waits for the rest of its input."""
+        return self._waits and self._asked > 0
 
     def lose(self, loss: Loss, why: str) -> None:
         """Give up the box. Runs without a result stay without one."""
@@ -187,8 +207,15 @@ class Job:
     def _ask_runs(self) -> None:
         runs = self._submission.runs
         while self._asked < min(len(runs), self._submission.next + self._window):
-            self._link.ask(self._plan.question(runs[self._asked], self._on_result))
+            self._link.ask(self._plan.question(runs[self._asked], self._on_result, waits=self._waits))
             self._asked += 1
+        if self._waits:
+            self.patience_ends_s = math.inf
+        else:
+            self._expect_result()
+
+    def _expect_result(self) -> None:
+        runs = self._submission.runs
         run = runs[self._submission.next]
         self._expect(_patience_s(self._plan.limits(run)) * (3 if isinstance(run, Tests) else 1))
         if self._asked == len(runs):

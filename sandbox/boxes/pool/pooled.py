@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from sandbox.base import Built, Exit, Isolation, Program, Run, RunResult, Sandbox, SandboxUnavailable
+from sandbox.base import Built, Execute, Exit, Isolation, Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Backend
 from sandbox.boxes.pool.box_pool import BoxPool, PoolSettings
 from sandbox.boxes.pool.compile_cache import CompileCache, Files
@@ -24,6 +24,7 @@ from sandbox.boxes.pool.counters import Counters, Reason
 from sandbox.boxes.pool.job import Ending, Job, Loss, Submission
 from sandbox.boxes.pool.pooled_box import PooledBox
 from sandbox.boxes.pool.programs import Plan
+from sandbox.boxes.pool.standing import StandingRun, StandingRuns
 from sandbox.languages import all_languages
 from tracing import spans
 
@@ -51,6 +52,7 @@ class PooledSandbox(Sandbox):
         box_max_age_s: float = 900.0,
         compile_cache_mb: int = 256,
         queue_limit_s: float = 120.0,
+        standing: int = 0,
     ) -> None:
         """Store the settings; `start` makes the boxes.
 
@@ -63,6 +65,7 @@ class PooledSandbox(Sandbox):
             box_max_age_s: Age at which a box is replaced.
             compile_cache_mb: Size of the cache of compiler output.
             queue_limit_s: Estimated work that may wait for each slot. Beyond it, calls are refused as sandbox_busy.
+            standing: How many runs may stand ready beside the slots, with the beginning of their input read.
         """
         self.counters = Counters()
         self._backend = backend
@@ -71,6 +74,7 @@ class PooledSandbox(Sandbox):
             slots, slots if ready is None else ready, fresh, jobs_per_box, box_max_age_s, queue_limit_s
         )
         self._pool = BoxPool(backend, settings, self.counters)
+        self._standing = StandingRuns(standing, self._stand, self._end_standing)
         self._cache = CompileCache(compile_cache_mb << 20)
         self._pace_s: dict[str, float] = {}
         self._is_started = False
@@ -90,6 +94,7 @@ class PooledSandbox(Sandbox):
 
     async def stop(self) -> None:
         if self._is_started:
+            await self._standing.close()
             await self._pool.close()
 
     @property
@@ -122,6 +127,11 @@ class PooledSandbox(Sandbox):
     def trouble(self) -> str:
         """Why programs are refused just now: boxes were lost and none can be made. Empty while all is well."""
         return self._pool.trouble
+
+    @property
+    def standing(self) -> int:
+        """Runs that stand ready, with the beginning of their input read."""
+        return self._standing.ready
 
     @property
     def ready(self) -> int:
@@ -168,21 +178,46 @@ class PooledSandbox(Sandbox):
         pace_s = self._pace_s.get(plan.language.name, _FIRST_GUESS_S)
         work_s = pace_s * (len(submission.runs) - first + 1)
         with spans.span("wait for a box"):
-            box = await self._pool.acquire(plan.profile, work_s, alone=alone)
+            standing = None if alone else await self._lend_standing(plan, submission, work_s)
+            box = await self._pool.acquire(plan.profile, work_s, alone=alone) if standing is None else standing.box
         began_s = asyncio.get_running_loop().time()
-        ending = await self._in_box(box, plan, submission)
+        ending = await self._in_box(box, plan, submission, None if standing is None else standing.job)
         spent_s = (asyncio.get_running_loop().time() - began_s) / (submission.next - first + 1)
         self._pace_s[plan.language.name] = pace_s + _PACE_WEIGHT * (spent_s - pace_s)
         return ending
 
-    async def _in_box(self, box: PooledBox, plan: Plan, submission: Submission) -> Ending:
+    async def _lend_standing(self, plan: Plan, submission: Submission, work_s: float) -> StandingRun | None:
+        """A run that stands ready, with a slot. None: there is none, or it ended before there was a slot."""
+        found = self._standing.take(plan, submission.runs)
+        if found is None:
+            return None
+        await self._pool.lend(found.box, work_s)
+        if found.is_waiting:
+            return found
+        self._end_standing(found)
+        return None
+
+    async def _stand(self, plan: Plan, run: Execute) -> StandingRun:
+        box = await self._pool.make_standing(plan.profile)
+        job = self._job(box, plan, Submission([run], None), waits=True)
+        job.begin(None)
+        return StandingRun(box, job)
+
+    def _end_standing(self, run: StandingRun) -> None:
+        self._pool.discard(run.box, Reason.JOBS)
+
+    async def _in_box(self, box: PooledBox, plan: Plan, submission: Submission, standing: Job | None = None) -> Ending:
+        """Do the runs in a box, by a new job or by one that stands ready."""
         missing = sorted(plan.needs.difference(box.hello.preloaded))
         if missing:
             self._pool.release(box, left_processes=False)
             raise SandboxUnavailable(f"the boxes lack the Python modules {', '.join(missing)}", "language_unavailable")
-        job = self._job(box, plan, submission)
+        job = standing or self._job(box, plan, submission)
         try:
-            job.begin(self._compiled_before(plan))
+            if standing is None:
+                job.begin(self._compiled_before(plan))
+            else:
+                job.go_on(submission)
             ending = await job.ending
             return ending if ending.loss in (None, Loss.UNJUDGED) else await self._find_cause_and_destroy(box, ending)
         except BaseException:
@@ -190,9 +225,9 @@ class PooledSandbox(Sandbox):
                 self._pool.discard(box, Reason.CANCELLED)
             raise
 
-    def _job(self, box: PooledBox, plan: Plan, submission: Submission) -> Job:
+    def _job(self, box: PooledBox, plan: Plan, submission: Submission, *, waits: bool = False) -> Job:
         self.counters.jobs += 1
-        job = Job(box.link, plan, submission, box.core)
+        job = Job(box.link, plan, submission, box.core, waits=waits)
         job.on_run = self._count
         job.on_emptied = partial(self._pool.release, box)
         job.on_broken = partial(self._discard, box)

@@ -109,11 +109,14 @@ class Plan:
         max_body_bytes = MAX_KEPT_BYTES if compiles else 0
         return Question(frame("load", fields, [data for _, data in files]), read_loaded, on_answer, max_body_bytes)
 
-    def question(self, run: Run, on_answer: ResultCallback) -> Question[tuple[RunResult | None, int]]:
+    def question(
+        self, run: Run, on_answer: ResultCallback, *, waits: bool = False
+    ) -> Question[tuple[RunResult | None, int]]:
+        """Ask for a run. If it waits, it is given `ahead`, and the rest of its input comes by `rest`."""
         limits = self.limits(run)
         max_body_bytes = limits.output_bytes + limits.stderr_bytes + SLACK_BYTES
         if isinstance(run, Execute):
-            question = _execute(run, limits)
+            question = _execute(run, limits, waits=waits)
             max_body_bytes += MAX_FETCHED_BYTES if run.fetch else 0
         elif isinstance(run, Call):
             fields = {"limits": limits_fields(limits), "function": run.function}
@@ -200,16 +203,23 @@ def _scientific_imports(program: Program, runs: Sequence[Run]) -> str:
     return "\n".join(found[0] for text in texts for found in _SCIENCE.finditer(text))
 
 
-def _execute(run: Execute, limits: Limits) -> bytes:
+def rest(stdin: bytes) -> bytes:
+    """The frame with the rest of the input of a run that waits for it."""
+    return frame("input", {}, [stdin])
+
+
+def _execute(run: Execute, limits: Limits, *, waits: bool) -> bytes:
     files = list(run.files.items())
+    stdin = run.ahead if waits else run.ahead + run.stdin
     fields = {
         "limits": limits_fields(limits),
         "arguments": run.arguments,
-        "stdin": len(run.stdin),
+        "stdin": len(stdin),
         "files": listed(files),
         "fetch": run.fetch,
+        "waits": waits,
     }
-    return frame("execute", fields, [*(data for _, data in files), run.stdin])
+    return frame("execute", fields, [*(data for _, data in files), stdin])
 
 
 def _specification(run: Tests, key: bytes) -> bytes:

@@ -112,6 +112,11 @@ class RemoteSandbox(Sandbox):
         return sum(max(0, host.slots - host.under_way) for host in self._hosts.up) if self._hosts else 0
 
     @property
+    def standing(self) -> int:
+        """Runs that stand ready: known to the hosts alone."""
+        return 0
+
+    @property
     def busy(self) -> int:
         return sum(host.under_way for host in self._hosts.known.values()) if self._hosts else 0
 

@@ -84,6 +84,7 @@ _EXECUTE: Final[dict[str, Any]] = {
     "files": [],
     "stdin": len(INPUT),
     "fetch": [],
+    "waits": False,
 }
 
 

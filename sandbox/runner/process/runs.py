@@ -1,6 +1,7 @@
 """Does the runs of a program: each is a forked process, confined, watched, and gone before the next one.
 
 descriptors of a run    0 a sealed file    1, 2 pipes    for calls also 3 arguments, 4 value
+of one that waits       0 a pipe           1, 2 pipes
 of the candidate        0 an empty file    1, 2 pipes    3 requests    4 replies
 of the tester           0 an empty file    1, 2 nowhere  3 requests    4 replies    5 outcomes    6 the connection
                                                                                     7 all tests are read
@@ -19,10 +20,11 @@ from sandbox.runner.isolation.confinement import Jail
 from sandbox.runner.process import measures
 from sandbox.runner.process.child import TesterChannels
 from sandbox.runner.process.forks import Forker, Order, Task
+from sandbox.runner.process.later_input import LaterInput
 from sandbox.runner.process.limits import RunLimits
 from sandbox.runner.process.programs import Program
 from sandbox.runner.process.shared_page import RUN, TESTER, SharedPage
-from sandbox.runner.process.supervision import End, Result, StartedRun, Stream, Supervisor
+from sandbox.runner.process.supervision import End, Reason, Result, StartedRun, Stream, Supervisor
 from sandbox.runner.process.workspace import Workspace, read_files
 from sandbox.runner.requests import Call, Execute
 
@@ -100,8 +102,12 @@ class Runs:
         entry: Entry = ("execute", request.arguments, program.environment)
         if not program.is_python:
             entry = self._start(program, request.arguments)
-        run = self._prepare(program, request.limits, {**program.files, **request.files}, [request.stdin])
-        end = self._watch(run, entry)
+        later = LaterInput(request.stdin) if request.waits else None
+        inputs = [request.stdin if later is None else later]
+        run = self._prepare(program, request.limits, {**program.files, **request.files}, inputs)
+        end = self._watch(run, entry, later)
+        if later is not None and not later.is_complete:
+            end = replace(end, reason=Reason.KILLED)
         stdout, stderr = run.outputs
         fetched = read_files(self._workspace.run, request.fetch) if request.fetch else {}
         return Result(end, stdout, stderr, fetched=fetched)
@@ -166,7 +172,7 @@ class Runs:
         program: Program,
         limits: RunLimits,
         files: Mapping[str, bytes],
-        inputs: Sequence[bytes],
+        inputs: Sequence[bytes | LaterInput],
         *,
         has_value: bool = False,
     ) -> "_PreparedRun":
@@ -181,7 +187,7 @@ class Runs:
         outer.append(Stream(pipes[1][0], limits.stderr_bytes, ends_run=False))
         if has_value:
             outer.append(Stream(pipes[2][0], MAX_VALUE_BYTES, ends_run=True))
-        given = [kernel.sealed_file(data) for data in inputs]
+        given = [data.inner if isinstance(data, LaterInput) else kernel.sealed_file(data) for data in inputs]
         return _PreparedRun(
             uid=uid,
             since=since,
@@ -219,10 +225,10 @@ class Runs:
             is_candidate=False,
         )
 
-    def _watch(self, run: "_PreparedRun", entry: Entry) -> End:
+    def _watch(self, run: "_PreparedRun", entry: Entry, later: LaterInput | None = None) -> End:
         self._supervisor.prepare()
         order = self._order(RUN, run, self._jail(run), entry)
-        return self._supervisor.watch(self._started(run, RUN), lambda: self._forker.fork(order), run.inner)
+        return self._supervisor.watch(self._started(run, RUN), lambda: self._forker.fork(order), run.inner, later)
 
     def _jail(self, run: "_PreparedRun") -> Jail:
         return Jail(

@@ -14,12 +14,14 @@ import select
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from sandbox.runner.frames import Closed
 from sandbox.runner.process import measures
+from sandbox.runner.process.later_input import LaterInput
 from sandbox.runner.process.limits import RunLimits
 from sandbox.runner.process.process_reaper import ProcessReaper, ResourceUsage, has_ended
 from sandbox.runner.process.shared_page import SharedPage
@@ -37,6 +39,8 @@ _UNHEARD_S: Final = 0.005
 slow them down.
 """
 _KILL_AGAIN_S: Final = 0.5
+_WAITING_LOOK_S: Final = 0.25
+"""How often a run that waits for its input is looked at, at most."""
 
 
 class Reason(StrEnum):
@@ -135,6 +139,8 @@ class StartedRun:
     streams: Sequence[Stream] = ()
     place: int = 0
     """On the shared page."""
+    waits: bool = False
+    """For the rest of its input. Until that comes, wall time does not count."""
 
     @property
     def pid(self) -> int:
@@ -173,6 +179,7 @@ class Supervisor:
         self._wake = wake
         self._cpus = cpus
         self._streams: dict[int, Stream] = {}
+        self._later: LaterInput | None = None
         self._listens_from = math.inf
         self._poll = select.poll()
         self._poll.register(control, 0)  # reports only the end of the connection
@@ -183,7 +190,9 @@ class Supervisor:
         self._oom_kills = self._oom.read()
         self._shared_page.clear()
 
-    def watch(self, run: StartedRun, fork: Callable[[], None], inner: Sequence[int]) -> End:
+    def watch(
+        self, run: StartedRun, fork: Callable[[], None], inner: Sequence[int], later: LaterInput | None = None
+    ) -> End:
         """Fork, and watch until the run has ended and the box is empty.
 
         All preparation happens before the fork: pages that both sides write to after it must be copied.
@@ -192,13 +201,16 @@ class Supervisor:
             run: What is to be watched.
             fork: Has it forked, now or soon.
             inner: Its descriptors, which are closed once it has them.
+            later: Its standard input, if the rest of that is still to come.
 
         Raises:
-            BoxUnusable: the box cannot be emptied.
+            BoxUnusable: the box cannot be emptied, or the service asks for something else than the input.
             Closed: the service is gone.
         """
+        run.waits = later is not None
         watchdog = _Watchdog(run, self._reaper, self._cpus)
         self._open(run.streams)
+        self._open_input(later)
         fork()
         while not (self._poll_once(watchdog) and has_ended(run.pid)):
             watchdog.reap_orphans(run.pid)
@@ -206,6 +218,7 @@ class Supervisor:
         self._empty(watchdog, run.uid)
         for descriptor in inner:
             os.close(descriptor)
+        self._close_input()
         self._close()
         return self._end(watchdog)
 
@@ -245,12 +258,16 @@ class Supervisor:
             self._listen()
         wait_s = min(self._listens_from, *(watchdog.next_check for watchdog in watchdogs)) - now
         has_woken = False
-        for descriptor, _ in self._poll.poll(max(0, int(wait_s * 1000) + 1)):
+        for descriptor, events in self._poll.poll(max(0, int(wait_s * 1000) + 1)):
             if descriptor == self._wake:
                 os.read(self._wake, _PIECE_BYTES)
                 has_woken = True
             elif descriptor == self._control:
-                raise Closed("the service is gone")
+                if self._later is None or not events & select.POLLIN:
+                    raise Closed("the service is gone")
+                self._take_input(self._later, watchdogs[0])
+            elif self._later is not None and descriptor == self._later.descriptor:
+                self._write_input(self._later)
             else:
                 self._read(self._streams[descriptor], watchdogs[0])
         now = time.monotonic()
@@ -266,6 +283,36 @@ class Supervisor:
             os.close(stream.descriptor)
         elif stream.overflowed and stream.ends_run:
             watchdog.kill(Reason.OUTPUT)
+
+    def _open_input(self, later: LaterInput | None) -> None:
+        self._later = later
+        if later is not None:
+            self._poll.register(self._control, select.POLLIN)
+            self._poll.register(later.descriptor, select.POLLOUT)
+
+    def _take_input(self, later: LaterInput, watchdog: "_Watchdog") -> None:
+        later.receive(self._control)
+        self._poll.register(self._control, 0)
+        self._poll.register(later.descriptor, select.POLLOUT)
+        watchdog.go_on(time.monotonic())
+
+    def _write_input(self, later: LaterInput) -> None:
+        if later.write():
+            return
+        self._poll.unregister(later.descriptor)
+        if later.is_complete:
+            self._later = None
+            os.close(later.descriptor)
+
+    def _close_input(self) -> None:
+        """End the input of a run that has ended."""
+        if self._later is None:
+            return
+        self._poll.register(self._control, 0)
+        with suppress(KeyError):
+            self._poll.unregister(self._later.descriptor)
+        os.close(self._later.descriptor)
+        self._later = None
 
     def _open(self, streams: Sequence[Stream]) -> None:
         for stream in streams:
@@ -361,6 +408,7 @@ class _Watchdog:
     __slots__ = (
         "_alone",
         "_cpus",
+        "_earlier_delay_s",
         "_other",
         "_reaper",
         "delay_s",
@@ -390,7 +438,7 @@ class _Watchdog:
         self.usage = ResourceUsage()
         self.reason: Reason | None = None
         self.status: int | None = None
-        self.wall_s = self.delay_s = 0.0
+        self.wall_s = self.delay_s = self._earlier_delay_s = 0.0
         self.peak_bytes = self.left = 0
         self.next_check = run.since + self._pause(min(run.limits.cpu_s / cpus, run.limits.wall_s))
         self._reaper = reaper
@@ -416,6 +464,12 @@ class _Watchdog:
             self.kill(self._wall_reason(now, left_cpu_s, pids))
         else:
             self.next_check = now + self._pause(min(left_cpu_s / self._cpus, left_wall_s))
+
+    def go_on(self, now: float) -> None:
+        """The run has all of its input: its wall time begins now."""
+        self.run.waits = False
+        self.run.since = self.next_check = now
+        self._earlier_delay_s = measures.delay_s(self._pids())
 
     def kill(self, reason: Reason) -> None:
         self.reason = self.reason or reason
@@ -452,20 +506,27 @@ class _Watchdog:
 
     def _left_wall_s(self, now: float, pids: Sequence[int]) -> float:
         limit_s, elapsed_s = self.run.limits.wall_s, now - self.run.since
+        if self.run.waits:
+            return limit_s
         if elapsed_s < limit_s:
             return limit_s - elapsed_s
         if elapsed_s >= limit_s * _HARD_WALL_FACTOR:
             return 0.0
         others_s = measures.cpu_s(self._other) if self._other is not None else 0.0
-        return limit_s - (elapsed_s - others_s - measures.delay_s(pids))
+        return limit_s - (elapsed_s - others_s - self._delay_s(pids))
 
     def _wall_reason(self, now: float, left_cpu_s: float, pids: Sequence[int]) -> Reason:
         used_share = 1 - left_cpu_s / self.run.limits.cpu_s
-        delayed_share = measures.delay_s(pids) / (now - self.run.since)
+        delayed_share = self._delay_s(pids) / (now - self.run.since)
         is_starved = used_share < _STARVED_CPU_SHARE and delayed_share > _STARVED_DELAY_SHARE
         return Reason.STARVED if is_starved else Reason.WALL
 
+    def _delay_s(self, pids: Sequence[int]) -> float:
+        return measures.delay_s(pids) - self._earlier_delay_s
+
     def _pause(self, seconds: float) -> float:
-        if self.run.watch_memory:
+        if self.run.waits:
+            seconds = min(seconds, _WAITING_LOOK_S)
+        elif self.run.watch_memory:
             seconds = min(seconds, _MEMORY_LOOK_S)
         return max(seconds, _SHORTEST_LOOK_S)

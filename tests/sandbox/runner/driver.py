@@ -175,16 +175,31 @@ class Box:
         fetch: Sequence[str] = (),
         **limits: Any,
     ) -> Answer:
+        self.send_execute(stdin, arguments=arguments, files=files, fetch=fetch, **limits)
+        return self.receive()
+
+    def send_execute(
+        self,
+        stdin: bytes = b"",
+        *,
+        arguments: Sequence[str] = (),
+        files: Mapping[str, bytes] | None = None,
+        fetch: Sequence[str] = (),
+        waits: bool = False,
+        **limits: Any,
+    ) -> None:
+        """Ask for a run. Its answer is still to be received."""
         files = files or {}
-        return self.ask(
-            "execute",
-            b"".join(files.values()) + stdin,
-            limits={**LIMITS, **limits},
-            arguments=arguments,
-            stdin=len(stdin),
-            files=[[path, len(data)] for path, data in files.items()],
-            fetch=fetch,
-        )
+        header = {
+            "ask": "execute",
+            "limits": {**LIMITS, **limits},
+            "arguments": arguments,
+            "stdin": len(stdin),
+            "files": [[path, len(data)] for path, data in files.items()],
+            "fetch": fetch,
+            "waits": waits,
+        }
+        self.send(header, b"".join(files.values()) + stdin)
 
     def run(self, source: str | bytes, stdin: bytes = b"", **limits: Any) -> Answer:
         """Load one Python program, run it once, and unload it."""
@@ -194,9 +209,12 @@ class Box:
         self.ask("unload")
         return result
 
-    def shell(self, script: str, stdin: bytes = b"", **limits: Any) -> Answer:
+    def load_shell(self, script: str) -> None:
         loaded = self.load(script, mode="exec", main="main.sh", argv=["sh", "{program}/main.sh"], has_tests=False)
         assert loaded.ok, loaded.message
+
+    def shell(self, script: str, stdin: bytes = b"", **limits: Any) -> Answer:
+        self.load_shell(script)
         result = self.execute(stdin, **limits)
         self.ask("unload")
         return result

@@ -74,6 +74,7 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
         "stdin": 0,
         "files": [],
         "fetch": [],
+        "waits": False,
     }
     before = box.processes
     box.send(execute)
@@ -120,7 +121,15 @@ def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
         "has_tests": True,
         "core": None,
     }
-    execute = {"ask": "execute", "limits": dict(LIMITS), "arguments": [], "stdin": 2, "files": [], "fetch": []}
+    execute = {
+        "ask": "execute",
+        "limits": dict(LIMITS),
+        "arguments": [],
+        "stdin": 2,
+        "files": [],
+        "fetch": [],
+        "waits": False,
+    }
     spec = json.dumps(
         {
             "style": "asserts",
@@ -160,6 +169,7 @@ def test_a_runner_that_is_killed_takes_its_processes_with_it(make_box: MakeBox) 
         "stdin": 0,
         "files": [],
         "fetch": [],
+        "waits": False,
     }
     before = box.processes
     box.send(execute)

@@ -64,7 +64,7 @@ async def test_the_first_kind_that_can_be_had_is_taken() -> None:
         assert [each["standing"] for each in description["kinds"]] == ["refused", "used"]
         assert "nonexistent" in description["refused"]["docker"]
         assert description["attacks_stopped"] == ["network"]
-        assert description["boxes"].keys() == {"ready", "busy"}
+        assert description["boxes"].keys() == {"ready", "busy", "standing"}
         assert await greeting(boxes) == b"hi\n"
         assert boxes.cpu_s > 0
     finally:

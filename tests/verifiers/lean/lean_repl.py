@@ -21,6 +21,7 @@ import mmap
 import os
 import re
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -240,12 +241,22 @@ def fail(how: str) -> NoReturn:
     sys.exit(0)
 
 
+def orders() -> Iterator[str]:
+    """Each as soon as it has come."""
+    order = ""
+    for line in sys.stdin:
+        if line.strip():
+            order += line
+        elif order:
+            yield order
+            order = ""
+
+
 def main() -> None:
     loop = Loop()
-    for order in sys.stdin.read().split("\n\n"):
-        if order.strip():
-            print(json.dumps(loop.answer(json.loads(order)), indent=1, ensure_ascii=False), flush=True)
-            print(flush=True)
+    for order in orders():
+        print(json.dumps(loop.answer(json.loads(order)), indent=1, ensure_ascii=False), flush=True)
+        print(flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Boxes in which the stand-in of `lean_repl.py` runs wherever a program asks for Lean's loop."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,15 +8,15 @@ from typing import Final
 
 from sandbox.base import Built, Execute, Program, Run, RunResult, Sandbox
 
-LOOP: Final = Path(__file__).with_name("lean_repl.py").read_text(encoding="utf-8")
+LOOP: Final = f"exec python3 -I -c {shlex.quote(Path(__file__).with_name('lean_repl.py').read_text(encoding='utf-8'))}"
+"""A program in Bash: like the real loop, and unlike one in Python, it is no fork of the runner."""
 
 
 class WithLean(Sandbox):
-    """The given boxes, and the loop. It keeps the commands of each process."""
+    """The given boxes, and the loop."""
 
     def __init__(self, boxes: Sandbox) -> None:
         self._boxes = boxes
-        self.sources: list[str] = []
 
     async def start(self) -> None:
         await self._boxes.start()
@@ -37,10 +38,9 @@ class WithLean(Sandbox):
     ) -> Built:
         if program.language != "lean_repl":
             return await self._boxes.run(program, runs, on_result)
-        self.sources.append(program.source)
         executed = [
-            replace(run, stdin=program.source.encode(), limits=replace(run.limits, cpu_s=run.limits.cpu_s + 0.5))
+            replace(run, limits=replace(run.limits, cpu_s=run.limits.cpu_s + 0.5))
             for run in runs
             if isinstance(run, Execute)
         ]
-        return await self._boxes.run(Program(LOOP), executed, on_result)
+        return await self._boxes.run(Program(LOOP, "bash"), executed, on_result)

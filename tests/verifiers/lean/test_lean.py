@@ -9,8 +9,12 @@ import pytest
 
 from sandbox.base import Built, Execute, Exit, Program, Run, RunResult, SandboxUnavailable
 from sandbox.boxes.absent import NoSandbox
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from tests.verifiers.found import Found
+from tests.verifiers.lean.stand_in import WithLean
+from tests.waiting import until
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
 from verifiers.lean import MAX_CODE_CHARS, Lean, LeanParams, repl
 from verifiers.lean.dialogue import Dialogue
@@ -157,8 +161,30 @@ def test_faults_while_lean_reads_the_proof(
 def test_limits_reached_by_the_header_say_nothing_about_the_proof(
     found: Found, header: str, params: dict[str, Any]
 ) -> None:
-    verdict = judged(found, "theorem goal : 2 + 3 = 5 := by norm_num", header=header, **params)
-    assert (verdict.status, verdict.reason) == (Status.FAILED, "lean_limit")
+    for _ in range(3):  # the second makes a loop that should stand ready, and cannot
+        verdict = judged(found, "theorem goal : 2 + 3 = 5 := by norm_num", header=header, **params)
+        assert (verdict.status, verdict.reason) == (Status.FAILED, "lean_limit")
+
+
+async def test_a_loop_that_stood_ready_is_believed_no_more_and_no_less() -> None:
+    """From the third proof on, each is read by a process that has read the header before it."""
+    pool = PooledSandbox(LocalBackend(), slots=1, standing=1)
+    verifier = Lean(Resources(Workers(1), WithLean(pool)))
+    params = LeanParams(reference=STATED)
+    await pool.start()
+    try:
+        for place, (score, tactic) in enumerate(
+            [(1.0, "norm_num"), (0.0, "gone"), (0.0, "gone"), (None, "lie"), (0.0, "crash"), (1.0, "rfl")]
+        ):
+            started = pool.counters.boxes_started
+            item = Item(f"```lean4\ntheorem goal : 2 + 3 = 5 := by {tactic}\n```", params)
+            (verdict,) = await verifier.score([item])
+            assert verdict.score == score, verdict
+            if place > 0:
+                await until(lambda: pool.standing == 1)
+            assert place < 2 or pool.counters.boxes_started > started  # in place of the one that was taken
+    finally:
+        await pool.stop()
 
 
 class Scripted(NoSandbox):
@@ -174,9 +200,9 @@ class Scripted(NoSandbox):
     async def run(
         self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
     ) -> Built:
-        self.asked.append([json.loads(line) for line in program.source.split("\n\n") if line])
         (run,) = runs
         assert isinstance(run, Execute)
+        self.asked.append([json.loads(line) for line in (run.ahead + run.stdin).split(b"\n\n") if line])
         assert on_result is not None
         files = dict.fromkeys(run.fetch, b"declarations")
         secret = self.asked[0][1]["cmd"].split()[1].encode()
@@ -312,8 +338,8 @@ def test_answers_end_at_the_first_that_is_none() -> None:
 
 
 def test_commands_are_lines_of_json() -> None:
-    source = repl.source_of([{"cmd": "a\n\nb ∀ \ud800"}, {"pickleTo": "x", "env": 3}])
-    assert source == '{"cmd": "a\\n\\nb ∀ ?"}\n\n{"pickleTo": "x", "env": 3}\n\n'
+    text = repl.input_of([{"cmd": "a\n\nb ∀ \ud800"}, {"pickleTo": "x", "env": 3}]).decode()
+    assert text == '{"cmd": "a\\n\\nb ∀ ?"}\n\n{"pickleTo": "x", "env": 3}\n\n'
 
 
 def test_boxes_that_fail_are_no_verdict() -> None:

@@ -29,7 +29,7 @@ RIGHT = "import Mathlib\n\ntheorem a : 1 + 1 = 2 := by rfl"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def door() -> AsyncIterator[Kimina]:
-    boxes = WithLean(PooledSandbox(LocalBackend(), slots=2))
+    boxes = WithLean(PooledSandbox(LocalBackend(), slots=2, standing=1))
     await boxes.start()
     yield door_over(boxes)
     await boxes.stop()
