@@ -291,7 +291,11 @@ def _marked(text: str, plain: str, first: re.Match[str]) -> list[Call]:
     found: list[Call] = []
     position = first.start()
     while match := _MARK.search(plain, position):
-        calls, position = _READERS[str(match.lastgroup)](text, match.end())
+        form = str(match.lastgroup)
+        if form in _BOUNDED:
+            calls, position = _BOUNDED[form](text, match.end(), plain)
+        else:
+            calls, position = _READERS[form](text, match.end())
         found += calls
         if len(found) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
@@ -357,11 +361,11 @@ def _mistral(text: str, position: int) -> tuple[list[Call], int]:
     return list(map(call_of, objects_of(value, marked=True) or ())), position
 
 
-def _llama(text: str, position: int) -> tuple[list[Call], int]:
+def _llama(text: str, position: int, plain: str) -> tuple[list[Call], int]:
     position = skip(text, position)
     if text.startswith("{", position):
         return _objects(text, position, _BETWEEN)
-    following = _MARK.search(without_quoted_tags(text), position)
+    following = _MARK.search(plain, position)
     end = following.start() if following else len(text)
     calls = pythonic.calls_in(_without_end(text[position:end]))
     if not calls:
@@ -392,13 +396,13 @@ _GRANITE = "<function_call>"
 """The tag that may lack a closing tag: Granite 20B does not write one."""
 
 
-def _between(text: str, position: int) -> tuple[list[Call], int]:
+def _between(text: str, position: int, plain: str) -> tuple[list[Call], int]:
     """The calls in JSON or Python's form up to the closing token.
 
     They may also go on to the end of the text, because some servers stop at that token.
     """
     opening = text[text.rindex("<", 0, position) : position]
-    following = _BETWEEN_END.search(without_quoted_tags(text), position)
+    following = _BETWEEN_END.search(plain, position)
     end = following.start() if following else len(text)
     inner = _without_end(text[position:end].replace(_PLUGIN, "", 1))
     if opening == _APERTUS:
@@ -443,11 +447,9 @@ _READERS: Mapping[str, Callable[[str, int], tuple[list[Call], int]]] = {
     "longcat": partial(_hermes, prefix="longcat_"),
     "function": _alone(elements.function),
     "invoke": _alone(elements.invoke),
-    "between": _between,
     "action": _action,
     "gemma": gemma.gemma,
     "mistral": _mistral,
-    "llama": _llama,
     "phi": _phi,
     "tagged": _tagged,
     "functools": _functools,
@@ -457,3 +459,5 @@ _READERS: Mapping[str, Callable[[str, int], tuple[list[Call], int]]] = {
     "functionary": turns.functionary,
     "react": turns.react,
 }
+_BOUNDED: Mapping[str, Callable[[str, int, str], tuple[list[Call], int]]] = {"between": _between, "llama": _llama}
+"""The readers of calls that go on to a tag. They look for it in the plain text."""
