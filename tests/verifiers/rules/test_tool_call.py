@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status, Verdict
-from verifiers.rules.tool_call import ToolCallParams, judge
+from verifiers.rules.tool_call import ToolCallParams, forms, judge
+from verifiers.rules.tool_call.quoted import without_quoted_tags
 
 PARIS = {"name": "get_weather", "arguments": {"city": "Paris", "days": 2}}
 TIME = {"name": "now", "arguments": {}}
@@ -659,6 +660,19 @@ def test_graded_credit_counts_parts() -> None:
         assert ask(response, reference, credit="graded").score == pytest.approx(total / most, abs=1e-15)
     with pytest.raises(ValidationError):
         ToolCallParams(reference=[], ordered=True, credit="graded")
+
+
+def test_strings_are_looked_for_once_however_many_marks_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def look(text: str) -> str:
+        looked.append(text)
+        return without_quoted_tags(text)
+
+    monkeypatch.setattr(forms, "without_quoted_tags", look)
+    nothing = '<|START_ACTION|>[{"tool_name": "directly-answer", "parameters": {}}]<|END_ACTION|>'
+    assert forms.calls_in(nothing * 50) == []
+    assert len(looked) == 1
 
 
 # --- properties
