@@ -77,7 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     The order is: tests that need none of this; boxes in Docker, the longest series that must run one after the other;
     trainers, with environments that take long to make; verifiers, thousands of short tests, which run beside both; what
-    the fuzzing found.
+    the fuzzing found. If all tests run, boxes in Docker come first: one process waits for their images, and their series
+    ends no later than the rest.
     """
     lane, seen = config.getoption("--lane"), Counter[str]()
     wanted: list[pytest.Item] = []
@@ -89,7 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = wanted
-    items.sort(key=_lateness)
+    items.sort(key=lambda item: _lateness(item, lane))
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_company(item)))
 
@@ -105,13 +106,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     lend_zygotes(_seed)
 
 
-def _lateness(item: pytest.Item) -> int:
+def _lateness(item: pytest.Item, lane: str) -> int:
     if _waits_for_fuzzing(item):
         return 4
     if "e2e" in item.path.parts:
         return 2
     if _needs_docker(item):
-        return 1
+        return -1 if lane == "all" else 1
     return 3 if item.path.is_relative_to(ROOT / "tests" / "verifiers") else 0
 
 
