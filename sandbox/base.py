@@ -87,7 +87,7 @@ class Program:
     needs_pytest: bool = False
     """The source is our own and imports pytest. When the box has no pytest, the program is not at fault."""
     owner: str = ""
-    """Whose the program is. What a compiler made of it is used again for the same owner alone."""
+    """Whose the program is. What a compiler made of it, and a run that stands ready, is used for the same owner alone."""
 
 
 @dataclass(frozen=True, slots=True)

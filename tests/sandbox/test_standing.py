@@ -15,8 +15,6 @@ from tests.sandbox.test_pool import pool_of
 from tests.virtual_time import in_virtual_time
 from tests.waiting import turns, until
 
-SCRIPT = Program("", "bash")
-
 
 @pytest.fixture
 def backend() -> ScriptedBackend:
@@ -25,10 +23,10 @@ def backend() -> ScriptedBackend:
     return backend
 
 
-async def say(pool: PooledSandbox, word: str, ahead: str = "\n", **options: Any) -> RunResult:
+async def say(pool: PooledSandbox, word: str, ahead: str = "\n", owner: str = "", **options: Any) -> RunResult:
     collector = ResultCollector()
     run = Execute(word.encode(), ahead=ahead.encode(), **options)
-    await pool.run(SCRIPT, [run], collector)
+    await pool.run(Program("", "bash", owner=owner), [run], collector)
     (result,) = collector.results
     return result
 
@@ -75,6 +73,7 @@ async def test_runs_that_differ_in_more_than_their_rest_share_none(backend: Scri
         await say(pool, "ok g", files={"x": b""})
         await say(pool, "ok h", "")
         await say(pool, "ok i", "")
+        await say(pool, "ok j", owner="another")
         await turns()
         assert pool.standing == 0
 

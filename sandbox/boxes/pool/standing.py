@@ -3,7 +3,8 @@
     the second run with the same beginning ──► make, in a box of its own, beside the slots
     the next one                           ──► take, and another is made in its place
 
-There are never more than `most`. If there is no room, one makes room whose beginning was not asked for lately.
+There are never more than `most`. If there is no room, one makes room whose beginning was not asked for lately. Owners of
+programs share none: that one stands ready would tell an owner what another had asked for.
 """
 
 import asyncio
@@ -101,7 +102,8 @@ class StandingRuns:
         (run,) = runs
         if not isinstance(run, Execute) or not run.ahead or run.files:
             return None
-        return (plan.language.name, plan.source, run.ahead, tuple(run.arguments), tuple(run.fetch), run.limits)
+        asked = (plan.source, run.ahead, tuple(run.arguments), tuple(run.fetch), run.limits)
+        return (plan.program.owner, plan.language.name, *asked)
 
     def _has_room(self, key: Hashable) -> bool:
         """Whether another run may be made. If need be, one makes room for it."""

@@ -19,7 +19,7 @@ class LaterInput:
         self.inner, self.descriptor = os.pipe2(os.O_CLOEXEC)
         """`inner` becomes the run's descriptor 0."""
         os.set_blocking(self.descriptor, False)
-        self._rest = data
+        self._rest = memoryview(data)
         self.is_complete = False
         """Whether all of the input is known."""
 
@@ -33,7 +33,7 @@ class LaterInput:
         header, length = frames.receive_header(source)
         if header["ask"] != "input":
             raise BoxUnusable(f"{header['ask']!r} while a run waits for its input")
-        self._rest += frames.receive_exactly(source, length) if length else b""
+        self._rest = memoryview(bytes(self._rest) + (frames.receive_exactly(source, length) if length else b""))
         self.is_complete = True
 
     def write(self) -> bool:
