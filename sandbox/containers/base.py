@@ -131,8 +131,24 @@ class Counters:
     images_built: int = 0
     builds_failed: int = 0
     killed_left_behind: int = 0
+    cpu_seconds: float = 0.0
+    """CPU seconds of all containers."""
     starved_seconds: float = 0.0
     """Seconds in which commands were ready to run and got no CPU, see `patience`."""
+
+
+class Meter:
+    """Who pays for the CPU time of containers: nobody. Both methods are called in the context of who asked."""
+
+    def check(self) -> None:
+        """Check that more may be used.
+
+        Raises:
+            SandboxUnavailable: it may not.
+        """
+
+    def note(self, cpu_s: float) -> None:
+        """Note what a container has used."""
 
 
 class Containers(ABC):

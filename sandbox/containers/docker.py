@@ -42,6 +42,7 @@ from sandbox.containers.base import (
     End,
     Ended,
     Files,
+    Meter,
     Task,
     TaskLimits,
     TaskRefused,
@@ -90,6 +91,8 @@ class DockerContainers(Containers):
         runtime: The daemon's name for it; None is its default.
         may_network: Whether tasks that ask for a network get the daemon's bridge.
         owner: See `sandbox.boxes.docker.owner`; the default is the host's name.
+        meter: Counts the CPU seconds of each container when it is over, and refuses tasks. What a task has begun is not
+            refused any more: one may wait for what another, with another budget, has begun.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class DockerContainers(Containers):
         rules: ImageRules | None = None,
         may_network: bool = False,
         owner: str | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.counters = Counters()
         self.slots = slots
@@ -113,6 +117,7 @@ class DockerContainers(Containers):
         self._cpus = cpus
         self._disk_mb = disk_mb
         self._may_network = may_network
+        self._meter = meter or Meter()
         self._daemon = TaskDaemon(address, at_once=max(4, slots), patience_s=60)
         self._slow = SlowDaemon(address, at_once=4)
         self._turns = Turns(slots, memory_mb)
@@ -153,10 +158,12 @@ class DockerContainers(Containers):
         await self._open_once()
 
     async def build(self, context: Mapping[str, bytes]) -> str:
+        self._meter.check()
         await self._open_once()
         return await self.images.build(context, may_network=self._may_network)
 
     async def base(self, task: Task) -> str:
+        self._meter.check()
         return (await self._base(task)).id
 
     @contextlib.asynccontextmanager
@@ -223,21 +230,22 @@ class DockerContainers(Containers):
     @contextlib.asynccontextmanager
     async def _running(self, name: str, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
         starting = asyncio.ensure_future(self._start(name, task, image, files))
+        container = DockerContainer(
+            self._daemon,
+            name,
+            task,
+            image,
+            self.counters,
+            cpus=self._cpus,
+            is_gvisor=self.is_gvisor,
+            disk=self._disk,
+        )
         try:
             await asyncio.shield(starting)
             self.counters.started += 1
-            yield DockerContainer(
-                self._daemon,
-                name,
-                task,
-                image,
-                self.counters,
-                cpus=self._cpus,
-                is_gvisor=self.is_gvisor,
-                disk=self._disk,
-            )
+            yield container
         finally:
-            await asyncio.shield(self._in_background(self._end(starting, name)))
+            await asyncio.shield(self._in_background(self._end(starting, container)))
 
     async def _start(self, name: str, task: Task, image: Image, files: Files) -> None:
         container = options(
@@ -250,13 +258,17 @@ class DockerContainers(Containers):
         )
         await self._daemon.create(name, container, packed(files, with_folders=True), EXCHANGE)
 
-    async def _end(self, starting: asyncio.Future[None], name: str) -> None:
+    async def _end(self, starting: asyncio.Future[None], container: "DockerContainer") -> None:
         """Remove a container once the request that starts it is over: a removal before that would miss it."""
         await asyncio.wait([starting])
         failure = starting.exception()
-        await self._remove(name)
+        if failure is None:
+            used_s = await container.cpu_s()
+            self.counters.cpu_seconds += used_s
+            self._meter.note(used_s)
+        await self._remove(container.name)
         if isinstance(failure, SandboxUnavailable):
-            self._remove_later(name)  # the daemon may still be making what we stopped waiting for
+            self._remove_later(container.name)  # the daemon may still be making what we stopped waiting for
 
     @contextlib.contextmanager
     def _room(self, disk_mb: int) -> Iterator[None]:
@@ -431,6 +443,12 @@ class DockerContainer(Container):
                     f"the container {self.name} waited {patience.starved_s:.0f} s for a CPU: its machine is too busy",
                     STARVED,
                 )
+
+    async def cpu_s(self) -> float:
+        """The CPU seconds of the container, as far as they are known."""
+        with contextlib.suppress(SandboxUnavailable):
+            self._cpu_s = max(self._cpu_s, await self._daemon.cpu_s(self.name))
+        return self._cpu_s
 
     async def wants_cpu(self) -> bool:
         """Whether a thread of the container is ready to run. One that can start no process says nothing of it.

@@ -4,18 +4,38 @@ from functools import partial
 
 import structlog
 
+from fairness import TENANT
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import Containers, NoContainers
+from sandbox.containers import Containers, Meter, NoContainers
 from sandbox.containers.docker import DockerContainers
 from sandbox.containers.images import ImageRules
+from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
 from service.settings import Settings
+from service.tenant import RUN
+from service.usage.ledger import REASON, Ledger
 
 log = structlog.get_logger("rewardline.tasks")
 
 
-def make(settings: Settings) -> Containers:
-    """The containers that the settings allow. Nothing is asked of a daemon yet."""
+class Budgeted(Meter):
+    """What a tenant and its run may use."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def check(self) -> None:
+        refusal = self._ledger.refusal((Measure.CPU_S,))
+        if refusal is not None:
+            raise SandboxUnavailable(refusal.message, REASON, **refusal.detail)
+
+    def note(self, cpu_s: float) -> None:
+        if cpu_s:
+            self._ledger.note(TENANT.get(), RUN.get(), {Measure.CPU_S: cpu_s})
+
+
+def make(settings: Settings, usage: Ledger) -> Containers:
+    """The containers that the settings allow. Nothing is asked of a daemon yet. `usage` counts CPU seconds."""
     if not settings.repository_slots:
         return NoContainers()
     return DockerContainers(
@@ -32,6 +52,7 @@ def make(settings: Settings) -> Containers:
             may_build=settings.harbor_build,
         ),
         may_network=settings.repository_network,
+        meter=Budgeted(usage),
     )
 
 
@@ -62,6 +83,7 @@ def publish(containers: Containers, metrics: Metrics) -> None:
         ("images_built", "Images built from Dockerfiles of tasks"),
         ("builds_failed", "Dockerfiles of tasks that could not be built"),
         ("images_evicted", "Images of tasks removed for want of room"),
+        ("cpu_seconds", "CPU seconds used by containers of tasks"),
         ("starved_seconds", "Seconds in which commands of tasks were ready to run and got no CPU"),
     ):
         metrics.watch_total(f"task_{name}", about, partial(_counted, containers, name))

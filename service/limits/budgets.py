@@ -7,8 +7,8 @@ They are a section of the file of keys:
         budget: {items_per_minute: 600000, cpu_s: 360000, judge_cost: 250}
         run_budget: {judge_tokens_per_minute: 200000}
 
-A minute is one of the clock (UTC). `cpu_s` are CPU seconds of programs in boxes, `judge_tokens` those of prompts and
-replies, `judge_cost` is in the money of the prices in the file of judges.
+A minute is one of the clock (UTC). `cpu_s` are CPU seconds of programs in boxes and of containers of tasks, `judge_tokens`
+those of prompts and replies, `judge_cost` is in the money of the prices in the file of judges.
 """
 
 from collections.abc import Iterator

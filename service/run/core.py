@@ -105,7 +105,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             panel = await stack.enter_async_context(judges.open_panel(settings, cache, metrics, ledger))
         except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
-        containers = task_containers.make(settings)
+        containers = task_containers.make(settings, ledger)
         stack.push_async_callback(containers.stop)
         verifiers = registry.load(Resources(workers, boxes, panel, containers, settings.harbor_root))
         commitment.load()

@@ -80,7 +80,8 @@ class Harbor(Verifier[HarborParams]):
         workdir = reference.workdir or config.environment.workdir or ""
         response = await self._read(item, workdir)
         image = reference.image or config.environment.docker_image or await self._build(reference, files)
-        return await self._judging.verdict(HarborTask(reference, files, config, image), response, explain=item.explain)
+        task = HarborTask(reference, files, config, image)
+        return await self._judging.verdict(task, response, explain=item.explain, owner=item.owner)
 
     async def _build(self, reference: HarborReference, files: tasks.Files) -> str:
         """The image of the task's Dockerfile.

@@ -94,23 +94,23 @@ class Judging:
         self._base_runs: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
         self._flights: SingleFlight[bytes, InvalidItem | None] = SingleFlight()
 
-    async def verdict(self, task: HarborTask, response: str | Change, *, explain: bool) -> Verdict:
-        """The verdict on a script or a change.
+    async def verdict(self, task: HarborTask, response: str | Change, *, explain: bool, owner: str = "") -> Verdict:
+        """The verdict on a script or a change. The base run is remembered for the same owner alone.
 
         Raises:
             InvalidItem, BadTask, SandboxUnavailable: it was not judged.
         """
-        await self._check_base(task)
+        await self._check_base(task, owner)
         return _verdict(task, await self._run_of(task, response), explain=explain)
 
-    async def _check_base(self, task: HarborTask) -> None:
-        """Check, once per task, that its tests say what they should when nothing was done.
+    async def _check_base(self, task: HarborTask, owner: str) -> None:
+        """Check, once per task and owner, that its tests say what they should when nothing was done.
 
         Raises:
             InvalidItem: they do not.
         """
         image = await self._containers.base(task.container)
-        digest = blake3.blake3(f"{image}\n{task.reference.model_dump_json(exclude={'tar', 'files'})}".encode())
+        digest = blake3.blake3(f"{owner}\n{image}\n{task.reference.model_dump_json(exclude={'tar', 'files'})}".encode())
         for path, content in sorted(task.files.items()):
             digest.update(f"\n{path}\n{len(content)}\n".encode(errors="surrogateescape") + content)
         key = digest.digest()

@@ -56,7 +56,7 @@ class Repository(Verifier[RepositoryParams]):
         reference = item.params.reference
         reports.check(reference.log_format, reference.log_options)
         change = await self._read(item)
-        return await self._judging.verdict(reference, change, explain=item.explain)
+        return await self._judging.verdict(reference, change, explain=item.explain, owner=item.owner)
 
     async def _read(self, item: Item[RepositoryParams]) -> Change:
         """The change of the response.

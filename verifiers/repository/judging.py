@@ -78,16 +78,18 @@ class Judging:
         self._base_runs: OrderedDict[bytes, Run | InvalidItem] = OrderedDict()
         self._flights: SingleFlight[bytes, Run | InvalidItem] = SingleFlight()
 
-    async def verdict(self, reference: RepositoryReference, change: Change, *, explain: bool) -> Verdict:
-        """The verdict on a change.
+    async def verdict(
+        self, reference: RepositoryReference, change: Change, *, explain: bool, owner: str = ""
+    ) -> Verdict:
+        """The verdict on a change. The base run is remembered for the same owner alone.
 
         Raises:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: it was not judged.
         """
-        before = await self.base_run(reference)
+        before = await self.base_run(reference, owner)
         return _verdict(reference, before, await self._run(reference, change), explain=explain)
 
-    async def base_run(self, reference: RepositoryReference) -> Run:
+    async def base_run(self, reference: RepositoryReference, owner: str = "") -> Run:
         """The run without a change, of a task that can be judged.
 
         Raises:
@@ -95,7 +97,7 @@ class Judging:
         """
         image = await self._containers.base(_task(reference))
         named = reference.model_dump_json(exclude={"patch", "scoring"})
-        key = blake3.blake3(f"{image}\n{named}".encode()).digest()
+        key = blake3.blake3(f"{owner}\n{image}\n{named}".encode()).digest()
         if key not in self._base_runs:
             self._base_runs[key] = await self._flights.do(key, lambda: self._tried_base_run(reference))
             if len(self._base_runs) > _MAX_KNOWN:

@@ -15,7 +15,7 @@ from docker.errors import APIError
 
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker.owner import OWNER_LABEL, PROCESS_LABEL
-from sandbox.containers import BadTask, End, Ended, Task, TaskLimits, TaskRefused
+from sandbox.containers import BadTask, End, Ended, Meter, Task, TaskLimits, TaskRefused
 from sandbox.containers.docker import DockerContainer, DockerContainers
 from sandbox.containers.images import BASE_LABEL, ImageRules
 from tests.sandbox.containers import containers_of
@@ -207,6 +207,31 @@ async def test_who_stops_waiting_leaves_no_container(containers: DockerContainer
     assert containers.running == 0
     await containers.stop()
     assert containers_of(client, "container-tests") == []
+
+
+async def test_what_a_container_used_is_noted_when_it_is_over(docker_address: str, client: docker.APIClient) -> None:
+    used: list[float] = []
+
+    class Limited(Meter):
+        def check(self) -> None:
+            if used:
+                raise SandboxUnavailable("no more", "budget")
+
+        def note(self, cpu_s: float) -> None:
+            used.append(cpu_s)
+
+    containers = DockerContainers(docker_address, slots=1, owner="meter-tests", meter=Limited())
+    try:
+        await containers.base(TASK)
+        spins = "python3 -c 'import time\nwhile time.process_time() < 0.2: pass'"
+        assert await shell(containers, spins) == (End.EXITED, 0, "")
+        [spun_s] = used
+        assert 0.2 <= spun_s == containers.counters.cpu_seconds
+        with pytest.raises(SandboxUnavailable, match="no more"):
+            await containers.base(TASK)
+        assert (await shell(containers, "true"))[1] == 0, "a task that has begun goes on"
+    finally:
+        await containers.stop()
 
 
 async def test_setup_is_done_once(docker_address: str, client: docker.APIClient) -> None:

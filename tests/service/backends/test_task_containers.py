@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import docker
+import httpx
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from service.dataset_audit.audit import audit
 from service.dataset_audit.rows import Columns, read
+from service.limits import keys
 from service.run.core import open_core
 from service.settings import Settings
 from tests.conftest import Serve, serving
@@ -20,6 +23,7 @@ from tests.verifiers.repository.judge import FILES, FIX, small_task
 from tests.waiting import eventually
 
 JSON = dict[str, Any]
+WRONG = FIX.replace("a + b", "b - a")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,7 @@ def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_p
         results = score(
             served,
             {**item, "response": FIX},
-            {**item, "response": FIX.replace("a + b", "b - a")},
+            {**item, "response": WRONG},
             {**item, "response": FIX, "reference": {**task, "image": "nowhere:1"}},
             {**item, "response": FIX, "reference": {**task, "network": True}},
             {**item, "response": FIX, "reference": {**task, "fail_to_pass": [], "pass_to_pass": []}},
@@ -51,13 +55,44 @@ def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_p
         assert counts[("rewardline_task_started_total",)] == counts[("rewardline_task_removed_total",)] == 3
         assert counts[("rewardline_tasks_running",)] == 0
         assert counts[("rewardline_task_slots",)] == 2
+        assert counts[("rewardline_task_cpu_seconds_total",)] > 0
+
+
+@pytest.mark.repositories
+def test_cpu_time_of_containers_counts_for_budgets(docker_address: str, task: JSON, tmp_path: Path) -> None:
+    key, digest = keys.new_key()
+    keys_file = tmp_path / "keys.yaml"
+    specs = {"keys": {"trainer": {"sha256": digest}}, "tenants": {"trainer": {"run_budget": {"cpu_s": 1e-6}}}}
+    keys_file.write_text(yaml.safe_dump(specs))
+    item = {"verifier": "repository", "reference": task}
+    with (
+        serving(tmp_path / "log.jsonl", sandbox="none", docker_host=docker_address, keys_file=str(keys_file)) as served,
+        httpx.Client(base_url=served.url, headers={"Authorization": f"Bearer {key}"}, timeout=600) as client,
+    ):
+
+        def judged(response: str, run: str) -> JSON:
+            body = {"items": [{**item, "response": response}], "run_id": run, "deadline_s": 600}
+            [result] = client.post("/v1/score", json=body).json()["results"]
+            assert isinstance(result, dict)
+            return result
+
+        assert judged(FIX, "one")["score"] == 1.0
+        refused = judged(WRONG, "one")
+        assert (refused["status"], refused["score"], refused["reason"]) == ("failed", None, "budget_exhausted")
+        assert refused["detail"]["budget"] == "cpu_s"
+        assert judged(FIX, "one")["cached"]
+        assert judged(WRONG, "two")["score"] == 0.0, "another run has its own budget"
+        [usage] = client.get("/v1/usage").json()["tenants"]
+        used_s = {run["run_id"]: run["total"]["cpu_s"] for run in usage["runs"]}
+        assert used_s["one"] > 0.0 < used_s["two"]
+        assert usage["total"]["cpu_s"] == pytest.approx(sum(used_s.values()))
 
 
 async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, task: JSON, tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     tasks = [
         {**task, "patch": FIX},
-        {**task, "patch": FIX.replace("a + b", "b - a")},
+        {**task, "patch": WRONG},
         {**task, "patch": FIX, "fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
     ]
     rows.write_text("".join(json.dumps({"reference": each}) + "\n" for each in tasks))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.verifiers.harbor.judge import TASK, HarborJudge
-from verifiers.base import Status
+from verifiers.base import Item, Status
 
 SOLVE = "sort -r names.txt >sorted.txt"
 DIFF = "```diff\n--- /dev/null\n+++ b/sorted.txt\n@@ -0,0 +1,2 @@\n+Bob\n+Ann\n```"
@@ -187,6 +187,17 @@ def test_the_solution_is_the_own_answer(judge: HarborJudge) -> None:
     answer = judge.verifier.own_answer(params)
     assert answer is not None
     assert judge.judge(answer, params).score == 1.0
+
+
+@pytest.mark.repositories
+def test_the_run_without_a_response_is_remembered_for_its_owner(judge: HarborJudge) -> None:
+    counters, ran = judge.containers.counters, []
+    params = judge.params({"instruction.md": "Sort the names of this owner.\n"})
+    for owner in ("a", "a", "b"):
+        before = counters.started
+        assert judge.judged(Item(script(SOLVE), params, owner=owner))[0].score == 1.0
+        ran.append(counters.started - before)
+    assert ran == [2, 1, 2]
 
 
 def test_nothing_is_left(judge: HarborJudge) -> None:

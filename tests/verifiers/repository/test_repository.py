@@ -7,6 +7,7 @@ import tarfile
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.verifiers.repository.judge import FILES, FIX, Judge
 from tests.waiting import eventually
@@ -221,6 +222,17 @@ def test_a_report_that_a_response_brings_is_not_read(judge: Judge) -> None:
         pass_to_pass=["tests.test_calc.test_double"],
     )
     assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "no_report")
+
+
+@pytest.mark.repositories
+def test_the_run_without_a_change_is_remembered_for_its_owner(judge: Judge) -> None:
+    counters, ran = judge.containers.counters, []
+    item = judge.item(FIX, environment={"NAME": "owned"})
+    for owner in ("a", "a", "b"):
+        before = counters.started
+        assert judge.judged(replace(item, owner=owner))[0].score == 1.0
+        ran.append(counters.started - before)
+    assert ran == [2, 1, 2]
 
 
 def test_nothing_is_left(judge: Judge) -> None:
