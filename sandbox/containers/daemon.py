@@ -166,22 +166,12 @@ class TaskDaemon(Daemon):
 
         def find(client: docker.APIClient) -> Usage | None:
             try:
-                cpu_s = _cpu_s(client, name)
+                stats = client.stats(name, stream=False, one_shot=True)
             except NotFound:
                 return None
+            cpu_ns = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
             found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
-            return Usage(cpu_s, sum(container.get("SizeRw", 0) for container in found))
-
-        return await self._ask(find)
-
-    async def cpu_s(self, name: str) -> float:
-        """The CPU seconds of a container so far; 0 when it has ended or is not there. It is sooner known than `usage`."""
-
-        def find(client: docker.APIClient) -> float:
-            try:
-                return _cpu_s(client, name)
-            except NotFound:
-                return 0.0
+            return Usage(cpu_ns / 1e9, sum(container.get("SizeRw", 0) for container in found))
 
         return await self._ask(find)
 
@@ -265,11 +255,6 @@ class SlowDaemon(TaskDaemon):
             return True
 
         return await self._ask(remove)
-
-
-def _cpu_s(client: docker.APIClient, name: str) -> float:
-    stats = client.stats(name, stream=False, one_shot=True)
-    return float(stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) / 1e9
 
 
 def _with_tag(image: str) -> str:

@@ -263,9 +263,8 @@ class DockerContainers(Containers):
         await asyncio.wait([starting])
         failure = starting.exception()
         if failure is None:
-            used_s = await container.cpu_s()
-            self.counters.cpu_seconds += used_s
-            self._meter.note(used_s)
+            self.counters.cpu_seconds += container.used_s
+            self._meter.note(container.used_s)
         await self._remove(container.name)
         if isinstance(failure, SandboxUnavailable):
             self._remove_later(container.name)  # the daemon may still be making what we stopped waiting for
@@ -355,6 +354,16 @@ class DockerContainer(Container):
         self._counters = counters
         self._is_gvisor = is_gvisor
         self._cpu_s = 0.0
+        """Its CPU seconds when it was last looked at."""
+        self._looked = 0.0
+        """When that was, or when the command began that runs."""
+        self._unseen_s = 0.0
+        """How long commands ran since."""
+
+    @property
+    def used_s(self) -> float:
+        """The CPU seconds of the container. Since the last look, commands count as if each had one thread, always busy."""
+        return self._cpu_s + min(1.0, self._cpus) * self._unseen_s
 
     async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
         limits = limits or self._task.limits
@@ -387,7 +396,7 @@ class DockerContainer(Container):
     async def _run(self, command: Sequence[str], limits: TaskLimits) -> Ended:
         clock = asyncio.get_running_loop().time
         execution, connection = await self._begin(command, user=self._user, folder=self._workdir)
-        started = clock()
+        started = self._looked = clock()
         output = _Output(limits.output_bytes)
         reading = asyncio.ensure_future(_read(connection, output))
         watching = asyncio.ensure_future(self._watch(limits))
@@ -414,6 +423,7 @@ class DockerContainer(Container):
             watching.cancel()
             await asyncio.wait([reading, watching])
             connection.close()
+            self._unseen_s += clock() - self._looked
 
     async def _watch(self, limits: TaskLimits) -> End:
         """The limit that the container meets. Looking takes the daemon half a second, so nobody waits for it.
@@ -428,6 +438,7 @@ class DockerContainer(Container):
             usage = await self._daemon.usage(self.name)
             if usage is not None:
                 self._cpu_s = max(self._cpu_s, usage.cpu_s)
+                self._looked, self._unseen_s = clock(), 0.0
             if self._cpu_s > limits.cpu_s:
                 return End.TIME_LIMIT
             if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
@@ -443,12 +454,6 @@ class DockerContainer(Container):
                     f"the container {self.name} waited {patience.starved_s:.0f} s for a CPU: its machine is too busy",
                     STARVED,
                 )
-
-    async def cpu_s(self) -> float:
-        """The CPU seconds of the container, as far as they are known."""
-        with contextlib.suppress(SandboxUnavailable):
-            self._cpu_s = max(self._cpu_s, await self._daemon.cpu_s(self.name))
-        return self._cpu_s
 
     async def wants_cpu(self) -> bool:
         """Whether a thread of the container is ready to run. One that can start no process says nothing of it.
