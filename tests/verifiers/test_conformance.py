@@ -84,9 +84,7 @@ def test_any_text_gets_a_verdict(entry: Entry, found: Found, data: st.DataObject
 def test_order_and_neighbours_do_not_matter(entry: Entry, found: Found) -> None:
     items = [item_of(entry, example) for example in entry.examples]
     alone = [found.score(entry, [item])[0] for item in items]
-    assert found.score(entry, items) == alone
-    assert found.score(entry, items[::-1]) == alone[::-1]
-    assert found.score(entry, [item for item in items for _ in range(2)]) == [v for v in alone for _ in range(2)]
+    assert found.score(entry, [*items, *items[::-1]]) == [*alone, *alone[::-1]]
 
 
 def test_parameters_have_a_json_schema(entry: Entry) -> None:
