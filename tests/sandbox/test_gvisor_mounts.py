@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.boxes.local import gvisor
+from sandbox.boxes.local import gvisor, user_ids
 
 ROOT = Path(__file__).parents[2]
 needs_mounts = pytest.mark.skipif(
-    os.geteuid() != 0 or gvisor.missing_rights() != [], reason="needs root with the right to mount"
+    os.geteuid() != 0 or user_ids.missing_capabilities(gvisor.RIGHTS) != [], reason="needs root with the right to mount"
 )
 TAKE_DOWN = """
 import os, subprocess, sys

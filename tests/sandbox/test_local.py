@@ -674,6 +674,57 @@ def test_trees_are_removed_however_they_were_left(tmp_path: Path) -> None:
     assert entries(outside) == {"kept"}
 
 
+RIGHTS_OF_A_BOX_HOST = ["setpriv", "--bounding-set=-all,+setuid,+setgid,+kill,+dac_override", "--"]
+"""Those that docs/deploy-docker.md and docs/deploy-kubernetes.md give to root in its container."""
+
+
+@only_root
+def test_trees_of_others_are_removed_with_the_few_rights_of_a_box_host(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    shared = top / "shared"
+    (shared / "own" / "in").mkdir(parents=True)
+    for path, owner in ((shared, 5001), (shared / "own", 5002), (shared / "own" / "in", 5002)):
+        (path / "file").touch()
+        os.chown(path / "file", 5003, 5003)
+        os.chown(path, owner, owner)
+    (shared / "own" / "in").chmod(0)
+    shared.chmod(0o1777)
+    (shared / "own").chmod(0o1000)
+    remove = "import sys, pathlib; from sandbox.boxes.local.removal import remove_tree; remove_tree(pathlib.Path(sys.argv[1]))"
+    subprocess.run([*RIGHTS_OF_A_BOX_HOST, sys.executable, "-c", remove, top], cwd=ROOT, check=True)
+    assert entries(tmp_path) == set()
+
+
+@only_root
+def test_root_that_could_not_end_the_programs_of_other_users_gets_no_boxes_without_namespaces(state_dir: Path) -> None:
+    opened = (
+        "import asyncio, sys, pathlib; from sandbox.boxes.local import LocalBackend\n"
+        "backend = LocalBackend(python=sys.argv[1], tier='landlock', state_dir=pathlib.Path(sys.argv[2]))\n"
+        "asyncio.run(backend.open())"
+    )
+    few = ["setpriv", "--bounding-set=-all,+setuid,+setgid", "--"]
+    command = [*few, sys.executable, "-c", opened, SHARED_PYTHON]
+    done = subprocess.run([*command, state_dir], cwd=ROOT, capture_output=True, text=True)
+    assert "SandboxUnavailable" in done.stderr
+    assert "lacks the capabilities KILL, DAC_OVERRIDE" in done.stderr
+
+
+async def test_a_box_whose_files_cannot_be_removed_ends_all_the_same(
+    state_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    before = children()
+    async with open_backend(state_dir, tier="landlock") as made:
+        box = await made.make(Profile.PLAIN)
+        with monkeypatch.context() as patch:
+            patch.setattr(backend, "remove_tree", refuse)
+            await box.destroy()
+    assert children() == before
+    assert "Operation not permitted" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("mountinfo", "own", "version", "places"),
     [

@@ -11,6 +11,7 @@ Landlock is the weakest way. If even that is missing, nothing is run at all.
 import asyncio
 import ctypes
 import itertools
+import logging
 import os
 import platform
 import signal
@@ -35,6 +36,8 @@ from sandbox.boxes.user_ids import FIRST_RUN, Range, Ranges
 from sandbox.languages import all_languages
 from sandbox.runner.configuration import Configuration
 
+log = logging.getLogger("rewardline.boxes")
+
 Tier = Literal["auto", "namespaces", "landlock"]
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
@@ -57,6 +60,8 @@ _RETRY_S: Final = 0.01
 
 _SYS_LANDLOCK_CREATE_RULESET: Final = 444
 _LANDLOCK_CREATE_RULESET_VERSION: Final = 1
+_RIGHTS_OVER_USERS: Final = ("KILL", "DAC_OVERRIDE")
+"""The capabilities of root with which it ends processes of other users, and removes their files."""
 _LANDLOCK_WITH_SCOPES: Final = 6
 """From this version on, Landlock prevents programs from signalling other processes of the same user."""
 
@@ -313,9 +318,12 @@ async def _remove(cgroup: cgroups.Cgroup) -> None:
 
 
 def _remove_scratch(scratch: Path) -> None:
-    """Remove a scratch directory. Its keeper has unmounted everything below, unless the keeper was killed."""
-    gvisor.unmount_below(scratch)
-    remove_tree(scratch)
+    """Remove a scratch directory, or say why it stays. Its keeper has unmounted everything below, unless it was killed."""
+    try:
+        gvisor.unmount_below(scratch)
+        remove_tree(scratch)
+    except OSError as error:  # no other box can reach it
+        log.warning("files of a box could not be removed from %s: %s", scratch, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +381,7 @@ def _kinds_to_try(tier: Tier) -> Sequence[_BoxKind]:
 
 
 def _require_rights(kind: _BoxKind) -> None:
-    missing = gvisor.missing_rights()
+    missing = user_ids.missing_capabilities(gvisor.RIGHTS)
     if missing:
         raise SandboxUnavailable(
             f"within gVisor this service must be root, and have the capabilities {', '.join(missing)}"
@@ -392,6 +400,12 @@ def _require_landlock(kind: _BoxKind) -> None:
         raise SandboxUnavailable(
             f"the kernel's Landlock (version {version}) would let programs kill this service, which is not root: run the"
             f" service as root, or on a kernel with Landlock version {_LANDLOCK_WITH_SCOPES} or later"
+        )
+    missing = user_ids.missing_capabilities(_RIGHTS_OVER_USERS) if kind.many_ids else []
+    if missing:
+        raise SandboxUnavailable(
+            "without namespaces, programs would run as users whom this service can neither end nor clean up after: it is"
+            f" root and lacks the capabilities {', '.join(missing)}; add them, or run it as an ordinary user"
         )
 
 

@@ -17,9 +17,9 @@ _LOG_START: Final = b"Starting gVisor"
 _MNT_DETACH: Final = 2
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 """Spaces and other special characters in names of /proc/PID/mounts, see proc(5)."""
-_ROOT_RIGHTS: Final = {"SETUID": 7, "SETGID": 6, "KILL": 5, "DAC_OVERRIDE": 1, "SYS_CHROOT": 18, "SYS_ADMIN": 21}
-"""Numbers of capabilities. They are rights over gVisor's kernel alone: gVisor's own process on the machine has none of
-them.
+RIGHTS: Final = ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "SYS_CHROOT", "SYS_ADMIN")
+"""The capabilities of root that making boxes there needs. They are rights over gVisor's kernel alone: gVisor's own
+process on the machine has none of them.
 """
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -30,13 +30,6 @@ def is_kernel() -> bool:
     log = ctypes.create_string_buffer(_LOG_BYTES)
     length = int(_libc.klogctl(_READ_ALL, log, _LOG_BYTES))
     return length > 0 and _LOG_START in log.raw[:length].partition(b"\n")[0]
-
-
-def missing_rights() -> list[str]:
-    """The capabilities of root that making boxes there needs, and this process lacks."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
-    return [name for name, number in _ROOT_RIGHTS.items() if not held >> number & 1 or os.geteuid() != 0]
 
 
 def unmount_below(directory: Path) -> None:

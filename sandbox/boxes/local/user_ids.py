@@ -1,13 +1,14 @@
-"""Finds the user ids that a service may use for its boxes."""
+"""Finds the user ids that a service may use for its boxes, and what else root may do."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from sandbox.boxes.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges, ranges_of_a_machine
 
-_SETGID, _SETUID = 6, 7
+_CAPABILITIES: Final = {"DAC_OVERRIDE": 1, "KILL": 5, "SETGID": 6, "SETUID": 7, "SYS_CHROOT": 18, "SYS_ADMIN": 21}
+"""Their numbers, see capability.h of the kernel."""
 _FEWEST: Final = 4000
 _FEWEST_OF_BOX: Final = 2048
 """For the runs of a job and as many tests, see `sandbox.runner.process.runs`."""
@@ -19,7 +20,9 @@ def ranges(*, may_share: bool) -> Ranges | None:
     Args:
         may_share: Boxes have PID namespaces, so that all of them can use the same ids.
     """
-    return choose(Path("/proc/self/uid_map").read_text(), may_share=may_share) if may_change_ids() else None
+    if missing_capabilities(("SETGID", "SETUID")):
+        return None
+    return choose(Path("/proc/self/uid_map").read_text(), may_share=may_share)
 
 
 def choose(uid_map: str, *, may_share: bool) -> Ranges | None:
@@ -40,14 +43,11 @@ def choose(uid_map: str, *, may_share: bool) -> Ranges | None:
     return Ranges(upper, half, is_shared=True) if may_share else Ranges(upper, _FEWEST_OF_BOX)
 
 
-def may_change_ids() -> bool:
-    """Whether this process is root with root's usual capabilities over user ids."""
-    if os.geteuid() != 0:
-        return False
+def missing_capabilities(wanted: Iterable[str]) -> list[str]:
+    """Those of the capabilities that this process lacks: all of them if it is not root."""
     status = Path("/proc/self/status").read_text().splitlines()
-    capabilities = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
-    wanted = 1 << _SETUID | 1 << _SETGID
-    return capabilities & wanted == wanted
+    held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+    return [name for name in wanted if os.geteuid() != 0 or not held >> _CAPABILITIES[name] & 1]
 
 
 def is_machine_root() -> bool:
