@@ -57,8 +57,10 @@ _TICK_S: Final = 0.5
 """Between looks at what a container uses."""
 _RETRY_S: Final = 5
 """Between attempts to remove a container that the daemon could not remove."""
-_DRAIN_S: Final = 0.5
-"""For the rest of the output of a command that has ended, if a process that it left behind holds its end open."""
+_DRAIN_S: Final = 30.0
+"""For the rest of the output of a command that has ended. What is cut off may be the report of its tests. The daemon ends
+the stream after two seconds if a process that was left behind holds it open.
+"""
 _LOOK_PATIENCE_S: Final = 30.0
 """For the answer whether anything in a container is ready to run. What takes longer waits for a CPU itself."""
 _IS_ANYTHING_READY: Final = """for file in /proc/[0-9]*/task/[0-9]*/stat; do

@@ -1,13 +1,21 @@
 """Turns, work shared by all who want it, and the rules for images: what needs no daemon."""
 
 import asyncio
+import socket
+import struct
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import pytest
 
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import NoContainers, Task, TaskRefused
+from sandbox.containers import Counters, End, NoContainers, Task, TaskRefused
+from sandbox.containers.daemon import Image, TaskDaemon, Usage
+from sandbox.containers.docker import DockerContainer
 from sandbox.containers.single_flight import SingleFlight
 from sandbox.containers.turns import Turns
+from tests.virtual_time import in_virtual_time
 from tests.waiting import turns as let_others_run
 
 
@@ -106,3 +114,43 @@ async def test_an_error_goes_to_all_who_wait() -> None:
 async def test_a_service_without_containers_says_so() -> None:
     with pytest.raises(SandboxUnavailable, match="repository_slots"):
         await NoContainers().base(Task("image", "/"))
+
+
+class LateDaemon(TaskDaemon):
+    """Says that a command has ended, while a busy machine still holds its output."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        super().__init__("unix:///nowhere", at_once=1, patience_s=1)
+        self._stream = stream
+
+    async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
+        return "command", self._stream
+
+    async def exit_code(self, command: str) -> int | None:
+        return 0
+
+    async def state(self, name: str) -> dict[str, Any]:
+        return {"Running": True}
+
+    async def usage(self, name: str) -> Usage | None:
+        return Usage(0.0, 0)
+
+
+@in_virtual_time
+async def test_output_that_comes_after_the_end_of_its_command_is_not_lost() -> None:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with theirs:
+        said = struct.pack("!B3xI", 1, 7) + b"passed\n"
+        asyncio.get_running_loop().call_later(5.0, partial(_send_all, theirs, said))
+        image = Image("image", 0, "root")
+        container = DockerContainer(
+            LateDaemon(ours), "late", Task("image", "/"), image, Counters(), cpus=1.0, is_gvisor=False
+        )
+        ended = await container.run(["tests"])
+    assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 0, b"passed\n")
+
+
+def _send_all(stream: socket.socket, data: bytes) -> None:
+    stream.sendall(data)
+    stream.shutdown(socket.SHUT_WR)
