@@ -58,7 +58,7 @@ def tests(lane: str) -> list[list[str]]:
     pytest = [sys.executable, "-m", "pytest"]
     if lane == "quick":
         return [[*pytest, *BESIDE]]
-    chosen = [*pytest, "--lane", lane]
+    chosen = [*pytest, f"--lane={lane}"]  # in one word: as a word of its own, `deploy` would be the folder to look in
     return [[*chosen, "-m", f"not {ALONE}", *BESIDE], [*chosen, "-m", ALONE]]
 
 
