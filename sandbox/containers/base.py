@@ -60,7 +60,7 @@ class End(StrEnum):
 class Ended:
     end: End
     exit_code: int | None
-    """None unless it exited."""
+    """None unless it exited, or if its output was known to be whole before that."""
     output: bytes
     """Standard output and standard error, as they came."""
     cpu_s: float
@@ -97,10 +97,11 @@ class Container(ABC):
     """One container that runs."""
 
     @abstractmethod
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
         """Run a command in the working directory of the task; its limits are the task's unless others are given.
 
-        A command that meets a limit is over, but its processes may go on until the container is gone.
+        A command that meets a limit is over, but its processes may go on until the container is gone. The output of a
+        report decides something, so none of it may be lost; it needs `sh` in the container.
 
         Raises:
             SandboxUnavailable: the container is lost; says nothing about the command.

@@ -58,8 +58,18 @@ _TICK_S: Final = 0.5
 _RETRY_S: Final = 5
 """Between attempts to remove a container that the daemon could not remove."""
 _DRAIN_S: Final = 30.0
-"""For the rest of the output of a command that has ended. What is cut off may be the report of its tests. The daemon ends
-the stream after two seconds if a process that was left behind holds it open.
+"""For the rest of the output of a command that has ended. The daemon itself cuts it off two seconds after the end."""
+_REPORT: Final = f"""exec 2>/dev/null
+mark=$1
+shift
+(exec "$@" 2>&1)
+code=$?
+[ $code -gt 125 ] && exit $code
+printf %s "$mark"
+sleep {_DRAIN_S:.0f}
+exit $code"""
+"""Runs a command. After its output comes a mark, and then it waits before it ends, so that nothing is cut off. A command that
+was killed has no mark.
 """
 _LOOK_PATIENCE_S: Final = 30.0
 """For the answer whether anything in a container is ready to run. What takes longer waits for a CPU itself."""
@@ -367,9 +377,11 @@ class DockerContainer(Container):
         """The CPU seconds of the container. Since the last look, commands count as if each had one thread, always busy."""
         return self._cpu_s + min(1.0, self._cpus) * self._unseen_s
 
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
         limits = limits or self._task.limits
-        ended = await self._run(command, limits)
+        mark = secrets.token_hex(16) if is_report else ""
+        marked = ("sh", "-c", _REPORT, "sh", mark, *command) if is_report else command
+        ended = await self._run(marked, limits, mark.encode())
         if self._disk is not None and _free_mb(self._disk) < _FULL_MB and ended.end is not End.DISK_LIMIT:
             ended = await self._on_a_full_disk(ended, limits)
         self._counters.ends[ended.end] = self._counters.ends.get(ended.end, 0) + 1
@@ -395,11 +407,11 @@ class DockerContainer(Container):
     async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
         return await self._daemon.get(self.name, f"{MADE}/{name}", max_bytes)
 
-    async def _run(self, command: Sequence[str], limits: TaskLimits) -> Ended:
+    async def _run(self, command: Sequence[str], limits: TaskLimits, mark: bytes) -> Ended:
         clock = asyncio.get_running_loop().time
         execution, connection = await self._begin(command, user=self._user, folder=self._workdir)
         started = self._looked = clock()
-        output = _Output(limits.output_bytes)
+        output = _Output(limits.output_bytes, mark)
         reading = asyncio.ensure_future(_read(connection, output))
         watching = asyncio.ensure_future(self._watch(limits))
 
@@ -409,11 +421,12 @@ class DockerContainer(Container):
         try:
             while True:
                 await asyncio.wait([reading, watching], timeout=_TICK_S, return_when=asyncio.FIRST_COMPLETED)
-                exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_full)
-                if output.is_full:
-                    return ended(End.OUTPUT_LIMIT)
+                exit_code = await self._exit_code(execution, patiently=reading.done() and not output.is_over)
                 if exit_code is not None:
                     await asyncio.wait([reading], timeout=_DRAIN_S)
+                if output.is_over:
+                    return ended(End.EXITED if output.is_whole else End.OUTPUT_LIMIT)
+                if exit_code is not None:
                     end = await self._end(exit_code)
                     return ended(end, exit_code if end is End.EXITED else None)
                 if watching.done():
@@ -540,35 +553,42 @@ def _close(beginning: "asyncio.Future[tuple[str, socket.socket]]") -> None:
 
 
 class _Output:
-    """What a command wrote, up to a limit."""
+    """What a command wrote, up to a limit or to the mark at its end. An empty mark never comes."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, mark: bytes = b"") -> None:
+        self.is_whole = False
         self._max_bytes = max_bytes
+        self._mark = mark
         self._content = bytearray()
 
     @property
-    def is_full(self) -> bool:
-        return len(self._content) > self._max_bytes
+    def is_over(self) -> bool:
+        return self.is_whole or len(self._content) > self._max_bytes
 
     @property
     def content(self) -> bytes:
         return bytes(self._content[: self._max_bytes])
 
     def add(self, piece: bytes) -> None:
+        begin = max(0, len(self._content) - len(self._mark))
         self._content += piece
+        end = self._content.find(self._mark, begin) if self._mark else -1
+        if 0 <= end <= self._max_bytes:
+            self.is_whole = True
+            del self._content[end:]
 
 
 async def _read(connection: socket.socket, output: _Output) -> None:
-    """Read a stream in Docker's attach format until it ends or the output is full."""
+    """Read a stream in Docker's attach format until it ends, or the output is whole or full."""
     loop = asyncio.get_running_loop()
     buffer = bytearray()
     with contextlib.suppress(OSError):
-        while not output.is_full:
+        while not output.is_over:
             piece = await loop.sock_recv(connection, 1 << 16)
             if not piece:
                 return
             buffer += piece
-            while len(buffer) >= _STREAM_HEAD.size:
+            while len(buffer) >= _STREAM_HEAD.size and not output.is_over:
                 _, length = _STREAM_HEAD.unpack_from(buffer)
                 end = _STREAM_HEAD.size + length
                 if len(buffer) < end:

@@ -9,7 +9,6 @@ A response may make its container so busy that the daemon cannot reach it. Where
 the response answers between, it is the response's doing, too.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,8 +18,8 @@ import blake3
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import NO_SPACE, STARVED, Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN
-from sandbox.containers.single_flight import SingleFlight
 from verifiers.base import InvalidItem, Status, Verdict
+from verifiers.base_runs import BaseRuns
 from verifiers.harbor.reference import HarborReference
 from verifiers.harbor.rewards import MAX_REWARD_BYTES, NoReward, reward
 from verifiers.harbor.scripts import APPLY, COLLECT, END_OTHERS, PLACE, Exit, run_tests
@@ -29,7 +28,6 @@ from verifiers.repository.changes import Change
 
 _OUR_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=600.0)
 _AGENT_S: Final = 600.0
-_MAX_KNOWN: Final = 4096
 _SAID_CHARS: Final = 300
 _TESTS_PREFIX: Final = "given/tests"
 
@@ -91,8 +89,7 @@ class Judging:
 
     def __init__(self, containers: Containers) -> None:
         self._containers = containers
-        self._base_runs: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
-        self._flights: SingleFlight[bytes, InvalidItem | None] = SingleFlight()
+        self._base_runs: BaseRuns[None] = BaseRuns()
 
     async def verdict(self, task: HarborTask, response: str | Change, *, explain: bool, owner: str = "") -> Verdict:
         """The verdict on a script or a change. The base run is remembered for the same owner alone.
@@ -113,26 +110,17 @@ class Judging:
         digest = blake3.blake3(f"{owner}\n{image}\n{task.reference.model_dump_json(exclude={'tar', 'files'})}".encode())
         for path, content in sorted(task.files.items()):
             digest.update(f"\n{path}\n{len(content)}\n".encode(errors="surrogateescape") + content)
-        key = digest.digest()
-        if key not in self._base_runs:
-            self._base_runs[key] = await self._flights.do(key, lambda: self._base_trouble(task))
-            if len(self._base_runs) > _MAX_KNOWN:
-                self._base_runs.popitem(last=False)
-        self._base_runs.move_to_end(key)
-        trouble = self._base_runs[key]
-        if trouble is not None:
-            raise InvalidItem(trouble.reason, str(trouble))
+        await self._base_runs.get(digest.digest(), lambda: self._run_base(task))
 
-    async def _base_trouble(self, task: HarborTask) -> InvalidItem | None:
+    async def _run_base(self, task: HarborTask) -> None:
         run = await self._run(task, None)
         if run.is_slow:
             limit_s = task.config.verifier.timeout_sec
             raise SandboxUnavailable(f"without a response the tests take more than {limit_s:g} s", "too_slow")
         if run.reason:
-            return InvalidItem("base_fails", f"without a response there is no reward: {run.reason}: {run.message}")
+            raise InvalidItem("base_fails", f"without a response there is no reward: {run.reason}: {run.message}")
         if run.reward >= task.reference.max_reward:
-            return InvalidItem("base_passes", "without a response the tests give the full reward already")
-        return None
+            raise InvalidItem("base_passes", "without a response the tests give the full reward already")
 
     async def _run_of(self, task: HarborTask, response: str | Change) -> Run:
         """The run of a response. A container that is lost with it is tried again.

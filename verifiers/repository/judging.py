@@ -3,12 +3,11 @@
     base run   no change: the tests of `fail_to_pass` fail, those of `pass_to_pass` pass, or the task is `invalid`
     run        the change applied, the tests restored, the tests run: their states are the verdict
 
-The base run of a task is made once and remembered. So a task whose tests cannot pass in its image, or pass anyhow, is
-never a score, whatever the response was.
+The base run of a task is made once and remembered (`verifiers.base_runs`). So a task whose tests cannot pass in its image,
+or pass anyhow, is never a score, whatever the response was.
 """
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,11 +17,11 @@ import blake3
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN, MADE
-from sandbox.containers.single_flight import SingleFlight
 from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
+from verifiers.base_runs import BaseRuns
 from verifiers.long_texts import INLINE_CHARS, ask_workers
 from verifiers.repository import reports
 from verifiers.repository.changes import Change
@@ -36,7 +35,6 @@ STATES: Final = WorkerTask(
     "verifiers.repository.reports.formats", "states_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
 )
 _PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
-_MAX_KNOWN: Final = 4096
 _BROUGHT: Final = "report.xml"
 _SHOWN: Final = 20
 _SAID_CHARS: Final = 300
@@ -75,8 +73,7 @@ class Judging:
     def __init__(self, containers: Containers, workers: Workers) -> None:
         self._containers = containers
         self._workers = workers
-        self._base_runs: OrderedDict[bytes, Run | InvalidItem] = OrderedDict()
-        self._flights: SingleFlight[bytes, Run | InvalidItem] = SingleFlight()
+        self._base_runs: BaseRuns[Run] = BaseRuns()
 
     async def verdict(
         self, reference: RepositoryReference, change: Change, *, explain: bool, owner: str = ""
@@ -98,21 +95,7 @@ class Judging:
         image = await self._containers.base(_task(reference))
         named = reference.model_dump_json(exclude={"patch", "scoring"})
         key = blake3.blake3(f"{owner}\n{image}\n{named}".encode()).digest()
-        if key not in self._base_runs:
-            self._base_runs[key] = await self._flights.do(key, lambda: self._tried_base_run(reference))
-            if len(self._base_runs) > _MAX_KNOWN:
-                self._base_runs.popitem(last=False)
-        self._base_runs.move_to_end(key)
-        known = self._base_runs[key]
-        if isinstance(known, InvalidItem):
-            raise InvalidItem(known.reason, str(known))
-        return known
-
-    async def _tried_base_run(self, reference: RepositoryReference) -> Run | InvalidItem:
-        try:
-            return await self._checked_base_run(reference)
-        except InvalidItem as error:
-            return error
+        return await self._base_runs.get(key, lambda: self._checked_base_run(reference))
 
     async def _checked_base_run(self, reference: RepositoryReference) -> Run:
         run = await self._run(reference, Change())
@@ -147,7 +130,7 @@ class Judging:
             if refusal is not None:
                 return refusal
             await container.give({name: content for name, content in plan.files.items() if name.startswith("made/")})
-            ended = await container.run(TESTS_COMMAND)
+            ended = await container.run(TESTS_COMMAND, is_report=True)
             if ended.end is not End.EXITED:
                 return Run({}, str(ended.end), "", ended.cpu_s)
             report = await _fetched(container, plan)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import docker
 import pytest
@@ -16,6 +17,7 @@ from docker.errors import APIError
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker.owner import OWNER_LABEL, PROCESS_LABEL
 from sandbox.containers import BadTask, End, Ended, Meter, Task, TaskLimits, TaskRefused
+from sandbox.containers import docker as task_containers
 from sandbox.containers.docker import DockerContainer, DockerContainers
 from sandbox.containers.images import BASE_LABEL, ImageRules
 from tests.sandbox.containers import containers_of
@@ -46,9 +48,11 @@ async def containers(
     assert containers.running == containers.waiting == 0
 
 
-async def shell(containers: DockerContainers, script: str, task: Task = TASK) -> tuple[End, int | None, str]:
+async def shell(
+    containers: DockerContainers, script: str, task: Task = TASK, *, is_report: bool = False
+) -> tuple[End, int | None, str]:
     async with containers.open(task, {"given/hello": b"hello", "made/note": b"note"}) as container:
-        ended = await container.run(["sh", "-c", script])
+        ended = await container.run(["sh", "-c", script], is_report=is_report)
         return ended.end, ended.exit_code, ended.output.decode(errors="replace")
 
 
@@ -178,6 +182,30 @@ async def test_a_full_disk_ends_a_command(containers: DockerContainers) -> None:
 async def test_a_process_that_stays_behind_does_not_hold_a_command(containers: DockerContainers) -> None:
     end, code, said = await shell(containers, "sleep 3600 & echo done")
     assert (end, code, said) == (End.EXITED, 0, "done\n")
+
+
+async def test_a_report_is_all_that_its_command_wrote(containers: DockerContainers) -> None:
+    said = "echo out; echo err >&2; head -c 200000 /dev/zero"
+    whole = "out\nerr\n" + "\0" * 200_000
+    assert await shell(containers, f"{said}; sleep 600 & exit 3", is_report=True) == (End.EXITED, None, whole)
+    assert await shell(containers, f"{said}; kill -9 $$", is_report=True) == (End.EXITED, 137, whole)
+    assert await shell(containers, f"{said}; kill -9 $PPID; kill -9 $$", is_report=True) == (End.EXITED, 137, whole)
+
+
+@pytest.mark.repositories
+async def test_a_report_that_is_read_late_is_whole(
+    containers: DockerContainers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon holds a megabyte of output, and cuts off what nobody has read two seconds after the end of a command."""
+    read = task_containers._read
+
+    async def read_late(*about: Any) -> None:
+        await asyncio.sleep(4)
+        await read(*about)
+
+    monkeypatch.setattr(task_containers, "_read", read_late)
+    end, _, said = await shell(containers, "head -c 1350000 /dev/zero", is_report=True)
+    assert (end, len(said)) == (End.EXITED, 1_350_000)
 
 
 async def test_what_is_not_allowed_is_refused(containers: DockerContainers) -> None:

@@ -4,13 +4,12 @@ import asyncio
 import socket
 import struct
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import pytest
 
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import Counters, End, NoContainers, Task, TaskRefused
+from sandbox.containers import Counters, End, NoContainers, Task, TaskLimits, TaskRefused
 from sandbox.containers.daemon import Image, TaskDaemon, Usage
 from sandbox.containers.docker import DockerContainer
 from sandbox.containers.single_flight import SingleFlight
@@ -116,18 +115,28 @@ async def test_a_service_without_containers_says_so() -> None:
         await NoContainers().base(Task("image", "/"))
 
 
-class LateDaemon(TaskDaemon):
-    """Says that a command has ended, while a busy machine still holds its output."""
+class ScriptedDaemon(TaskDaemon):
+    """Runs no command. A test says what it writes, and what the daemon says of its end."""
 
-    def __init__(self, stream: socket.socket) -> None:
+    def __init__(self, *, exit_code: int | None) -> None:
         super().__init__("unix:///nowhere", at_once=1, patience_s=1)
-        self._stream = stream
+        self.mark = b""
+        """What a report is to write at its end."""
+        self._exit_code = exit_code
+        self._ours, self._theirs = socket.socketpair()
+        self._ours.setblocking(False)
+
+    def says(self, text: bytes, *, is_last: bool = False) -> None:
+        self._theirs.sendall(struct.pack("!B3xI", 1, len(text)) + text)
+        if is_last:
+            self._theirs.close()
 
     async def begin(self, name: str, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
-        return "command", self._stream
+        self.mark = command[4].encode() if len(command) > 4 else b""
+        return "command", self._ours
 
     async def exit_code(self, command: str) -> int | None:
-        return 0
+        return self._exit_code
 
     async def state(self, name: str) -> dict[str, Any]:
         return {"Running": True}
@@ -136,21 +145,48 @@ class LateDaemon(TaskDaemon):
         return Usage(0.0, 0)
 
 
+def container_of(daemon: TaskDaemon, output_bytes: int = 100) -> DockerContainer:
+    task = Task("image", "/", limits=TaskLimits(output_bytes=output_bytes))
+    return DockerContainer(daemon, "scripted", task, Image("image", 0, "root"), Counters(), cpus=1.0, is_gvisor=False)
+
+
 @in_virtual_time
 async def test_output_that_comes_after_the_end_of_its_command_is_not_lost() -> None:
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    with theirs:
-        said = struct.pack("!B3xI", 1, 7) + b"passed\n"
-        asyncio.get_running_loop().call_later(5.0, partial(_send_all, theirs, said))
-        image = Image("image", 0, "root")
-        container = DockerContainer(
-            LateDaemon(ours), "late", Task("image", "/"), image, Counters(), cpus=1.0, is_gvisor=False
-        )
-        ended = await container.run(["tests"])
+    daemon = ScriptedDaemon(exit_code=0)
+    asyncio.get_running_loop().call_later(5.0, lambda: daemon.says(b"passed\n", is_last=True))
+    ended = await container_of(daemon).run(["tests"])
     assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 0, b"passed\n")
 
 
-def _send_all(stream: socket.socket, data: bytes) -> None:
-    stream.sendall(data)
-    stream.shutdown(socket.SHUT_WR)
+@in_virtual_time
+@pytest.mark.parametrize("cut", [0, 1, 31, 32])
+async def test_a_report_is_whole_when_its_mark_comes(cut: int) -> None:
+    """The daemon does not know of an end yet, so it cuts nothing off. What processes write later is no part of it."""
+    daemon = ScriptedDaemon(exit_code=None)
+    running = asyncio.create_task(container_of(daemon).run(["tests"], is_report=True))
+    await let_others_run()
+    for piece in (b"passed", daemon.mark[:cut], daemon.mark[cut:] + b"later"):
+        daemon.says(piece)
+    daemon.says(b"later", is_last=True)
+    ended = await running
+    assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, None, b"passed")
+
+
+@in_virtual_time
+async def test_a_report_that_was_killed_has_no_mark_and_is_judged_all_the_same() -> None:
+    daemon = ScriptedDaemon(exit_code=137)
+    asyncio.get_running_loop().call_later(5.0, lambda: daemon.says(b"passed", is_last=True))
+    ended = await container_of(daemon).run(["tests"], is_report=True)
+    assert (ended.end, ended.exit_code, ended.output) == (End.EXITED, 137, b"passed")
+
+
+@in_virtual_time
+@pytest.mark.parametrize(("written", "end"), [(99, End.EXITED), (100, End.OUTPUT_LIMIT)])
+async def test_a_mark_after_the_limit_of_output_is_too_late(written: int, end: End) -> None:
+    daemon = ScriptedDaemon(exit_code=None)
+    container = container_of(daemon, output_bytes=99)
+    running = asyncio.create_task(container.run(["tests"], is_report=True))
+    await let_others_run()
+    daemon.says(b"p" * written + daemon.mark, is_last=True)
+    ended = await running
+    assert (ended.end, ended.output) == (end, b"p" * 99)

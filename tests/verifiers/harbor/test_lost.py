@@ -38,7 +38,7 @@ class Lost(Container):
         self._containers = containers
         self._has_script = has_script
 
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
         if self._containers.has_lost and self._containers.is_down and not self._has_script:
             raise SandboxUnavailable("the daemon does not answer")
         if self._has_script and command[-1].endswith("end_others.sh") and self._containers.lost:

@@ -64,7 +64,7 @@ class Folder(Container):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def run(self, command: Sequence[str], limits: TaskLimits | None = None) -> Ended:
+    async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
         process = await asyncio.create_subprocess_exec(
             *[part.replace(EXCHANGE, str(self._folder)) for part in command],
             cwd=self._folder / "testbed",
