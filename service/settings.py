@@ -136,6 +136,10 @@ class Settings(BaseSettings):
     job_claim_idle_s: Positive = 30
     """After so many seconds without a sign of its process, another process finishes a job."""
 
+    memory_mb: Annotated[int, Field(ge=0)] = 0
+    """The memory of this process and its workers at which they drop half of what they remember: verdicts, parameters, what
+    was compiled from texts. 0: half of what the machine, or the control group of this process, has. Each memory has a bound
+    of its own besides; `/metrics` names them."""
     workers: Annotated[int, Field(ge=0)] = 0
     """Worker processes for the service's own CPU-bound work. 0: one for each core that this process may use."""
     worker_memory_mb: PositiveInt = 1024

@@ -11,11 +11,11 @@ nothing.
 
 import re
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
 from fairness import DEFAULT, TENANT
+from memory import remember
 
 FORM: Final = re.compile(r"[!-~]{1,128}")
 """The form of a tenant."""
@@ -30,7 +30,7 @@ def owned(name: str) -> str:
     return prefix_of(TENANT.get()) + name
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def prefix_of(tenant: str) -> str:
     """What comes before the names of what a tenant owns."""
     return "" if tenant == DEFAULT else f"{quote(tenant, safe='')}/"

@@ -14,7 +14,7 @@ from tests import run
 from tests.conftest import ROOT
 from tests.lanes import ALONE, LANES
 
-ROOMS = ("service", "verifiers", "sandbox", "fairness", "tracing", "client/rewardline", "deploy")
+ROOMS = ("service", "verifiers", "sandbox", "fairness", "memory", "tracing", "client/rewardline", "deploy")
 FOUND = {"verifiers.registry": "verifiers", "sandbox.languages": "sandbox.languages"}
 """Who imports whatever lies in a package."""
 TRAINERS = {

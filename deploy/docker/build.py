@@ -46,7 +46,16 @@ COMPANIONS: Final = Debian(
 )
 BOX: Final = "rewardline-box"
 
-_FOLDERS: Final = ("client/rewardline", "service", "verifiers", "sandbox", "fairness", "tracing", "deploy/docker")
+_FOLDERS: Final = (
+    "client/rewardline",
+    "service",
+    "verifiers",
+    "sandbox",
+    "fairness",
+    "memory",
+    "tracing",
+    "deploy/docker",
+)
 _FILES: Final = (
     *("pyproject.toml", "README.md", "LICENSE", "NOTICE", "requirements/serve.txt"),
     *("client/pyproject.toml", "client/README.md", "client/LICENSE"),

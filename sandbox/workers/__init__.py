@@ -6,7 +6,7 @@
     zygote (single-threaded, imports the tasks' modules once)    zygote.py
         │ forks                                                  confine.py: limits, no files, no network
         ▼
-    worker ── questions and answers on a socket of its own ── service process        serve.py, frames.py, memories.py
+    worker ── questions and answers on a socket of its own ── service process        serve.py, frames.py
 
 Each process dies with the one above it. Data crosses as msgpack in length-prefixed frames, never as pickle. A
 compromised worker can give wrong answers to its own items, but cannot attack the service.
@@ -14,7 +14,6 @@ compromised worker can give wrong answers to its own items, but cannot attack th
 
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
 from sandbox.workers.functions import worker_function
-from sandbox.workers.memories import forgets
 from sandbox.workers.pool import Workers
 
-__all__ = ["Exit", "Outcome", "Task", "Workers", "WorkersUnavailable", "forgets", "worker_function"]
+__all__ = ["Exit", "Outcome", "Task", "Workers", "WorkersUnavailable", "worker_function"]

@@ -1,7 +1,7 @@
 """The formats of messages between the service and a worker, and between the service and the zygote.
 
-    question   body bytes · number · task index            then the payload as msgpack; FORGET may be added to the index
-    answer     body bytes · number · code · peak RSS · CPU   then the value as msgpack, or a message as UTF-8
+    question   body bytes · number · task index            then the payload as msgpack; FORGET and HALVE may be added to the index
+    answer     body bytes · number · code · sizes · CPU      then the value as msgpack, or a message as UTF-8
 
 A worker answers questions in the order of their numbers, from 1 on. Its answer 0 says that it is ready (HELLO), or why
 it cannot be (RAISED). Every length is checked before anything is read.
@@ -17,8 +17,10 @@ from sandbox.workers.base import Exit
 QUESTION: Final = Struct("<IIH")
 FORGET: Final = 0x8000
 """Added to the task index: the worker forgets first what it remembers of others' texts."""
-ANSWER: Final = Struct("<IIBxxxId")
-"""Peak RSS in kB; CPU in seconds since the worker was forked."""
+HALVE: Final = 0x4000
+"""Added to the task index: the worker drops half of what it remembers first."""
+ANSWER: Final = Struct("<IIBxxxIId")
+"""Peak RSS and what is remembered, in kB; CPU in seconds since the worker was forked."""
 
 EXITS: Final = tuple(Exit)
 CODES: Final = {name: code for code, name in enumerate(EXITS)}
@@ -47,8 +49,6 @@ class Order(msgspec.Struct, array_like=True):
     tasks: list[tuple[str, str, list[Any], int]]
     """Module, function, warm payloads, the largest result in bytes."""
     memory_mb: int
-    parts_owners: bool = False
-    """Whether workers will be told to forget."""
 
 
 class Ready(msgspec.Struct, tag=True, array_like=True):

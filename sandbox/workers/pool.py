@@ -26,6 +26,7 @@ from typing import Any, Final
 import msgspec
 
 from fairness import TENANT
+from memory import resident_bytes
 from sandbox import process_handles
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
 from sandbox.workers.frames import (
@@ -34,6 +35,7 @@ from sandbox.workers.frames import (
     EXIT_MEMORY,
     EXITS,
     FORGET,
+    HALVE,
     HELLO,
     MAX_MESSAGE_BYTES,
     MAX_PAYLOAD_BYTES,
@@ -148,9 +150,9 @@ class _Role(Enum):
 
 class _Worker:
     __slots__ = (
-        "answered", "asked", "closing", "connection", "cpu_s", "first_rss_kb", "gone", "head_since", "incoming",
-        "looked_at", "number", "outgoing", "owner", "pid", "pidfd", "ready", "role", "solo", "suspect", "timer",
-        "waited_since", "window", "window_bytes",
+        "answered", "asked", "closing", "connection", "cpu_s", "first_bytes", "first_rss_kb", "gone", "head_since", "incoming",
+        "looked_at", "memories_kb", "must_halve", "number", "outgoing", "owner", "pid", "pidfd", "ready", "role",
+        "solo", "suspect", "timer", "waited_since", "window", "window_bytes",
     )  # fmt: skip
 
     def __init__(self, number: int, role: _Role, connection: socket.socket, now: float, solo: _Item | None) -> None:
@@ -182,6 +184,11 @@ class _Worker:
         self.cpu_s = 0.0
         """Its CPU clock at the last answer, as the worker itself reports it. The wall limit holds even if it lies."""
         self.first_rss_kb = 0
+        self.first_bytes = 0
+        """Its resident memory when it became ready, which it shares with the zygote."""
+        self.memories_kb = 0
+        """What it remembers, by its last answer."""
+        self.must_halve = False
         self.timer: asyncio.TimerHandle | None = None
         self.looked_at: tuple[_Item, float] | None = None
         """The item that was under way at the last look, and how long the worker had been starved at the first such look."""
@@ -240,7 +247,8 @@ class Workers:
         self.slow_size = size if slow_size is None else slow_size
         if self.size < 1 or self.slow_size < 1:
             raise ValueError(f"size is {self.size} and slow_size is {self.slow_size}; both must be at least 1")
-        self._order = Order([], memory_mb, parts_owners)
+        self._order = Order([], memory_mb)
+        self._parts_owners = parts_owners
         self._output_bytes = output_bytes
         self._recycle_items = recycle_items
         self._recycle_rss_kb = recycle_rss_mb * 1024
@@ -277,6 +285,23 @@ class Workers:
     def busy(self) -> int:
         """Workers with an item under way."""
         return sum(1 for worker in self._workers.values() if worker.window)
+
+    @property
+    def resident_bytes(self) -> int:
+        """The memory of the zygote, and what workers have beside the pages that they share with it."""
+        zygote = 0 if self._link is None else resident_bytes(self._link.pid)
+        ready = [worker for worker in self._workers.values() if worker.ready]
+        return zygote + sum(max(0, resident_bytes(worker.pid) - worker.first_bytes) for worker in ready)
+
+    @property
+    def memories_bytes(self) -> int:
+        """What workers remember, by their last answers."""
+        return sum(worker.memories_kb << 10 for worker in self._workers.values())
+
+    def halve_memories(self) -> None:
+        """Have each worker drop half of what it remembers, before its next item."""
+        for worker in self._workers.values():
+            worker.must_halve = True
 
     @property
     def restarts(self) -> Mapping[str, int]:
@@ -413,7 +438,7 @@ class Workers:
         frames = bytearray()
         for item in items:
             worker.asked = (worker.asked + 1) & 0xFFFFFFFF
-            frames += QUESTION.pack(len(item.body), worker.asked, item.task | self._forgetting(worker, item))
+            frames += QUESTION.pack(len(item.body), worker.asked, item.task | self._orders(worker, item))
             frames += item.body
             worker.window.append(item)
             worker.window_bytes += len(item.body)
@@ -427,10 +452,14 @@ class Workers:
         if worker.outgoing:
             loop.add_writer(worker.connection, self._flush_rest, worker)
 
-    def _forgetting(self, worker: _Worker, item: _Item) -> int:
-        """What tells the worker to forget first, if it has had an item of another tenant."""
+    def _orders(self, worker: _Worker, item: _Item) -> int:
+        """What tells the worker to forget first, if it has had an item of another tenant, or to halve its memories."""
         last, worker.owner = worker.owner, item.owner
-        return FORGET if self._order.parts_owners and last not in (None, item.owner) else 0
+        orders = FORGET if self._parts_owners and last not in (None, item.owner) else 0
+        if worker.must_halve:
+            worker.must_halve = False
+            orders |= HALVE
+        return orders
 
     def _flush(self, worker: _Worker) -> None:
         try:
@@ -464,7 +493,7 @@ class Workers:
         start = 0
         now = asyncio.get_running_loop().time()
         while len(incoming) - start >= ANSWER.size and not worker.gone:
-            size, number, code, rss_kb, cpu_s = ANSWER.unpack_from(incoming, start)
+            size, number, code, rss_kb, worker.memories_kb, cpu_s = ANSWER.unpack_from(incoming, start)
             if not self._makes_sense(worker, size, number, code):
                 self._lose(worker)
                 break
@@ -535,6 +564,7 @@ class Workers:
             return
         worker.ready = True
         worker.first_rss_kb = rss_kb
+        worker.first_bytes = resident_bytes(worker.pid)
         worker.cpu_s = cpu_s
         worker.waited_since = None
         self._failures = 0

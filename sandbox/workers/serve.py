@@ -10,10 +10,10 @@ from typing import NoReturn
 
 import msgspec
 
-from sandbox.workers import memories
+import memory
 from sandbox.workers.base import Exit
 from sandbox.workers.confine import confine
-from sandbox.workers.frames import ANSWER, CODES, EXIT_MEMORY, FORGET, HELLO, MAX_MESSAGE_BYTES, QUESTION
+from sandbox.workers.frames import ANSWER, CODES, EXIT_MEMORY, FORGET, HALVE, HELLO, MAX_MESSAGE_BYTES, QUESTION
 from sandbox.workers.functions import Function
 
 _READ_BYTES = 262144
@@ -21,6 +21,11 @@ _MAX_ERROR_CHARS = 500
 _MAX_FRAMES = 8
 _RSS_EVERY_ITEMS = 64
 _RSS_AFTER_CPU_S = 0.001
+_WATCH_EVERY_ITEMS = 64
+_WATCH_AFTER_CPU_S = 0.05
+_GROWTH_BYTES = 16_000_000
+_MOST_GROWTH_BYTES = 96_000_000
+"""Beyond this growth since its fork a worker halves its memories. The pool replaces one that grows much further."""
 
 
 def serve(
@@ -33,7 +38,7 @@ def serve(
     try:
         confine(memory_mb)
     except OSError as error:
-        _send(connection, 0, CODES[Exit.RAISED], 0, 0.0, describe(error))
+        _send(connection, 0, CODES[Exit.RAISED], _Sizes(), 0.0, describe(error))
         os._exit(1)
     try:
         _answer_all(connection, functions, output_bytes)
@@ -45,9 +50,9 @@ def serve(
 
 
 def _answer_all(connection: socket.socket, functions: Sequence[Function], output_bytes: Sequence[int]) -> None:
-    rss_kb = _peak_rss_kb()
+    sizes = _Sizes()
     cpu_s = time.process_time()
-    _send(connection, 0, HELLO, rss_kb, cpu_s, b"")
+    _send(connection, 0, HELLO, sizes, cpu_s, b"")
     served = 0
     pending = bytearray()
     while chunk := connection.recv(_READ_BYTES):
@@ -62,14 +67,17 @@ def _answer_all(connection: socket.socket, functions: Sequence[Function], output
             start = end
             if task & FORGET:
                 task -= FORGET
-                memories.forget()
+                memory.forget()
+            if task & HALVE:
+                task -= HALVE
+                memory.halve()
             exit_, body = _answer(functions[task], payload, output_bytes[task])
             now_s = time.process_time()
             served += 1
             if served % _RSS_EVERY_ITEMS == 0 or now_s - cpu_s > _RSS_AFTER_CPU_S:
-                rss_kb = _peak_rss_kb()
+                sizes.look(now_s)
             cpu_s = now_s
-            _send(connection, number, CODES[exit_], rss_kb, cpu_s, body)
+            _send(connection, number, CODES[exit_], sizes, cpu_s, body)
             if exit_ is Exit.MEMORY_LIMIT:  # the heap may be in a bad state: it must not run the next item
                 os._exit(EXIT_MEMORY)
         del pending[:start]
@@ -111,8 +119,30 @@ def describe(error: BaseException) -> bytes:
     return message.encode("utf-8", "replace")[:MAX_MESSAGE_BYTES]
 
 
-def _send(connection: socket.socket, number: int, code: int, rss_kb: int, cpu_s: float, body: bytes) -> None:
-    connection.sendall(ANSWER.pack(len(body), number, code, rss_kb, cpu_s) + body)
+def _send(connection: socket.socket, number: int, code: int, sizes: "_Sizes", cpu_s: float, body: bytes) -> None:
+    head = ANSWER.pack(len(body), number, code, sizes.peak_kb, sizes.memories_kb, cpu_s)
+    connection.sendall(head + body)
+
+
+class _Sizes:
+    """How large this worker is, and what its memories hold."""
+
+    def __init__(self) -> None:
+        self._watch = memory.Watch(growth_bytes=_GROWTH_BYTES, bound_bytes=memory.resident_bytes() + _MOST_GROWTH_BYTES)
+        self._watched_s = 0.0
+        self._looks = 0
+        self.peak_kb = _peak_rss_kb()
+        self.memories_kb = memory.total_bytes() >> 10
+
+    def look(self, now_s: float) -> None:
+        """Look at the sizes after an item. `now_s` is the CPU time of this process."""
+        self.peak_kb = _peak_rss_kb()
+        memory.drop_overfull()
+        self._looks += 1
+        if self._looks % _WATCH_EVERY_ITEMS == 0 or now_s - self._watched_s > _WATCH_AFTER_CPU_S:
+            self._watched_s = now_s
+            self._watch.check()
+            self.memories_kb = memory.total_bytes() >> 10
 
 
 def _peak_rss_kb() -> int:

@@ -15,8 +15,9 @@ from typing import NoReturn
 
 import msgspec
 
+import memory
 from sandbox import process_handles
-from sandbox.workers import confine, memories
+from sandbox.workers import confine
 from sandbox.workers.frames import END, ORDER, Broken, Ended, Forked, Order, Ready, Refused, Report
 from sandbox.workers.functions import Function, find
 from sandbox.workers.serve import describe, serve
@@ -36,8 +37,7 @@ def main(control_fd: int, service_pid: int) -> None:
     except BaseException as error:  # noqa: BLE001 - the service must be told of any error at import
         _report(control, Broken(describe(error).decode("utf-8", "replace")))
         return
-    if order.parts_owners:
-        memories.find()
+    memory.find_libraries()
     confine.leave_network()
     gc.enable()
     # Keeps the collector from touching, and so copying, the pages that workers share. There is no collection before it:

@@ -4,6 +4,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from memory.registry import add_store
+
 ENTRY_OVERHEAD_BYTES = 210
 """The memory of an entry beside the bytes of key and value: the heads of two bytes objects, rounded up by the
 allocator, and its share of the tables, which double when full. By tracemalloc, which does not see the rounding, it is
@@ -16,6 +18,8 @@ class MemoryCache:
     It counts the bytes of keys and values and a fixed overhead per entry. There is one event loop, so it needs no lock.
     """
 
+    name = "verdicts"
+
     def __init__(self, max_bytes: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_bytes = max_bytes
         self._clock = clock
@@ -23,11 +27,21 @@ class MemoryCache:
         self._expires: dict[bytes, float] = {}
         """When entries expire; only entries with a time to live are here."""
         self._bytes = 0
+        add_store(self)
 
     @property
     def used_bytes(self) -> int:
         """The bytes in use, overhead included. They never exceed `max_bytes`."""
         return self._bytes
+
+    @property
+    def entries(self) -> int:
+        return len(self._values)
+
+    def halve(self) -> None:
+        most = self._bytes // 2
+        while self._bytes > most:
+            self._remove(next(iter(self._values)))
 
     def __len__(self) -> int:
         return len(self._values)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 
+import memory
 from sandbox.boxes.remote import BadTlsFiles
 from sandbox.containers import Containers
 from sandbox.workers import Workers
@@ -22,6 +23,7 @@ from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.recipes import book as recipes
 from service.run import gauges
+from service.run.memory_watch import MemoryWatch
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.storage.records import open_records
@@ -59,6 +61,7 @@ class Core:
     containers: Containers
     load_monitor: LoadMonitor
     usage: Usage
+    memory_watch: MemoryWatch
 
     def readiness(self) -> Readiness:
         """The parts that cannot judge now.
@@ -109,6 +112,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         stack.push_async_callback(containers.stop)
         verifiers = registry.load(Resources(workers, boxes, panel, containers, settings.harbor_root))
         commitment.load()
+        memory.find_libraries()
         workers.register(commitment.LOAD)
         book = recipes.load(verifiers, settings.recipes_file)
         stack.push_async_callback(boxes.stop)
@@ -163,9 +167,11 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             containers,
             LoadMonitor(engine.queued_s),
             usage,
+            MemoryWatch(settings.memory_mb, workers),
         )
         gauges.publish(metrics, admission, built.load_monitor, engine, workers, cache)
         gauges.publish_usage(metrics, usage)
+        built.memory_watch.publish(metrics)
         boxes.publish(metrics)
         task_containers.publish(containers, metrics)
         if panel is not None:

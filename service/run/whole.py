@@ -89,7 +89,8 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
 async def beating(service: Service, *more: Coroutine[object, object, None]) -> AsyncIterator[None]:
     """Run what a service does beside its requests, and `more`, while the block lasts."""
     announcing = task_containers.announce(service.core.containers)
-    beats = [service.core.load_monitor.run(), malloc_trim.trim_regularly(), announcing, *more]
+    watching = service.core.memory_watch.run()
+    beats = [service.core.load_monitor.run(), malloc_trim.trim_regularly(), watching, announcing, *more]
     if service.history is not None:
         beats.append(service.history.run())
     tasks = [asyncio.create_task(beat) for beat in beats]

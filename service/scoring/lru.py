@@ -2,47 +2,62 @@
 process remembers of tenants' texts beside it.
 """
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from sandbox.workers import memories
+import memory
+from memory import Store
 
 V = TypeVar("V")
 _ENTRY_OVERHEAD_BYTES = 1_500
+_MEASURE_EVERY = 8
+_MEASURED_LATER = 16
 
 
-class LruCache(Generic[V]):
-    """A cache that drops the least recently used values first. It counts the bytes of keys."""
+class LruCache(Store[tuple[object, ...], V], Generic[V]):
+    """A cache that drops the least recently used values first.
 
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._values: OrderedDict[tuple[object, ...], V] = OrderedDict()
-        self._used_bytes = 0
+    A value grows after it was put: parameters keep what is compiled from them at their first use. So one in eight is
+    measured some time after it was put. From these measurements it is known how large values of a kind are for the texts
+    in their keys.
+    """
 
-    def get(self, key: tuple[object, ...]) -> V | None:
-        value = self._values.get(key)
-        if value is not None:
-            self._values.move_to_end(key)
-        return value
+    def __init__(self, name: str, max_bytes: int, kind: Callable[[V], str], size: Callable[[V], int]) -> None:
+        """`kind(value)` is one of few words; `size(value)` is what the value takes now."""
+        super().__init__(name, max_bytes, size=self._cost)
+        self._kind = kind
+        self._value_size = size
+        self._sums: dict[str, tuple[int, int]] = {}
+        """The bytes that were measured and those of the keys, by kind."""
+        self._puts = 0
+        self._to_measure: deque[tuple[object, ...]] = deque()
 
     def put(self, key: tuple[object, ...], value: V) -> None:
-        """Remember a value; the key must be new."""
-        self._values[key] = value
-        self._used_bytes += _cost(key)
-        while self._used_bytes > self._max_bytes:
-            oldest, _ = self._values.popitem(last=False)
-            self._used_bytes -= _cost(oldest)
+        super().put(key, value)
+        self._puts += 1
+        if self._puts % _MEASURE_EVERY == 0:
+            self._to_measure.append(key)
+            if len(self._to_measure) > _MEASURED_LATER:
+                self._measure(self._to_measure.popleft())
 
-    def clear(self) -> None:
-        self._values.clear()
-        self._used_bytes = 0
+    def _measure(self, key: tuple[object, ...]) -> None:
+        value = self.get(key)
+        if value is None:
+            return
+        kind = self._kind(value)
+        measured, texts = self._sums.get(kind, (0, 0))
+        self._sums[kind] = (measured + self._value_size(value), texts + _bytes_of(key))
+
+    def _cost(self, key: tuple[object, ...], value: V) -> int:
+        texts = _bytes_of(key)
+        measured, of_texts = self._sums.get(self._kind(value), (0, 0))
+        return texts + (measured * texts // of_texts if measured else texts)
 
 
-def _cost(key: tuple[object, ...]) -> int:
-    # The decoded value holds the same texts again.
-    return _ENTRY_OVERHEAD_BYTES + 2 * sum(len(part) for part in key if isinstance(part, (bytes, str)))
+def _bytes_of(key: tuple[object, ...]) -> int:
+    return _ENTRY_OVERHEAD_BYTES + sum(len(part) for part in key if isinstance(part, (bytes, str)))
 
 
 class Memories:
@@ -57,7 +72,7 @@ class Memories:
         self._remembered: set[str] = set()
         """The tenants whose texts may be remembered."""
         if by_tenant:
-            memories.find()
+            memory.find_libraries()
 
     @contextmanager
     def of(self, tenant: str) -> Iterator[None]:
@@ -66,7 +81,7 @@ class Memories:
             yield
             return
         if self._remembered - {tenant}:
-            memories.forget()
+            memory.forget()
             self._remembered = set(self._reading)
         self._remembered.add(tenant)
         self._reading[tenant] += 1

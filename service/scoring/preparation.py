@@ -16,6 +16,7 @@ import msgspec
 from blake3 import blake3
 
 from fairness import TENANT
+from memory import size_of
 from service.recipes.book import Book
 from service.scoring.composition import Composed, Plan
 from service.scoring.lru import LruCache, Memories
@@ -28,7 +29,7 @@ from verifiers.conversation import Conversation, dialects, plain
 from verifiers.registry import Registry
 
 KEY_BYTES = 20
-MEMO_BYTES = 64_000_000
+MEMO_BYTES = 32_000_000
 _NO_ANSWER = Verdict.wrong("no_answer")
 
 
@@ -60,8 +61,10 @@ class Preparation:
         self._planner = Planner(registry, book)
         self._max_response_chars = max_response_bytes
         self._by_tenant = by_tenant
-        self._configured: LruCache[ConfiguredVerifier | Refusal] = LruCache(MEMO_BYTES)
-        self._plans: LruCache[Plan | Refusal] = LruCache(MEMO_BYTES)
+        self._configured: LruCache[ConfiguredVerifier | Refusal] = LruCache(
+            "parameters", MEMO_BYTES, _kind_of_configured, _size_of_configured
+        )
+        self._plans: LruCache[Plan | Refusal] = LruCache("plans", MEMO_BYTES, _kind_of_plan, _size_of_plan)
 
     def use(self, book: Book) -> None:
         """Put other recipes and routes in force from the next item on."""
@@ -199,6 +202,26 @@ class Preparation:
             raise InvalidItem(
                 f"{field}_too_large", f"the {field} has {chars} characters; at most {self._max_response_chars}"
             )
+
+
+def _kind_of_configured(known: ConfiguredVerifier | Refusal) -> str:
+    return "" if isinstance(known, Refusal) else known.name
+
+
+def _size_of_configured(known: ConfiguredVerifier | Refusal) -> int:
+    return size_of(known) if isinstance(known, Refusal) else _CONFIGURED_BYTES + size_of(known.params)
+
+
+def _kind_of_plan(known: Plan | Refusal) -> str:
+    return "" if isinstance(known, Refusal) else known.verifiers[0].name
+
+
+def _size_of_plan(known: Plan | Refusal) -> int:
+    return size_of(known) if isinstance(known, Refusal) else sum(map(_size_of_configured, known.verifiers))
+
+
+_CONFIGURED_BYTES = 500
+"""A configured verifier without its parameters: two hashes, and fields that it shares."""
 
 
 def _is_plain(item: ScoreItem) -> bool:

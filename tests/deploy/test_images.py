@@ -50,6 +50,7 @@ def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: p
         "client",
         "deploy",
         "fairness",
+        "memory",
         "pyproject.toml",
         "requirements",
         "sandbox",

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
+from memory import remember
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.wording import single
 
@@ -84,7 +84,7 @@ _ENDS_OF_PARTS = frozenset(" \u00a0\n,，'′’\"″”°º")
 _FEET_SIGNS = frozenset("'′’")
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _sizes(unit: str) -> Mapping[int, int]:
     """The size of a unit of this name, for each family of units."""
     return {

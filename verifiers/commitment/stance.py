@@ -5,8 +5,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 
+from memory import remember
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
 
 Span = tuple[int, int]
@@ -777,7 +778,7 @@ def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
     return Sentence(text, first, stop, "\n")
 
 
-@lru_cache(maxsize=512)
+@remember(512)
 def between(before: str, after: str) -> Stance:
     """The stance of a sentence towards a mention between two of its parts, however long the mention is."""
     earlier = list(sentences(before, 0, len(before)))

@@ -11,11 +11,11 @@ before anything is computed.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
+from memory import remember
 from verifiers.commitment.latex import split
 from verifiers.expression.reading import Expression
 from verifiers.math import units, values
@@ -98,7 +98,7 @@ def in_base_units(quantity: Quantity) -> tuple[Fraction, Mapping[str, int]]:
     return value * _power_of_pi(pi), {base: power for base, power in exponents.items() if power}
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _power_of_pi(exponent: int) -> Fraction:
     with mp.workprec(_BITS):
         return _fraction(mp.pi**exponent) if exponent else Fraction(1)

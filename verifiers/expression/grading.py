@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
+from memory import remember
 from sandbox.workers import worker_function
 from verifiers.base import Status, Verdict, clip
 from verifiers.commitment import Channel, ExtractionParams, final_segment
@@ -111,7 +111,7 @@ _MAX_WHOLE_CHARS = 600
 _FENCED = re.compile(r"```[a-z0-9]{0,12}[ \t]*\n([^`\n]+)\n?```")
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _reference(text: str, unit: str | None) -> Evaluated | Fault:
     found = value_of(final_answer(text))
     if isinstance(found, Fault) or unit is None or found.quantities[0].units:

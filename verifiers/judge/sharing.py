@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, Protocol
 
+from memory.registry import add_store
 from verifiers.judge.errors import EndpointFailure
 
 log = logging.getLogger("rewardline.judge")
@@ -56,6 +57,8 @@ class Shared:
     is no lock.
     """
 
+    name = "judges"
+
     def __init__(
         self,
         max_bytes: int,
@@ -79,7 +82,21 @@ class Shared:
         self._values: OrderedDict[bytes, tuple[bytes, float]] = OrderedDict()
         """The value, and the time at which it expires."""
         self._used_bytes = 0
+        add_store(self)
         self._flights: dict[bytes, asyncio.Future[bytes | _End]] = {}
+
+    @property
+    def entries(self) -> int:
+        return len(self._values)
+
+    def halve(self) -> None:
+        most = self._used_bytes // 2
+        while self._used_bytes > most:
+            self._drop(next(iter(self._values)))
+
+    def clear(self) -> None:
+        self._values.clear()
+        self._used_bytes = 0
 
     @property
     def used_bytes(self) -> int:

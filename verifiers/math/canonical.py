@@ -9,9 +9,9 @@ is no number becomes its first two terms, … and the last term; an angle in deg
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 
+from memory import remember
 from verifiers.math import values
 from verifiers.math.integers import is_number_set
 from verifiers.math.quantities import added
@@ -25,7 +25,7 @@ _MAX_TERMS = 200
 _CONDITIONS = (*FLIPPED, "!=", "chain", "in")
 
 
-@lru_cache(maxsize=1024)
+@remember(1024, recursive=True)
 def canonical(node: Node) -> Node:
     """The form in which a node is compared; its parts get their own canonical form when they are compared."""
     node = nested(_with_declarations(_with_restrictions(_evaluated(_difference_of_sets(node)))))

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice, pairwise
 
+from memory import remember
 from verifiers.commitment.latex import split
 from verifiers.math import values
 from verifiers.math.exact import number
@@ -167,7 +167,7 @@ def _percents(side: str) -> Readings:
     return (side, side.replace("%", "")) if "%" in side else (side,)
 
 
-@lru_cache(maxsize=1024)
+@remember(1024)
 def _number(side: str) -> Fraction | None:
     """The value of small rational arithmetic."""
     if (value := number(side)) is not None:

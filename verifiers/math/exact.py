@@ -8,8 +8,8 @@ rational: 0.5 is 1/2, and 0.333 is not 1/3.
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
+from memory import remember
 from verifiers.math.limits import MAX_EQUAL_TEXT_CHARS
 
 MAX_PLAIN_DIGITS = 1_000
@@ -84,7 +84,7 @@ def _seen(text: str) -> tuple[str, Fraction | None]:
     return _remembered(text) if len(text) <= _MAX_REMEMBERED_CHARS else (plain(text), number(text))
 
 
-@lru_cache(maxsize=8192)
+@remember(8192)
 def _remembered(text: str) -> tuple[str, Fraction | None]:
     shown = plain(text)
     return shown, _value(shown)

@@ -8,11 +8,11 @@ and in a worker for many or long ones; the result is the same.
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from memory import remember
 from sandbox.workers import worker_function
 from verifiers.base import Status, Verdict, clip
 from verifiers.commitment import (
@@ -198,12 +198,12 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
     return rf" \text{{ {unit}}}" if unit else ""
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def packed_extraction(think: Think, extract: Any, on_conflict: OnConflict) -> str:
     """The parameters of extraction, packed for a worker."""
     return ExtractionParams(think=think, extract=extract, on_conflict=on_conflict).model_dump_json()
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _extraction_params(packed: str) -> ExtractionParams:
     return ExtractionParams.model_validate_json(packed)

@@ -14,10 +14,10 @@ trees and never a text, because its own parsers evaluate the text.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from time import process_time
 from typing import Any
 
+from memory import remember
 from sandbox.workers import worker_function
 from verifiers.math import blame, limits, readings, units
 from verifiers.math.comparison import Comparison
@@ -99,7 +99,7 @@ class Fault:
     message: str
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def read_reference(text: str, unit: str | None) -> Reading | Fault:
     """Read a reference; `unit` is its unit if the text itself names none."""
     text = final_answer(text)

@@ -16,10 +16,10 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
+from memory import remember
 from verifiers.math.tree import Node
 
 Coordinate = Fraction | tuple[Fraction, Fraction] | Any
@@ -50,7 +50,7 @@ class Letters:
     complex: tuple[str, ...]
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def names(node: Node) -> frozenset[str]:
     """The variables of an expression, without names that a sum or product binds."""
     if node.kind == "sym":
@@ -86,7 +86,7 @@ _COMPLEX_PARTS = frozenset(["Re", "Im", "arg"])
 CONJUGATES = frozenset(["bar", "^*"])
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def _natural(node: Node) -> frozenset[str]:
     inside = _union(_natural(arg) for arg in node.args)
     if node.kind in _OF_INTEGERS or (node.kind == "apply" and node.leaf == "!!"):
@@ -150,7 +150,7 @@ def _speak_of_complex(parts: Iterable[Node], customary: frozenset[str]) -> bool:
     return in_bars and not {"x", "y"} <= _union(names(part) for part in nodes)
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def has_i(node: Node) -> bool:
     """Whether a node contains the imaginary unit."""
     return (node.kind == "const" and node.leaf == "i") or any(has_i(arg) for arg in node.args)
@@ -166,7 +166,7 @@ _MOST_ORDERS = 3
 """Up to this many names get values in every order of size; for more names, orders are drawn at random."""
 
 
-@lru_cache(maxsize=512)
+@remember(512)
 def points(of: Letters) -> tuple[Point, ...]:
     """The points of comparison; the first four have small numbers, all positive and of any sign."""
     if not (of.real or of.natural or of.complex):
@@ -182,7 +182,7 @@ def points(of: Letters) -> tuple[Point, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=128)
+@remember(128)
 def more_points(of: Letters) -> tuple[Point, ...]:
     r"""Further points, for expressions that have values at few of the first points.
 

@@ -16,11 +16,11 @@ os.environ["SYMPY_GROUND_TYPES"] = "python"  # noqa: TID251 - before the first i
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import sympy
 
+from memory import remember
 from verifiers.math import quadrature, values
 from verifiers.math.binders import is_finite, same_notation, unfolded, with_elements
 from verifiers.math.points import BOUND, letters, names, points
@@ -183,7 +183,7 @@ _SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, RecursionE
 """Errors that sympy raises, among others, if it knows no method."""
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _evaluated(expression: Any) -> tuple[Any, ...]:
     """The value of an expression without variables, to each of `_DIGITS`.
 

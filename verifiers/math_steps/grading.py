@@ -1,9 +1,9 @@
 """Compares the steps of a response with those of a reference, in a worker."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
+from memory import remember
 from sandbox.workers import worker_function
 from verifiers.math.equations import computations
 from verifiers.math_steps.alignment import Alignment, State, Step, align
@@ -38,7 +38,7 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     return result
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _step(text: str, weight: float) -> Step:
     return Step([found for found in of_step(text) if is_read(found)], text, weight)
 

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
+from memory import remember
 from verifiers.math import limits, symbolic, values
 from verifiers.math.comparison import Comparison
 from verifiers.math.options import DEFAULT
@@ -86,7 +87,7 @@ def _weight(node: Node) -> int:
     return total
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def side(text: str) -> Side:
     return Side(text)
 
@@ -211,7 +212,7 @@ def keys(statement: Statement) -> tuple[str, str, str]:
     return statement.relation, key(statement.left), key(statement.right)
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def key(text: str) -> str:
     """A key that ignores spacing, punctuation and case of a text; signs of mathematics count."""
     normal = unicodedata.normalize("NFKC", text.replace("\\left", "").replace("\\right", "")).casefold()

@@ -10,9 +10,10 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from typing import Any
+
+from memory import remember
 
 os.environ["SYMPY_GROUND_TYPES"] = "python"  # noqa: TID251 - before the first import of sympy; not a setting
 
@@ -115,7 +116,7 @@ def read(text: str, parsing: Parsing) -> list[Any] | Fault:
     return found
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _gold(reference: str, packed: str) -> list[Any] | Fault:
     """Read a reference; cached, because the samples of one prompt share it."""
     gold = read(reference, _terms(packed).parse_reference)
@@ -131,12 +132,12 @@ def _fault(error: Exception, otherwise: str) -> Fault:
     return Fault(outcome, f"Math-Verify raised {type(error).__name__}")
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _terms(packed: str) -> Terms:
     return Terms.model_validate_json(packed)
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _targets(parsing: Parsing) -> list[Any]:
     return [_target(target) for target in parsing.targets]
 

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from functools import lru_cache
+
+from memory import remember
 
 MAX_CHARS = 160
 _SHAPE_IS_MEANING = ("<super>", "<sub>", "<fraction>", "<circle>")
@@ -16,7 +17,7 @@ _SIGN_MARKS = str.maketrans({"−": "-", "‐": "-", "’": "'", "‘": "'", "�
 _PER_CENT = re.compile(r"\bper cent\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def spoken(text: str) -> str | None:
     """The text in compatibility form, with single blanks and without LaTeX's wrappers and spacing; None if too long.
 

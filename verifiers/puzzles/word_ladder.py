@@ -12,10 +12,10 @@ list. A line of steps may begin with the last word of the line before it. Short 
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from memory import remember
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import puzzle
 from verifiers.puzzles.notation import blank, plain
@@ -88,7 +88,7 @@ def _word(value: Any) -> str:
     return value.strip().casefold()
 
 
-@lru_cache(maxsize=32)
+@remember(32)
 def _steps(start: str, end: str, words: frozenset[str]) -> int | None:
     """The number of words of a shortest ladder, by breadth-first search over shared letters; None if there is none."""
     neighbours: dict[str, list[str]] = {}
@@ -206,7 +206,7 @@ _MAX_INDENT = 40
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-@lru_cache(maxsize=2 * _MAX_WORD_CHARS)
+@remember(2 * _MAX_WORD_CHARS)
 def _run_pattern(length: int, link: str) -> re.Pattern[str]:
     """A pattern for two or more words of this length in a row."""
     word = rf"{_QUOTES}(?<![^\W\d_])[^\W\d_]{{{length}}}(?![^\W\d_]){_QUOTES}"

@@ -7,12 +7,12 @@ with it, so no answer can affect the scoring of another. A separate run checks a
 import asyncio
 import json
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from memory import Store
 from sandbox.base import Call, Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable
 from sandbox.runner.values.encoding import Undecodable, decode
 from verifiers.base import InvalidItem, Unavailable
@@ -29,6 +29,7 @@ _LIMITS: Final = Limits(cpu_s=2.0, wall_s=10.0, memory_mb=512)
 _JUNK: Final = ("", "?!")
 """Answers to which the scorer of a sound entry does not give full marks."""
 _MAX_KNOWN: Final = 8192
+_MAX_KNOWN_BYTES: Final = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ class Scorers:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._entries: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
+        self._entries: Store[bytes, InvalidItem | None] = Store(
+            "reasoning_gym.entries", _MAX_KNOWN_BYTES, max_entries=_MAX_KNOWN
+        )
         """The check of each entry by key: None if the entry is sound."""
         self._making = asyncio.Lock()
         """Guards the making of programs: at most one program is made in one turn of the event loop."""
@@ -128,9 +131,7 @@ class Scorers:
             return _program(task)
 
     def _remember(self, key: bytes, fault: InvalidItem | None) -> None:
-        self._entries[key] = fault
-        while len(self._entries) > _MAX_KNOWN:
-            self._entries.popitem(last=False)
+        self._entries.put(key, fault)
 
 
 @cache

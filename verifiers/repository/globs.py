@@ -1,10 +1,11 @@
 """Globs of paths: `*` and `?` stay within a folder, `**` goes through folders. Searched by RE2, whatever they are."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import re2
+
+from memory import remember
 
 MAX_CHARS: Final = 20_000
 """Of all globs that are matched together."""
@@ -16,7 +17,7 @@ def matches(path: str, globs: Sequence[str]) -> bool:
     return bool(globs) and _compiled(tuple(globs)).fullmatch(path) is not None
 
 
-@lru_cache(1024)
+@remember(1024)
 def _compiled(globs: tuple[str, ...]) -> Any:
     return re2.compile("|".join(map(_pattern, globs)))
 

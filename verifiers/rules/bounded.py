@@ -7,12 +7,13 @@ item, because its size and nesting were bounded before: `stopped` turns it into 
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
 import msgspec
 
+from memory import remember
 from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import long_texts
 from verifiers.base import Item, Params, Verdict
@@ -93,7 +94,7 @@ def judge_in_worker(payload: list[Any]) -> list[Any]:
 _conversations = msgspec.json.Decoder(Conversation)
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _params(kind: type[Params], text: str) -> Params:
     """The parameters from their JSON, cached: items of one prompt share them, and everything compiled from them."""
     return kind.model_validate_json(text)

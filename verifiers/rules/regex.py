@@ -13,7 +13,6 @@ exhausts the limit on some response, makes the item invalid: the caller must cor
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import re2
@@ -21,6 +20,7 @@ import regex
 from msgspec.structs import replace
 from pydantic import Field
 
+from memory import remember
 from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
@@ -148,7 +148,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     return long_texts.fields_of(judged)
 
 
-@lru_cache(maxsize=128)
+@remember(128)
 def _compile(pattern: bytes, ignore_case: bool) -> Any:
     """The compiled RE2 pattern; None if RE2 does not accept it."""
     options = re2.Options()

@@ -6,12 +6,12 @@ without limit. The document may stand in one code fence, with no text beside it.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Annotated, NoReturn
 from xml.parsers import expat
 
 from pydantic import Field
 
+from memory import remember
 from sandbox.workers import Workers
 from verifiers import long_texts
 from verifiers.base import Example, Item, Resources, Verdict, Verifier, clip
@@ -154,7 +154,7 @@ def _is_shallow(text: str) -> bool:
     return tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _and_above(paths: tuple[str, ...]) -> frozenset[str]:
     parts = (path.split("/") for path in paths)
     return frozenset("/".join(names[: count + 1]) for names in parts for count in range(len(names)))

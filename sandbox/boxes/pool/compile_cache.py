@@ -4,10 +4,10 @@ Owners share nothing: that a program is compiled already would tell one that ano
 """
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
+from memory import Store
 from sandbox.base import Program
 from sandbox.languages import Language
 
@@ -22,24 +22,18 @@ class CompileCache:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[bytes, Files] = OrderedDict()
-        self.size_bytes = 0
+        self._kept: Store[bytes, Files] = Store("compiled_programs", max_bytes, size=_size_bytes)
+
+    @property
+    def size_bytes(self) -> int:
+        return self._kept.used_bytes
 
     def get(self, key: bytes) -> Files | None:
-        files = self._kept.get(key)
-        if files is not None:
-            self._kept.move_to_end(key)
-        return files
+        return self._kept.get(key)
 
     def put(self, key: bytes, files: Files) -> None:
-        size_bytes = _size_bytes(files)
-        if key in self._kept or not files or size_bytes > self._max_bytes // _LARGEST_SHARE:
-            return
-        self._kept[key] = files
-        self.size_bytes += size_bytes
-        while self.size_bytes > self._max_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self.size_bytes -= _size_bytes(oldest)
+        if files and key not in self._kept and _size_bytes(key, files) <= self._max_bytes // _LARGEST_SHARE:
+            self._kept.put(key, files)
 
 
 def key_of(language: Language, source: str, program: Program) -> bytes:
@@ -62,5 +56,5 @@ def _add(digest: "hashlib._Hash", data: bytes) -> None:
     digest.update(data)
 
 
-def _size_bytes(files: Files) -> int:
+def _size_bytes(_key: bytes, files: Files) -> int:
     return sum(len(name) + len(data) for name, data in files)

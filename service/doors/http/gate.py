@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Final
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memory import remember
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
@@ -157,7 +157,7 @@ class Gate:
                 await drain_body(receive)
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _scope_of(path: str) -> KeyScope | None:
     """The scope that a key needs for a path. None: any key will do."""
     if _is_below(path, _ANY_KEY):

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sandbox.workers import Exit, Outcome, Task, Workers, memories
+import memory
+from sandbox.workers import Exit, Outcome, Task, Workers
 from tests.verifiers.found import Found
 from verifiers import long_texts
 from verifiers.base import Item, Status, Verdict
@@ -498,5 +499,5 @@ def test_a_worker_that_is_to_forget_forgets_references() -> None:
     params = SqlParams.model_validate({"reference": {"setup_sql": "CREATE TABLE t (a)", "query": "SELECT 1"}})
     judge_in_worker(["SELECT 1", params.text, False])
     assert _kept
-    memories.forget()
+    memory.forget()
     assert not _kept

@@ -7,9 +7,9 @@ ambiguous, and one that names none is off the menu; "A: CORRECT" is a label twic
 import re
 import unicodedata
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
+from memory import remember
 from verifiers.judge.errors import Unparseable
 from verifiers.judge.schemas import Schema
 
@@ -77,12 +77,12 @@ def _names(schema: Schema) -> Mapping[str, str]:
     return _folded(tuple(schema.scores), tuple(schema.aliases.items()))
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _folded(labels: tuple[str, ...], aliases: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return {_bare(label): label for label in labels} | {_bare(alias): label for alias, label in aliases}
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _mention(labels: tuple[str, ...], aliases: tuple[str, ...]) -> re.Pattern[str]:
     words = [_word(name) for name in (*labels, *aliases)]
     return re.compile("|".join(words))

@@ -8,9 +8,9 @@ the line was not the last word.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
+from memory import remember
 from verifiers.judge.schemas import Schema
 
 _FENCES: Final = ("```", "~~~")
@@ -81,7 +81,7 @@ def _open_lines(text: str) -> Iterator[tuple[int, str]]:
         begin += len(line) + 1
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _pattern(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A pattern for a key at the start of a line, after at most a bullet or a heading mark, in emphasis or not."""
     if not keys:

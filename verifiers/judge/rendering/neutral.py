@@ -13,8 +13,9 @@ All passes are linear, deterministic, and idempotent.
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
+
+from memory import remember
 
 SECTIONS: Final = ("QUESTION", "REFERENCE", "RESPONSE", "RESPONSE_A", "RESPONSE_B", "CRITERIA", "STEPS")
 REACH_CHARS: Final = 320
@@ -136,7 +137,7 @@ def _disarm_any(found: re.Match[str]) -> str:
     return f"{token[0]}·{token[1:]}" if len(token) > 1 else f"⟦U+{ord(token):04X}⟧"
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _pattern_of(tokens: tuple[str, ...]) -> re.Pattern[str] | None:
     longest_first = sorted({token for token in tokens if token}, key=lambda token: (-len(token), token))
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice
 
+from memory import remember
 from verifiers.commitment import NUMBER
 from verifiers.math import limits, units
 from verifiers.math.equations import computations
@@ -80,7 +80,7 @@ def stopped_early(case: Case) -> Iterator[Pattern]:
             return
 
 
-@lru_cache(maxsize=2048)
+@remember(2048)
 def _step_value(step: str) -> Node | None:
     """The value of a step: the last side of an equation, or the whole step."""
     if len(step) > _MAX_STEP_CHARS or limits.refusal(step) is not None:
@@ -118,7 +118,7 @@ _MAX_QUESTION_CHARS = 20_000
 _MAX_NUMBERS = 400
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def numbers(question: str) -> frozenset[Fraction]:
     """The numbers in a question, each with its sign and without."""
     found: set[Fraction] = set()

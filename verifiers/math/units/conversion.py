@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product as pairs_of
 
+from memory import remember
 from verifiers.math.units.definitions import ATOMS, CLOCK_SIGNS, SENSES, ZEROS, Scale
 from verifiers.math.units.reading import atoms_of
 
@@ -140,7 +140,7 @@ def _known(unit: str) -> bool:
     return atoms is not None and all(atom in ATOMS for atom in atoms)
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _scale(unit: str) -> Scale | None:
     """The scale of a unit. Counting nouns are dimensions, so that cents per apple convert into dollars per apple."""
     atoms = atoms_of(unit)

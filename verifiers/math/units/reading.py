@@ -1,8 +1,8 @@
 """Reads a unit: products, quotients and powers of named units and counting nouns."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
+from memory import remember
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS
 from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
@@ -27,7 +27,7 @@ def unlisted(text: str) -> str | None:
 _MAX_UNLISTED_CHARS = 12
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _key(text: str) -> str | None:
     atoms = atoms_of(text)
     if atoms is None:
@@ -36,7 +36,7 @@ def _key(text: str) -> str | None:
     return unit if atoms_of(unit) == atoms else None
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def atoms_of(text: str) -> Mapping[str, int] | None:
     """The atoms of a unit and their exponents."""
     if len(text) > MAX_CHARS:

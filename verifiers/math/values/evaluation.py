@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
+from memory import remember
 from verifiers.math.limits import MAX_VALUE_BITS
 from verifiers.math.points import BOUND, CONJUGATES, Coordinate, has_i, names
 from verifiers.math.tree import Node, TooComplex, show
@@ -226,12 +226,12 @@ def _size(value: Number) -> int:
     return abs(int(exponent + digits.bit_length())) if digits else 0
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def _is_constant(node: Node) -> bool:
     return not names(node) and not any(part.kind in BOUND for part in node.walk())
 
 
-@lru_cache(maxsize=1024)
+@remember(1024, recursive=True)
 def _constant(node: Node, bits: int, log_base: int | None, is_real: bool, settles: bool) -> tuple[Number, int, bool]:
     """The value of a function of constants, which is the same at every point, the largest magnitude on the way to it,
     and whether anything was rounded off.

@@ -3,17 +3,17 @@
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
+from memory import remember
 from verifiers.math.limits import MAX_EXACT_BITS
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values.numbers import MAX_FACTORIAL, NoValue
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def exact(node: Node) -> Fraction | None:
     """The value of rational arithmetic; None for any other node.
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
+from memory import remember
 from verifiers.math.limits import MAX_VALUE_BITS
 from verifiers.math.points import ORIGIN, Letters, Point, letters, more_points, points
 from verifiers.math.tree import Node, TooComplex
@@ -205,7 +205,7 @@ class _Found:
     """Whether `_USUAL_BITS` are enough for it, and nothing on the way was rounded off: then one pass is enough."""
 
 
-@lru_cache(maxsize=2048)
+@remember(2048)
 def _evaluated(node: Node, point: Point, bits: int, log_base: int | None, is_real: bool, settles: bool) -> _Found:
     with mp.workprec(bits):
         evaluation = Evaluation(point.values, log_base, is_real, settles)

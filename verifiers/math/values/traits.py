@@ -1,7 +1,6 @@
 """Finds what decides how an expression is evaluated: i, a bare log, absolute values, arithmetic alone."""
 
-from functools import lru_cache
-
+from memory import remember
 from verifiers.math.points import has_i
 from verifiers.math.tree import Node
 from verifiers.math.values.rational import exact_or_none
@@ -15,7 +14,7 @@ def has_bare_log(node: Node) -> bool:
     return any(part == BARE_LOG for part in node.walk())
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def is_complex(node: Node) -> bool:
     """Whether an expression contains i, or the square root of a negative number, which means the same."""
     if node.kind == "root" and exact_or_none(node.args[1]) == 2:
@@ -25,7 +24,7 @@ def is_complex(node: Node) -> bool:
     return has_i(node) or any(is_complex(arg) for arg in node.args)
 
 
-@lru_cache(maxsize=4096)
+@remember(4096, recursive=True)
 def is_rational(node: Node) -> bool:
     """Whether an expression is made of numbers and letters by arithmetic alone, with integer powers."""
     if node.kind == "^":

@@ -11,9 +11,9 @@ checkers: they take substrings for keywords, and overlook hidden characters, oth
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
+from memory import remember
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import languages, patterns
 from verifiers.rules.instruction_following.constraints import (
@@ -86,7 +86,7 @@ def _looks_like(mixed: str, word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _skeleton(word: str) -> str:
     return Text(word).skeleton
 

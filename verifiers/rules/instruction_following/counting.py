@@ -15,11 +15,12 @@ import re
 import string
 import unicodedata
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 import regex
 
+from memory import remember
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
 from verifiers.rules.instruction_following.constraints import word_set
@@ -222,7 +223,7 @@ def without_word(text: str, word: str) -> str:
     return _on_its_own(word).sub("\n", text)
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _on_its_own(word: str) -> re.Pattern[str]:
     wanted = " ".join(fold(word).split())
     pattern = re.escape(wanted).replace(r"\ ", r"\s+")

@@ -23,13 +23,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 
 from langdetect.utils.ngram import NGram
 from langdetect.utils.unicode_block import unicode_block
 from punkt.data import english
 
+from memory import remember
 from verifiers.rules.arrays import NDArray, np
 from verifiers.rules.instruction_following.constraints import STOP_WORDS, word_set
 
@@ -161,7 +162,7 @@ def identify(text: str) -> str | None:
     return _profiles().names[best] if sums[best] > _LIKELY * _TRIALS else "unknown"
 
 
-@lru_cache(maxsize=8)
+@remember(8)
 def is_in(text: str, language: str) -> bool:
     """Whether the text is in this language (one of `LANGUAGES`)."""
     wanted = _SCRIPT_OF.get(language, "Latin")
@@ -300,7 +301,7 @@ def _belongs(script: str, wanted: str) -> bool:
     return script == wanted or (wanted == "Japanese" and script in ("Kana", "Han"))
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _script(char: str) -> str:
     word = unicodedata.name(char, "").partition(" ")[0]
     return _NAMES.get(word, word.capitalize())
@@ -318,13 +319,13 @@ def _cleaned(text: str) -> str:
     return "".join(char for char in text if not "A" <= char <= "z") if latin * 2 < other else text
 
 
-@lru_cache(maxsize=8192)
+@remember(8192)
 def _block(char: str) -> str:
     block: str = unicode_block(char)
     return block
 
 
-@lru_cache(maxsize=8192)
+@remember(8192)
 def _normal(char: str) -> str:
     normal: str = NGram.normalize(char)
     return normal
@@ -369,7 +370,7 @@ def _pieces(word: str) -> Sequence[int]:
     return found
 
 
-_cached_pieces = lru_cache(maxsize=20_000)(_pieces)
+_cached_pieces = remember(20_000)(_pieces)
 
 
 def _sampled(grams: Sequence[int]) -> list[float]:
@@ -488,7 +489,7 @@ def _words() -> NDArray[np.uint32]:
     return np.frombuffer(random.Random(_SEED).randbytes(count * _WORD_BITS // 8), "<u4")  # noqa: S311 - nothing secret
 
 
-@lru_cache(maxsize=8192)
+@remember(8192)
 def _shares(piece: int) -> NDArray[np.float64]:
     """The share of a piece in each language."""
     shares = np.zeros(len(_profiles().names))

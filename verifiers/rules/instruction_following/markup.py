@@ -8,9 +8,9 @@ all options as a choice.
 import json
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
+from memory import remember
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, word
@@ -87,7 +87,7 @@ def _belongs_to_postscript(piece: str) -> bool:
     return _ANY_POSTSCRIPT.match(piece) is not None or not any(map(str.isalnum, piece))
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _postscript_starts(marker: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The patterns of a postscript: one for the start of a line, one for the place after a sentence."""
     wanted = _POSTSCRIPTS.get(marker, re.escape(fold(marker)))
@@ -196,7 +196,7 @@ def are_sections(found: Sequence[tuple[str, bool]], number: int) -> bool:
     return len(found) == number == len(dict(found)) and all(is_filled for _, is_filled in found)
 
 
-@lru_cache(maxsize=1024)
+@remember(1024)
 def _section_head(splitter: str) -> re.Pattern[str]:
     name = r"\s+".join(map(re.escape, fold(splitter).split()))
     return re.compile(rf"[\s#*_>\"“']{{0,20}}{name}[\s*_#:.-]{{0,5}}({_LABEL})(?![^\W_]|\.\d)", re.IGNORECASE)

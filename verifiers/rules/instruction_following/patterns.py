@@ -1,11 +1,11 @@
 """Matches, in linear time, keywords that the published checkers use as regular expressions."""
 
 import re
-from functools import lru_cache
 from typing import Any
 
 import re2
 
+from memory import remember
 from verifiers.base import InvalidItem
 
 _DANGEROUS = frozenset("*+?{}()[]|^$\\")
@@ -29,7 +29,7 @@ class Pattern:
         return [match[0] for match in self._compiled.finditer(text)]
 
 
-@lru_cache(maxsize=2048)
+@remember(2048)
 def keyword(source: str, before: str = "", after: str = "", ignore_case: bool = True) -> Pattern:
     """Compile a keyword: with Python's `re` if it holds no repetition, group or class, else with RE2.
 
@@ -46,7 +46,7 @@ def keyword(source: str, before: str = "", after: str = "", ignore_case: bool = 
     return linear(source, before, after, ignore_case)
 
 
-@lru_cache(maxsize=2048)
+@remember(2048)
 def linear(source: str, before: str = "", after: str = "", ignore_case: bool = False) -> Pattern:
     """Compile a pattern with RE2.
 

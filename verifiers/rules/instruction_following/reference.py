@@ -9,9 +9,9 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
+from memory import remember
 from verifiers.base import InvalidItem
 from verifiers.near_names import near
 from verifiers.rules.instruction_following import (
@@ -85,7 +85,7 @@ def read(reference: Any) -> Sequence[Instruction]:
     return instructions
 
 
-@lru_cache(maxsize=512)
+@remember(512)
 def _read_text(reference: str) -> tuple[Instruction, ...]:
     return tuple(itertools.islice(_read(reference, 0), _MAX_INSTRUCTIONS + 1))
 

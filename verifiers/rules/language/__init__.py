@@ -26,11 +26,11 @@ No trainer has such a penalty. This one follows what users of trainers write by 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from memory import remember
 from sandbox.workers import Workers
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import final_segment
@@ -159,7 +159,7 @@ def _score(count: Count, params: LanguageParams, scripts: tuple[str, ...]) -> fl
     return 1.0 - min(max(excess, 0.0), 1.0)
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _usual_tolerance(scripts: tuple[str, ...]) -> float:
     return 0.10 if any(holds(scripts, letter) for letter in _BORROWING) else 0.02
 
@@ -188,7 +188,7 @@ def _count(text: str, scripts: tuple[str, ...], allowed: frozenset[str], params:
     return Count(letters, off - _allowed_letters(text, scripts, allowed) if off else 0, dense)
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _unwanted_dense(scripts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, letter in zip(_DENSE, _BORROWING, strict=True) if not holds(scripts, letter))
 

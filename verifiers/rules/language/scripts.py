@@ -1,10 +1,10 @@
 """Unicode's scripts, the languages written in them, and the letters of a text by script."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import regex
 
+from memory import remember
 from verifiers.rules.language.prose import prose_of
 
 LANGUAGES: Mapping[str, tuple[str, ...]] = {
@@ -93,7 +93,7 @@ def main_script(prompt: str) -> tuple[str, ...]:
     return scripts if most else ()
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def holds(scripts: tuple[str, ...], letter: str) -> bool:
     """Whether a letter belongs to the scripts. Each script may have any of its names (Latin, latin, Latn)."""
     return bool(letters_in(scripts, letter))
@@ -133,7 +133,7 @@ _COMMON_SCRIPTS: tuple[tuple[str, ...], ...] = (
 LETTER_RUNS = regex.compile(r"[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]+", regex.VERSION1)
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def _letters_of(scripts: tuple[str, ...]) -> "regex.Pattern[str] | None":
     """The pattern for runs of letters of these scripts; None if one is no script."""
     try:
@@ -142,7 +142,7 @@ def _letters_of(scripts: tuple[str, ...]) -> "regex.Pattern[str] | None":
         return None
 
 
-@lru_cache(maxsize=256)
+@remember(256)
 def others_of(scripts: tuple[str, ...]) -> "regex.Pattern[str]":
     """The pattern for runs of letters of all other scripts."""
     others = rf"[\p{{L}}--[\p{{Script=Common}}\p{{Script=Inherited}}{_class(scripts)}]]+"

@@ -11,9 +11,9 @@ response may never call two different options right.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
+from memory import Store
 from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
@@ -106,8 +106,20 @@ def _found(response: str, params: MultipleChoiceParams, options: Options, explai
 
 
 _SHORT_CHARS = 200
-_commit_once = lru_cache(maxsize=4096)(commit)
-"""`commit` with a cache, because many responses to a question end in the same few words."""
+_COMMITMENTS: Store[tuple[bytes, str, str, bool], Commitment] = Store(
+    "multiple_choice.commitments", 4_000_000, of_texts=True
+)
+
+
+def _commit_once(text: str, options: Options, on_conflict: str, explain: bool) -> Commitment:
+    """`commit` with a cache, because many responses to a question end in the same few words."""
+    key = (options.digest, text, on_conflict, explain)
+    known = _COMMITMENTS.get(key)
+    if known is None:
+        known = commit(text, options, on_conflict, explain)
+        _COMMITMENTS.put(key, known)
+    return known
+
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")
 EXAMPLES = (

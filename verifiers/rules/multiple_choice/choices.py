@@ -1,13 +1,13 @@
 """The parameters, and the options: the forms of data sets become labels with texts."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
+from memory import remember
 from verifiers import commitment
 from verifiers.base import Verdict, clip
 from verifiers.commitment.commit import commit
@@ -55,40 +55,51 @@ class MultipleChoiceParams(commitment.ExtractionParams):
     letters: Annotated[str, Field(min_length=1, max_length=64)] = "ABCDEFGHIJ"
     """The labels of the options, in order; continued to Z when there are more choices."""
 
-    @cached_property
+    @property
     def question(self) -> Question | Verdict:
-        """The question that responses are read with; a verdict if the choices or the reference are invalid."""
-        return _question(self)
+        """The question that responses are read with; a verdict if the choices or the reference are invalid.
+
+        It is not kept with the parameters: what is compiled for it is larger than they are.
+        """
+        choices = self.choices
+        if isinstance(choices, LabelsAndTexts):
+            return _question(self.reference, choices.label, choices.text, self.multi, self.letters)
+        if isinstance(choices, dict):
+            return _question(self.reference, None, tuple(choices.items()), self.multi, self.letters)
+        return _question(self.reference, None, choices, self.multi, self.letters)
 
 
-def _question(params: MultipleChoiceParams) -> Question | Verdict:
-    texts = _labelled(params)
+_QUESTIONS_BYTES = 32_000_000
+
+
+@remember(16_384, max_bytes=_QUESTIONS_BYTES)
+def _question(
+    reference: str | tuple[str, ...],
+    labels: tuple[str, ...] | None,
+    choices: tuple[str, ...] | tuple[tuple[str, str], ...] | str | None,
+    multi: bool,
+    letters: str,
+) -> Question | Verdict:
+    """Responses to one question share it."""
+    texts = _labelled(reference, labels, choices, letters)
     if isinstance(texts, Verdict):
         return texts
-    make = _options if sum(map(len, texts.values())) <= _MAX_KEPT_CHARS else _options.__wrapped__
-    options = make(tuple(texts.items()), params.multi)
-    expected = _expected(params, options)
+    options = Options(texts, multi)
+    expected = _expected(reference, options)
     if expected is None:
-        shown = clip(str(params.reference)) or ""
+        shown = clip(str(reference)) or ""
         return Verdict.invalid("reference_not_a_choice", f"reference {shown!r}: expected among {list(options.texts)}")
     return Question(options, expected)
 
 
-@lru_cache(maxsize=256)
-def _options(texts: tuple[tuple[str, str], ...], multi: bool) -> Options:
-    """Responses to one question share its options."""
-    return Options(dict(texts), multi)
-
-
-def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] | None:
-    references = (params.reference,) if isinstance(params.reference, str) else params.reference
-    found = [_named(options, reference) for reference in references]
-    if not all(found) or (not params.multi and len(references) > 1):
+def _expected(reference: str | tuple[str, ...], options: Options) -> frozenset[str] | None:
+    references = (reference,) if isinstance(reference, str) else reference
+    found = [_named(options, text) for text in references]
+    if not all(found) or (not options.multi and len(references) > 1):
         return None
     return frozenset().union(*(labels for labels in found if labels))
 
 
-@lru_cache(maxsize=256)
 def _named(options: Options, reference: str) -> frozenset[str] | None:
     """The options that a reference names. A short reference that is a whole response is read as a response."""
     named = options.named(reference)
@@ -98,32 +109,31 @@ def _named(options: Options, reference: str) -> frozenset[str] | None:
 _MAX_READ_CHARS = 400
 
 
-def _labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
+def _labelled(
+    reference: str | tuple[str, ...],
+    labels: tuple[str, ...] | None,
+    choices: tuple[str, ...] | tuple[tuple[str, str], ...] | str | None,
+    letters: str,
+) -> Mapping[str, str] | Verdict:
     """The options by label, in order; a verdict if the choices are invalid."""
-    choices = params.choices
-    if isinstance(choices, LabelsAndTexts):
-        if len(choices.label) != len(choices.text) or len(set(choices.label)) < len(choices.label):
-            return Verdict.invalid("bad_choices", f"{len(choices.label)} labels for {len(choices.text)} texts")
-        return dict(zip(map(str.strip, choices.label), choices.text, strict=True))
-    if isinstance(choices, dict):
-        return {label.strip(): text for label, text in choices.items()}
     if choices is None:
-        letters = list(dict.fromkeys(params.letters))
-        return _labels_for(params.reference if isinstance(params.reference, str) else params.reference[0], letters)
+        return _labels_for(reference if isinstance(reference, str) else reference[0], list(dict.fromkeys(letters)))
     if isinstance(choices, str):
         shown = _shown(choices)
         return shown or Verdict.invalid("bad_choices", f"no options A, B, ... are seen in {clip(choices)!r}")
-    kept = _in_order if sum(map(len, choices)) <= _MAX_KEPT_CHARS else _in_order.__wrapped__
-    return kept(choices, params.letters)
+    if labels is not None:
+        if len(labels) != len(choices) or len(set(labels)) < len(labels):
+            return Verdict.invalid("bad_choices", f"{len(labels)} labels for {len(choices)} texts")
+        return dict(zip(map(str.strip, labels), _texts(choices), strict=True))
+    pairs = [choice for choice in choices if isinstance(choice, tuple)]
+    return {label.strip(): text for label, text in pairs} if pairs else _in_order(_texts(choices), letters)
 
 
-_MAX_KEPT_CHARS = 20_000
-"""Characters of all texts of a question. Longer ones are prepared again for each item."""
+def _texts(choices: Iterable[str | tuple[str, str]]) -> Sequence[str]:
+    return [choice for choice in choices if isinstance(choice, str)]
 
 
-@lru_cache(maxsize=256)
-def _in_order(choices: tuple[str, ...], given: str) -> Mapping[str, str] | Verdict:
-    """Responses to one question share its options."""
+def _in_order(choices: Sequence[str], given: str) -> Mapping[str, str] | Verdict:
     letters = list(dict.fromkeys(given + ALPHABET))
     if len(choices) > len(letters):
         return Verdict.invalid("too_many_choices", f"{len(choices)} choices, and labels for {len(letters)}")

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import re2
 
+from memory import Store, remember
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
@@ -39,6 +41,10 @@ _BETWEEN = re.compile(
 )
 
 
+_NO_NAMES: Names = frozenset(["no names"])
+_NAMES: Store[tuple[bytes, str], Names] = Store("multiple_choice.names", 2_000_000, of_texts=True)
+
+
 def form_of(text: str) -> str:
     """The form by which two texts are compared: case, space, markup and articles do not count."""
     text = _SIZED.sub(r"\\frac", commitment.fold(text))
@@ -56,6 +62,8 @@ class Options:
 
     def __init__(self, texts: Mapping[str, str], multi: bool) -> None:
         self.texts, self.multi = texts, multi
+        self.digest = blake2b(repr((texts, multi)).encode(), digest_size=16).digest()
+        """Names these options in memories, which then need not hold the options themselves."""
         self.may_ask = any(text.rstrip().endswith(("?", "？")) for text in texts.values())
         self._by_label = {commitment.fold(label).casefold(): label for label in texts}
         self._by_sign = {
@@ -76,17 +84,24 @@ class Options:
         self._pattern = _pattern(texts, self.by_form, "".join(self._by_sign), self._by_ordinal, multi)
         self._sights = _sights(texts, [*self.by_form, *self._by_ordinal], "".join(self._by_sign), multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
-        self.named = lru_cache(maxsize=256)(self._named)
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_sign.get(text)
 
     # --- a short text
 
-    def _named(self, text: str) -> Names | None:
+    def named(self, text: str) -> Names | None:
         """The options that a short text names, if it says nothing else."""
         if len(text) > _MAX_NAME_CHARS:
             return None
+        key = (self.digest, text)
+        known = _NAMES.get(key)
+        if known is None:
+            known = self._named(text) or _NO_NAMES
+            _NAMES.put(key, known)
+        return None if known is _NO_NAMES else known
+
+    def _named(self, text: str) -> Names | None:
         if one := self.one(text):
             return frozenset({one})
         found = self.mentions(text, 0, len(text))
@@ -293,7 +308,7 @@ def _formula(form: str) -> str | Fraction:
     return "".join(shown.split()) if value is None else value
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _algebraic(text: str) -> Hashable:
     r"""The form that a formula shares with all that are the same by arithmetic: `2x` and `x+x`; None if it has none."""
     if len(text) > _MAX_FORMULA_CHARS or not _MAY_BE_FORMULA_OR_SUM.search(text) or _WORD.search(text):

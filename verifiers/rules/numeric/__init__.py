@@ -19,11 +19,11 @@ exponent and never written out; tolerances do not apply to them.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
 
+from memory import remember
 from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
@@ -142,7 +142,7 @@ def _equal(number: Number, expected: Number, params: NumericParams) -> bool:
 _NONE, _MILLIONTH = Fraction(0), Fraction(1, 10**6)
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _exact(tolerance: float) -> Fraction:
     """The tolerance as an exact fraction of its written form."""
     return Fraction(str(tolerance))

@@ -7,10 +7,10 @@ a bound or a choice is not allowed.
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from memory import remember
 from verifiers import numerals
 from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.wording import single
@@ -58,7 +58,7 @@ def read(text: str, decimal_comma: bool = False) -> Number | Unreadable:
     return _read_again(text, decimal_comma) if is_short else _read(text, decimal_comma)
 
 
-@lru_cache(maxsize=8192)
+@remember(8192)
 def _read_again(text: str, decimal_comma: bool) -> Number | Unreadable:
     """The same with a cache: references, and answers to one question, are often the same few texts."""
     return _read(text, decimal_comma)

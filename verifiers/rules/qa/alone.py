@@ -10,8 +10,8 @@ takes it back. The rest is compared with the reference; nothing here decides tha
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
+from memory import remember
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.cues import Cue, Kind, listed
 from verifiers.commitment.stance import Sentence, Stance, sentences
@@ -90,7 +90,7 @@ def _is_heading(head: Sentence, start: int) -> bool:
 _BEGINS = frozenset([Kind.THE, Kind.RIGHT, Kind.SO])
 
 
-@lru_cache(maxsize=16)
+@remember(16)
 def _sentence(text: str) -> Sentence:
     """The sentence of a short text. It is cached, because the text is read several times."""
     return Sentence(text, 0, len(text), "")

@@ -12,9 +12,9 @@ weaker form is kept, so that two such texts are not equal because both are empty
 import re
 import string
 import unicodedata
-from functools import lru_cache
 from typing import Literal
 
+from memory import remember
 from verifiers.commitment.cues import Kind, cues
 from verifiers.commitment.cues import words as spoken
 
@@ -60,13 +60,13 @@ def words(text: str, normalise: Normalise) -> tuple[str, ...]:
 _MAX_REMEMBERED_CHARS = 200
 
 
-@lru_cache(maxsize=4)
+@remember(4)
 def _long_words_again(text: str, normalise: Normalise) -> tuple[str, ...]:
     """The words of a long text, cached: a long answer is compared with many references."""
     return _words(text, normalise)
 
 
-@lru_cache(maxsize=4096)
+@remember(4096)
 def _words_again(text: str, normalise: Normalise) -> tuple[str, ...]:
     """The words of a short text, cached: references, and answers to one question, are often the same few texts."""
     return _words(text, normalise)

@@ -24,14 +24,14 @@ limits queries as `database` does. A query that exceeds a limit is wrong; a refe
 
 import hashlib
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, forgets, worker_function
+from memory import Store
+from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import code_blocks, commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel
@@ -126,19 +126,25 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     return long_texts.fields_of(judge(response, params, prepared, explain))
 
 
-_kept: OrderedDict[bytes, tuple[SqlParams, Prepared | InvalidItem]] = OrderedDict()
-forgets(_kept.clear)
+def _size_bytes(_key: bytes, known: tuple[SqlParams, Prepared | InvalidItem]) -> int:
+    params, prepared = known
+    return params.reference.size_bytes + (prepared.size_bytes if isinstance(prepared, Prepared) else 0)
+
+
 _MAX_KEPT = 64
 _MAX_KEPT_BYTES = 48 << 20
+_kept: Store[bytes, tuple[SqlParams, Prepared | InvalidItem]] = Store(
+    "sql.databases", _MAX_KEPT_BYTES, size=_size_bytes, max_entries=_MAX_KEPT, of_texts=True
+)
 
 
 def _known(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
     """The parameters and the prepared reference. They are cached for other responses to the same prompt."""
     key = hashlib.sha256(text.encode()).digest()
-    known = _kept.pop(key, None) or _read(text)
-    _kept[key] = known
-    while len(_kept) > _MAX_KEPT or sum(map(_size_bytes, _kept.values())) > _MAX_KEPT_BYTES:
-        _kept.popitem(last=False)
+    known = _kept.get(key)
+    if known is None:
+        known = _read(text)
+        _kept.put(key, known)
     return known
 
 
@@ -149,11 +155,6 @@ def _read(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
     except InvalidItem as error:
         return params, error
     return params, prepared
-
-
-def _size_bytes(known: tuple[SqlParams, Prepared | InvalidItem]) -> int:
-    params, prepared = known
-    return params.reference.size_bytes + (prepared.size_bytes if isinstance(prepared, Prepared) else 0)
 
 
 def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = False) -> Verdict:

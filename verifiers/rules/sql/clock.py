@@ -5,7 +5,9 @@ connection, with the fixed moment in place of `now`. The modifiers `localtime` a
 """
 
 import sqlite3
-from functools import cache, lru_cache, partial
+from functools import cache, partial
+
+from memory import remember
 
 Value = None | int | float | str | bytes
 
@@ -21,7 +23,7 @@ def fix(connection: sqlite3.Connection, now: str) -> None:
         connection.create_function(constant, 0, partial(_at, now, name), deterministic=True)
 
 
-@lru_cache(maxsize=4096, typed=True)
+@remember(4096, typed=True)
 def _at(now: str, name: str, *given: Value) -> Value:
     lead = 1 if name == "strftime" else 0
     arguments = list(given) if len(given) > lead else [*given, now]

@@ -1,0 +1,213 @@
+"""Every memory of this process by its name: what it holds, halving all, forgetting what texts left behind."""
+
+import gc
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import _lru_cache_wrapper
+from random import Random
+from typing import Any, Final, Protocol
+from weakref import WeakSet
+
+from memory.sizes import size_of
+
+_LIBRARY_BYTES: Final = 16_000_000
+_SAMPLES: Final = 16
+_random: Final = Random(0)  # noqa: S311 - it chooses what is measured
+
+
+class Memory(Protocol):
+    """What the registry asks of a memory."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def entries(self) -> int: ...
+    @property
+    def used_bytes(self) -> int: ...
+    def halve(self) -> None:
+        """Drop about half of the bytes, or all of them if the memory cannot tell its older half."""
+
+    def clear(self) -> None: ...
+
+
+class Remembered(Memory, Protocol):
+    """A memory of a function."""
+
+    @property
+    def cached(self) -> "_lru_cache_wrapper[Any]": ...
+    def settle(self) -> None:
+        """Measure, and drop what is beyond the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What the memories of one name hold."""
+
+    entries: int
+    bytes: int
+
+
+class _Libraries:
+    """The functions of libraries that remember results: sympy's, RE2's. And the patterns that `re` and `regex` keep.
+
+    Each is bounded by its library, in entries. Here they are bounded in bytes, all together.
+    """
+
+    name = "libraries"
+
+    def __init__(self) -> None:
+        self.caches: list[_lru_cache_wrapper[Any]] = []
+        self._used_bytes = 0
+
+    @property
+    def entries(self) -> int:
+        functions = sum(cache.cache_info().currsize for cache in self.caches)
+        return functions + sum(len(kept) for kept in _kept_patterns())
+
+    @property
+    def used_bytes(self) -> int:
+        """The bytes when it was last measured."""
+        return self._used_bytes
+
+    def measure(self) -> int:
+        patterns = sum(size_of(value) for kept in _kept_patterns() for value in [*kept.values()])
+        self._used_bytes = patterns + sum(map(sampled_bytes, self.caches))
+        return self._used_bytes
+
+    def halve(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        for cache in self.caches:
+            cache.cache_clear()
+        re.purge()
+        if (regex := sys.modules.get("regex")) is not None:
+            regex.purge()
+        self._used_bytes = 0
+
+
+_libraries: Final = _Libraries()
+_functions: Final[list[Remembered]] = []
+_stores: "Final[WeakSet[Any]]" = WeakSet()
+_overfull: Final[list[Callable[[], object]]] = []
+_forgetting: Final[list[Callable[[], object]]] = []
+
+
+def add_function(memory: Remembered) -> None:
+    _functions.append(memory)
+
+
+def add_store(memory: Memory) -> None:
+    """Count a memory for as long as it exists."""
+    _stores.add(memory)
+
+
+def forgets(memory: Callable[[], object]) -> None:
+    """Have this called when a process is to forget: for memories of texts that are no functions'."""
+    _forgetting.append(memory)
+
+
+def memories() -> Iterator[Memory]:
+    yield from _functions
+    yield from [*_stores]
+    yield _libraries
+
+
+def holdings() -> Mapping[str, Holding]:
+    """What is held, by the names of memories. Those that hold nothing are left out."""
+    held: dict[str, Holding] = {}
+    for memory in memories():
+        if entries := memory.entries:
+            before = held.get(memory.name, Holding(0, 0))
+            held[memory.name] = Holding(before.entries + entries, before.bytes + memory.used_bytes)
+    return held
+
+
+def total_bytes() -> int:
+    return sum(memory.used_bytes for memory in memories())
+
+
+def halve() -> None:
+    """Drop half of what is remembered: the older half of each store, and then the largest of the others."""
+    most = total_bytes() // 2
+    for store in [*_stores]:
+        store.halve()
+    left = total_bytes()
+    others: list[Memory] = [*_functions, _libraries]
+    for memory in sorted(others, key=lambda memory: memory.used_bytes, reverse=True):
+        if left <= most:
+            return
+        left -= memory.used_bytes
+        memory.halve()
+
+
+def forget() -> None:
+    """Forget all that was remembered of texts: owners of texts are to learn nothing of each other, not even from the time
+    that an answer takes.
+    """
+    for memory in _forgetting:
+        memory()
+    for function in _functions:
+        function.clear()
+    _libraries.clear()
+
+
+def find_libraries() -> None:
+    """Find the memories of libraries. Call it when all are imported."""
+    is_frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()  # what is frozen is not listed
+    ours = {id(function.cached) for function in _functions}
+    _libraries.caches[:] = [
+        cache
+        for cache in gc.get_objects()
+        if isinstance(cache, _lru_cache_wrapper) and id(cache) not in ours and _is_bounded(cache)
+    ]
+    if is_frozen:
+        gc.freeze()
+
+
+def is_overfull(clear: Callable[[], object]) -> None:
+    """Have a memory cleared soon: it holds one entry that is larger than it may be."""
+    _overfull.append(clear)
+
+
+def drop_overfull() -> None:
+    while _overfull:
+        _overfull.pop()()
+
+
+def settle() -> None:
+    """Measure what does not count itself, and drop what is beyond a bound."""
+    for function in _functions:
+        function.settle()
+    if _libraries.measure() > _LIBRARY_BYTES:
+        _libraries.clear()
+
+
+def sampled_bytes(cache: "_lru_cache_wrapper[Any]") -> int:
+    """The bytes of the entries of a cache, from some of them."""
+    entries = cache.cache_info().currsize
+    if not entries:
+        return 0
+    # The referents of such a cache are the key and the result of each entry, and a few objects of its own.
+    parts = [part for part in gc.get_referents(cache) if not isinstance(part, type)][: 2 * entries]
+    if len(parts) > 2 * _SAMPLES:
+        parts = _random.sample(parts, 2 * _SAMPLES)
+    return ENTRY_BYTES * entries + 2 * entries * sum(map(size_of, parts)) // max(1, len(parts))
+
+
+ENTRY_BYTES: Final = 200
+"""What an entry takes beside its key and its value: its link and its share of the table, which doubles when it is full."""
+
+
+def _is_bounded(function: "_lru_cache_wrapper[Any]") -> bool:
+    return function.cache_parameters()["maxsize"] is not None
+
+
+def _kept_patterns() -> Iterator[dict[Any, Any]]:
+    for name in ("re", "regex.regex"):
+        kept = getattr(sys.modules.get(name), "_cache", None)
+        if isinstance(kept, dict):
+            yield kept
