@@ -63,8 +63,11 @@ class _Memo:
     def used_bytes(self) -> int:
         if not self._counts:
             return self._measured_bytes if self.entries else 0
-        # What the entry bound drove out was of the mean size.
-        return self._added_bytes * min(self.entries, self._added) // self._added if self._added else 0
+        return self._bytes_of(self.entries) if self._added else 0
+
+    def _bytes_of(self, entries: int) -> int:
+        """What so many entries take. What the bound of entries drove out was of the mean size."""
+        return self._added_bytes * min(entries, self._added) // self._added
 
     def _add(self, args: tuple[Hashable, ...], value: object) -> None:
         size = ENTRY_BYTES
@@ -84,8 +87,9 @@ class _Memo:
             size += self._measured_bytes // self._measured
         self._added += 1
         self._added_bytes += size
-        if self._added_bytes > self._max_bytes and self.used_bytes > self._max_bytes:
-            self.clear()  # the new result is kept after this
+        # The new result is not kept yet.
+        if self._added_bytes > self._max_bytes and self._bytes_of(self.entries + 1) > self._max_bytes:
+            self.clear()
             self._added, self._added_bytes = 1, size
             if size > self._max_bytes:
                 is_overfull(self.clear)

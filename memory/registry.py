@@ -193,9 +193,9 @@ def sampled_bytes(cache: "_lru_cache_wrapper[Any]") -> int:
         return 0
     # The referents of such a cache are the key and the result of each entry, and a few objects of its own.
     parts = [part for part in gc.get_referents(cache) if not isinstance(part, type)][: 2 * entries]
-    if len(parts) > 2 * _SAMPLES:
-        parts = _random.sample(parts, 2 * _SAMPLES)
-    return ENTRY_BYTES * entries + 2 * entries * sum(map(size_of, parts)) // max(1, len(parts))
+    sampled = range(entries) if entries <= _SAMPLES else _random.sample(range(entries), _SAMPLES)
+    measured = sum(size_of(parts[2 * place]) + size_of(parts[2 * place + 1]) for place in sampled)
+    return ENTRY_BYTES * entries + entries * measured // len(sampled)
 
 
 ENTRY_BYTES: Final = 200

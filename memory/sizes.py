@@ -12,6 +12,8 @@ from typing import Any, Final
 
 _NOT_COUNTED: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType, CodeType, FrameType)
 _PLAIN: Final = (str, bytes, int, float, bool, complex, type(None))
+_SHARED: Final = "FactRules"
+"""What sympy's values share: the rules by which one of their properties follows from others."""
 _MOST_PARTS: Final = 20_000
 """Parts of a value that are walked. A larger value counts as if the rest were as large as what was seen."""
 
@@ -31,15 +33,18 @@ def size_of(value: object) -> int:
         if isinstance(part, _PLAIN):
             continue
         for inner in gc.get_referents(part):
-            if id(inner) not in known and not isinstance(inner, _NOT_COUNTED):
+            if id(inner) not in known and not isinstance(inner, _NOT_COUNTED) and type(inner).__name__ != _SHARED:
                 known.add(id(inner))
                 waiting.append(inner)
     return counted + len(waiting) * counted // walked
 
 
 def _own_size(part: object) -> int:
-    foreign = _FOREIGN.get(f"{type(part).__module__}.{type(part).__qualname__}")
-    return sys.getsizeof(part) + (0 if foreign is None else foreign(part))
+    kind = type(part)
+    size = sys.getsizeof(part)
+    if kind.__module__ in _FOREIGN_MODULES and (foreign := _FOREIGN.get((kind.__module__, kind.__qualname__))):
+        size += foreign(part)
+    return size
 
 
 def _of_re2(expression: Any) -> int:
@@ -54,8 +59,9 @@ def _of_regex(expression: Any) -> int:
     return 40 * len(str(expression.pattern))
 
 
-_FOREIGN: Final[dict[str, Callable[[Any], int]]] = {
-    "re2._Regexp": _of_re2,
-    "_regex.Pattern": _of_regex,
+_FOREIGN: Final[dict[tuple[str, str], Callable[[Any], int]]] = {
+    ("re2", "_Regexp"): _of_re2,
+    ("_regex", "Pattern"): _of_regex,
 }
 """What objects of other languages hold, which Python does not know."""
+_FOREIGN_MODULES: Final = frozenset(module for module, _ in _FOREIGN)

@@ -71,11 +71,15 @@ def all_languages() -> Mapping[str, Language]:
     return found
 
 
-@cache
 def find(name: str) -> Language | None:
     """The language with this name or alias, in any letter case; None if there is none."""
-    wanted = name.strip().lower()
+    return _by_alias().get(name.strip().lower())
+
+
+@cache
+def _by_alias() -> Mapping[str, Language]:
+    found: dict[str, Language] = {}
     for language in all_languages().values():
-        if wanted == language.name or wanted in language.aliases:
-            return language
-    return None
+        for name in (language.name, *language.aliases):
+            found.setdefault(name, language)
+    return found

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 
 OTHER: Final = "other"
-"""Stands for all runs that were forgotten, and for items of no run."""
+"""Stands for all runs that were forgotten, and for items of no run; as a tenant, for all beyond `_MOST_TENANTS`."""
+_MOST_TENANTS: Final = 10_000
 
 
 class RunCounts:
@@ -19,13 +20,18 @@ class RunCounts:
 
     def add(self, tenant: str, run: str, items: float) -> None:
         if not run:
-            self._others[tenant] = self._others.get(tenant, 0.0) + items
+            self._add_to_others(tenant, items)
             return
         whose = (tenant, run)
         self._latest[whose] = self._latest.pop(whose, 0.0) + items
         if len(self._latest) > self._most:
             (tenant, _), forgotten = self._latest.popitem(last=False)
-            self._others[tenant] = self._others.get(tenant, 0.0) + forgotten
+            self._add_to_others(tenant, forgotten)
+
+    def _add_to_others(self, tenant: str, items: float) -> None:
+        if tenant not in self._others and len(self._others) >= _MOST_TENANTS:
+            tenant = OTHER
+        self._others[tenant] = self._others.get(tenant, 0.0) + items
 
     def counts(self) -> Mapping[tuple[str, str], float]:
         """By tenant and run."""

@@ -19,6 +19,10 @@ _MAX_QUICK_MEETINGS = 40_000
 _MAX_QUICK_UNIQUE = 1_000
 """The most items that must differ. Each of them may be compared with every other."""
 _MAX_PATTERN_BYTES = 10 << 20
+_BYTES_PER_CHAR = 16
+"""Bytes of a validator for each character of its schema, by RSS."""
+_BYTES_PER_PATTERN = 50_000
+"""The automaton of a usual pattern after some texts. One with large repetitions is larger."""
 _ENVELOPE = frozenset(("name", "strict", "schema", "description"))
 """The keys of `response_format` in OpenAI's API."""
 _SLOW_WORDS = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"', '"pattern"', '"patternProperties"')
@@ -29,6 +33,11 @@ class Schema:
     """A compiled schema."""
 
     validator: Any
+    native_bytes: int = 0
+    """What the validator takes, which is no object of Python's."""
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.native_bytes
 
     def holds(self, value: Any) -> bool:
         """Whether a value is valid. A value with lone surrogates, which no text can hold, is not valid."""
@@ -60,7 +69,8 @@ def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
         return f"a schema must be an object or a boolean, not {type(schema).__name__}"
     if isinstance(schema, dict) and _is_envelope(schema):
         return "the schema is an API's envelope, for which every document is valid: give the value of its key `schema`"
-    length = len(json.dumps(schema))
+    text = json.dumps(schema)
+    length = len(text)
     if length > MAX_SCHEMA_CHARS:
         return f"the schema has {length} characters; at most {MAX_SCHEMA_CHARS} are allowed"
     try:
@@ -74,7 +84,7 @@ def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         return f"the value is no JSON schema: {getattr(error, 'message', None) or error}"
-    return Schema(validator)
+    return Schema(validator, _BYTES_PER_CHAR * length + _BYTES_PER_PATTERN * text.count('"pattern'))
 
 
 def _is_envelope(schema: dict[str, Any]) -> bool:
