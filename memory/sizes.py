@@ -14,7 +14,7 @@ _NOT_COUNTED: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, Meth
 _PLAIN: Final = (str, bytes, int, float, bool, complex, type(None))
 _SHARED: Final = "FactRules"
 """What sympy's values share: the rules by which one of their properties follows from others."""
-_MOST_PARTS: Final = 20_000
+_MOST_PARTS: Final = 4_000
 """Parts of a value that are walked. A larger value counts as if the rest were as large as what was seen."""
 
 

@@ -38,7 +38,7 @@ class Process:
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> Process:
     made = Process()
-    monkeypatch.setattr(watch.gc, "collect", made.collect)
+    monkeypatch.setattr(gc, "collect", made.collect)
     return made
 
 
@@ -99,9 +99,7 @@ def test_memories_are_halved_at_the_bound_and_have_time_to_show_it(process: Proc
 
 
 def test_other_processes_count_towards_the_bound(process: Process) -> None:
-    watched = Watch(
-        bound_bytes=150 * MB, resident=process.resident, more_bytes=lambda: 60 * MB, clock=process.clock
-    )
+    watched = Watch(bound_bytes=150 * MB, resident=process.resident, more_bytes=lambda: 60 * MB, clock=process.clock)
     assert watched.check()
 
 

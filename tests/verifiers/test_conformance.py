@@ -1,7 +1,9 @@
 """What every verifier promises, asked of every verifier that is found."""
 
 import asyncio
+import gc
 import json
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import memory
 from sandbox.workers import Workers
 from tests.verifiers.found import Found
 from verifiers import registry
@@ -59,6 +62,22 @@ def test_examples_hold(entry: Entry, found: Found) -> None:
             assert (verdict.status, verdict.score, verdict.reason) == (example.status, example.score, example.reason), (
                 example
             )
+
+
+def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:
+    """No cycle holds them until garbage is collected, and no memory keeps them beyond what it forgets."""
+    for example in entry.examples:
+        gc.collect()
+        gc.disable()
+        try:
+            item = item_of(entry, example)
+            alive = weakref.ref(item.params)
+            found.score(entry, [item])
+            del item
+            memory.forget()
+            assert alive() is None, (example.params, [type(one) for one in gc.get_referrers(alive())])
+        finally:
+            gc.enable()
 
 
 @PATIENT

@@ -24,6 +24,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
+from memory import Store
 from sandbox.base import Limits, SandboxUnavailable
 from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
@@ -207,13 +208,11 @@ def create(resources: Resources) -> Code:
 class _Suites:
     """The suites of recent parameters: all samples of one prompt have the same parameters."""
 
-    _MOST = 2048
-    _MAX_CHARS = 64_000_000
-
     def __init__(self) -> None:
-        self._known: dict[int, tuple[CodeParams, Suite | InvalidItem]] = {}
+        self._known: Store[int, tuple[CodeParams, Suite | InvalidItem]] = Store(
+            "code.suites", _SUITES_BYTES, size=_size_of_suite, max_entries=_MOST_SUITES, of_texts=True
+        )
         """Suites by the address of their parameters, which cannot be reused while they are held here."""
-        self._chars = 0
 
     def by(self, params: CodeParams) -> Suite:
         """The suite that the parameters describe.
@@ -224,17 +223,20 @@ class _Suites:
         known = self._known.get(id(params))
         if known is None:
             known = params, _suite(params)
-            self._remember(params, known[1])
+            self._known.put(id(params), known)
         if isinstance(known[1], InvalidItem):
             raise InvalidItem(known[1].reason, str(known[1]))
         return known[1]
 
-    def _remember(self, params: CodeParams, suite: Suite | InvalidItem) -> None:
-        self._chars += suite.chars if isinstance(suite, Suite) else 0
-        if len(self._known) >= self._MOST or self._chars > self._MAX_CHARS:
-            self._known.clear()
-            self._chars = suite.chars if isinstance(suite, Suite) else 0
-        self._known[id(params)] = params, suite
+
+_MOST_SUITES = 2048
+_SUITES_BYTES = 64_000_000
+_SUITE_BYTES = 4_000
+"""A suite and its parameters without their texts, which both of them hold."""
+
+
+def _size_of_suite(_key: int, known: tuple[CodeParams, Suite | InvalidItem]) -> int:
+    return _SUITE_BYTES + (2 * known[1].chars if isinstance(known[1], Suite) else 0)
 
 
 def _suite(params: CodeParams) -> Suite | InvalidItem:
@@ -242,7 +244,7 @@ def _suite(params: CodeParams) -> Suite | InvalidItem:
         language_named(params.language)
         return aliases.parse(params.reference)
     except InvalidItem as error:
-        return error
+        return InvalidItem(error.reason, str(error))  # without the traceback, which would be kept with it
 
 
 def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = "") -> Verdict:

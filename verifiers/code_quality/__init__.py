@@ -23,6 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memory import Store
 from sandbox.base import Program
 from sandbox.workers import Exit
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, clip
@@ -37,6 +38,7 @@ from verifiers.code_quality.efficiency import Measured, efficiency, slowest, tot
 from verifiers.long_texts import trouble
 
 _MAX_KNOWN_REFERENCES = 1024
+_REFERENCES_BYTES = 32_000_000
 _MAX_TIMES_SHOWN = 40
 
 Times = Sequence[Sequence[float]]
@@ -187,15 +189,16 @@ class _References:
     """The references of recent parameters. All responses to one prompt have the same parameters."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Reference] = {}
+        self._known: Store[int, _Reference] = Store(
+            "code_quality.references", _REFERENCES_BYTES, max_entries=_MAX_KNOWN_REFERENCES, of_texts=True
+        )
         """References by the address of their parameters. The address cannot be reused while they are held here."""
 
     def of(self, params: CodeQualityParams) -> _Reference:
         known = self._known.get(id(params))
         if known is None:
-            if len(self._known) >= _MAX_KNOWN_REFERENCES:
-                self._known.clear()
-            known = self._known[id(params)] = _Reference(params)
+            known = _Reference(params)
+            self._known.put(id(params), known)
         return known
 
 
