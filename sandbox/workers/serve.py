@@ -21,7 +21,6 @@ _MAX_ERROR_CHARS = 500
 _MAX_FRAMES = 8
 _RSS_EVERY_ITEMS = 64
 _RSS_AFTER_CPU_S = 0.001
-_WATCH_EVERY_ITEMS = 64
 _WATCH_AFTER_CPU_S = 0.05
 _GROWTH_BYTES = 16_000_000
 _MOST_GROWTH_BYTES = 96_000_000
@@ -75,7 +74,7 @@ def _answer_all(connection: socket.socket, functions: Sequence[Function], output
             now_s = time.process_time()
             served += 1
             if served % _RSS_EVERY_ITEMS == 0 or now_s - cpu_s > _RSS_AFTER_CPU_S:
-                sizes.look(now_s)
+                sizes.look(now_s, is_due=served % _RSS_EVERY_ITEMS == 0)
             cpu_s = now_s
             _send(connection, number, CODES[exit_], sizes, cpu_s, body)
             if exit_ is Exit.MEMORY_LIMIT:  # the heap may be in a bad state: it must not run the next item
@@ -130,16 +129,14 @@ class _Sizes:
     def __init__(self) -> None:
         self._watch = memory.Watch(growth_bytes=_GROWTH_BYTES, bound_bytes=memory.resident_bytes() + _MOST_GROWTH_BYTES)
         self._watched_s = 0.0
-        self._looks = 0
         self.peak_kb = _peak_rss_kb()
         self.memories_kb = memory.total_bytes() >> 10
 
-    def look(self, now_s: float) -> None:
-        """Look at the sizes after an item. `now_s` is the CPU time of this process."""
+    def look(self, now_s: float, *, is_due: bool) -> None:
+        """Look at the sizes after an item, and at the memories if that is due. `now_s` is the CPU time of this process."""
         self.peak_kb = _peak_rss_kb()
         memory.drop_overfull()
-        self._looks += 1
-        if self._looks % _WATCH_EVERY_ITEMS == 0 or now_s - self._watched_s > _WATCH_AFTER_CPU_S:
+        if is_due or now_s - self._watched_s > _WATCH_AFTER_CPU_S:
             self._watched_s = now_s
             self._watch.check()
             self.memories_kb = memory.total_bytes() >> 10

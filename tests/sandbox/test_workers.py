@@ -31,6 +31,7 @@ BEHAVE = Task("worker_tasks", "behave", 1.0)
 LOOK = Task("worker_tasks", "look", 1.0)
 BURN = Task("worker_tasks", "burn", 20.0)
 HOLD = Task("worker_tasks", "hold", 5.0)
+REMEMBER = Task("worker_tasks", "remember_text", 5.0)
 ALLOCATE = Task("worker_tasks", "allocate", 5.0)
 WRITE = Task("worker_tasks", "write_file", 1.0)
 READ = Task("worker_tasks", "read_file", 1.0)
@@ -540,6 +541,21 @@ async def test_memory_kept_by_earlier_items_does_not_decide_a_later_one() -> Non
         assert (await one(workers, HOLD, 150)).exit is Exit.OK
         assert (await one(workers, ALLOCATE, 150)).value == 150 * 1024 * 1024
         assert (await one(workers, ALLOCATE, 300)).exit is Exit.MEMORY_LIMIT
+
+
+# ---- what workers remember
+
+
+async def test_what_a_worker_remembers_is_told_and_halved_on_request() -> None:
+    async with started(1, REMEMBER) as workers:
+        for number in range(300):
+            await one(workers, REMEMBER, f"{number:05}" * 1000)
+        assert 2_000_000 < workers.memories_bytes < 4_000_000
+        assert workers.resident_bytes > 10_000_000
+        held = (await one(workers, REMEMBER, "held?")).value
+        assert held > 3_000_000
+        workers.halve_memories()
+        assert (await one(workers, REMEMBER, "held?")).value <= held // 2
 
 
 # ---- cancelling, starting, stopping

@@ -14,6 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import memory
+from memory import remember
 from sandbox.workers import worker_function
 
 _warmed: list[Any] = []
@@ -42,6 +44,19 @@ def _read(text: str) -> str:
 def times_read(text: str) -> int:
     """How often this worker has read a text, although it remembers what it read."""
     return _warmed.count(_read(text))
+
+
+@remember(1000, max_bytes=8_000_000)
+def _upper(text: str) -> str:
+    return text.upper()
+
+
+@worker_function
+def remember_text(text: str) -> int:
+    """Remembers a text. What all memories of this worker hold."""
+    if text != "held?":
+        _upper(text)
+    return memory.total_bytes()
 
 
 @worker_function
