@@ -1,6 +1,5 @@
 """Functions that remember their results, as with `functools.lru_cache`, whose speed they have, but bounded in bytes, too."""
 
-import sys
 from collections.abc import Callable, Hashable
 from functools import _lru_cache_wrapper, lru_cache, update_wrapper
 from typing import Any, Final, TypeVar
@@ -12,7 +11,11 @@ R = TypeVar("R")
 
 MAX_BYTES: Final = 2_000_000
 _ALWAYS_MEASURED: Final = 16
-_MEASURE_EVERY: Final = 8
+_MEASURE_EVERY: Final = 16
+"""One of so many new results is measured, and stands for the others: a power of two."""
+_NOT_MEASURED: Final = _MEASURE_EVERY - 1
+_LONG_CHARS: Final = 500
+"""A result for a longer text is always measured."""
 
 
 def remember(
@@ -21,7 +24,7 @@ def remember(
     """Have a function remember its last results: at most `entries`, and about `max_bytes`.
 
     A hit costs what it costs with `lru_cache`. The bytes are counted when a result is new; when they are too many, all are
-    forgotten. Texts are counted exactly, other values by a sample of them.
+    forgotten. Long texts are all counted, short ones by a sample of them.
 
     `recursive`: the function calls itself, so nothing may stand between, which would take its depth. The keys are short.
     The bytes are measured now and then (`settle`).
@@ -40,15 +43,22 @@ class _Memo:
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._max_bytes = max_bytes
         self._counts = not recursive
-        self._added = 0
-        self._added_bytes = 0
-        self._measured = 0
+        self._new = 0
+        """Results that were new since all were forgotten."""
+        self._new_bytes = 0
         self._measured_bytes = 0
-        self._seen = 0
+        """By the last `settle`, if the function is recursive."""
 
         def counted(*args: Hashable, **names: Hashable) -> Any:
             value = function(*args, **names)
-            self._add((*args, *names.values()) if names else args, value)
+            self._new += 1
+            if self._new & _NOT_MEASURED == 0 or self._new <= _ALWAYS_MEASURED:
+                self._add((*args, *names.values()), value)
+            else:
+                for part in args:
+                    if type(part) is str and len(part) > _LONG_CHARS:
+                        self._add(args, value)
+                        break
             return value
 
         self.cached: _lru_cache_wrapper[Any] = lru_cache(entries, typed)(function if recursive else counted)
@@ -63,34 +73,21 @@ class _Memo:
     def used_bytes(self) -> int:
         if not self._counts:
             return self._measured_bytes if self.entries else 0
-        return self._bytes_of(self.entries) if self._added else 0
+        return self._bytes_of(self.entries) if self._new else 0
 
     def _bytes_of(self, entries: int) -> int:
         """What so many entries take. What the bound of entries drove out was of the mean size."""
-        return self._added_bytes * min(entries, self._added) // self._added
+        return self._new_bytes * min(entries, self._new) // self._new
 
     def _add(self, args: tuple[Hashable, ...], value: object) -> None:
-        size = ENTRY_BYTES
-        others = [value]
-        for part in args:
-            if type(part) is str:
-                size += sys.getsizeof(part)
-            else:
-                others.append(part)
-        self._seen += 1
-        if self._seen <= _ALWAYS_MEASURED or self._seen % _MEASURE_EVERY == 0:
-            measured = sum(map(size_of, others))
-            self._measured += 1
-            self._measured_bytes += measured
-            size += measured
-        else:
-            size += self._measured_bytes // self._measured
-        self._added += 1
-        self._added_bytes += size
-        # The new result is not kept yet.
-        if self._added_bytes > self._max_bytes and self._bytes_of(self.entries + 1) > self._max_bytes:
+        """Count a new entry, which is not kept yet."""
+        is_long = any(type(part) is str and len(part) > _LONG_CHARS for part in args)
+        weight = 1 if is_long or self._new <= _ALWAYS_MEASURED else _MEASURE_EVERY
+        size = ENTRY_BYTES + sum(map(size_of, args)) + size_of(value)
+        self._new_bytes += size * weight
+        if self._new_bytes > self._max_bytes and self._bytes_of(self.entries + 1) > self._max_bytes:
             self.clear()
-            self._added, self._added_bytes = 1, size
+            self._new, self._new_bytes = 1, size
             if size > self._max_bytes:
                 is_overfull(self.clear)
 
@@ -105,4 +102,4 @@ class _Memo:
 
     def clear(self) -> None:
         self.cached.cache_clear()
-        self._added = self._added_bytes = 0
+        self._new = self._new_bytes = 0
