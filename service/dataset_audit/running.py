@@ -149,6 +149,10 @@ class Audits:
         self._forget()
         return [*self._held.values()][::-1]
 
+    def count(self) -> int:
+        """How many audits are kept."""
+        return len(self._held)
+
     def find(self, audit_id: str) -> Audit | None:
         """An audit. None: there is none, or its time is over."""
         self._forget()

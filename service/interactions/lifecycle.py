@@ -85,6 +85,7 @@ class Interactions:
         metrics.watch_totals("interactions", "Events of interactions, by event", lambda: self.events, "event")
         metrics.watch_totals("interaction_turns", "Turns of interactions, by outcome", lambda: self.turns, "outcome")
         metrics.watch_gauges("interactions_in_memory", "Interactions kept in memory", lambda: self.store.held, "state")
+        metrics.watch("interactions_in_memory_bytes", "Their bytes", lambda: self.store.held_bytes)
         metrics.watch_total("interactions_redis_errors", "Calls to Redis that failed", lambda: self.store.errors)
 
     async def create(self, body: bytes) -> tuple[View, bool]:

@@ -83,6 +83,7 @@ def publish_usage(metrics: Metrics, usage: Usage) -> None:
 
     metrics.watch_pairs("tenant_usage", "What tenants have used", by_tenant, ("tenant", "measure"))
     metrics.watch_pairs("run_items", "Items by run; other: older ones, and those without", by_run, ("tenant", "run"))
+    metrics.watch_gauges("usage_accounts", "Accounts that are kept, of tenants and of runs", ledger.accounts, "of")
     metrics.watch_total("usage_errors", "Calls to Redis for usage that failed", lambda: usage.errors)
 
 

@@ -62,6 +62,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
             open_doors(settings, built.engine, built.admission, built.metrics, built.boxes) as doors,
         ):
             jobs.publish(built.metrics)
+            built.metrics.watch("dataset_audits_kept", "Audits under way, and reports of ended ones", audits.count)
             built.usage.ledger.use(budgets)
             if traces is not None:
                 traces.publish(built.metrics)

@@ -33,6 +33,10 @@ class MemoryRecords:
         over = sum(map(len, self._over.values()))
         return {"open": len(self._records) - over, "over": over}
 
+    @property
+    def held_bytes(self) -> int:
+        return self._records.nbytes
+
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
         record = self._records.get(name) or {}
         return [record.get(field) for field in fields]

@@ -18,6 +18,10 @@ class OwnedRecords:
         return self.common.held
 
     @property
+    def held_bytes(self) -> int:
+        return self.common.held_bytes
+
+    @property
     def errors(self) -> int:
         return self.common.errors
 

@@ -34,6 +34,10 @@ class RecordStore(Protocol):
         """The number of records in this process, `open` and `over`. Empty if the records are elsewhere."""
 
     @property
+    def held_bytes(self) -> int:
+        """Their bytes."""
+
+    @property
     def errors(self) -> int:
         """The number of calls that failed."""
 

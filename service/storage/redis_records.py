@@ -31,6 +31,7 @@ class RedisRecords:
     """
 
     held: Mapping[str, int] = {}
+    held_bytes = 0
 
     def __init__(self, url: str, *, prefix: str, call_s: float = _CALL_S) -> None:
         self._prefix = prefix

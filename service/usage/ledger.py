@@ -134,6 +134,10 @@ class Ledger:
         """All tenants that have an account or a budget."""
         return sorted({*self._tenants, *self._budgets})
 
+    def accounts(self) -> Mapping[str, int]:
+        """How many accounts are kept, of tenants and of runs."""
+        return {"tenant": len(self._tenants), "run": self._runs}
+
     def totals(self) -> Iterator[tuple[str, Account]]:
         """The account of each tenant."""
         return ((name, each.account) for name, each in self._tenants.items())
