@@ -37,6 +37,7 @@ from service.usage.ledger import REASON, Ledger
 from service.wire import BatchRequest, Result, ScoreItem, Summary
 from tracing import spans
 from verifiers.base import InvalidItem, Verdict
+from verifiers.pace import Pace
 from verifiers.registry import Registry
 
 log = logging.getLogger("rewardline.engine")
@@ -220,11 +221,12 @@ class Engine:
         missed: list[PendingVerdict] = []
         try:
             chars, now, last = 0, perf_counter(), len(batch.request.items) - 1
+            pace = Pace()
             for index, item in enumerate(batch.request.items):
                 if batch.results[index] is None:
                     self._begin(batch, index, item, missed, now)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
-                ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS
+                ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS or pace.is_over()
                 if ends_slice and index < last:
                     chars = 0
                     if not self._asks_redis(batch):
@@ -232,7 +234,7 @@ class Engine:
                         missed = []
                     # Large batches take turns: the loop prepares one slice per turn, however many batches there are.
                     async with self._preparing:
-                        await asyncio.sleep(0)
+                        await pace.rest()
                     now = perf_counter()
         finally:
             # This also runs if the request is cancelled here: other batches may already wait for these verdicts.

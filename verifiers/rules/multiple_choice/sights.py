@@ -7,14 +7,14 @@ and the expressions here are the same for all.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from verifiers.caseless import caseless
 from verifiers.commitment.stance import Span
-from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
+from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINAL_HAN, ORDINALS, PLACE_NOUNS, PLACES
 from verifiers.sightings import Scan
 
 
@@ -123,7 +123,9 @@ class Names:
         names = sorted(map(_name, texts), key=lambda name: (name.first, -name.chars))
         self._by_first = {first: tuple(same) for first, same in groupby(names, lambda name: name.first)}
         self._by_char = {char: tuple(same) for char, same in groupby(sorted(self._by_first), lambda first: first[:1])}
-        self._begins = {first: _begins(same) for first, same in self._by_first.items()}
+        self._begins = {
+            first: (_begins(same), first[0].isascii() and first[0].isalnum()) for first, same in self._by_first.items()
+        }
 
     def at(self, small: str, offset: int, text: str, start: int, limit: int) -> tuple[int, int] | None:
         """The longest name that begins at a place, as its length and its end. `small` is the caseless text from
@@ -148,27 +150,39 @@ class Names:
     def begins(self, text: str, small: str) -> Iterator[Span]:
         """The spans of the first two pieces of names in a text."""
         is_ascii = text.isascii()
-        for first, seconds in self._begins.items():
+        for first, (seconds, has_edge) in self._begins.items():
             if is_ascii and not first.isascii():
                 continue
-            has_edge = first[0].isascii() and first[0].isalnum()
-            place = small.find(first)
+            place, chars = small.find(first), len(first)
             while place >= 0:
-                start = _edge(text, place) if has_edge else place
-                if start is not None and (end := _begin_end(small, place + len(first), seconds)) is not None:
-                    yield start, end
+                before = text[place - 1] if place else " "
+                if not has_edge or before in " \n" or not (before.isascii() and before.isalnum()):
+                    end = _begin_end(small, place + chars, seconds)
+                    if end is not None:
+                        yield place - (has_edge and before == "_"), end
                 place = small.find(first, place + 1)
+
+    def begins_at(self, small: str, place: int) -> int | None:
+        """The end of the first two pieces of a name that begins at a place."""
+        ends = [
+            _begin_end(small, place + len(first), self._begins[first][0])
+            for first in self._by_char.get(small[place], ())
+            if small.startswith(first, place)
+        ]
+        return max((end for end in ends if end is not None), default=None)
 
 
 def _begins(names: Sequence[_Name]) -> tuple[tuple[str, str], ...]:
-    """The second pieces of names with the same first one, with what stands before them; empty texts if there is none."""
+    """The second pieces of names with the same first one, with what stands before them; none if no name has one."""
     seconds = {name.rest[0] if name.rest else ("", "") for name in names}
     # "x_1" begins with the pieces x and _
     seconds = {(between, "" if between.strip() else piece) for between, piece in seconds}
-    return tuple(sorted(seconds, key=lambda second: -len(second[1])))
+    return tuple(sorted(seconds)) if seconds != {("", "")} else ()
 
 
 def _begin_end(small: str, place: int, seconds: tuple[tuple[str, str], ...]) -> int | None:
+    if not seconds:
+        return place
     match = _SPACE.match(small, place)
     following = match.end() if match else place
     ends = []
@@ -199,6 +213,16 @@ def _edge_behind(text: str, place: int) -> int | None:
     return None if behind.isascii() and behind.isalnum() else place
 
 
+_SPACE_IN_SHADOW: Final = r"[\x00-\x20*_$?]"
+_ORDINAL: Final = Scan(
+    r"(?i)(?:\b|_)(?:"
+    rf"(?:{'|'.join([*(word for word, _ in ORDINALS), 'last'])}){_SPACE_IN_SHADOW}+(?:{'|'.join(PLACE_NOUNS)})"
+    rf"|[0-9]{{1,2}}{_SPACE_IN_SHADOW}*(?:st|nd|rd|th)"
+    rf"|(?:option|choice){_SPACE_IN_SHADOW}*(?:[0-9]|number|#|no))"
+)
+"""Where an ordinal may begin, in a text with one byte for each character."""
+
+
 _ALONE: Final = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]"
 """A letter that a label may not stand beside."""
 _OF_A_WORD: Final = re.compile(_ALONE)
@@ -207,14 +231,16 @@ _MAX_RUN: Final = 26
 
 _SMALL: Final = r"[(\[{<:]\s?[a-z]\b|\b[a-z](?:\b[.)\]!]|\s*(?:\n|$|is\b))"
 _EDGE: Final = r"(?:\b|_)"
+_SHORT: Final = ("[A-Z]", "[A-Z]|[0-9]{1,2}", "[A-Za-z]|[0-9]{1,2}")
+_SHORT_NUMBER: Final = re.compile(r"[0-9]{2}")
 _SCANS: Final = {
     (letters, is_run): Scan(
-        "(?m)" + (rf"{_EDGE}[A-Z]{{2,26}}{_EDGE}|" if is_run else "") + rf"{_EDGE}[{letters}]{_EDGE}|{_SMALL}"
+        "(?m)" + (rf"{_EDGE}[A-Z]{{2,26}}{_EDGE}|" if is_run else "") + rf"{_EDGE}(?:{letters}){_EDGE}|{_SMALL}"
     )
-    for letters in ("A-Z", "0-9A-Z", "0-9A-Za-z")
+    for letters in _SHORT
     for is_run in (False, True)
 }
-"""Where labels of one letter may be named, in a text with one byte for each character."""
+"""Where labels of one letter, or of two digits, may be named, in a text with one byte for each character."""
 _BEFORE_SMALL: Final = re.compile(r"[(\[{<:][\t\n\f\r ]?\Z")
 _SMALL_ENDS: Final = re.compile(r"\b", re.ASCII)
 _BEHIND_SMALL: Final = re.compile(r"\b[.)\]!]|[\t\n\f\r ]*(?:\n|$|is\b)", re.ASCII | re.MULTILINE)
@@ -235,13 +261,13 @@ class Labels:
         self._small = frozenset(small)
         self._alone = frozenset(label for label in labels if label.isascii() and label.isalnum())
         self._others = [label for label in labels if label and label not in self._alone]
-        letters = [label for label in (*self._alone, *small) if len(label) == 1 and label.isascii()]
-        self._long = [label for label in self._alone if len(label) > 1]
-        self._long_small = [label for label in small if label not in letters]
-        alone = "".join(label for label in self._alone if len(label) == 1)
-        of = "0-9A-Za-z" if alone != alone.upper() else "0-9A-Z" if any(map(str.isdigit, alone)) else "A-Z"
-        self._scan = _SCANS[of, bool(self._letters)]
-        self._has_one = bool(letters)
+        short = [label for label in self._alone if len(label) == 1 or _SHORT_NUMBER.fullmatch(label)]
+        self._long = self._alone.difference(short)
+        self._long_small = [label for label in small if len(label) > 1 or not label.isascii()]
+        alone = "".join(short)
+        kind = 2 if alone != alone.upper() else 1 if any(map(str.isdigit, alone)) else 0
+        self._scan = _SCANS[_SHORT[kind], bool(self._letters)]
+        self._has_short = bool(short)
 
     def at(self, text: str, start: int, limit: int) -> Sight | None:
         """The label that begins at a place, in brackets or not."""
@@ -280,7 +306,7 @@ class Labels:
 
     def places(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Where labels may be named, with an order for those that begin at the same place."""
-        if self._has_one:
+        if self._has_short:
             shadow = text.encode("ascii", "replace")
             place = 0
             while (span := self._scan.find(shadow, place)) is not None:
@@ -331,18 +357,18 @@ class Sights:
     """The names of the options of one question."""
 
     def __init__(
-        self, labels: Sequence[str], texts: Iterable[str], ordinals: Iterable[str], signs: Iterable[str], multi: bool
+        self, labels: Sequence[str], texts: Iterable[str], ordinals: Collection[str], signs: Iterable[str], multi: bool
     ) -> None:
         self._labels = Labels(labels, multi)
         self._names = (Names(texts), _ordinal_names(tuple(ordinals)))
+        self._has_ordinals = bool(ordinals)
         self._signs = frozenset(signs)
 
     def places(self, text: str) -> Sequence[Span]:
         """The spans where options may be named, or where such names begin, in order."""
         small = caseless(text)
-        spans = list(self._labels.places(text))
-        for names in self._names:
-            spans += [(start, 4, end) for start, end in names.begins(text, small)]
+        spans = [*self._labels.places(text), *self._ordinal_places(text, small)]
+        spans += [(start, 4, end) for start, end in self._names[0].begins(text, small)]
         if not text.isascii():
             spans += [(sign.start(), 5, sign.end()) for sign in _SIGN.finditer(text) if sign[0] in self._signs]
         spans.sort(key=lambda span: (span[0], span[1], -span[2]))
@@ -353,6 +379,23 @@ class Sights:
                 apart.append((start, end))
                 reached = end
         return apart
+
+    def _ordinal_places(self, text: str, small: str) -> Iterator[tuple[int, int, int]]:
+        if not self._has_ordinals:
+            return
+        shadow = text.encode("ascii", "replace")
+        place = 0
+        while (span := _ORDINAL.find(shadow, place)) is not None:
+            start = span[0] + (text[span[0]] == "_")
+            end = self._names[1].begins_at(small, start)
+            if end is not None:
+                yield span[0], 4, end
+            place = span[0] + 1 if end is None else end
+        if not text.isascii():
+            for place in _all(text, ORDINAL_HAN):
+                end = self._names[1].begins_at(small, place)
+                if end is not None:
+                    yield place, 4, end
 
     def within(self, text: str, start: int, end: int, places: Sequence[int], most_before: int) -> Iterator[Sight]:
         """The names between `start` and `end`. Each begins at most `most_before` characters from one of the places."""

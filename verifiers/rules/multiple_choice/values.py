@@ -15,7 +15,7 @@ from verifiers.math.reader import read
 from verifiers.math.tree import TooComplex, Unreadable
 from verifiers.math.values import NoValue
 from verifiers.rules import numeric
-from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
+from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACE_NOUNS, PLACES
 from verifiers.rules.multiple_choice.sights import Sight, Sights
 
 _MAX_NAME_CHARS = 400
@@ -328,14 +328,13 @@ def _alone(texts: Mapping[str, Hashable]) -> dict[Hashable, str]:
 
 
 def _ordinals(texts: Mapping[str, str]) -> dict[str, str]:
-    nouns = ("option", "choice", "alternative", "one", "answer")
     found = {
         f"{word} {noun}": label
         for names, label in zip(ORDINALS, texts, strict=False)
         for word in names
-        for noun in nouns
+        for noun in PLACE_NOUNS
     }
-    found |= {f"last {noun}": list(texts)[-1] for noun in nouns[:3]}
+    found |= {f"last {noun}": list(texts)[-1] for noun in PLACE_NOUNS[:3]}
     for (han, digit), label in zip(ORDINALS_CJK, texts, strict=False):
         found |= {f"第{number}{noun}": label for number in (han, digit) for noun in ("个选项", "个", "项", "個選項")}
     if not any(map(str.isdigit, "".join((*texts, *texts.values())))):
