@@ -30,6 +30,11 @@ def is_short(item: Item[P]) -> bool:
     return len(item.response) <= INLINE_CHARS
 
 
+def has_short_params(item: Item[P]) -> bool:
+    """Whether reading the parameters takes little time. A reference may be as long as a request."""
+    return item.params.chars <= INLINE_CHARS
+
+
 async def judge_all(
     workers: Workers,
     judge: Callable[[str, P, bool], Verdict],
@@ -43,7 +48,9 @@ async def judge_all(
     verdicts: list[Verdict | None] = []
     pace = Pace()
     for item in items:
-        verdicts.append(judge(item.response, item.params, item.explain) if is_inline(item) else None)
+        verdicts.append(
+            judge(item.response, item.params, item.explain) if has_short_params(item) and is_inline(item) else None
+        )
         if pace.is_over():
             await pace.rest()
     return await _with_long(workers, judge, items, verdicts)
@@ -63,7 +70,7 @@ async def judge_turns(
     verdicts: list[Verdict | None] = [None] * len(items)
     turn: list[int] = []
     chars = 0
-    for position in [position for position, item in enumerate(items) if is_inline(item)]:
+    for position in [position for position, item in enumerate(items) if has_short_params(item) and is_inline(item)]:
         if chars > TOGETHER_CHARS:
             _take_turn(judge_together, items, turn, verdicts)
             turn, chars = [], 0

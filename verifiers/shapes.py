@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, TypeVar
 
+from pydantic import AliasChoices
 from pydantic_core import PydanticCustomError, SchemaValidator
 
 from verifiers.base import Params
@@ -28,6 +29,17 @@ def typed(kind: type[P], fields: Mapping[str, Any]) -> P:
     """
     params: P = _validator(kind).validate_python(fields)
     return params
+
+
+@cache
+def names(kind: type[Params]) -> frozenset[str]:
+    """The names that a parameter may have, aliases among them."""
+    found: set[str] = set()
+    for name, field in kind.model_fields.items():
+        alias = field.validation_alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+        found |= {name, *(choice for choice in choices if isinstance(choice, str))}
+    return frozenset(found)
 
 
 @cache
@@ -65,7 +77,9 @@ def _checker(known: frozenset[str]) -> Callable[[Any], Any]:
         if isinstance(value, dict) and len(value) > most:
             unknown = [name for name in value if name not in known]
             shown = ", ".join(repr(str(name)[:40]) for name in unknown[:3])
-            raise PydanticCustomError("extra_forbidden", "{count} names are unknown: {shown}, ...", {"count": len(unknown), "shown": shown})
+            raise PydanticCustomError(
+                "extra_forbidden", "{count} names are unknown: {shown}, ...", {"count": len(unknown), "shown": shown}
+            )
         return value
 
     return check

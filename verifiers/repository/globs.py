@@ -8,6 +8,8 @@ import re2
 
 MAX_CHARS: Final = 20_000
 """Of all globs that are matched together."""
+MAX_STARS: Final = 1_000
+"""The same. A star takes longer to compile than other characters."""
 _PIECES: Final = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

@@ -16,7 +16,7 @@ from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import long_texts
 from verifiers.base import Item, Params, Verdict
 from verifiers.conversation import Conversation
-from verifiers.long_texts import ask_workers, sendable
+from verifiers.long_texts import ask_workers, has_short_params, sendable
 from verifiers.pace import Pace
 
 TIME_LIMIT_S = 4.0
@@ -47,7 +47,7 @@ async def judge_all(
     payloads: list[list[Any]] = []
     pace = Pace()
     for position, item in enumerate(items):
-        if is_quick(item):
+        if has_short_params(item) and is_quick(item):
             verdicts[position] = judge(item)
         else:
             slow.append(position)

@@ -11,7 +11,6 @@ characters. `.` does not match a line break unless the pattern says `(?s)`. A pa
 exhausts the limit on some response, makes the item invalid: the caller must correct it.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -28,6 +27,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Channel, Extraction
 from verifiers.long_texts import INLINE_CHARS, ask_workers
 from verifiers.pace import Pace
+from verifiers.rules.pattern_size import is_small
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _MAX_PATTERN_CHARS = 4096
@@ -121,26 +121,10 @@ def judge(extraction: Extraction, params: RegexParams, explain: bool = False) ->
     """The verdict, or the work for a worker, which also checks the pattern, even if there is no text."""
     text = (extraction.answer or "").encode(errors="replace")
     pattern = params.reference.encode(errors="replace")
-    compiled = _compile(pattern, params.ignore_case) if _is_small(params.reference) else None
+    compiled = _compile(pattern, params.ignore_case) if is_small(params.reference) else None
     if compiled is None or len(text) * compiled.programsize > _MAX_INLINE_STEPS:
         return [pattern.decode(), text.decode(), params.ignore_case]
     return _matched(compiled.fullmatch(text) is not None, extraction, explain)
-
-
-def _is_small(pattern: str) -> bool:
-    """Whether a pattern compiles in about a millisecond: it is short, and repeats nothing and no class many times."""
-    repeated = math.prod(max(1, int(number)) for number in _REPETITION.findall(pattern))
-    classes = pattern.count("\\p") + pattern.count("\\P")
-    return len(pattern) <= _MAX_INLINE_PATTERN_CHARS and repeated <= (
-        _MAX_REPETITIONS if not classes else _MAX_CLASSES // classes
-    )
-
-
-_REPETITION = re.compile(r"(?:\{|,)\s?(\d{1,4})(?=\s?[,}])")
-_MAX_INLINE_PATTERN_CHARS = 500
-_MAX_REPETITIONS = 500
-_MAX_CLASSES = 4
-"""Classes of Unicode have thousands of ranges."""
 
 
 @worker_function

@@ -117,7 +117,7 @@ def create(resources: Resources) -> InstructionFollowing:
 
 def _judge_if_cheap(item: Item[InstructionFollowingParams]) -> Verdict | None:
     params = item.params
-    if isinstance(params.reference, str) and len(params.reference) > SHORT_CHARS:
+    if params.chars > SHORT_CHARS:
         return None
     try:
         instructions = read(params.reference)
