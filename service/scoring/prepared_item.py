@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -136,11 +137,12 @@ def _refuse_unknown(fields: Mapping[str, Any], kind: type[Params]) -> None:
     known = shapes.names(kind)
     if len(fields) <= _MAX_ERRORS_SHOWN or kind.model_config.get("extra") != "forbid":
         return
-    unknown = [name for name in fields if name not in known]
-    if len(unknown) <= _MAX_ERRORS_SHOWN:
+    more = len(fields) - sum(name in fields for name in known) - _MAX_ERRORS_SHOWN
+    if more <= 0:
         return
-    shown = [f"params.{name[:100]}: no such parameter{near(name, known)}" for name in unknown[:_MAX_ERRORS_SHOWN]]
-    raise InvalidItem("bad_params", f"{'; '.join(shown)} (and {len(unknown) - _MAX_ERRORS_SHOWN} more)")
+    unknown = islice((name for name in fields if name not in known), _MAX_ERRORS_SHOWN)
+    shown = [f"params.{name[:100]}: no such parameter{near(name, known)}" for name in unknown]
+    raise InvalidItem("bad_params", f"{'; '.join(shown)} (and {more} more)")
 
 
 def _message(problem: ErrorDetails, known: Iterable[str]) -> str:
