@@ -40,17 +40,19 @@ async def judge_all(
     judge: Callable[[str, P, bool], Verdict],
     items: Sequence[Item[P]],
     is_inline: Callable[[Item[P]], bool] = is_short,
+    judge_if_cheap: Callable[[str, P, bool], Verdict | None] | None = None,
 ) -> list[Verdict]:
     """Call `judge(response, params, explain)` for each item, in order; `judge` is a module's own pure function.
 
-    `is_inline` tells which items are judged inline. A rule that costs more per character than reading has its own.
+    `is_inline` tells which items are judged inline. A rule that costs more per character than reading has its own. If
+    only reading shows how much an item costs, `judge_if_cheap` judges inline. It returns None for costly items.
     """
+    judge_inline = judge_if_cheap or judge
     verdicts: list[Verdict | None] = []
     pace = Pace()
     for item in items:
-        verdicts.append(
-            judge(item.response, item.params, item.explain) if has_short_params(item) and is_inline(item) else None
-        )
+        is_cheap = has_short_params(item) and is_inline(item)
+        verdicts.append(judge_inline(item.response, item.params, item.explain) if is_cheap else None)
         if pace.is_over():
             await pace.rest()
     return await _with_long(workers, judge, items, verdicts)

@@ -9,7 +9,7 @@ and the expressions here are the same for all.
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
 
 from verifiers.caseless import caseless
@@ -379,6 +379,12 @@ class Sights:
                 apart.append((start, end))
                 reached = end
         return apart
+
+    def names_more(self, text: str, labels: int) -> bool:
+        """Whether a text may name more labels, signs and ordinals than this number."""
+        signs = () if text.isascii() else _SIGN.finditer(text)
+        named = chain(self._labels.places(text), signs, self._ordinal_places(text, caseless(text)))
+        return next(islice(named, labels, None), None) is not None
 
     def _ordinal_places(self, text: str, small: str) -> Iterator[tuple[int, int, int]]:
         if not self._has_ordinals:

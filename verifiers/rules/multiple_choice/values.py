@@ -176,6 +176,10 @@ class Options:
     def places(self, text: str) -> Sequence[Span]:
         return self._sights.places(text)
 
+    def names_more(self, text: str, labels: int) -> bool:
+        """Whether a text may name more labels than this number. Reading such a text takes long."""
+        return self._sights.names_more(text, labels)
+
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
         if places is None:
