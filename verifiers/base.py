@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -97,6 +98,17 @@ class Params(BaseModel):
 
     A trainer whose rollouts have a limit of steps wants the latter.
     """
+
+    def as_json(self) -> bytes:
+        """The parameters as JSON. `chars` is then known without writing them again."""
+        written = self.model_dump_json().encode()
+        self.__dict__["chars"] = len(written)
+        return written
+
+    @cached_property
+    def chars(self) -> int:
+        """The length of the parameters as JSON. Verifiers read long ones in a worker."""
+        return len(self.model_dump_json())
 
 
 P = TypeVar("P", bound=Params)

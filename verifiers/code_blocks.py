@@ -131,10 +131,19 @@ def defines(code: str, name: str) -> bool:
     """Whether a text of Python seems to define the name at its top level, or as a method of a class there."""
     if not name:
         return True
-    return (
-        re.search(rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b|^{re.escape(name)}\s*=", code, re.M)
-        is not None
-    )
+    place = code.find(name)
+    while place >= 0:
+        before, end = code[code.rfind("\n", 0, place) + 1 : place], place + len(name)
+        if _DEFINES.fullmatch(before) and _WORD_EDGE.match(code, end):
+            return True
+        if not before and _IS_SET.match(code, end):
+            return True
+        place = code.find(name, place + 1)
+    return False
+
+
+_DEFINES = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+")
+_WORD_EDGE, _IS_SET = re.compile(r"\b"), re.compile(r"\s*=")
 
 
 def parses(code: str) -> bool:

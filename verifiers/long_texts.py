@@ -13,13 +13,12 @@ from typing import Any, TypeVar
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers.base import Item, Params, Status, Unavailable, Verdict
+from verifiers.pace import Pace
 
 INLINE_CHARS = 32_000
 """Characters: about 60 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
-TURN_CHARS = 65_536
-"""After this many characters judged inline, other tasks of the event loop get their turn."""
-TOGETHER_CHARS = 2 * TURN_CHARS
-"""The same limit for rules that judge texts together and spend most of their time in shared calls."""
+TOGETHER_CHARS = 131_072
+"""The most characters of texts that a rule judges together, before other tasks of the event loop get their turn."""
 TIME_LIMIT_S = 10.0
 """CPU seconds: several times the need of the longest response allowed by default."""
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
@@ -31,24 +30,31 @@ def is_short(item: Item[P]) -> bool:
     return len(item.response) <= INLINE_CHARS
 
 
+def has_short_params(item: Item[P]) -> bool:
+    """Whether reading the parameters takes little time. A reference may be as long as a request."""
+    return item.params.chars <= INLINE_CHARS
+
+
 async def judge_all(
     workers: Workers,
     judge: Callable[[str, P, bool], Verdict],
     items: Sequence[Item[P]],
     is_inline: Callable[[Item[P]], bool] = is_short,
+    judge_if_cheap: Callable[[str, P, bool], Verdict | None] | None = None,
 ) -> list[Verdict]:
     """Call `judge(response, params, explain)` for each item, in order; `judge` is a module's own pure function.
 
-    `is_inline` tells which items are judged inline. A rule that costs more per character than reading has its own.
+    `is_inline` tells which items are judged inline. A rule that costs more per character than reading has its own. If
+    only reading shows how much an item costs, `judge_if_cheap` judges inline. It returns None for costly items.
     """
+    judge_inline = judge_if_cheap or judge
     verdicts: list[Verdict | None] = []
-    chars = 0
+    pace = Pace()
     for item in items:
-        verdicts.append(judge(item.response, item.params, item.explain) if is_inline(item) else None)
-        chars += len(item.response)
-        if chars > TURN_CHARS:
-            chars = 0
-            await asyncio.sleep(0)
+        is_cheap = has_short_params(item) and is_inline(item)
+        verdicts.append(judge_inline(item.response, item.params, item.explain) if is_cheap else None)
+        if pace.is_over():
+            await pace.rest()
     return await _with_long(workers, judge, items, verdicts)
 
 
@@ -66,7 +72,7 @@ async def judge_turns(
     verdicts: list[Verdict | None] = [None] * len(items)
     turn: list[int] = []
     chars = 0
-    for position in [position for position, item in enumerate(items) if is_inline(item)]:
+    for position in [position for position, item in enumerate(items) if has_short_params(item) and is_inline(item)]:
         if chars > TOGETHER_CHARS:
             _take_turn(judge_together, items, turn, verdicts)
             turn, chars = [], 0
@@ -94,7 +100,12 @@ async def _with_long(
     long = [position for position, verdict in enumerate(verdicts) if verdict is None]
     if not long:
         return [verdict for verdict in verdicts if verdict is not None]
-    payloads = [_judge_payload(judge, items[position]) for position in long]
+    payloads: list[list[Any]] = []
+    pace = Pace()
+    for position in long:
+        payloads.append(_judge_payload(judge, items[position]))
+        if pace.is_over():
+            await pace.rest()
     for position, outcome in zip(long, await ask_workers(workers, JUDGE, payloads), strict=True):
         verdicts[position] = verdict_of(outcome.value) if outcome.exit is Exit.OK else trouble(outcome)
     return [verdict for verdict in verdicts if verdict is not None]

@@ -27,7 +27,7 @@ class RewardCounts(Collector):
         """By recipe and label: the count of each bucket, the count beyond the last bound, and the sum of rewards."""
 
     def observe(self, items: Sequence[ScoreItem], results: Sequence[Result], known: Set[str]) -> None:
-        """Count a finished batch. `results[i]` belongs to `items[i]`. `known` holds the labels that routes name."""
+        """Count results, a part of a batch or all. `results[i]` belongs to `items[i]`. `known` holds the labels that routes name."""
         for item, result in zip(items, results, strict=True):
             if result.reward is None:
                 continue

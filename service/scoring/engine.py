@@ -37,6 +37,7 @@ from service.usage.ledger import REASON, Ledger
 from service.wire import BatchRequest, Result, ScoreItem, Summary
 from tracing import spans
 from verifiers.base import InvalidItem, Verdict
+from verifiers.pace import Pace
 from verifiers.registry import Registry
 
 log = logging.getLogger("rewardline.engine")
@@ -44,6 +45,8 @@ log = logging.getLogger("rewardline.engine")
 _SLICE_ITEMS = 64
 """Items that are prepared before other tasks may run: about half a millisecond."""
 _SLICE_CHARS = 400_000
+_SLICE_RESULTS = 512
+"""Results that are counted before other tasks may run: about a millisecond."""
 _CHUNKS_PER_WORKER = 2
 """So that a worker has the next chunk at hand when it ends one."""
 
@@ -169,7 +172,7 @@ class Engine:
         with self._closing(batch):
             await self._submit(batch)
             await batch.done.wait()
-        return self._scored(batch)
+        return await self._scored(batch)
 
     async def stream(self, request: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
         """Yield results with their indexes as soon as they exist, then the summary. Results that are ready together
@@ -195,7 +198,7 @@ class Engine:
                     yield results
             finally:
                 submitting.cancel()
-        yield self._scored(batch).summary
+        yield (await self._scored(batch)).summary
 
     def _opened(self, batch: BatchState) -> BatchState:
         """The batch, with its items charged to its tenant and run; refused if they have no budget left."""
@@ -220,11 +223,12 @@ class Engine:
         missed: list[PendingVerdict] = []
         try:
             chars, now, last = 0, perf_counter(), len(batch.request.items) - 1
+            pace = Pace()
             for index, item in enumerate(batch.request.items):
                 if batch.results[index] is None:
                     self._begin(batch, index, item, missed, now)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
-                ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS
+                ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS or pace.is_over()
                 if ends_slice and index < last:
                     chars = 0
                     if not self._asks_redis(batch):
@@ -232,7 +236,7 @@ class Engine:
                         missed = []
                     # Large batches take turns: the loop prepares one slice per turn, however many batches there are.
                     async with self._preparing:
-                        await asyncio.sleep(0)
+                        await pace.rest()
                     now = perf_counter()
         finally:
             # This also runs if the request is cancelled here: other batches may already wait for these verdicts.
@@ -325,19 +329,24 @@ class Engine:
         for name, group in by_verifier.items():
             self._queues[name].put(batch, group)
 
-    def _scored(self, batch: BatchState) -> Scored:
-        now = perf_counter()
+    async def _scored(self, batch: BatchState) -> Scored:
+        now, pace = perf_counter(), Pace()
         results = [result for result in batch.results if result is not None]
         assert len(results) == len(batch.results)
         outcomes: dict[tuple[str, str, str], int] = {}
-        for result in results:
-            labels = (result.verifier or "", result.status, result.reason)
-            outcomes[labels] = outcomes.get(labels, 0) + 1
+        for begin in range(0, len(results), _SLICE_RESULTS):
+            part = results[begin : begin + _SLICE_RESULTS]
+            for result in part:
+                labels = (result.verifier or "", result.status, result.reason)
+                outcomes[labels] = outcomes.get(labels, 0) + 1
+            if batch.request.is_recorded:
+                items = batch.request.items[begin : begin + _SLICE_RESULTS]
+                self._metrics.rewards.observe(items, part, self.book.labels)
+            if pace.is_over():
+                await pace.rest()
         self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared, batch.tenant)
-        if batch.request.is_recorded:
-            self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
-            if self._on_scored is not None:
-                self._on_scored(batch.request, results)
+        if batch.request.is_recorded and self._on_scored is not None:
+            self._on_scored(batch.request, results)
         summary = batch.summary(outcomes, now)
         judged = len(results) - summary.cached - sum(n for labels, n in outcomes.items() if labels[2] == REASON)
         if judged:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from service.wire import DAMAGED_JSON, CacheMode
+from verifiers import shapes
 from verifiers.base import InvalidItem, Item, Params, Verdict
 from verifiers.conversation import Conversation
 from verifiers.near_names import near
@@ -67,12 +69,13 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
         InvalidItem: the verifier does not take the parameters. The error says which is wrong and why.
     """
     verifier = entry.verifier
+    _refuse_unknown(fields, verifier.params)
     try:
-        typed = verifier.params.model_validate(fields)
+        typed = shapes.typed(verifier.params, fields)
     except ValidationError as error:
         raise _invalid_params(error, verifier.params.model_fields) from error
     try:
-        canonical = typed.model_dump_json().encode()
+        canonical = typed.as_json()
     except (ValueError, RecursionError) as error:
         raise InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}") from error
     judging = (verifier, *verifier.judged_with(typed))
@@ -127,6 +130,19 @@ def _invalid_params(error: ValidationError, known: Iterable[str]) -> InvalidItem
     more = f" (and {len(shown) - _MAX_ERRORS_SHOWN} more)" if len(shown) > _MAX_ERRORS_SHOWN else ""
     reason = "bad_reference" if about_reference else "bad_params"
     return InvalidItem(reason, "; ".join(shown[:_MAX_ERRORS_SHOWN]) + more)
+
+
+def _refuse_unknown(fields: Mapping[str, Any], kind: type[Params]) -> None:
+    """Refuse parameters with many unknown names before they are read. A few are reported with what else is wrong."""
+    known = shapes.names(kind)
+    if len(fields) <= _MAX_ERRORS_SHOWN or kind.model_config.get("extra") != "forbid":
+        return
+    more = len(fields) - sum(name in fields for name in known) - _MAX_ERRORS_SHOWN
+    if more <= 0:
+        return
+    unknown = islice((name for name in fields if name not in known), _MAX_ERRORS_SHOWN)
+    shown = [f"params.{name[:100]}: no such parameter{near(name, known)}" for name in unknown]
+    raise InvalidItem("bad_params", f"{'; '.join(shown)} (and {more} more)")
 
 
 def _message(problem: ErrorDetails, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from tests.verifiers.lean.stand_in import WithLean
 from tests.verifiers.repository.stand_in import Folders
+from tests.work import Work, counted
 from verifiers import registry
 from verifiers.base import Item, Resources, Verdict
 from verifiers.conversation import dialects
@@ -55,3 +56,14 @@ class Found:
         verdicts = list(self._run(entry.verifier.score(items)))
         assert len(verdicts) == len(items)
         return verdicts
+
+    def work(self, entry: Entry, items: Sequence[Item[Any]]) -> Work:
+        """The work on the event loop while a verifier judges items."""
+
+        async def score() -> Work:
+            with counted() as work:
+                await entry.verifier.score(items)
+            return work
+
+        work: Work = self._run(score())
+        return work

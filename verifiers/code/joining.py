@@ -187,7 +187,15 @@ def _go_imports(text: str) -> list[str]:
 
 def _is_used_in_go(spec: str, text: str) -> bool:
     name = spec.split()[0] if not spec.startswith('"') else spec.strip('"').rpartition("/")[2]
-    return name in ("_", ".") or re.search(rf"\b{re.escape(name)}\.", text) is not None
+    if name in ("_", "."):
+        return True
+    place = text.find(f"{name}.")
+    while place >= 0 and not _WORD_EDGE.match(text, place):
+        place = text.find(f"{name}.", place + 1)
+    return place >= 0
+
+
+_WORD_EDGE = re.compile(r"\b")
 
 
 _JAVA_HEAD = re.compile(

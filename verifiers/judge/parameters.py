@@ -20,6 +20,8 @@ _ANSWER_FIELDS = ("final_answer", "answer", "reference", "ground_truth")
 def _references(value: Any) -> Any:
     """Read the reference: one answer, or several of which any is right; of an object its answer, or all of it."""
     if isinstance(value, list | tuple):
+        if len(value) > MAX_REFERENCES:
+            raise ValueError(f"{len(value)} references; at most {MAX_REFERENCES} are allowed")
         return tuple(_answer(each) for each in value)
     return () if value is None else (_answer(value),)
 

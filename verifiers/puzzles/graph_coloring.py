@@ -7,10 +7,11 @@ colour, `Red: A, C`. If the vertices are called 0, 1, 2, …, it may be a list o
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
+from verifiers.caseless import caseless
 from verifiers.puzzles import graphs, notation, puzzle, structures
 from verifiers.puzzles.graphs import Graph
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, decoded, field, label, malformed
@@ -206,26 +207,56 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     colors = puzzle_.colors or frozenset()
     if not 0 < len(colors) <= _MAX_CLASSES or colors.intersection(names) or len(names) < len(puzzle_.graph.vertices):
         return []
-    one_of = "|".join(map(re.escape, sorted(colors, key=len, reverse=True)))
-    head = re.compile(rf"\b({one_of})[`*\"')]{{0,4}}\s?(?:vertices|nodes)?\s?(?::|=|->|→|\|)", re.IGNORECASE)
-    heads = list(head.finditer(text))
+    heads = _heads(text, colors)
     found: list[Offer[Coloring]] = []
     block: dict[str, str] = {}
     first = last = 0
-    for match, limit in zip(heads, [*(head.start() for head in heads[1:]), len(text)], strict=False):
-        line_end = text.find("\n", match.end(), limit)
+    for head, limit in zip(heads, [*(following.start for following in heads[1:]), len(text)], strict=False):
+        line_end = text.find("\n", head.end, limit)
         end = limit if line_end < 0 else line_end
-        members = [word.casefold() for word in _MEMBER.findall(text[match.end() : end])]
+        members = [word.casefold() for word in _MEMBER.findall(text[head.end : end])]
         members = [word for word in members if word not in _VERTEX_WORDS]
-        is_class = bool(members) and text.find("?", match.end(), end) < 0 and names.keys() >= set(members)
-        if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, match.start())):
+        is_class = bool(members) and text.find("?", head.end, end) < 0 and names.keys() >= set(members)
+        if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, head.start)):
             found.append(Offer(first, last, block))
             block = {}
         if is_class:
-            first, last = match.start() if not block else first, end
+            first, last = head.start if not block else first, end
             for vertex in (names[word] for word in members):
-                block[vertex] = match[1].casefold() if vertex not in block else _TWICE
+                block[vertex] = head.color if vertex not in block else _TWICE
     return [*found, Offer(first, last, block)] if block else found
+
+
+class _Head(NamedTuple):
+    """A colour before its vertices: `Red:`."""
+
+    start: int
+    end: int
+    color: str
+
+
+def _heads(text: str, colors: Iterable[str]) -> list[_Head]:
+    """The heads of rows, in order. Of two that overlap, the first counts, and of two that begin together the longer."""
+    small = caseless(text)
+    heads: list[_Head] = []
+    for color in colors:
+        wanted = caseless(color)
+        start = small.find(wanted)
+        while start >= 0:
+            behind = _BEHIND_COLOR.match(text, start + len(wanted))
+            if behind and _WORD_EDGE.match(text, start):
+                heads.append(_Head(start, behind.end(), text[start : start + len(wanted)].casefold()))
+            start = small.find(wanted, start + 1)
+    heads.sort(key=lambda head: (head.start, -len(head.color)))
+    apart: list[_Head] = []
+    for head in heads:
+        if not apart or head.start >= apart[-1].end:
+            apart.append(head)
+    return apart
+
+
+_BEHIND_COLOR = re.compile(r"[`*\"')]{0,4}\s?(?:vertices|nodes)?\s?(?::|=|->|→|\|)", re.IGNORECASE)
+_WORD_EDGE = re.compile(r"\b")
 
 
 def _colors_all(answer: Coloring, puzzle_: _Puzzle) -> bool:

@@ -9,6 +9,8 @@ from memory import remember
 
 MAX_CHARS: Final = 20_000
 """Of all globs that are matched together."""
+MAX_STARS: Final = 1_000
+"""The same. A star takes longer to compile than other characters."""
 _PIECES: Final = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from verifiers.base import Params
 from verifiers.commitment import Think
 from verifiers.repository import rows
-from verifiers.repository.globs import MAX_CHARS
+from verifiers.repository.globs import MAX_CHARS, MAX_STARS
 
 MAX_TEXT_CHARS = 20_000_000
 """Of a patch, of a file, or of a command."""
@@ -34,6 +34,9 @@ def _few(globs: tuple[str, ...]) -> tuple[str, ...]:
     chars = sum(map(len, globs))
     if chars > MAX_CHARS:
         raise ValueError(f"the globs have {chars} characters; at most {MAX_CHARS} are taken")
+    stars = sum(glob.count("*") for glob in globs)
+    if stars > MAX_STARS:
+        raise ValueError(f"the globs have {stars} stars; at most {MAX_STARS} are taken")
     return globs
 
 

@@ -4,7 +4,6 @@ Items that the verifier calls quick are judged inline. The rest goes to a worker
 item, because its size and nesting were bounded before: `stopped` turns it into a verdict.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,7 +17,8 @@ from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import long_texts
 from verifiers.base import Item, Params, Verdict
 from verifiers.conversation import Conversation
-from verifiers.long_texts import TURN_CHARS, ask_workers, sendable
+from verifiers.long_texts import ask_workers, has_short_params, sendable
+from verifiers.pace import Pace
 
 TIME_LIMIT_S = 4.0
 """CPU seconds: many times the need of the largest document that is not built to be slow."""
@@ -45,18 +45,17 @@ async def judge_all(
     """
     verdicts: dict[int, Verdict] = {}
     slow: list[int] = []
-    chars = 0
+    payloads: list[list[Any]] = []
+    pace = Pace()
     for position, item in enumerate(items):
-        if is_quick(item):
+        if has_short_params(item) and is_quick(item):
             verdicts[position] = judge(item)
-            chars += len(item.response)
         else:
             slow.append(position)
-        if chars > TURN_CHARS:
-            chars = 0
-            await asyncio.sleep(0)
+            payloads.append(_payload(judge, item))
+        if pace.is_over():
+            await pace.rest()
     if slow:
-        payloads = [_payload(judge, items[position]) for position in slow]
         for position, outcome in zip(slow, await ask_workers(workers, JUDGE, payloads), strict=True):
             verdicts[position] = _verdict(outcome, stopped)
     return [verdicts[position] for position in range(len(items))]

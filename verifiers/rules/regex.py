@@ -26,13 +26,15 @@ from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Channel, Extraction
 from verifiers.long_texts import INLINE_CHARS, ask_workers
+from verifiers.pace import Pace
+from verifiers.rules.pattern_size import is_small
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _MAX_PATTERN_CHARS = 4096
 _MAX_MEMORY_BYTES = 2 << 20
 """The memory of one compiled pattern; RE2 caches up to 128 of them."""
-_MAX_INLINE_STEPS = 1_500_000
-"""Bytes of text times instructions of the pattern: a bound of RE2's work, about 20 ms for the worst patterns tried."""
+_MAX_INLINE_STEPS = 400_000
+"""Bytes of text times instructions of the pattern: a bound of RE2's work, about 5 ms for the worst patterns tried."""
 _SLOW = Task(
     module="verifiers.rules.regex",
     function="match_in_worker",
@@ -67,6 +69,7 @@ class Regex(Verifier[RegexParams]):
         verdicts: dict[int, Verdict] = {}
         slow: dict[int, tuple[Extraction, list[Any]]] = {}
         long: list[int] = []
+        pace = Pace()
         for index, item in enumerate(items):
             if len(item.response) > INLINE_CHARS:
                 long.append(index)
@@ -77,6 +80,8 @@ class Regex(Verifier[RegexParams]):
                 verdicts[index] = judged
             else:
                 slow[index] = extraction, judged
+            if pace.is_over():
+                await pace.rest()
         if slow:
             outcomes = await ask_workers(self._workers, _SLOW, [payload for _, payload in slow.values()])
             for (index, (extraction, _)), outcome in zip(slow.items(), outcomes, strict=True):
@@ -116,7 +121,7 @@ def judge(extraction: Extraction, params: RegexParams, explain: bool = False) ->
     """The verdict, or the work for a worker, which also checks the pattern, even if there is no text."""
     text = (extraction.answer or "").encode(errors="replace")
     pattern = params.reference.encode(errors="replace")
-    compiled = _compile(pattern, params.ignore_case)
+    compiled = _compile(pattern, params.ignore_case) if is_small(params.reference) else None
     if compiled is None or len(text) * compiled.programsize > _MAX_INLINE_STEPS:
         return [pattern.decode(), text.decode(), params.ignore_case]
     return _matched(compiled.fullmatch(text) is not None, extraction, explain)

@@ -33,6 +33,7 @@ from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status
 from verifiers.commitment import Think
 from verifiers.conversation import Turn
 from verifiers.rules import bounded
+from verifiers.rules.pattern_size import is_small
 from verifiers.rules.tool_call import expected
 from verifiers.rules.tool_call.arguments import Strings
 from verifiers.rules.tool_call.calls import Malformed
@@ -235,7 +236,10 @@ def create(resources: Resources) -> Trajectory:
 
 
 def _is_quick(item: Item[TrajectoryParams]) -> bool:
-    return len(msgspec.json.encode(item.said)) + len(item.params.model_dump_json()) <= _INLINE_BYTES
+    pattern = item.params.error_pattern
+    if pattern is not None and not is_small(pattern):
+        return False
+    return len(msgspec.json.encode(item.said)) + item.params.chars <= _INLINE_BYTES
 
 
 def _stopped(exit_: Exit) -> Verdict:

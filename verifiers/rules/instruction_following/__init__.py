@@ -27,7 +27,9 @@ from sandbox.workers import Exit, Task, Workers, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think, fold
+from verifiers.pace import Pace
 from verifiers.rules import comments
+from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Check
 from verifiers.rules.instruction_following.counting import Text
 from verifiers.rules.instruction_following.reference import SHORT_CHARS, Instruction, read
@@ -81,7 +83,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "11"
+    version = "12"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8
@@ -91,7 +93,12 @@ class InstructionFollowing(Verifier[InstructionFollowingParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[InstructionFollowingParams]]) -> Sequence[Verdict]:
-        verdicts = [_judge_if_cheap(item) for item in items]
+        verdicts: list[Verdict | None] = []
+        pace = Pace()
+        for item in items:
+            verdicts.append(_judge_if_cheap(item))
+            if pace.is_over():
+                await pace.rest()
         costly = [position for position, verdict in enumerate(verdicts) if verdict is None]
         if costly:
             payloads = [_payload(items[position]) for position in costly]
@@ -110,7 +117,7 @@ def create(resources: Resources) -> InstructionFollowing:
 
 def _judge_if_cheap(item: Item[InstructionFollowingParams]) -> Verdict | None:
     params = item.params
-    if isinstance(params.reference, str) and len(params.reference) > SHORT_CHARS:
+    if params.chars > SHORT_CHARS:
         return None
     try:
         instructions = read(params.reference)
@@ -121,6 +128,8 @@ def _judge_if_cheap(item: Item[InstructionFollowingParams]) -> Verdict | None:
         ):
             return None
         if any(instruction.constraint.id in _NEEDS_PROFILES for instruction in instructions):
+            return None
+        if params.profile == "official" and any(map(_has_pattern, instructions)):
             return None
         return _verdict(item.response, instructions, params, item.explain)
     except InvalidItem as error:
@@ -138,6 +147,20 @@ def _argument_chars(instruction: Instruction) -> int:
         for value in instruction.arguments.values()
         if isinstance(value, str | tuple)
     )
+
+
+def _has_pattern(instruction: Instruction) -> bool:
+    """Whether a keyword is a regular expression for the published checkers. Only workers compile those of callers."""
+    for name, value in instruction.arguments.items():
+        if name in _PATTERNS and any(map(patterns.is_pattern, (value,) if isinstance(value, str) else value)):
+            return True
+    return False
+
+
+_PATTERNS = frozenset(
+    {"keyword", "keyword1", "keyword2", "keywords", "forbidden_words", "section_spliter", "postscript_marker", "phrase"}
+)
+"""The arguments that the published checkers read as regular expressions."""
 
 
 def _payload(item: Item[InstructionFollowingParams]) -> list[Any]:

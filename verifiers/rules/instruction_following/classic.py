@@ -63,7 +63,7 @@ def frequency_of(text: Text, keyword: str, frequency: int, relation: str) -> boo
 
 
 def _official_forbidden(text: Text, forbidden_words: Sequence[str]) -> bool:
-    return not any(patterns.keyword(word, r"\b", r"\b").found(text.raw) for word in forbidden_words)
+    return not any(patterns.keyword(word, patterns.AS_WORD).found(text.raw) for word in forbidden_words)
 
 
 def without_words(text: Text, forbidden_words: Sequence[str]) -> bool:

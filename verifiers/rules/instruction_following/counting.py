@@ -14,13 +14,14 @@ import itertools
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
 import regex
 
 from memory import remember
+from verifiers.caseless import caseless
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
 from verifiers.rules.instruction_following.constraints import word_set
@@ -210,56 +211,100 @@ A chain with more of them uses them instead of spaces.
 
 def contains_word(text: str, word: str) -> bool:
     """Whether the word or phrase stands alone in the folded text, in any case."""
-    return _on_its_own(word).search(text) is not None
+    return next(_on_their_own(text, word), None) is not None
 
 
 def count_word(text: str, word: str) -> int:
     """The number of times that the word or phrase stands alone in the folded text, in any case."""
-    return sum(1 for _ in _on_its_own(word).finditer(text))
+    return sum(1 for _ in _on_their_own(text, word))
 
 
 def without_word(text: str, word: str) -> str:
     """The folded text with a line break in place of each word or phrase that stands alone."""
-    return _on_its_own(word).sub("\n", text)
+    pieces, begin = [], 0
+    for start, end in _on_their_own(text, word):
+        pieces.append(text[begin:start])
+        begin = end
+    return "\n".join([*pieces, text[begin:]])
 
 
-@remember(4096)
-def _on_its_own(word: str) -> re.Pattern[str]:
-    wanted = " ".join(fold(word).split())
-    pattern = re.escape(wanted).replace(r"\ ", r"\s+")
-    pattern = re.sub("['’]", "['’]", re.sub(r"\\-|‐", "[-‐]", pattern))
-    return re.compile(_before(wanted[:1]) + pattern + _after(wanted), re.IGNORECASE)
+def _on_their_own(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """The places of a word or phrase that stands alone. The word is looked for, not compiled: each item has others."""
+    words = _plain(fold(word)).split()
+    if not words:
+        yield from ((place, place) for place in range(len(text) + 1))
+        return
+    text, is_before, is_behind = _plain_text(text), _before(words[0][:1]), _behind(" ".join(words))
+    start = text.find(words[0])
+    while start >= 0:
+        end = phrase_end(text, start, words)
+        if end is not None and is_before(text, start) and is_behind(text, end):
+            yield start, end
+        else:
+            end = start + 1
+        start = text.find(words[0], end)
 
 
-def _before(char: str) -> str:
-    """The pattern for the place before a word with this first character: no letter of another word may stand there."""
+def _plain(text: str) -> str:
+    """A text without case, and with one form of apostrophe and of hyphen. Each character keeps its place."""
+    return caseless(text).replace("’", "'").replace("‐", "-")
+
+
+_plain_text = remember(1)(_plain)
+"""Many words are looked for in one text."""
+
+
+def phrase_end(text: str, start: int, words: Sequence[str]) -> int | None:
+    """The end of words in a row, with any space between them, that begin at a place; None if they do not."""
+    end = start
+    for number, word in enumerate(words):
+        space = _SPACES.match(text, end) if number else None
+        if number and space is None:
+            return None
+        end = space.end() if space else end
+        if not text.startswith(word, end):
+            return None
+        end += len(word)
+    return end
+
+
+_SPACES = re.compile(r"\s+")
+_IsEdge = Callable[[str, int], object]
+
+
+def _anywhere(text: str, place: int) -> object:
+    return True
+
+
+def _before(char: str) -> _IsEdge:
+    """The test of the place before a word with this first character: no letter of another word may stand there."""
     if not _in_word(char) or _is_unspaced(char):
-        return ""
-    letter = _JOINED_TO_HANGUL if _is_hangul(char) else _JOINED
-    return rf"(?<!{letter})" if char.isascii() else rf"(?<!{letter})(?<![{_VOWELS}])"
+        return _anywhere
+    if _is_hangul(char):
+        return _BEFORE_HANGUL.match
+    return _BEFORE_ASCII.match if char.isascii() else _BEFORE_OTHER.match
 
 
-def _after(wanted: str) -> str:
-    """The pattern for the place after a word: no letter of another word may follow.
+def _behind(wanted: str) -> _IsEdge:
+    """The test of the place behind a word: no letter of another word may follow.
 
     Particles may follow a Korean noun.
     """
     last = wanted[-1:]
     # "C++" is found in "C++14"
     if not _in_word(last):
-        return ""
+        return _anywhere
     # "船" is found in "船帆"
     if _is_unspaced(last):
-        return rf"(?![{_VOWELS}])"
+        return _BEHIND_UNSPACED.match
     # "boat" is not found in "boats"
     if last.isascii():
-        return rf"(?!{_JOINED})"
+        return _BEHIND_ASCII.match
     # "café" is not found in "cafés"
     if not _is_hangul(last):
-        return rf"(?!{_JOINED})(?![{_VOWELS}])"
+        return _BEHIND_OTHER.match
     # "학교" is found in "학교에서"
-    end = rf"(?!{_JOINED_TO_HANGUL})(?![{_VOWELS}])"
-    return rf"(?=(?:{_PARTICLES}){{0,3}}{end})" if _HANGUL.search(wanted) else end
+    return (_BEHIND_NOUN if _HANGUL.search(wanted) else _BEHIND_HANGUL).match
 
 
 _JOINED = rf"[^\W_{UNSPACED}{HANGUL}]"
@@ -282,6 +327,14 @@ _PARTICLES = "|".join(
         )
     )
 )
+_BEFORE_ASCII = re.compile(rf"(?<!{_JOINED})")
+_BEFORE_HANGUL = re.compile(rf"(?<!{_JOINED_TO_HANGUL})(?<![{_VOWELS}])")
+_BEFORE_OTHER = re.compile(rf"(?<!{_JOINED})(?<![{_VOWELS}])")
+_BEHIND_ASCII = re.compile(rf"(?!{_JOINED})")
+_BEHIND_UNSPACED = re.compile(rf"(?![{_VOWELS}])")
+_BEHIND_OTHER = re.compile(rf"(?!{_JOINED})(?![{_VOWELS}])")
+_BEHIND_HANGUL = re.compile(rf"(?!{_JOINED_TO_HANGUL})(?![{_VOWELS}])")
+_BEHIND_NOUN = re.compile(rf"(?:{_PARTICLES}){{0,3}}(?!{_JOINED_TO_HANGUL})(?![{_VOWELS}])")
 
 
 def joins(text: str, following: str) -> bool:
@@ -298,12 +351,15 @@ def _is_hangul(char: str) -> bool:
     return "\uac00" <= char <= "\ud7a3"
 
 
+_ONE_UNSPACED, _ONE_SYLLABIC = re.compile(rf"[{UNSPACED}]"), re.compile(rf"[{_SYLLABIC}]")
+
+
 def _is_unspaced(char: str) -> bool:
-    return re.match(rf"[{UNSPACED}]", char) is not None
+    return _ONE_UNSPACED.match(char) is not None
 
 
 def _is_syllabic(char: str) -> bool:
-    return re.match(rf"[{_SYLLABIC}]", char) is not None
+    return _ONE_SYLLABIC.match(char) is not None
 
 
 # --- sentences as a reader sees them

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from memory import remember
+from verifiers.caseless import caseless
 from verifiers.commitment import fold
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, word
-from verifiers.rules.instruction_following.counting import HANGUL, UNSPACED, Text, placeholders
+from verifiers.rules.instruction_following.counting import HANGUL, UNSPACED, Text, phrase_end, placeholders
 from verifiers.rules.tags import has_substance
 
 # --- content
@@ -38,13 +38,13 @@ def _placeholders(text: Text, num_placeholders: int) -> bool:
     return placeholders_named(text) >= num_placeholders
 
 
-_POSTSCRIPTS = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
+_POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.\s?s")}
 
 
 def _official_postscript(text: Text, postscript_marker: str) -> bool:
     known = _POSTSCRIPTS.get(postscript_marker)
     if known:
-        return re.search(known, text.lower) is not None
+        return known.search(text.lower) is not None
     return patterns.keyword(postscript_marker.lower(), ignore_case=False).found(text.lower)
 
 
@@ -58,20 +58,20 @@ def postscript(text: Text, postscript_marker: str) -> bool:
     paragraph is the content. The text after the marker is part of the postscript: lists, further postscripts, or lines
     that are not longer than the text before it.
     """
-    begin, inline = _postscript_starts(postscript_marker)
     pieces = text.paragraphs
     seen = 0
     for index, piece in enumerate(pieces):
         lines = piece.split("\n")
         for number, line in enumerate(lines):
-            found = (begin.match(line) if index or number else None) or inline.search(line)
+            found = _postscript_in(line, postscript_marker, may_begin=bool(index or number))
             if found is None:
                 continue
+            start, end = found
             following = lines[number + 1 :]
-            before = seen + sum(map(len, lines[:number])) + found.start()
+            before = seen + sum(map(len, lines[:number])) + start
             if sum(map(len, following)) > before and not _is_tail(following):
                 continue
-            content = line[found.end() :] + "".join(following)
+            content = line[end:] + "".join(following)
             rest = pieces[index + 1 :]
             if rest and not any(map(str.isalnum, content)):
                 content, rest = rest[0], rest[1:]
@@ -87,14 +87,37 @@ def _belongs_to_postscript(piece: str) -> bool:
     return _ANY_POSTSCRIPT.match(piece) is not None or not any(map(str.isalnum, piece))
 
 
-@remember(256)
-def _postscript_starts(marker: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The patterns of a postscript: one for the start of a line, one for the place after a sentence."""
-    wanted = _POSTSCRIPTS.get(marker, re.escape(fold(marker)))
-    return (
-        re.compile(rf"[\s#*_>(\"'-]{{0,20}}{wanted}", re.IGNORECASE),
-        re.compile(rf"[.!?…][\"”’)\]*_]{{0,5}}\s{{1,5}}[*_(]{{0,3}}{wanted}", re.IGNORECASE),
-    )
+def _postscript_in(line: str, marker: str, *, may_begin: bool) -> tuple[int, int] | None:
+    """Where a marker begins a line, or follows a sentence on it."""
+    small = caseless(line)
+    spans = _marked(small, marker)
+    if may_begin:
+        behind_marks = [end for start, end in spans if _LINE_MARKS.fullmatch(line, 0, start)]
+        if behind_marks:
+            return 0, behind_marks[-1]
+    for start, end in spans:
+        before = _SENTENCE_ENDS.search(line, max(0, start - _MAX_BEFORE_POSTSCRIPT), start)
+        if before is not None:
+            return before.start(), end
+    return None
+
+
+def _marked(small: str, marker: str) -> list[tuple[int, int]]:
+    """The places of a marker in a line without case."""
+    known = _POSTSCRIPTS.get(marker)
+    if known is not None:
+        return [match.span() for match in known.finditer(small)]
+    wanted, spans = caseless(fold(marker)), []
+    start = small.find(wanted)
+    while start >= 0:
+        spans.append((start, start + len(wanted)))
+        start = small.find(wanted, start + 1)
+    return spans
+
+
+_LINE_MARKS = re.compile(r"[\s#*_>(\"'-]{0,20}")
+_SENTENCE_ENDS = re.compile(r"[.!?…][\"”’)\]*_]{0,5}\s{1,5}[*_(]{0,3}\Z")
+_MAX_BEFORE_POSTSCRIPT = 14
 
 
 def _is_tail(lines: Sequence[str]) -> bool:
@@ -167,7 +190,7 @@ def _highlights(text: Text, num_highlights: int) -> bool:
 
 
 def _official_sections(text: Text, section_spliter: str, num_sections: int) -> bool:
-    return patterns.keyword(section_spliter, r"\s?", r"\s?\d+\s?", ignore_case=False).count(text.raw) >= num_sections
+    return patterns.keyword(section_spliter, patterns.BEFORE_NUMBER, ignore_case=False).count(text.raw) >= num_sections
 
 
 _CARDINALS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -180,10 +203,10 @@ def sections(text: Text, splitter: str) -> list[tuple[str, bool]]:
 
     Lines such as "Section 1" and "## SECTION II: Rain" begin them.
     """
-    head = _section_head(splitter)
+    words = caseless(fold(splitter)).split()
     found: list[tuple[str, bool]] = []
     for line in text.lines:
-        begin = head.match(line)
+        begin = _section_head(line, words)
         if begin:
             found.append((begin[1].lower(), has_substance(line[begin.end() :])))
         elif found and not found[-1][1]:
@@ -196,10 +219,19 @@ def are_sections(found: Sequence[tuple[str, bool]], number: int) -> bool:
     return len(found) == number == len(dict(found)) and all(is_filled for _, is_filled in found)
 
 
-@remember(1024)
-def _section_head(splitter: str) -> re.Pattern[str]:
-    name = r"\s+".join(map(re.escape, fold(splitter).split()))
-    return re.compile(rf"[\s#*_>\"“']{{0,20}}{name}[\s*_#:.-]{{0,5}}({_LABEL})(?![^\W_]|\.\d)", re.IGNORECASE)
+def _section_head(line: str, words: Sequence[str]) -> re.Match[str] | None:
+    """The label of a section at the start of a line, behind the words that name a section."""
+    small, marks = caseless(line), _HEADING_MARKS.match(line)
+    for start in range(marks.end() if marks else 0, -1, -1):
+        end = phrase_end(small, start, words)
+        label = None if end is None else _SECTION_LABEL.match(line, end)
+        if label is not None:
+            return label
+    return None
+
+
+_HEADING_MARKS = re.compile(r"[\s#*_>\"“']{0,20}")
+_SECTION_LABEL = re.compile(rf"[\s*_#:.-]{{0,5}}({_LABEL})(?![^\W_]|\.\d)", re.IGNORECASE)
 
 
 def _sections(text: Text, section_spliter: str, num_sections: int) -> bool:

@@ -1,12 +1,14 @@
 """Matches, in linear time, keywords that the published checkers use as regular expressions."""
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import re2
 
 from memory import remember
 from verifiers.base import InvalidItem
+from verifiers.caseless import caseless
 
 _DANGEROUS = frozenset("*+?{}()[]|^$\\")
 _MAX_PATTERN_CHARS = 4096
@@ -14,7 +16,7 @@ _MAX_MEMORY_BYTES = 2 << 20
 
 
 class Pattern:
-    """A compiled pattern of Python's `re` or of RE2."""
+    """A pattern compiled with RE2."""
 
     def __init__(self, compiled: Any) -> None:
         self._compiled = compiled
@@ -29,21 +31,91 @@ class Pattern:
         return [match[0] for match in self._compiled.finditer(text)]
 
 
-@remember(2048)
-def keyword(source: str, before: str = "", after: str = "", ignore_case: bool = True) -> Pattern:
-    """Compile a keyword: with Python's `re` if it holds no repetition, group or class, else with RE2.
+class Literal:
+    """A keyword that is looked for as it stands, but a dot is any character of a line, as in a pattern.
+
+    It is not compiled, because each item has other keywords.
+    """
+
+    def __init__(self, source: str, edge: "_Edge", ignore_case: bool, *, has_dots: bool = True) -> None:
+        self._ignore_case = ignore_case
+        self._edge = edge
+        self._parts = _parts(caseless(source) if ignore_case else source, has_dots)
+        self._at, self._longest = max(self._parts, key=lambda part: len(part[1]))
+        self._chars = len(source)
+
+    def found(self, text: str) -> bool:
+        return next(self._ends(text), None) is not None
+
+    def count(self, text: str) -> int:
+        return sum(1 for _ in self._ends(text))
+
+    def _ends(self, text: str) -> Iterator[int]:
+        searched = caseless_text(text) if self._ignore_case else text
+        begin = 0
+        while (at := searched.find(self._longest, begin + self._at)) >= 0:
+            start, end = at - self._at, at - self._at + self._chars
+            if end > len(text):
+                return
+            behind = self._edge.behind.match(text, end)
+            if behind and self._edge.before.match(text, start) and self._is_at(searched, start, end):
+                yield behind.end()
+                begin = max(behind.end(), start + 1)
+            else:
+                begin = start + 1
+
+    def _is_at(self, searched: str, start: int, end: int) -> bool:
+        return len(self._parts) == 1 or (
+            "\n" not in (searched[start + at - 1] for at, _ in self._parts[1:])
+            and all(searched.startswith(part, start + at) for at, part in self._parts)
+        )
+
+
+def _parts(source: str, has_dots: bool) -> list[tuple[int, str]]:
+    """The texts between the dots of a keyword, with their places."""
+    parts: list[tuple[int, str]] = []
+    at = 0
+    for part in source.split(".") if has_dots else [source]:
+        parts.append((at, part))
+        at += len(part) + 1
+    return parts
+
+
+caseless_text = remember(1)(caseless)
+"""Many keywords are looked for in one text."""
+
+
+class _Edge(NamedTuple):
+    """What stands before and behind a keyword."""
+
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+
+
+ANYWHERE = _Edge(re.compile(""), re.compile(""))
+AS_WORD = _Edge(re.compile(r"\b"), re.compile(r"\b"))
+BEFORE_NUMBER = _Edge(re.compile(""), re.compile(r"\s?\d+\s?"))
+
+
+def keyword(source: str, edge: _Edge = ANYWHERE, ignore_case: bool = True) -> Literal | Pattern:
+    """A keyword: looked for as it stands if it holds no repetition, group or class, else compiled with RE2.
 
     RE2 has no possessive repetition, which `C++` would be. At the end of a keyword, a greedy repetition finds the same.
 
     Raises:
         InvalidItem: the keyword is no pattern.
     """
-    if _DANGEROUS.isdisjoint(source) and len(source) <= _MAX_PATTERN_CHARS:
-        return Pattern(re.compile(before + source + after, re.IGNORECASE if ignore_case else 0))
+    if not is_pattern(source) and len(source) <= _MAX_PATTERN_CHARS:
+        return Literal(source, edge, ignore_case)
     stem = source.removesuffix("++")
-    if stem and stem != source and _DANGEROUS.isdisjoint(stem) and not stem[-1].isdigit():
+    if stem and stem != source and not is_pattern(stem) and not stem[-1].isdigit():
         source = stem + "+"
-    return linear(source, before, after, ignore_case)
+    return linear(source, edge.before.pattern, edge.behind.pattern, ignore_case)
+
+
+def is_pattern(source: str) -> bool:
+    """Whether a keyword is more than text for the published checkers."""
+    return not _DANGEROUS.isdisjoint(source)
 
 
 @remember(2048)

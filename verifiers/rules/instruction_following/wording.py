@@ -13,7 +13,7 @@ from collections import Counter
 import syllapy
 
 from verifiers.commitment import fold
-from verifiers.rules.instruction_following import boundaries, verbs
+from verifiers.rules.instruction_following import boundaries, patterns, verbs
 from verifiers.rules.instruction_following.constraints import (
     Constraint,
     count,
@@ -217,7 +217,8 @@ def _alliteration(view: Text) -> bool:
 def _official_keyword(view: Text, word: str, N: int) -> bool:  # noqa: N803
     if len(view.official_sentences) < N:
         return False
-    return re.search(rf"\b{re.escape(word)}\b", view.official_sentences[N - 1], re.IGNORECASE) is not None
+    wanted = patterns.Literal(word, patterns.AS_WORD, ignore_case=True, has_dots=False)
+    return wanted.found(view.official_sentences[N - 1])
 
 
 def _keyword(view: Text, word: str, N: int) -> bool:  # noqa: N803

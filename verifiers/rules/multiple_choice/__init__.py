@@ -29,7 +29,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "22"
+    version = "23"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 
@@ -37,7 +37,7 @@ class MultipleChoice(Verifier[MultipleChoiceParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[MultipleChoiceParams]]) -> Sequence[Verdict]:
-        return await judge_all(self._workers, judge, items, _is_inline)
+        return await judge_all(self._workers, judge, items, _is_inline, _judge_if_cheap)
 
     def own_answer(self, params: MultipleChoiceParams) -> str | None:
         return written(params.reference if isinstance(params.reference, str) else ", ".join(params.reference), params)
@@ -57,11 +57,30 @@ def create(resources: Resources) -> MultipleChoice:
 
 
 def judge(response: str, params: MultipleChoiceParams, explain: bool = False) -> Verdict:
+    return _judge(response, params, explain, most_labels=None)
+
+
+def _judge_if_cheap(response: str, params: MultipleChoiceParams, explain: bool) -> Verdict | None:
+    try:
+        return _judge(response, params, explain, most_labels=_INLINE_LABELS)
+    except _Costly:
+        return None
+
+
+class _Costly(Exception):
+    """The text names more labels than are read inline."""
+
+
+_INLINE_LABELS = 32
+"""Labels named in a text that is judged inline. A sentence around one takes up to 0.1 ms."""
+
+
+def _judge(response: str, params: MultipleChoiceParams, explain: bool, most_labels: int | None) -> Verdict:
     question = params.question
     if isinstance(question, Verdict):
         return question
     options, expected = question.options, question.expected
-    found = _found(response, params, options, explain)
+    found = _found(response, params, options, explain, most_labels)
     detail: dict[str, Any] = {}
     if found.channel:
         detail["channel"] = found.channel
@@ -85,7 +104,9 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
     return Verdict(Status.OK, score, reason, clip(extracted), detail)
 
 
-def _found(response: str, params: MultipleChoiceParams, options: Options, explain: bool) -> Commitment:
+def _found(
+    response: str, params: MultipleChoiceParams, options: Options, explain: bool, most_labels: int | None
+) -> Commitment:
     text = commitment.without_html(commitment.without_struck(response))
     if params.extract != "auto":
         extraction = commitment.extract(text, params, sent=response if explain else None)
@@ -99,8 +120,11 @@ def _found(response: str, params: MultipleChoiceParams, options: Options, explai
     segment = commitment.final_segment(text, params.think)
     if segment.reason != "found":
         return Commitment(None, segment.reason)
-    read = _commit_once if segment.end - segment.start <= _SHORT_CHARS else commit
-    found = read(text[segment.start : segment.end], options, params.on_conflict, explain)
+    said = text[segment.start : segment.end]
+    is_short = len(said) <= _SHORT_CHARS
+    if not is_short and most_labels is not None and options.names_more(said, most_labels):
+        raise _Costly
+    found = (_commit_once if is_short else commit)(said, options, params.on_conflict, explain)
     span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
     return found._replace(span=span, mentions=moved(found.mentions, segment.start))
 

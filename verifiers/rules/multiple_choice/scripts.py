@@ -33,6 +33,9 @@ ORDINALS = (
     ("tenth", "10th"),
 )
 ORDINALS_CJK = tuple(zip("一二三四五六七八九十", ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"), strict=True))
+PLACE_NOUNS = ("option", "choice", "alternative", "one", "answer")
+"""Nouns that name an option behind an ordinal."""
+ORDINAL_HAN = "第"
 ORDINAL_NOUNS = ("option", "choice", "alternative", "answer option", "answer choice")
 ORDINAL_NOUNS_CJK = ("个选项", "個選項", "选项", "選項", "项", "項")
 _ORDINAL = re.compile(

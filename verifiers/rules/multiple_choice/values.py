@@ -1,13 +1,10 @@
 """Finds the options of a question in a text, by labels, texts and places."""
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
-
-import re2
 
 from memory import Store, remember
 from verifiers import commitment
@@ -20,8 +17,8 @@ from verifiers.math.reader import read
 from verifiers.math.tree import TooComplex, Unreadable
 from verifiers.math.values import NoValue
 from verifiers.rules import numeric
-from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
-from verifiers.sightings import spans
+from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACE_NOUNS, PLACES
+from verifiers.rules.multiple_choice.sights import Sight, Sights
 
 _MAX_NAME_CHARS = 400
 _MAX_NUMBER_CHARS = 40
@@ -77,12 +74,10 @@ class Options:
                 forms.setdefault(form, []).append(label)
         self.by_form = {form: labels[0] for form, labels in forms.items() if len(labels) == 1}
         self._by_tight = _alone({label: "".join(form.split()) for form, label in self.by_form.items()})
-        self._by_formula = _alone({label: _formula(form) for form, label in self.by_form.items()})
-        numbers = {label: numeric.read(form) for form, label in self.by_form.items()}
-        self._numbers = {label: number for label, number in numbers.items() if isinstance(number, numeric.Number)}
+        self._forms = {label: form for form, label in self.by_form.items()}
+        self._read_numbers: dict[str, numeric.Number | None] = {}
         self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
-        self._pattern = _pattern(texts, self.by_form, "".join(self._by_sign), self._by_ordinal, multi)
-        self._sights = _sights(texts, [*self.by_form, *self._by_ordinal], "".join(self._by_sign), multi)
+        self._sights = Sights(list(texts), self.by_form, self._by_ordinal, self._by_sign, multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
 
     def label(self, text: str) -> str | None:
@@ -145,13 +140,29 @@ class Options:
             return label
         if label := self._computed(text):
             return label
-        if not form or len(form) > _MAX_NUMBER_CHARS or not self._numbers or any(map(str.isalpha, form)):
+        if not form or len(form) > _MAX_NUMBER_CHARS or any(map(str.isalpha, form)) or not self._numbers:
             return None
         read = numeric.read(form)
         if not isinstance(read, numeric.Number):
             return None
         same = [label for label, other in self._numbers.items() if other == read]
         return same[0] if len(same) == 1 else None
+
+    @cached_property
+    def _by_formula(self) -> Mapping[Hashable, str]:
+        return _alone({label: _formula(form) for form, label in self.by_form.items()})
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, numeric.Number]:
+        numbers = {label: self._number(label) for label in self.by_form.values()}
+        return {label: number for label, number in numbers.items() if number is not None}
+
+    def _number(self, label: str) -> numeric.Number | None:
+        """The number that the text of an option is. Few are needed, and reading one takes as long as finding a name."""
+        if label not in self._read_numbers:
+            read = numeric.read(self._forms[label])
+            self._read_numbers[label] = read if isinstance(read, numeric.Number) else None
+        return self._read_numbers[label]
 
     @cached_property
     def _by_algebra(self) -> Mapping[Hashable, str]:
@@ -169,7 +180,7 @@ class Options:
         if named and not any("=" in form for form in self.by_form):
             label = self.one(named["value"])
             return label if named["name"] not in self.texts or named["name"] == label else None
-        if len(self._numbers) < len(self.texts) or any(map(str.isalpha, "".join(self.texts.values()))):
+        if any(map(str.isalpha, "".join(self.texts.values()))) or len(self._numbers) < len(self.texts):
             return None
         form = form_of(_DEGREES.sub("", text))
         measure = _MEASURE.fullmatch(form)
@@ -178,46 +189,42 @@ class Options:
     # --- a longer one
 
     def places(self, text: str) -> Sequence[Span]:
-        return list(spans(self._sights, text))
+        return self._sights.places(text)
+
+    def names_more(self, text: str, labels: int) -> bool:
+        """Whether a text may name more labels than this number. Reading such a text takes long."""
+        return self._sights.names_more(text, labels)
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
-        for match in self._matches(text, start, end, places):
-            kind = "label" if match["label"] else match.lastgroup
-            if kind == "label":
-                label = self.label(match["label"])
-                if label is None and len(match["label"]) > 1 and len({*match["label"]}) == len(match["label"]):
-                    found.append(Mention(frozenset(match["label"]), *match.span()))
+        if places is None:
+            places = [start + first for first, _ in self.places(text[start:end])]
+        for sight in self._sights.within(text, start, end, places, _MOST_BEFORE):
+            if sight.kind == "label":
+                label = self.label(sight.name)
+                if label is None and len(sight.name) > 1 and len({*sight.name}) == len(sight.name):
+                    found.append(Mention(frozenset(sight.name), sight.start, sight.end))
                     continue
-                if label is None or not self._is_label(text, match, start, end):
+                if label is None or not self._is_label(text, sight, start, end):
                     continue
-            elif kind == "sign":
-                label = self._by_sign.get(match[0])
+            elif sight.kind == "sign":
+                label = self._by_sign.get(sight.name)
             else:
-                form = form_of(match[0])
+                form = form_of(sight.name)
                 label = (
                     self.by_form.get(form) or self._by_ordinal.get(form) or self._by_tight.get("".join(form.split()))
                 )
-            if label is None or (kind == "text" and label in self._numbers and self._is_else(text, match, label, end)):
+            if label is None or (
+                sight.kind == "text" and label in self._forms and self._is_else(text, sight, label, end)
+            ):
                 continue
-            mention = Mention(frozenset({label}), *match.span())
-            if found and kind != "sign" and self._is_same_place(text, found[-1], mention, kind == "label"):
+            mention = Mention(frozenset({label}), sight.start, sight.end)
+            if found and sight.kind != "sign" and self._is_same_place(text, found[-1], mention, sight.kind == "label"):
                 same = found[-1].value == mention.value
                 found[-1] = Mention(mention.value if same else CONFLICT, found[-1].start, mention.end)
                 continue
             found.append(mention)
         return found
-
-    def _matches(self, text: str, start: int, end: int, places: Sequence[int] | None) -> Iterator[re.Match[str]]:
-        """The labels and texts between two places; `places` says where they may begin."""
-        position = start
-        for place in [start + first for first, _ in self.places(text[start:end])] if places is None else places:
-            for begin in range(max(position, place - _MOST_BEFORE), min(end, place + _MOST_BEFORE + 1)):
-                match = self._pattern.match(text, begin, end)
-                if match is not None and match.end() > place:
-                    yield match
-                    position = max(match.end(), begin + 1)
-                    break
 
     def _is_same_place(self, text: str, one: Mention, other: Mention, is_label: bool) -> bool:
         """Whether a label stands beside a text: "C) Paris", "Paris (C)"."""
@@ -227,36 +234,37 @@ class Options:
             return not self._is_bare(text, one) and _IN_BRACKETS.fullmatch(text, one.end, other.start + 1) is not None
         return self._is_bare(text, one) and _BETWEEN.fullmatch(text, one.end, other.start) is not None
 
-    def _is_else(self, text: str, match: re.Match[str], label: str, end: int) -> bool:
+    def _is_else(self, text: str, sight: Sight, label: str, end: int) -> bool:
         """Whether words behind a number change its value: "15 thousand"."""
-        behind = _WORDS_BEHIND.match(text, match.end(), end)
-        if behind is None:
+        behind = _WORDS_BEHIND.match(text, sight.end, end)
+        value = None if behind is None else self._number(label)
+        if behind is None or value is None:
             return False
-        read = numeric.read(match[0] + behind[0])
-        return read not in (self._numbers[label], numeric.Unreadable("unparseable"))
+        read = numeric.read(sight.name + behind[0])
+        return read not in (value, numeric.Unreadable("unparseable"))
 
     def _is_bare(self, text: str, mention: Mention) -> bool:
         """Whether a mention is a label without its text."""
         named = text[mention.start : mention.end].strip(EDGES)
         return self.label(named) is not None or form_of(named) in self._by_ordinal
 
-    def _is_label(self, text: str, match: re.Match[str], start: int, end: int) -> bool:
+    def _is_label(self, text: str, sight: Sight, start: int, end: int) -> bool:
         """Whether a letter is a label, not an article, pronoun, name or variable."""
-        if match["open"] and match["close"]:
-            before = text[max(start, match.start() - 24) : match.start()]
+        if sight.is_open and sight.is_closed:
+            before = text[max(start, sight.start - 24) : sight.start]
             return not before[-1:].isalnum() or _STYLED.search(before) is not None
-        label = match["label"]
-        if label.isdigit() and _DECIMALS.match(text, match.end(), end):
+        label = sight.name
+        if label.isdigit() and _DECIMALS.match(text, sight.end, end):
             return False
         if label.islower():
-            if label in ("a", "i") and text[match.end() : end].strip(" *_.)"):
+            if label in ("a", "i") and text[sight.end : end].strip(" *_.)"):
                 return False
-            if not match["close"] and not _CLAUSE_ENDS.match(text[match.end() : end]):
+            if not sight.is_closed and not _CLAUSE_ENDS.match(text[sight.end : end]):
                 return False
-            said = words(text, max(start, match.start() - 40), match.start())
+            said = words(text, max(start, sight.start - 40), sight.start)
             led = any(cue.stop == len(said) and cue.kind in _LEAD_TO_LABEL for cue in cues(said))
             return led or (bool(said) and said[-1].text in ":(")
-        behind = text[match.end() : min(end, match.end() + 24)]
+        behind = text[sight.end : min(end, sight.end + 24)]
         if _OF_A_FORMULA.match(behind) and not self.texts.get(self.label(label) or ""):
             return False
         if label == "I" and _GOES_ON.match(behind):
@@ -265,7 +273,7 @@ class Options:
             found = cues(words(behind))
             if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in found):
                 return False
-        said = words(text[max(start, match.start() - 40) : match.start()])
+        said = words(text[max(start, sight.start - 40) : sight.start])
         return not said or not said[-1].text[-1].isalnum() or said[-1].text in vocabulary()
 
 
@@ -339,14 +347,13 @@ def _alone(texts: Mapping[str, Hashable]) -> dict[Hashable, str]:
 
 
 def _ordinals(texts: Mapping[str, str]) -> dict[str, str]:
-    nouns = ("option", "choice", "alternative", "one", "answer")
     found = {
         f"{word} {noun}": label
         for names, label in zip(ORDINALS, texts, strict=False)
         for word in names
-        for noun in nouns
+        for noun in PLACE_NOUNS
     }
-    found |= {f"last {noun}": list(texts)[-1] for noun in nouns[:3]}
+    found |= {f"last {noun}": list(texts)[-1] for noun in PLACE_NOUNS[:3]}
     for (han, digit), label in zip(ORDINALS_CJK, texts, strict=False):
         found |= {f"第{number}{noun}": label for number in (han, digit) for noun in ("个选项", "个", "项", "個選項")}
     if not any(map(str.isdigit, "".join((*texts, *texts.values())))):
@@ -359,83 +366,4 @@ def _ordinals(texts: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _pattern(
-    texts: Mapping[str, str], forms: Mapping[str, str], signs: str, ordinals: Mapping[str, str], multi: bool
-) -> re.Pattern[str]:
-    names = sorted({*forms, *ordinals}, key=len, reverse=True)
-    parts = []
-    if names:
-        parts.append(rf"(?P<text>{'|'.join(map(_literal, names))})")
-    if signs:
-        free = "".join(sign for sign in signs if not sign.isalpha() or "\u3400" < sign < "\u9fff")
-        bound = "".join(sign for sign in signs if sign not in free)
-        parts.append(
-            "(?P<sign>"
-            + "|".join([*map(re.escape, free), *(rf"(?<![^\W_]){re.escape(sign)}(?![^\W_])" for sign in bound)])
-            + ")"
-        )
-    labels = "|".join(sorted((re.escape(label) for label in texts), key=len, reverse=True))
-    lower = "|".join(re.escape(label.lower()) for label in texts if label.lower() != label)
-    letters = "".join(re.escape(label) for label in texts if len(label) == 1 and label.isupper())
-    run = rf"[{letters}]{{2,26}}|" if multi and letters else ""
-    both = f"{labels}|{lower}" if lower else labels
-    parts.append(
-        rf"(?P<open>[(\[{{<]\s?)?{_ALONE}(?P<label>{run}{both})(?![^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f])(?P<close>\s?[)\]}}>])?"
-    )
-    return re.compile("|".join(f"(?:{part})" if "text" in part or "sign" in part else part for part in parts))
-
-
-_ALONE = r"(?<![^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f])"
-
-
-_PIECES = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\s*|\d[\d.,]*\s*|\S\s*")
-_SPACE, _ANY_SPACE = r"[\s*_$]+", r"[\s*_$]*"
-
-
-def _spaced(pieces: Sequence[str]) -> str:
-    """A pattern of words and signs with optional space between them; between two words the space is required."""
-    found = []
-    for piece, following in zip(pieces, [*pieces[1:], "."], strict=True):
-        bare = piece.rstrip()
-        is_between = piece != bare and bare[-1].isalpha() and following[0].isalpha()
-        found.append(re.escape(bare) + (_SPACE if is_between else _ANY_SPACE))
-    return "".join(found)
-
-
 _MAY_BE_FORMULA = re.compile(r"[\d\\^=]")
-
-
-def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: bool) -> Any:
-    """The expression that finds, in one pass, where options may be named: labels, beginnings of texts, signs."""
-    labels = sorted(map(re.escape, texts), key=len, reverse=True)
-    alone = [label for label in labels if label.isascii() and label.isalnum()]
-    begins = {_spaced(_PIECES.findall(name)[:2]).removesuffix(_ANY_SPACE).replace(r"\s", r"\s\pZ") for name in names}
-    spelled = [begin for begin in begins if begin[0].isascii() and begin[0].isalnum()]
-    small = [label.lower() for label in labels if label.lower() != label]
-    letters = "".join(label for label in alone if len(label) == 1 and label.isupper())
-    runs = [f"[{letters}]{{2,26}}"] if multi and letters else []
-    parts = [rf"{_EDGE}(?:{'|'.join([*runs, *alone])}){_EDGE}"] if alone else []
-    parts += [label for label in labels if label not in alone]
-    parts += (
-        [rf"[(\[{{<:]\s?(?:{'|'.join(small)})\b|\b(?:{'|'.join(small)})(?:\b[.)\]!]|\s*(?:\n|$|is\b))"] if small else []
-    )
-    parts += [f"{_EDGE}(?i:{'|'.join(sorted(spelled, key=len, reverse=True))})"] if spelled else []
-    parts += [f"(?i:{begin})" for begin in begins if begin not in spelled]
-    parts += [f"[{re.escape(signs)}]"] if signs else []
-    return re2.compile(("(?m)" + "|".join(parts)).encode())
-
-
-_EDGE = r"(?:\b|_)"
-
-
-def _literal(name: str) -> str:
-    """A pattern that finds a text in any case, with any space."""
-    inner = _spaced(_PIECES.findall(name))
-    inner = inner[: -len(_ANY_SPACE)] if inner.endswith(_ANY_SPACE) else inner
-    before = r"(?<![^\W_])" if name[0].isalnum() and not "\u3040" <= name[0] <= "\u9fff" else ""
-    behind = r"(?![^\W_])" if name[-1].isalnum() and not "\u3040" <= name[-1] <= "\u9fff" else ""
-    if name[-1].isdigit():
-        behind += r"(?![.,]\d|\s?[-+/^×÷%°]|\s?\*\s?\d|\s\d)"
-    if name[0].isdigit():
-        before += r"(?<!\d[.,])(?<![-+/^×÷])(?<!\d\*)"
-    return rf"{before}(?i:{inner}){behind}"

@@ -122,13 +122,17 @@ class ToolCallParams(Params):
     @cached_property
     def quick_parts(self) -> int:
         """The largest number of parts of a response that is judged on the event loop; 0 if the reference takes long."""
-        if isinstance(self.reference, str) and not _is_short(self.reference):
+        most = _INLINE_CHARS if self.tools is None else tools.quick_values(self.tools)
+        if not most or (isinstance(self.reference, str) and not _is_short(self.reference)):
+            return 0
+        # A pattern that the reference sets for an argument is compiled in a worker.
+        if b"pattern" in msgspec.json.encode(self.reference):
             return 0
         if not isinstance(self.wanted, str) and len(self.wanted.calls) > (
             _MAX_QUICK_GRADED if self.credit == "graded" else _MAX_QUICK_CALLS
         ):
             return 0
-        return _INLINE_CHARS if self.tools is None else tools.quick_values(self.tools)
+        return most
 
 
 class ToolCall(Verifier[ToolCallParams]):

@@ -1,0 +1,447 @@
+"""Where a text names options: by labels, by texts and ordinals, by signs.
+
+Nothing is compiled from the words of a question, because each question is another: its words are looked up in tables,
+and the expressions here are the same for all.
+
+`Sights.places` is a quick look at a whole text: where names of options may begin. `Sights.at` reads a name at a place.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, groupby, islice
+from typing import Final, NamedTuple
+
+from memory import remember
+from verifiers.caseless import caseless
+from verifiers.commitment.stance import Span
+from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINAL_HAN, ORDINALS, PLACE_NOUNS, PLACES
+from verifiers.sightings import Scan
+
+
+class Sight(NamedTuple):
+    """The name of an option in a text, and its place."""
+
+    kind: str
+    """`label`, `text` (or an ordinal), or `sign`."""
+    start: int
+    end: int
+    name: str
+    """The name as it stands in the text; of a label without its brackets."""
+    is_open: bool = False
+    is_closed: bool = False
+    """Whether a bracket stands before a label, and behind it."""
+
+
+class _Name(NamedTuple):
+    """A text or an ordinal that names an option, taken apart into words, numbers and signs, with what stands between."""
+
+    chars: int
+    first: str
+    rest: tuple[tuple[str, str], ...]
+    """The pieces behind the first, each with what has to stand before it: space, underscores, or nothing."""
+    before: str
+    behind: str
+
+    def end(self, small: str, start: int, limit: int) -> int | None:
+        """The end of the name in a caseless text that has its first piece at `start`."""
+        place = start + len(self.first)
+        for between, piece in self.rest:
+            match = _SPACE.match(small, place, limit)
+            following = match.end() if match else place
+            if between and not _has_between(between, small[place:following]):
+                return None
+            if not small.startswith(piece, following, limit):
+                return None
+            place = following + len(piece)
+        return place
+
+
+_PIECES: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\s*|\d[\d.,]*\s*|\S\s*")
+_SPACE: Final = re.compile(r"[\s*_$]+")
+_BETWEEN_PIECES: Final = "*_$"
+"""Signs that may stand between any two pieces, as space may."""
+
+
+def _has_between(required: str, between: str) -> bool:
+    """Whether the characters between two pieces are those that a name has there, beside others."""
+    if required == " ":
+        return between != ""
+    characters = iter(between)
+    return all(character in characters for character in required)
+
+
+def _name(text: str) -> _Name:
+    pieces: list[str] = []
+    betweens: list[str] = []
+    between = ""
+    for piece in _PIECES.findall(caseless(text)):
+        bare = piece.rstrip()
+        if bare in _BETWEEN_PIECES:
+            between = between.strip() + bare
+            continue
+        pieces.append(bare)
+        betweens.append(between if between != " " or bare[0].isalpha() else "")
+        between = " " if piece != bare and bare[-1].isalpha() else ""
+    first, last = text[0], text[-1]
+    return _Name(
+        len(text),
+        pieces[0] if pieces else text,
+        tuple(zip(betweens[1:], pieces[1:], strict=True)),
+        "digit" if first.isdigit() else "word" if _has_edges(first) else "",
+        "digit" if last.isdigit() else "word" if _has_edges(last) else "",
+    )
+
+
+def _has_edges(char: str) -> bool:
+    """Whether a letter belongs to the letters beside it: those of scripts without spaces do not."""
+    return char.isalnum() and not "\u3040" <= char <= "\u9fff"
+
+
+_LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-+/^×÷]|\d\*)\Z")
+_NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-+/^×÷%°]|\s?\*\s?\d|\s\d")
+
+
+def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> bool:
+    """Whether a name is no part of a longer word, number or formula."""
+    if name.before:
+        if start and text[start - 1].isalnum():
+            return False
+        if name.before == "digit" and _LEADS_INTO_NUMBER.search(text, max(0, start - 2), start):
+            return False
+    if name.behind:
+        if end < limit and text[end].isalnum():
+            return False
+        if name.behind == "digit" and _NUMBER_GOES_ON.match(text, end, limit):
+            return False
+    return True
+
+
+class Names:
+    """Texts or ordinals that name options, by their beginnings."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        names = sorted(map(_name, texts), key=lambda name: (name.first, -name.chars))
+        self._by_first = {first: tuple(same) for first, same in groupby(names, lambda name: name.first)}
+        self._by_char = {char: tuple(same) for char, same in groupby(sorted(self._by_first), lambda first: first[:1])}
+        self._begins = {
+            first: (_begins(same), first[0].isascii() and first[0].isalnum()) for first, same in self._by_first.items()
+        }
+
+    def at(self, small: str, offset: int, text: str, start: int, limit: int) -> tuple[int, int] | None:
+        """The longest name that begins at a place, as its length and its end. `small` is the caseless text from
+        `offset` on.
+        """
+        firsts = self._by_char.get(small[start - offset])
+        if firsts is None:
+            return None
+        best = None
+        for first in firsts:
+            if not small.startswith(first, start - offset, limit - offset):
+                continue
+            for name in self._by_first[first]:
+                if best is not None and name.chars <= best[0]:
+                    break
+                end = name.end(small, start - offset, limit - offset)
+                if end is not None and _stands_alone(name, text, start, end + offset, limit):
+                    best = name.chars, end + offset
+                    break
+        return best
+
+    def begins(self, text: str, small: str) -> Iterator[Span]:
+        """The spans of the first two pieces of names in a text."""
+        is_ascii = text.isascii()
+        for first, (seconds, has_edge) in self._begins.items():
+            if is_ascii and not first.isascii():
+                continue
+            place, chars = small.find(first), len(first)
+            while place >= 0:
+                before = text[place - 1] if place else " "
+                if not has_edge or before in " \n" or not (before.isascii() and before.isalnum()):
+                    end = _begin_end(small, place + chars, seconds)
+                    if end is not None:
+                        yield place - (has_edge and before == "_"), end
+                place = small.find(first, place + 1)
+
+    def begins_at(self, small: str, place: int) -> int | None:
+        """The end of the first two pieces of a name that begins at a place."""
+        ends = [
+            _begin_end(small, place + len(first), self._begins[first][0])
+            for first in self._by_char.get(small[place], ())
+            if small.startswith(first, place)
+        ]
+        return max((end for end in ends if end is not None), default=None)
+
+
+def _begins(names: Sequence[_Name]) -> tuple[tuple[str, str], ...]:
+    """The second pieces of names with the same first one, with what stands before them; none if no name has one."""
+    seconds = {name.rest[0] if name.rest else ("", "") for name in names}
+    # "x_1" begins with the pieces x and _
+    seconds = {(between, "" if between.strip() else piece) for between, piece in seconds}
+    return tuple(sorted(seconds)) if seconds != {("", "")} else ()
+
+
+def _begin_end(small: str, place: int, seconds: tuple[tuple[str, str], ...]) -> int | None:
+    if not seconds:
+        return place
+    match = _SPACE.match(small, place)
+    following = match.end() if match else place
+    ends = []
+    for between, piece in seconds:
+        if not between.strip():
+            if not piece:
+                ends.append(place)
+            elif (not between or following > place) and small.startswith(piece, following):
+                ends.append(following + len(piece))
+        elif (at := small.rfind(between[0], place, following)) >= 0:
+            ends.append(at + 1)
+    return max(ends, default=None)
+
+
+def _edge(text: str, place: int) -> int | None:
+    """Where the edge of a word begins: at its first letter, or at an underscore before it. None if a letter is there."""
+    before = text[place - 1] if place else " "
+    if before == "_":
+        return place - 1
+    return None if before.isascii() and before.isalnum() else place
+
+
+def _edge_behind(text: str, place: int) -> int | None:
+    """Where the edge behind a word ends, as `_edge`."""
+    behind = text[place : place + 1]
+    if behind == "_":
+        return place + 1
+    return None if behind.isascii() and behind.isalnum() else place
+
+
+_SPACE_IN_SHADOW: Final = r"[\x00-\x20*_$?]"
+_ORDINAL: Final = Scan(
+    r"(?i)(?:\b|_)(?:"
+    rf"(?:{'|'.join([*(word for word, _ in ORDINALS), 'last'])}){_SPACE_IN_SHADOW}+(?:{'|'.join(PLACE_NOUNS)})"
+    rf"|[0-9]{{1,2}}{_SPACE_IN_SHADOW}*(?:st|nd|rd|th)"
+    rf"|(?:option|choice){_SPACE_IN_SHADOW}*(?:[0-9]|number|#|no))"
+)
+"""Where an ordinal may begin, in a text with one byte for each character."""
+
+
+_ALONE: Final = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]"
+"""A letter that a label may not stand beside."""
+_OF_A_WORD: Final = re.compile(_ALONE)
+_OPEN, _CLOSE = re.compile(r"[(\[{<]\s?"), re.compile(r"\s?[)\]}>]")
+_MAX_RUN: Final = 26
+
+_SMALL: Final = r"[(\[{<:]\s?[a-z]\b|\b[a-z](?:\b[.)\]!]|\s*(?:\n|$|is\b))"
+_EDGE: Final = r"(?:\b|_)"
+_SHORT: Final = ("[A-Z]", "[A-Z]|[0-9]{1,2}", "[A-Za-z]|[0-9]{1,2}")
+_SHORT_NUMBER: Final = re.compile(r"[0-9]{2}")
+_SCANS: Final = {
+    (letters, is_run): Scan(
+        "(?m)" + (rf"{_EDGE}[A-Z]{{2,26}}{_EDGE}|" if is_run else "") + rf"{_EDGE}(?:{letters}){_EDGE}|{_SMALL}"
+    )
+    for letters in _SHORT
+    for is_run in (False, True)
+}
+"""Where labels of one letter, or of two digits, may be named, in a text with one byte for each character."""
+_BEFORE_SMALL: Final = re.compile(r"[(\[{<:][\t\n\f\r ]?\Z")
+_SMALL_ENDS: Final = re.compile(r"\b", re.ASCII)
+_BEHIND_SMALL: Final = re.compile(r"\b[.)\]!]|[\t\n\f\r ]*(?:\n|$|is\b)", re.ASCII | re.MULTILINE)
+
+
+class Labels:
+    """The labels of options, and where a text names them."""
+
+    def __init__(self, labels: Sequence[str], multi: bool) -> None:
+        self._letters = (
+            frozenset(label for label in labels if len(label) == 1 and label.isupper()) if multi else frozenset()
+        )
+        longest = sorted(labels, key=lambda label: -len(re.escape(label)))
+        small = [label.lower() for label in labels if label.lower() != label]
+        self._by_char: dict[str, list[str]] = {}
+        for label in (*longest, *small):
+            self._by_char.setdefault(label[:1], []).append(label)
+        self._small = frozenset(small)
+        self._alone = frozenset(label for label in labels if label.isascii() and label.isalnum())
+        self._others = [label for label in labels if label and label not in self._alone]
+        short = [label for label in self._alone if len(label) == 1 or _SHORT_NUMBER.fullmatch(label)]
+        self._long = self._alone.difference(short)
+        self._long_small = [label for label in small if len(label) > 1 or not label.isascii()]
+        alone = "".join(short)
+        kind = 2 if alone != alone.upper() else 1 if any(map(str.isdigit, alone)) else 0
+        self._scan = _SCANS[_SHORT[kind], bool(self._letters)]
+        self._has_short = bool(short)
+
+    def at(self, text: str, start: int, limit: int) -> Sight | None:
+        """The label that begins at a place, in brackets or not."""
+        opening = _OPEN.match(text, start, limit)
+        if opening is not None:
+            inside = opening.end()
+            for begin in (inside, inside - 1) if inside - start > 1 else (inside,):
+                if begin < limit and (label := self._label(text, begin, limit)) is not None:
+                    return self._closed(label, text, start, begin, limit, is_open=True)
+        label = self._label(text, start, limit)
+        return None if label is None else self._closed(label, text, start, start, limit, is_open=False)
+
+    def _label(self, text: str, begin: int, limit: int) -> str | None:
+        char = text[begin]
+        labels = self._by_char.get(char)
+        if labels is None or (begin and _OF_A_WORD.match(text, begin - 1)):
+            return None
+        if char in self._letters and (run := self._run(text, begin, limit)):
+            return run
+        for label in labels:
+            if text.startswith(label, begin, limit) and not _OF_A_WORD.match(text, begin + len(label), limit):
+                return label
+        return None
+
+    def _run(self, text: str, begin: int, limit: int) -> str | None:
+        """Several labels in a row: "ACD"."""
+        end = begin
+        while end < min(limit, begin + _MAX_RUN) and text[end] in self._letters:
+            end += 1
+        return text[begin:end] if end - begin > 1 and not _OF_A_WORD.match(text, end, limit) else None
+
+    def _closed(self, label: str, text: str, start: int, begin: int, limit: int, *, is_open: bool) -> Sight:
+        end = begin + len(label)
+        closing = _CLOSE.match(text, end, limit)
+        return Sight("label", start, closing.end() if closing else end, label, is_open, closing is not None)
+
+    def places(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Where labels may be named, with an order for those that begin at the same place."""
+        if self._has_short:
+            shadow = text.encode("ascii", "replace")
+            place = 0
+            while (span := self._scan.find(shadow, place)) is not None:
+                order = self._order(text[slice(*span)])
+                if order is not None:
+                    yield span[0], order, span[1]
+                place = span[1] if order is not None else span[0] + 1
+        for label in self._long:
+            for place in _all(text, label):
+                start, end = _edge(text, place), _edge_behind(text, place + len(label))
+                if start is not None and end is not None:
+                    yield start, 1, end
+        for label in self._others:
+            for place in _all(text, label):
+                yield place, 2, place + len(label)
+        for label in self._long_small:
+            yield from ((start, 3, end) for start, end in _small_places(text, label))
+
+    def _order(self, seen: str) -> int | None:
+        """The order of a place where a label of one letter may be named; None if it is not the letter of an option."""
+        bare = seen.strip("_")
+        if bare in self._alone:
+            return 1
+        if len(bare) > 1 and bare.isupper() and bare.isalpha() and self._letters:
+            return 0 if self._letters.issuperset(bare) else None
+        letter = seen[-1] if seen[0] in "([{<:" else seen[0]
+        return 3 if letter in self._small else None
+
+
+def _all(text: str, part: str) -> Iterator[int]:
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
+
+
+def _small_places(text: str, label: str) -> Iterator[Span]:
+    for place in _all(text, label):
+        end = place + len(label)
+        before = _BEFORE_SMALL.search(text, max(0, place - 2), place)
+        if before is not None and _SMALL_ENDS.match(text, end):
+            yield before.start(), end
+        elif _SMALL_ENDS.match(text, place) and (behind := _BEHIND_SMALL.match(text, end)):
+            yield place, behind.end()
+
+
+class Sights:
+    """The names of the options of one question."""
+
+    def __init__(
+        self, labels: Sequence[str], texts: Iterable[str], ordinals: Collection[str], signs: Iterable[str], multi: bool
+    ) -> None:
+        self._labels = Labels(labels, multi)
+        self._names = (Names(texts), _ordinal_names(tuple(ordinals)))
+        self._has_ordinals = bool(ordinals)
+        self._signs = frozenset(signs)
+
+    def places(self, text: str) -> Sequence[Span]:
+        """The spans where options may be named, or where such names begin, in order."""
+        small = caseless(text)
+        spans = [*self._labels.places(text), *self._ordinal_places(text, small)]
+        spans += [(start, 4, end) for start, end in self._names[0].begins(text, small)]
+        if not text.isascii():
+            spans += [(sign.start(), 5, sign.end()) for sign in _SIGN.finditer(text) if sign[0] in self._signs]
+        spans.sort(key=lambda span: (span[0], span[1], -span[2]))
+        apart: list[Span] = []
+        reached = 0
+        for start, _, end in spans:
+            if start >= reached:
+                apart.append((start, end))
+                reached = end
+        return apart
+
+    def names_more(self, text: str, labels: int) -> bool:
+        """Whether a text may name more labels, signs and ordinals than this number."""
+        signs = () if text.isascii() else _SIGN.finditer(text)
+        named = chain(self._labels.places(text), signs, self._ordinal_places(text, caseless(text)))
+        return next(islice(named, labels, None), None) is not None
+
+    def _ordinal_places(self, text: str, small: str) -> Iterator[tuple[int, int, int]]:
+        if not self._has_ordinals:
+            return
+        shadow = text.encode("ascii", "replace")
+        place = 0
+        while (span := _ORDINAL.find(shadow, place)) is not None:
+            start = span[0] + (text[span[0]] == "_")
+            end = self._names[1].begins_at(small, start)
+            if end is not None:
+                yield span[0], 4, end
+            place = span[0] + 1 if end is None else end
+        if not text.isascii():
+            for place in _all(text, ORDINAL_HAN):
+                end = self._names[1].begins_at(small, place)
+                if end is not None:
+                    yield place, 4, end
+
+    def within(self, text: str, start: int, end: int, places: Sequence[int], most_before: int) -> Iterator[Sight]:
+        """The names between `start` and `end`. Each begins at most `most_before` characters from one of the places."""
+        small = caseless(text[start:end])
+        position = start
+        for place in places:
+            for begin in range(max(position, place - most_before), min(end, place + most_before + 1)):
+                sight = self._at(small, start, text, begin, end)
+                if sight is not None and sight.end > place:
+                    yield sight
+                    position = max(sight.end, begin + 1)
+                    break
+
+    def _at(self, small: str, offset: int, text: str, begin: int, limit: int) -> Sight | None:
+        longest = None
+        for names in self._names:
+            name = names.at(small, offset, text, begin, limit)
+            if name is not None and (longest is None or name[0] > longest[0]):
+                longest = name
+        if longest is not None:
+            return Sight("text", begin, longest[1], text[begin : longest[1]])
+        char = text[begin]
+        if char in self._signs and (not _is_bound(char) or not _is_beside_letters(text, begin, limit)):
+            return Sight("sign", begin, begin + 1, char)
+        return self._labels.at(text, begin, limit)
+
+
+_SIGN: Final = re.compile(f"[{''.join(map(re.escape, (*PLACES, *CIRCLED)))}]")
+
+
+def _is_bound(sign: str) -> bool:
+    """Whether a sign is a letter of a word if it stands beside one."""
+    return sign.isalpha() and not "\u3400" < sign < "\u9fff"
+
+
+def _is_beside_letters(text: str, place: int, limit: int) -> bool:
+    return (place > 0 and text[place - 1].isalnum()) or (place + 1 < limit and text[place + 1].isalnum())
+
+
+@remember(64)
+def _ordinal_names(ordinals: tuple[str, ...]) -> Names:
+    """Ordinals are words of ours: there are as many sets of them as numbers of options."""
+    return Names(ordinals)
