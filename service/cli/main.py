@@ -52,7 +52,7 @@ Judge files:
 
 Serve trainers:
   rewardline serve                     HTTP on 127.0.0.1:8080, gRPC on 127.0.0.1:8081
-  rewardline check-config              mistakes in what `serve` would read: settings, keys, recipes, judges
+  rewardline check-config              mistakes in settings, keys, recipes, judges and tasks
   rewardline check-host                what boxes for programs stop on this machine
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
