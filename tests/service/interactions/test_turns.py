@@ -52,11 +52,11 @@ def test_what_the_turns_come_to(fields: dict[str, Any], rewards: list[float], sc
 
 def test_turns_that_were_judged_by_other_versions_are_said() -> None:
     wanted, progress = options(max_turns=5), Progress()
-    said = []
+    mixed = []
     for edition in ("a", "a", "b", "b"):
         progress, answer = after_turn(wanted, progress, judged(0.0), edition)
-        said.append(answer.info.mixed_versions)
-    assert said == [False, False, True, True]
+        mixed.append(answer.info.mixed_versions)
+    assert mixed == [False, False, True, True]
     shown = view("name", Plan(wanted, 1.0, {}), progress)
     assert shown.mixed_versions is True
     first = Progress("open", progress.turns[:2])

@@ -282,10 +282,10 @@ async def test_a_job_with_results_is_left_to_its_edition(redis_server: RedisServ
         for _ in range(3):  # it is passed over again and again
             after = await new.submit(await job(items(2)))
             assert (await taken(new)).job_id == after
-        found = [await taken(old) for _ in range(2)]
-        assert {claim.job_id for claim in found} == {dead, handed_back}
-        assert [(claim.lines, claim.is_foreign) for claim in found] == [(LINES[:1], False)] * 2
-        for claim in found:
+        claims = [await taken(old) for _ in range(2)]
+        assert {claim.job_id for claim in claims} == {dead, handed_back}
+        assert [(claim.lines, claim.is_foreign) for claim in claims] == [(LINES[:1], False)] * 2
+        for claim in claims:
             await old.append(claim, 1, LINES[1:])
             await old.finish(claim, b"{}")
         assert redis_server.call("XPENDING", f"{PREFIX}queue", "workers")["pending"] == 3  # those of `new`

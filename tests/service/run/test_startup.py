@@ -49,12 +49,12 @@ def test_the_ports_answer_while_boxes_start_and_one_line_says_that_there_are_non
         path.unlink()
         daemon.close()
         assert served.process.wait(timeout=PATIENCE_S) == 2
-    said = [line for line in log.read_text().splitlines() if not line.startswith("{")]
-    assert len(said) == 1, said
-    assert said[0].startswith("rewardline: the setting `sandbox` demands boxes for programs, and there are none: ")
+    lines = [line for line in log.read_text().splitlines() if not line.startswith("{")]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("rewardline: the setting `sandbox` demands boxes for programs, and there are none: ")
 
 
-def test_boxes_that_start_are_no_reason_to_wait_where_they_are_not_demanded(tmp_path: Path) -> None:
+def test_boxes_that_are_starting_hold_up_nothing_where_they_are_not_demanded(tmp_path: Path) -> None:
     path = tmp_path / "docker.sock"
     code = {
         "verifier": "code",
@@ -94,6 +94,18 @@ async def test_a_redis_that_does_not_answer_delays_nothing(tmp_path: Path, monke
 
 async def _without_end(self: redis_cache.RedisCache, client: Any) -> None:
     await asyncio.Event().wait()
+
+
+def test_before_its_workers_begin_a_server_loads_nothing_that_is_for_others() -> None:
+    """Doors come later, other commands never, and what speaks to Redis and Docker only where there is one."""
+    code = (
+        "import sys, service.cli.serve, service.run.startup; print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert {"service", "verifiers", "sandbox"} <= loaded
+    later = {"fastapi", "uvicorn", "starlette", "google", "redis", "docker", "requests", "rewardline", "ray"}
+    assert loaded & later == set()
 
 
 @contextmanager
