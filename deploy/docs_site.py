@@ -91,6 +91,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         "Operate",
         (
             ("Operate", "docs/operate.md"),
+            ("Upgrading", "docs/upgrade.md"),
             ("The console", "docs/console.md"),
             ("Teams and their keys", "docs/tenants.md"),
             ("Runbook", "docs/runbook.md"),

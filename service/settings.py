@@ -10,6 +10,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Collection, Mapping, Set
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -23,16 +24,21 @@ PositiveInt = Annotated[int, Field(gt=0)]
 
 
 _REMOTE_SLOTS = 64
+_PREFIX = "REWARDLINE_"
 
 
 class SettingsError(Exception):
-    """The service must not start like this; the message says which option and why."""
+    """The service must not start like this. There is one problem for each wrong option, which says why."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 class Settings(BaseSettings):
     """The options of `rewardline serve`."""
 
-    model_config = SettingsConfigDict(env_prefix="REWARDLINE_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="forbid", frozen=True)
 
     host: str = "127.0.0.1"
     """The address that both doors bind. An address beyond loopback needs `api_keys` or `allow_open`."""
@@ -135,6 +141,9 @@ class Settings(BaseSettings):
     """Background jobs that this process runs at once. Other jobs wait in the queue."""
     job_claim_idle_s: Positive = 30
     """After so many seconds without a sign of its process, another process finishes a job."""
+    job_version_wait_s: Positive = 60
+    """The longest time that a job which has results waits for a replica with the same verifiers, in the same versions, after
+    its own has ended. Then its other items are `failed`, `version_gone`."""
 
     memory_mb: Annotated[int, Field(ge=0)] = 0
     """The memory of this process and its workers at which they drop half of what they remember: verdicts, parameters, what
@@ -434,17 +443,43 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     """
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     from_file = _read_file(config) if config else {}
-    names = {f"REWARDLINE_{name}".upper() for name in Settings.model_fields}
+    names = variables()
     unknown = sorted(name for name, value in os.environ.items() if _is_misspelt(name, value, names))  # noqa: TID251
-    if unknown:
-        raise SettingsError(f"unknown environment variables {unknown}; there are {sorted(names)}")
-    in_environment = {name[len("REWARDLINE_") :].lower() for name in os.environ if name in names}  # noqa: TID251
+    problems = [f"{name}: there is no such variable{_near(name)}" for name in unknown]
+    problems += [
+        f"{config}: {name}: there is no such option{_near(name)}"
+        for name in map(str, from_file)
+        if name not in Settings.model_fields
+    ]
+    if problems:
+        raise SettingsError(*problems)
+    in_environment = {name.removeprefix(_PREFIX).lower() for name in os.environ if name in names}  # noqa: TID251
     below = {name: value for name, value in from_file.items() if name not in in_environment}
     try:
         return Settings(**{**below, **given})
     except ValidationError as error:
-        lines = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
-        raise SettingsError("; ".join(lines)) from error
+        raise SettingsError(*map(_problem, error.errors())) from error
+
+
+def variables() -> frozenset[str]:
+    """The environment variables of all options."""
+    return frozenset(f"{_PREFIX}{name.upper()}" for name in Settings.model_fields)
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    name = ".".join(map(str, error["loc"])) or "settings"
+    if error["type"] == "extra_forbidden":
+        return f"{name}: there is no such option{_near(name)}"
+    return f"{name}: {str(error['msg']).removeprefix('Value error, ')}"
+
+
+def _near(name: str) -> str:
+    """The end of a message about an unknown name: the known one that it may stand for, written in the same way."""
+    prefix = _PREFIX if name.startswith(_PREFIX) else ""
+    close = get_close_matches(name.removeprefix(prefix).lower(), Settings.model_fields, n=1)
+    if not close:
+        return "; service/settings.py has all of them"
+    return f"; did you mean {prefix}{close[0].upper() if prefix else close[0]}?"
 
 
 def environment(names: Collection[str]) -> dict[str, str]:
@@ -454,13 +489,16 @@ def environment(names: Collection[str]) -> dict[str, str]:
 
 # A Kubernetes Service named "rewardline" puts variables of these names into every pod.
 _SERVICE_LINK = re.compile(r"REWARDLINE_(.*_)?SERVICE_(HOST|PORT(_.*)?)|REWARDLINE_(.*_)?PORT_\d+_(TCP|UDP|SCTP)(_.*)?")
+_PORT_LINK = re.compile(r"REWARDLINE_(.*_)?PORT")
+_PORT_LINK_VALUE = re.compile(r"(tcp|udp|sctp)://.*")
 _OF_THE_CLIENT = ("REWARDLINE_API_KEY", "REWARDLINE_RUN_ID")
 
 
 def _is_misspelt(name: str, value: str, names: Set[str]) -> bool:
-    if not name.startswith("REWARDLINE_") or name in names or name in _OF_THE_CLIENT:
+    if not name.startswith(_PREFIX) or name in names or name in _OF_THE_CLIENT:
         return False
-    return not _SERVICE_LINK.fullmatch(name) and "://" not in value
+    is_port_link = _PORT_LINK.fullmatch(name) and _PORT_LINK_VALUE.fullmatch(value)
+    return not (_SERVICE_LINK.fullmatch(name) or is_port_link)
 
 
 def _read_file(path: Path) -> dict[str, Any]:

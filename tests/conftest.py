@@ -172,9 +172,25 @@ def serving(
 
 
 @contextmanager
+def opening(log: Path, **settings: str) -> Iterator[Served]:
+    """Start a server, and go on as soon as its ports answer: parts of it may still be starting."""
+    assert _seed is not None
+    environment = {f"REWARDLINE_{name.upper()}": value for name, value in settings.items()}
+    with _opened(log, (), environment, _seed) as served:
+        yield served
+
+
+@contextmanager
 def _running(
     log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None
 ) -> Iterator[Served]:
+    with _opened(log, arguments, environment, seed) as served:
+        _await_readiness(served.ops or served.url)
+        yield served
+
+
+@contextmanager
+def _opened(log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None) -> Iterator[Served]:
     command = ("serve", "--http-port", "0", "--grpc-port", "0", *arguments)
     with log.open("w") as errors, _started(command, environment, errors, seed) as process:
         assert process.stdout is not None
@@ -182,7 +198,6 @@ def _running(
         found = re.search(r"HTTP on (\S+) and gRPC on (\S+)\.(?: Operations on (\S+)\.)?", line)
         try:
             assert found, f"the server did not start: {line!r} {log.read_text()[-3000:]}"
-            _await_readiness(found[3] or found[1])
             yield Served(found[1], found[2], process, log, found[3] or "")
         finally:
             if process.poll() is None:
@@ -225,7 +240,11 @@ def _await_readiness(url: str) -> None:
     def asked() -> httpx.Response:
         return httpx.get(f"{url}/readyz", verify=False, timeout=PATIENCE_S)
 
-    eventually(lambda: asked().status_code == 200, lambda: asked().text)
+    def has_started() -> bool:
+        answer = asked()
+        return answer.status_code == 200 and "starting" not in answer.json()
+
+    eventually(has_started, lambda: asked().text)
 
 
 @pytest.fixture(scope="session")

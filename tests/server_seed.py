@@ -19,7 +19,11 @@ from typing import Any, NoReturn
 
 import msgspec
 
-import service.cli.main  # noqa: F401 - what `main` imports
+import service.cache.redis_cache
+import service.cli.main
+import service.jobs.redis_store
+import service.run.server
+import service.usage.redis_sharing  # noqa: F401 - what `main` imports, and what it loads later
 from sandbox.workers import Workers, link, zygote
 from sandbox.workers.frames import Order
 from service.__main__ import main

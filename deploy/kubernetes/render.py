@@ -4,16 +4,19 @@
     deploy/grafana/dashboards/rewardline.json   ──► components/dashboard/dashboard.yaml
     base, components                            ──► deploy/helm/rewardline/files
     overlays, tests/deploy/golden/*/            ──► tests/deploy/golden/*.yaml
+    service/settings.py                         ──► the names of variables in deploy/helm/rewardline/values.schema.json
 
 All these files are committed. A test compares them with what would be made now.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from deploy.kubernetes import tools
+from service import settings
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -62,6 +65,9 @@ metadata:
 data:
   rewardline.json: |
 """
+_SECRETS: Final = frozenset(
+    {"REWARDLINE_API_KEYS", "REWARDLINE_BOX_HOSTS_KEY", "REWARDLINE_JUDGE_FENCE_SECRET", "REWARDLINE_REDIS_URL"}
+)
 _HASHED_NAME: Final = re.compile(r"\b(rewardline(?:-boxes)?)-[a-z0-9]{10}$", re.MULTILINE)
 
 
@@ -76,9 +82,19 @@ def dashboard() -> str:
     return _HEAD_OF_DASHBOARD + "".join(f"    {line}\n" for line in DASHBOARD.read_text(encoding="utf-8").splitlines())
 
 
+def schema() -> str:
+    """The schema of the chart's values, in which settings are those of the service: Helm refuses a misspelt one."""
+    values = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    for part in ("front", "boxHost"):
+        names = {"enum": sorted(settings.variables() - _SECRETS)}
+        values["properties"][part]["properties"]["settings"]["propertyNames"] = names
+    return json.dumps(values, indent=2) + "\n"
+
+
 def copies() -> dict[Path, str]:
-    """The copies of other files that components hold."""
+    """The copies of other files that components and the chart hold."""
     return {
+        CHART / "values.schema.json": schema(),
         HERE / "components/monitoring/prometheus-rule.yaml": prometheus_rule(),
         HERE / "components/dashboard/dashboard.yaml": dashboard(),
     }

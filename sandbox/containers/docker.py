@@ -120,8 +120,9 @@ class DockerContainers(Containers):
         may_network: bool = False,
         owner: str | None = None,
         meter: Meter | None = None,
+        counters: Counters | None = None,
     ) -> None:
-        self.counters = Counters()
+        self.counters = counters or Counters()
         self.slots = slots
         self.owner = owner or ownership.default_owner()
         self.is_gvisor = is_gvisor(runtime)

@@ -313,6 +313,11 @@ class Workers:
         """Whether a worker could take an item now, or after the item it has."""
         return not self._unavailable and any(worker.ready for worker in self._fast)
 
+    @property
+    def starting(self) -> bool:
+        """Whether the pool has begun to start, and items wait until it has."""
+        return self._started is not None and not self._started.done()
+
     def register(self, task: Task) -> None:
         """Make a task known to the workers. Call it before `start`."""
         if self._supervisor is not None:
@@ -332,17 +337,31 @@ class Workers:
         Raises:
             WorkersUnavailable: a task's module or warm payload failed, or no process could be started.
         """
-        if self._supervisor is not None:
-            raise RuntimeError("the workers are started already")
-        self._failures = 0
-        self._unavailable = "the workers are starting"
-        self._started = asyncio.get_running_loop().create_future()
-        self._supervisor = asyncio.create_task(self._supervise())
+        await self.begin()
         try:
-            await self._started
+            await self.settled()
         except BaseException:
             await self.stop()
             raise
+
+    async def begin(self) -> None:
+        """Begin to start the pool. The zygote's process runs when this returns. Items wait until workers are warm."""
+        if self._supervisor is not None:
+            raise RuntimeError("the workers are started already")
+        self._failures = 0
+        self._unavailable = ""
+        self._started = asyncio.get_running_loop().create_future()
+        self._supervisor = asyncio.create_task(self._supervise())
+        await asyncio.sleep(0)  # the supervisor's first step starts the process
+
+    async def settled(self) -> None:
+        """Wait until all `size` workers are warm.
+
+        Raises:
+            WorkersUnavailable: a task's module or warm payload failed, or no process could be started.
+        """
+        assert self._started is not None, "the workers were never started"
+        await asyncio.shield(self._started)
 
     async def stop(self) -> None:
         """Kill every worker and the zygote. Calls under way raise WorkersUnavailable. No process or file is left."""

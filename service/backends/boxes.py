@@ -20,11 +20,11 @@ from fairness import TENANT
 from sandbox import self_check
 from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Backend, BoxSize
-from sandbox.boxes.docker import DockerBackend
 from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import Counters, PooledSandbox
 from sandbox.boxes.remote import RemoteSandbox, TlsFiles
 from sandbox.versions import find_versions
+from service.backends import docker_library
 from service.cancellation import cancel
 from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
@@ -59,6 +59,8 @@ class Kind:
     make: Callable[[], Held]
     checks_itself: bool = False
     """Whether its boxes have been attacked where they run."""
+    load: Callable[[], object] = lambda: None
+    """Loads what `make` needs, in a thread. It raises SandboxUnavailable if the kind cannot be had here."""
 
 
 def kinds(settings: Settings) -> list[Kind]:
@@ -71,7 +73,7 @@ def kinds(settings: Settings) -> list[Kind]:
         _tls_files(settings).context()
         return [Kind("remote", lambda: _remote(settings), checks_itself=True)]
     known = [
-        Kind("docker", lambda: _pooled(settings, _docker(settings))),
+        Kind("docker", lambda: _pooled(settings, _docker(settings)), load=lambda: _load_docker(settings)),
         Kind("local", lambda: _pooled(settings, _local(settings))),
     ]
     return [kind for kind in known if settings.sandbox in ("auto", kind.name)]
@@ -85,7 +87,9 @@ def variants(settings: Settings) -> list[Kind]:
         "local namespaces": settings.model_copy(update={"sandbox": "local", "local_tier": "namespaces"}),
         "local landlock": settings.model_copy(update={"sandbox": "local", "local_tier": "landlock"}),
     }
-    return [Kind(name, kinds(way)[0].make) for name, way in ways.items() if settings.sandbox in ("auto", way.sandbox)]
+    return [
+        replace(kinds(way)[0], name=name) for name, way in ways.items() if settings.sandbox in ("auto", way.sandbox)
+    ]
 
 
 def _pooled(settings: Settings, backend: Backend) -> PooledSandbox:
@@ -118,9 +122,14 @@ def _local(settings: Settings) -> LocalBackend:
     return LocalBackend(_size(settings), python, settings.local_tier)
 
 
-def _docker(settings: Settings) -> DockerBackend:
+def _docker(settings: Settings) -> Backend:
     size, image, runtime = _size(settings), settings.docker_image, settings.docker_runtime
-    return DockerBackend(size, image, runtime, address=settings.docker_host)
+    backend: Backend = _load_docker(settings).DockerBackend(size, image, runtime, address=settings.docker_host)
+    return backend
+
+
+def _load_docker(settings: Settings) -> Any:
+    return docker_library.load("sandbox.boxes.docker", settings.docker_host, "sandbox_unavailable")
 
 
 def _size(settings: Settings) -> BoxSize:
@@ -311,8 +320,9 @@ class Boxes(Sandbox):
 
     async def _choose(self) -> None:
         for kind in self._kinds:
-            pool = kind.make()
             try:
+                await asyncio.to_thread(kind.load)
+                pool = kind.make()
                 await self._try(pool, checked=kind.checks_itself)
             except SandboxUnavailable as error:
                 log.info("no such boxes", kind=kind.name, why=str(error))

@@ -4,6 +4,7 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from fairness import TENANT
@@ -48,9 +49,8 @@ async def open_panel(
     if settings.judge_file is None:
         yield None
         return
-    read = config.load(settings.judge_file)
+    read, keys, texts = load(settings.judge_file)
     secret = settings.judge_fence_secret
-    keys = config.keys_from(environment(read.key_names), read.key_names)
     gateway = Gateway(
         read.endpoints,
         read.pools,
@@ -63,7 +63,7 @@ async def open_panel(
         read,
         gateway,
         Shared(int(read.answers_memory_mb * 1_000_000), outer=Kept(cache)),
-        prompts.load(folder=read.prompts_dir),
+        texts,
         fence_secret=secret.get_secret_value().encode() if secret is not None else secrets.token_bytes(32),
     )
     async with contextlib.AsyncExitStack() as stack:
@@ -72,6 +72,18 @@ async def open_panel(
         await panel.start()
         TENANT.reset(caller)
         yield panel
+
+
+def load(file: Path) -> tuple[config.JudgeConfig, Mapping[str, str], Mapping[str, prompts.Prompt]]:
+    """A file of judge models, the keys that it names, and the prompts.
+
+    Raises:
+        BadJudges: the file has mistakes, or a key it names is not in the environment.
+        BrokenPrompt: a prompt of the user has mistakes.
+    """
+    read = config.load(file)
+    keys = config.keys_from(environment(read.key_names), read.key_names)
+    return read, keys, prompts.load(folder=read.prompts_dir)
 
 
 def _check(usage: Ledger) -> None:

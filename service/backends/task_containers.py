@@ -1,19 +1,25 @@
 """The containers of tasks that bring their own image, made from the settings, and their counts."""
 
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from fairness import TENANT
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import Containers, Meter, NoContainers
-from sandbox.containers.docker import DockerContainers
-from sandbox.containers.images import ImageRules
+from sandbox.containers import Container, Containers, Counters, Files, Meter, NoContainers, Task
+from service.backends import docker_library
 from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
 from service.settings import Settings
 from service.tenant import RUN
 from service.usage.ledger import REASON, Ledger
+
+if TYPE_CHECKING:
+    from sandbox.containers.docker import DockerContainers  # `docker_library` loads it
 
 log = structlog.get_logger("rewardline.tasks")
 
@@ -38,22 +44,80 @@ def make(settings: Settings, usage: Ledger) -> Containers:
     """The containers that the settings allow. Nothing is asked of a daemon yet. `usage` counts CPU seconds."""
     if not settings.repository_slots:
         return NoContainers()
-    return DockerContainers(
-        settings.repository_docker_host or settings.docker_host,
-        slots=settings.repository_slots,
-        memory_mb=settings.repository_memory_mb,
-        cpus=settings.repository_cpus,
-        disk_mb=settings.repository_disk_mb,
-        runtime=settings.repository_runtime or settings.docker_runtime,
-        rules=ImageRules(
+    return LateContainers(settings, usage)
+
+
+class LateContainers(Containers):
+    """The containers of a Docker daemon, loaded when the first is asked for."""
+
+    def __init__(self, settings: Settings, usage: Ledger) -> None:
+        self.counters = Counters()
+        self.slots = settings.repository_slots
+        self._settings = settings
+        self._usage = usage
+        self._loaded: DockerContainers | None = None
+
+    @property
+    def waiting(self) -> int:
+        return self._loaded.waiting if self._loaded else 0
+
+    @property
+    def running(self) -> int:
+        return self._loaded.running if self._loaded else 0
+
+    @property
+    def pulling(self) -> int:
+        return self._loaded.pulling if self._loaded else 0
+
+    async def base(self, task: Task) -> str:
+        return await (await self._held()).base(task)
+
+    async def check(self) -> None:
+        await (await self._held()).check()
+
+    async def build(self, context: Mapping[str, bytes]) -> str:
+        return await (await self._held()).build(context)
+
+    @asynccontextmanager
+    async def open(self, task: Task, files: Files) -> AsyncIterator[Container]:
+        async with (await self._held()).open(task, files) as container:
+            yield container
+
+    async def stop(self) -> None:
+        if self._loaded is not None:
+            await self._loaded.stop()
+
+    async def _held(self) -> "DockerContainers":
+        if self._loaded is None:
+            address = self._settings.repository_docker_host or self._settings.docker_host
+            library = await asyncio.to_thread(
+                docker_library.load, "sandbox.containers.docker", address, "containers_unavailable"
+            )
+            if self._loaded is None:  # nobody else has made it meanwhile
+                self._loaded = self._made(library, address)
+        return self._loaded
+
+    def _made(self, library: Any, address: str) -> "DockerContainers":
+        settings = self._settings
+        rules = library.ImageRules(
             settings.repository_pull,
             tuple(settings.repository_images),
             settings.repository_images_mb,
             may_build=settings.harbor_build,
-        ),
-        may_network=settings.repository_network,
-        meter=Budgeted(usage),
-    )
+        )
+        containers: DockerContainers = library.DockerContainers(
+            address,
+            slots=settings.repository_slots,
+            memory_mb=settings.repository_memory_mb,
+            cpus=settings.repository_cpus,
+            disk_mb=settings.repository_disk_mb,
+            runtime=settings.repository_runtime or settings.docker_runtime,
+            rules=rules,
+            may_network=settings.repository_network,
+            meter=Budgeted(self._usage),
+            counters=self.counters,
+        )
+        return containers
 
 
 async def announce(containers: Containers) -> None:

@@ -23,19 +23,18 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 from redis.asyncio import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import ClusterError, ResponseError
 
+from service.cache.counters import CacheCounters, State
 from service.cancellation import cancel
 from service.storage.redis_client import Client, connect, described, disconnect, parse_redis_url
 from service.system_random import SYSTEM_RANDOM
 from tracing import spans
-
-State = Literal["closed", "open", "half_open"]
 
 MAX_KEYS_PER_MGET = 1024
 """Keys of one MGET, so that no single reply holds up Redis or this event loop."""
@@ -52,27 +51,6 @@ _WRITE_TIMEOUT_S = 2.0
 _SET_MANY = "for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[i + 1], 'EX', ARGV[1]) end"
 
 _log = logging.getLogger("rewardline.cache")
-
-
-@dataclass(slots=True)
-class CacheCounters:
-    """Events since the start. Each count only grows."""
-
-    hits_memory: int = 0
-    hits_redis: int = 0
-    misses: int = 0
-    """Keys that neither layer had in time."""
-    rejected: int = 0
-    """Values in Redis that were too long, or not what was stored."""
-    errors: int = 0
-    """Calls to Redis that failed or were late. One MGET counts once, however many keys and callers it had."""
-    mgets: int = 0
-    mget_s: float = 0.0
-    """The total time of the successful ones of `mgets`, in seconds."""
-    written: int = 0
-    dropped_writes: int = 0
-    """Entries that did not reach Redis: queue full, value too long, refused, or lost with a connection."""
-    breaker_opened: int = 0
 
 
 @dataclass(slots=True)

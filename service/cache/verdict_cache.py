@@ -6,16 +6,19 @@ cache both are bytes without meaning.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from service.cache.counters import CacheCounters, State
 from service.cache.memory_cache import MemoryCache
-from service.cache.redis_cache import CacheCounters, RedisCache, State
+
+if TYPE_CHECKING:
+    from service.cache.redis_cache import RedisCache  # its library is loaded only where there is a Redis
 
 
 class VerdictCache:
     """Both layers, as the engine sees them. Without `redis` there is only memory."""
 
-    def __init__(self, memory: MemoryCache, redis: RedisCache | None = None) -> None:
+    def __init__(self, memory: MemoryCache, redis: "RedisCache | None" = None) -> None:
         self.memory = memory
         self.counters = redis.counters if redis else CacheCounters()
         self._redis = redis

@@ -59,6 +59,10 @@ def is_good(checks: Sequence[KindCheck]) -> bool:
 
 
 async def _check_kind(kind: Kind, extent: Extent) -> KindCheck:
+    try:
+        kind.load()
+    except SandboxUnavailable as error:
+        return KindCheck(kind.name, None, why=str(error))
     pool = kind.make()
     try:
         await pool.start()

@@ -1,8 +1,6 @@
 """The commands of `rewardline`. Those of more than a few lines have modules of their own."""
 
-import gc
 import json
-import resource
 import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -20,7 +18,7 @@ from rich.table import Column, Table
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import host_check, pool, try_one, usage, view
+from service.cli import check_config, host_check, pool, serve, try_one, usage, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
@@ -30,24 +28,16 @@ from service.cli.score import Scorer, rescore, scorer_at, scorer_here, total_of
 from service.cli.score_on_ray import score_on_ray
 from service.doors.verifier_info import describe
 from service.limits.keys import Scope, is_name, new_key
-from service.observe import logs
 from service.recipes.files import BadRecipes
 from service.rollouts.columns import BadInput, Columns
 from service.rollouts.tally import Tally
-from service.run import server
 from service.run.core import CannotStart, load_verifiers
-from service.run.ports import Addresses
 
 app = typer.Typer(invoke_without_command=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("log")(audit_log)
 
-_OPEN_FILES = 65_536
 _BAR_CHARS = 20
 _NEEDS_CLUSTER = "; folders, patterns and URIs need --ray"
-_TRY_IT = (
-    "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
-    '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
-)
 _FRONT_PAGE = r"""Rewardline judges responses for reinforcement learning with verifiable rewards.
 
 Look at one verdict:
@@ -62,6 +52,7 @@ Judge files:
 
 Serve trainers:
   rewardline serve                     HTTP on 127.0.0.1:8080, gRPC on 127.0.0.1:8081
+  rewardline check-config              mistakes in settings, keys, recipes, judges and tasks
   rewardline check-host                what boxes for programs stop on this machine
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
@@ -81,61 +72,15 @@ app.command("usage")(usage.command)
 app.command("view")(view.command)
 
 
+app.command("check-config")(check_config.command)
+app.command("serve")(serve.command)
+
+
 @app.callback()
 def rewardline(context: typer.Context) -> None:
     """Verdicts for reinforcement learning with verifiable rewards."""
     if context.invoked_subcommand is None:
         say(_FRONT_PAGE)
-
-
-@app.command()
-def serve(
-    host: Annotated[str | None, typer.Option(help="Address to bind; default 127.0.0.1.")] = None,
-    http_port: Annotated[int | None, typer.Option(help="Default 8080; 0 takes a free one.")] = None,
-    grpc_port: Annotated[int | None, typer.Option(help="Default 8081; 0 takes a free one.")] = None,
-    redis_url: Annotated[str | None, typer.Option(help="Share the cache in this Redis.")] = None,
-    sandbox: Annotated[
-        str | None, typer.Option(help="Where programs run: auto (the default), docker, local or none.")
-    ] = None,
-    config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
-) -> None:
-    """Serve verdicts over HTTP and gRPC until SIGTERM."""
-    chosen = _settings(
-        config, host=host, http_port=http_port, grpc_port=grpc_port, redis_url=redis_url, sandbox=sandbox
-    )
-    logs.configure(chosen)
-    _tune_garbage_collection()
-    _allow_many_connections()
-    try:
-        uvloop.run(server.serve(chosen, _announce))
-    except (BadRecipes, CannotStart) as error:
-        raise fail(str(error)) from error
-
-
-def _tune_garbage_collection() -> None:
-    """Set thresholds for the garbage collector. Batches are many short-lived objects without cycles: with the default
-    thresholds, collection takes a sixth of the time of the hot path.
-
-    Objects that exist now are kept for good (`gc.freeze`). Few of them are garbage, so a collection before is not worth a
-    tenth of a second.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of open files. Trainers open a connection per sample, thousands at a time; the usual soft limit
-    is 1,024 files.
-    """
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(most, _OPEN_FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-
-
-def _announce(addresses: Addresses) -> None:
-    operations = f" Operations on {addresses.ops}." if addresses.ops else ""
-    say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
-    say(_TRY_IT.format(url=addresses.http))
 
 
 @app.command()

@@ -171,7 +171,9 @@ class Interactions:
     async def _take(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> TurnAnswer | None:
         """Judge a turn and record it. None if the interaction has changed meanwhile."""
         verdict = await self._judge(name, record, request, deadline)
-        progress, answer = turns.after_turn(record.plan.options, record.progress, verdict)
+        progress, answer = turns.after_turn(
+            record.plan.options, record.progress, verdict, self._engine.registry.edition
+        )
         taken = Taken(request.digest(), request.idempotency_key, msgspec.Raw(encode(answer)))
         fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken)}
         # After the last turn the reference is removed: nothing is left to judge.

@@ -102,6 +102,8 @@ class TurnInfo(msgspec.Struct, omit_defaults=True):
     """Each check of a composition without its detail."""
     step_reward: float | None = None
     """For the trajectory `improving`: 0, or minus `penalty`."""
+    mixed_versions: bool = False
+    """Whether verifiers of other versions judged an earlier turn."""
 
 
 class TurnAnswer(msgspec.Struct):
@@ -141,6 +143,8 @@ class View(msgspec.Struct):
     trajectory_score: float | None
     """Null before the first turn."""
     turns: list[TurnView]
+    mixed_versions: bool | msgspec.UnsetType = msgspec.UNSET
+    """True if verifiers of several versions judged the turns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class Turn(msgspec.Struct, frozen=True, array_like=True):
     score: float
     reward: float
     reason: str
+    edition: str = ""
+    """A name for the verifiers that judged it, with their versions. Empty: an older release did."""
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -39,6 +41,11 @@ class Progress(msgspec.Struct, frozen=True):
 
     state: State = "open"
     turns: tuple[Turn, ...] = ()
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether verifiers of several versions judged the turns."""
+        return len({turn.edition for turn in self.turns}) > 1
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -111,9 +118,9 @@ def _next(progress: Progress) -> str:
     return f"the interaction ended with turn {count} ({progress.state})"
 
 
-def after_turn(options: Options, progress: Progress, verdict: Judged) -> tuple[Progress, TurnAnswer]:
-    """The progress after one more turn, and the answer to the turn."""
-    turns = (*progress.turns, Turn(verdict.score, verdict.reward, verdict.reason))
+def after_turn(options: Options, progress: Progress, verdict: Judged, edition: str = "") -> tuple[Progress, TurnAnswer]:
+    """The progress after one more turn, which verifiers of this edition judged, and the answer to the turn."""
+    turns = (*progress.turns, Turn(verdict.score, verdict.reward, verdict.reason, edition))
     count = len(turns)
     state: State = "open"
     if verdict.reward >= options.success_threshold:
@@ -123,6 +130,7 @@ def after_turn(options: Options, progress: Progress, verdict: Judged) -> tuple[P
     step = steps([turn.reward for turn in turns], options.penalty)[-1]
     score = trajectory_score(options, turns)
     assert score is not None
+    after = Progress(state, turns)
     answer = TurnAnswer(
         should_terminate=state != "open",
         response=feedback(options, state, turns),
@@ -137,9 +145,10 @@ def after_turn(options: Options, progress: Progress, verdict: Judged) -> tuple[P
             options.max_turns - count,
             *verdict[3:],
             step_reward=step if options.trajectory == "improving" else None,
+            mixed_versions=after.is_mixed,
         ),
     )
-    return Progress(state, turns), answer
+    return after, answer
 
 
 def trajectory_score(options: Options, turns: Sequence[Turn]) -> float | None:
@@ -182,6 +191,7 @@ def view(name: str, plan: Plan, progress: Progress) -> View:
         trajectory=plan.options.trajectory,
         trajectory_score=trajectory_score(plan.options, progress.turns),
         turns=[TurnView(at, turn.score, turn.reward, turn.reason) for at, turn in enumerate(progress.turns, 1)],
+        mixed_versions=progress.is_mixed or msgspec.UNSET,
     )
 
 

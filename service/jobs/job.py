@@ -88,6 +88,9 @@ class Claim:
     """The results that earlier processes have stored."""
     age_s: float
     """Seconds since the job was first begun."""
+    is_foreign: bool = False
+    """Whether verifiers of other versions have judged a part of the job, and no process has them any more. What they have
+    not judged is not judged any more: no job holds scores of two versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,8 @@ class JobCounters:
     claims_lost: int = 0
     """Jobs given up here because they were cancelled or taken over."""
     handed_back: int = 0
+    astray: int = 0
+    """Jobs that ended with the rest of their items `failed`, as no process of their version was left."""
     abandoned: int = 0
     """Jobs that ended after `MAX_ATTEMPTS` with the rest of their items `failed`."""
 

@@ -1,18 +1,23 @@
 """Builds a store and a runner for background jobs, and ends both with the server."""
 
+import asyncio
 import contextlib
+import importlib
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from service.cancellation import cancel
 from service.jobs.job import JobCounters, Limits
 from service.jobs.memory_store import MemoryJobStore
-from service.jobs.redis_store import RedisJobStore
 from service.jobs.runner import Runner
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
 from service.settings import Settings
+
+if TYPE_CHECKING:
+    from service.jobs.redis_store import RedisJobStore  # its library is loaded only where there is a Redis
 
 _COLLECTING_S: Final = 5.0
 """Seconds for which a process without Redis stays up after the last job, so that callers can still fetch results."""
@@ -21,7 +26,7 @@ _COLLECTING_S: Final = 5.0
 class BackgroundJobs:
     """The store and the runner of background jobs. `open_jobs` makes it."""
 
-    def __init__(self, store: MemoryJobStore | RedisJobStore, runner: Runner, counters: JobCounters) -> None:
+    def __init__(self, store: "MemoryJobStore | RedisJobStore", runner: Runner, counters: JobCounters) -> None:
         self.store = store
         self._runner = runner
         self._counters = counters
@@ -38,7 +43,7 @@ class BackgroundJobs:
 
     def publish(self, metrics: Metrics) -> None:
         store, counters = self.store, self._counters
-        shared = "in Redis, as last heard" if isinstance(store, RedisJobStore) else "here"
+        shared = "here" if isinstance(store, MemoryJobStore) else "in Redis, as last heard"
         metrics.watch("jobs_under_way", "Jobs that run in this process", lambda: self._runner.under_way)
         metrics.watch("jobs_unfinished", f"Jobs queued or running {shared}", lambda: store.unfinished)
         metrics.watch("jobs_held", f"Jobs held {shared}", lambda: store.jobs)
@@ -53,6 +58,7 @@ class BackgroundJobs:
             ("taken_over", "Jobs taken over from a process that was silent"),
             ("claims_lost", "Jobs given up here, as they were cancelled or taken over"),
             ("handed_back", "Jobs handed back when this process ended"),
+            ("astray", "Jobs ended with failed items, as no replica of the version that began them was left"),
             ("abandoned", "Jobs ended with failed items, as processes died while they ran them"),
         ):
             metrics.watch_total(f"jobs_{name}", about, partial(_read, counters, name))
@@ -71,7 +77,15 @@ async def open_jobs(settings: Settings, engine: Engine, admission: Admission) ->
         store = MemoryJobStore(limits, counters)
     else:
         url = settings.redis_url.get_secret_value()
-        store = RedisJobStore(url, limits, counters, claim_idle_s=settings.job_claim_idle_s)
+        kind: type[RedisJobStore] = importlib.import_module("service.jobs.redis_store").RedisJobStore
+        store = kind(
+            url,
+            limits,
+            counters,
+            claim_idle_s=settings.job_claim_idle_s,
+            edition=engine.registry.edition,
+            edition_wait_s=settings.job_version_wait_s,
+        )
     runner = Runner(
         store,
         engine,
@@ -80,11 +94,12 @@ async def open_jobs(settings: Settings, engine: Engine, admission: Admission) ->
         max_under_way=settings.max_jobs_under_way,
         max_deadline_s=settings.max_deadline_s,
     )
-    await store.start()
+    starting = asyncio.create_task(store.start())  # a Redis that does not answer must not delay the service
     try:
         async with runner:
             yield BackgroundJobs(store, runner, counters)
     finally:
+        await cancel(starting)
         await store.close()
 
 

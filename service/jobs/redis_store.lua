@@ -12,10 +12,16 @@
 --   sizes      hash    bytes by job, and their `total`; `sizes:` and the beginning of ids: the same of one tenant
 --   key:...    string  the job that was submitted with this idempotency key
 --   job:...    hash    packed digest size items weight key queue entry state owner attempts started done summary
+--                      edition astray
 --   results:.. list    the job's results, in the order in which they were judged
 --
 -- `owner` is the token of the service that runs the job. When another service takes the job over, it becomes the owner, and
 -- writes of the old owner are refused.
+--
+-- `edition` names the verifiers that judge the job, with their versions. A job that has results is left to services of its
+-- edition. One that others have read from its queue is parked: its entry is pending for the consumer `edition:` and the
+-- edition, which no service is. `astray` is when such a job was first passed over. After some time it is taken all the same,
+-- to be ended.
 
 local base = KEYS[1]
 local events, expiry, sizes, turns, clock =
@@ -24,6 +30,7 @@ local group = 'workers'
 local GRACE_MS = 60000 -- keys expire this much after their job, in case no service is left to remove them
 local IDLE_CONSUMER_MS = 3600000
 local STALE_ENTRIES = 64 -- the most that one step skips
+local PAGE = 100 -- pending entries that are looked at at once
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -130,6 +137,16 @@ local function unload(id)
   resize(id, 0 - packed)
 end
 
+local function results_stored(id) return redis.call('LLEN', results_of(id)) end
+
+-- Whether a service of this edition may judge the job, and whether it may take the job at all.
+local function suits(id, edition, wait_ms)
+  local own = get(id, 'edition')
+  if not own or own == edition or results_stored(id) == 0 then return true, true end
+  redis.call('HSETNX', job_of(id), 'astray', now)
+  return false, now - get(id, 'astray') >= wait_ms
+end
+
 local function requeue(id, blameless)
   dequeue(id)
   redis.call('HDEL', job_of(id), 'owner')
@@ -191,33 +208,72 @@ function step.read(id)
   return {found[1], found[2], found[3], found[4] or ''}
 end
 
--- An entry of a queue whose consumer has been silent for `idle_ms`. If there is none: the next one that was not delivered yet.
-local function next_entry(queue, consumer, idle_ms)
-  if redis.call('EXISTS', queue) == 0 then return nil end
-  local cursor = '0-0'
+local function parked_for(edition) return 'edition:' .. edition end
+
+-- Makes the first of some pending entries that this service may take pending for `consumer`. Returns it, or nothing if there is
+-- none. The entries are those of `holder`, or of all ('') if they have been silent for `idle_ms`.
+local function claim_pending(queue, consumer, edition, wait_ms, holder, idle_ms)
+  local start = '-'
   repeat
-    local reply = redis.call('XAUTOCLAIM', queue, group, consumer, idle_ms, cursor, 'COUNT', 1)
-    if reply[2][1] then return reply[2][1], true end
-    cursor = reply[1]
-  until cursor == '0-0'
-  local reply = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', 1, 'STREAMS', queue, '>')
-  return reply and reply[1][2][1], false
+    local pending
+    if holder ~= '' then
+      pending = redis.call('XPENDING', queue, group, start, '+', PAGE, holder)
+    else
+      pending = redis.call('XPENDING', queue, group, 'IDLE', idle_ms, start, '+', PAGE)
+    end
+    for _, held in ipairs(pending) do
+      local entry = redis.call('XRANGE', queue, held[1], held[1])[1]
+      if not entry then
+        redis.call('XACK', queue, group, held[1])
+      else
+        local _, may = suits(entry[2][2], edition, wait_ms)
+        if may then
+          redis.call('XCLAIM', queue, group, consumer, 0, held[1], 'JUSTID')
+          return entry
+        end
+      end
+    end
+    start = #pending == PAGE and '(' .. pending[PAGE][1]
+  until not start
+end
+
+-- The next entry of a queue that this service may take, and whether its consumer has been silent for `idle_ms`. Others that were
+-- not delivered yet are parked.
+local function next_entry(queue, consumer, idle_ms, edition, wait_ms)
+  if redis.call('EXISTS', queue) == 0 then return nil end
+  local entry = claim_pending(queue, consumer, edition, wait_ms, parked_for(edition), 0)
+  if entry then return entry, false end
+  entry = claim_pending(queue, consumer, edition, wait_ms, '', idle_ms)
+  if entry then return entry, true end
+  while true do
+    local reply = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', 1, 'STREAMS', queue, '>')
+    if not reply then return nil end
+    entry = reply[1][2][1]
+    local id = entry[2][2]
+    local _, may = suits(id, edition, wait_ms)
+    if may then return entry, false end
+    redis.call('XCLAIM', queue, group, parked_for(get(id, 'edition')), 0, entry[1], 'JUSTID')
+    tell('queued', id)
+  end
 end
 
 -- Gives a job to its new owner. Returns what `take` does.
-local function begin(id, token, taken_over)
+local function begin(id, token, taken_over, edition, wait_ms)
+  local is_own = suits(id, edition, wait_ms)
+  if is_own then redis.call('HSET', job_of(id), 'edition', edition) end
+  redis.call('HDEL', job_of(id), 'astray')
   local attempts = redis.call('HINCRBY', job_of(id), 'attempts', 1)
   redis.call('HSET', job_of(id), 'state', 'running', 'owner', token)
   redis.call('HSETNX', job_of(id), 'started', now)
   local found = redis.call('HMGET', job_of(id), 'packed', 'digest', 'size', 'items', 'started')
   return {id, attempts, found[1], found[2], found[3], found[4], now - found[5], taken_over and 1 or 0,
-    redis.call('LLEN', results_of(id))}
+    results_stored(id), is_own and 0 or 1}
 end
 
 -- The next job of a queue, and whether it was taken over. Nothing if there is none.
-local function next_job(queue, consumer, idle_ms)
+local function next_job(queue, consumer, idle_ms, edition, wait_ms)
   for _ = 1, STALE_ENTRIES do
-    local entry, taken_over = next_entry(queue, consumer, idle_ms)
+    local entry, taken_over = next_entry(queue, consumer, idle_ms, edition, wait_ms)
     if not entry then return nil end
     local id = entry[2][2]
     if get(id, 'entry') ~= entry[1] then
@@ -239,16 +295,17 @@ local function charge(tenant, id)
 end
 
 -- Takes a job of the tenant whose turn it is, but of none that is passed over. Returns {id, attempts, packed, digest, size,
--- items, ms since the first start, 1 if taken over from another consumer, results stored}.
-function step.take(consumer, token, idle_ms, ...)
+-- items, ms since the first start, 1 if taken over from another consumer, results stored, 1 if another edition began it}.
+function step.take(consumer, token, idle_ms, edition, wait_ms, ...)
+  wait_ms = tonumber(wait_ms)
   local passed_over = {}
   for _, tenant in ipairs({...}) do passed_over[tenant] = true end
   for _, tenant in ipairs(tenants_in_turn()) do
     if not passed_over[tenant] then
-      local id, taken_over = next_job(stream_of(tenant), consumer, idle_ms)
+      local id, taken_over = next_job(stream_of(tenant), consumer, idle_ms, edition, wait_ms)
       if id then
         charge(tenant, id)
-        return begin(id, token, taken_over)
+        return begin(id, token, taken_over, edition, wait_ms)
       end
     end
   end

@@ -52,17 +52,31 @@ class RedisJobStore:
 
     If a claim has not been refreshed for `claim_idle_s`, another process takes over its job.
 
+    `edition` names the verifiers of this process with their versions. A job that has results is left to processes of the
+    same edition. If none takes it for `edition_wait_s`, it is taken as a foreign one.
+
     Raises:
         ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
-    def __init__(self, url: str, limits: Limits, counters: JobCounters, *, claim_idle_s: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        limits: Limits,
+        counters: JobCounters,
+        *,
+        claim_idle_s: float,
+        edition: str = "",
+        edition_wait_s: float = 60.0,
+    ) -> None:
         self.board = Board()
         self.jobs = self.nbytes = self.unfinished = 0
         """Counts of everything that Redis holds, as last heard."""
         self._limits = limits
         self._counters = counters
         self._claim_idle_s = claim_idle_s
+        self._edition = edition
+        self._edition_wait_s = edition_wait_s
         self._consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._tokens = count(1)
         self._queued = asyncio.Event()
@@ -174,7 +188,8 @@ class RedisJobStore:
     async def _take_one(self, passed_over: Sequence[str]) -> Claim | None:
         token = f"{self._consumer}:{next(self._tokens)}"
         owners = map(prefix_of, passed_over)
-        asking = asyncio.create_task(self._call("take", self._consumer, token, _ms(self._claim_idle_s), *owners))
+        waits_ms = _ms(self._claim_idle_s), self._edition, _ms(self._edition_wait_s)
+        asking = asyncio.create_task(self._call("take", self._consumer, token, *waits_ms, *owners))
         try:
             reply = await asyncio.shield(asking)
         finally:
@@ -183,7 +198,7 @@ class RedisJobStore:
         if reply is None:
             return None
         try:
-            job_id, attempt, packed, digest, size, items, age_ms, taken_over, stored = reply
+            job_id, attempt, packed, digest, size, items, age_ms, taken_over, stored, is_foreign = reply
             job_id = job_id.decode("ascii")
             submission = Submission(packed, digest, int(size), int(items), "")
             lines = await self._lines(job_id, 0, stored)
@@ -196,7 +211,7 @@ class RedisJobStore:
         if lines is None:
             return None
         self._counters.taken_over += taken_over
-        return Claim(job_id, token, int(attempt), submission, lines, int(age_ms) / 1000)
+        return Claim(job_id, token, int(attempt), submission, lines, int(age_ms) / 1000, bool(is_foreign))
 
     async def leave(self) -> None:
         with suppress(StateUnavailable):

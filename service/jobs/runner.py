@@ -12,6 +12,7 @@ to judge it.
     SIGTERM        handed back, for another process to finish; without Redis it is finished first
     SIGKILL        after a while taken over by another process
     a bug of ours  tried again, as after SIGKILL
+    an upgrade     finished by a replica with the same verifiers; once there is none, its other items are `failed`
 """
 
 import asyncio
@@ -43,6 +44,10 @@ verifiers idle."""
 _AFTER_BUG_S = 1.0
 _ABANDONED = Verdict.failed(
     "job_abandoned", f"{MAX_ATTEMPTS} processes have died while they ran this job; it is not begun again"
+)
+_VERSION_GONE = Verdict.failed(
+    "version_gone",
+    "verifiers of other versions judged the first items of this job, and no replica has them any more; send these items again",
 )
 _DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
 
@@ -155,6 +160,10 @@ class Runner:
                 if claim.attempt > MAX_ATTEMPTS:
                     self._counters.abandoned += 1
                     record.add(_unjudged(request, record.missing(), _ABANDONED))
+                elif claim.is_foreign:
+                    self._counters.astray += 1
+                    log.warning("job %s was begun by verifiers of other versions; its other items fail", claim.job_id)
+                    record.add(_unjudged(request, record.missing(), _VERSION_GONE))
                 else:
                     await self._judge(request, record)
                 record.complete()

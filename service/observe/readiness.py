@@ -13,6 +13,8 @@ class Readiness:
     """If there is a problem, no new batches should come."""
     lacks: Mapping[str, str] = field(default_factory=dict)
     """Parts that cannot judge while everything else can."""
+    starting: Mapping[str, str] = field(default_factory=dict)
+    """Parts that are not there yet. What needs them waits, and nothing fails for it."""
 
     def as_json(self) -> dict[str, Any]:
         """The answer of the routes for probes."""

@@ -1,20 +1,23 @@
 """Builds the engine with everything that it needs from the settings, and takes it down in the reverse order."""
 
+import asyncio
 import contextlib
+import importlib
 import resource
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
+from typing import TYPE_CHECKING
 
 import memory
 from sandbox.boxes.remote import BadTlsFiles
 from sandbox.containers import Containers
-from sandbox.workers import Workers
+from sandbox.workers import Workers, WorkersUnavailable
 from service.backends import judges, task_containers
 from service.backends.boxes import Boxes, attack, kinds
 from service.cache.memory_cache import MemoryCache
-from service.cache.redis_cache import RedisCache
 from service.cache.verdict_cache import VerdictCache
+from service.cancellation import cancel
 from service.interactions.lifecycle import Bounds, Interactions
 from service.limits.admission import Admission
 from service.observe.audit_log import lifespan as audit_log
@@ -22,7 +25,8 @@ from service.observe.load_monitor import LoadMonitor
 from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.recipes import book as recipes
-from service.run import gauges
+from service.run import gauges, host
+from service.run.cannot_start import CannotStart as CannotStart
 from service.run.memory_watch import MemoryWatch
 from service.scoring.engine import Engine
 from service.settings import Settings
@@ -36,13 +40,12 @@ from verifiers.judge.endpoints import BadKey
 from verifiers.judge.panel import Panel
 from verifiers.judge.rendering.templates import BrokenPrompt
 
+if TYPE_CHECKING:
+    from service.cache.redis_cache import RedisCache  # its library is loaded only where there is a Redis
+
 _INTERACTIONS = "rl1ix:"
 """The start of the keys of interactions in Redis."""
 _MANY_FILES = 1_000_000
-
-
-class CannotStart(Exception):
-    """The settings demand something that cannot be had. The message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +59,88 @@ class Core:
     boxes: Boxes
     cache: VerdictCache
     needs_boxes: bool
+    """Whether a service without boxes is not ready."""
+    demands_boxes: bool
+    """Whether the service must not run without boxes."""
     interactions: Interactions
     panel: Panel | None
     containers: Containers
     load_monitor: LoadMonitor
     usage: Usage
     memory_watch: MemoryWatch
+    trying_redis: asyncio.Task[None]
+
+    async def settled(self) -> None:
+        """Wait until everything has started, or is known to be unavailable.
+
+        Raises:
+            CannotStart: what the service cannot be without is unavailable.
+        """
+        try:
+            await self.workers.settled()
+        except WorkersUnavailable as error:
+            raise CannotStart(f"the workers for CPU-bound work cannot be started: {error}") from error
+        if self.demands_boxes:
+            await self.boxes.settled()
+            if self.boxes.state == "unavailable":
+                why = self.boxes.why
+                raise CannotStart(f"the setting `sandbox` demands boxes for programs, and there are none: {why}")
+        await asyncio.wait([self.trying_redis])
 
     def readiness(self) -> Readiness:
         """The parts that cannot judge now.
 
         Redis is not among them: without it everything works, only slower. Boxes that cannot be had, or were lost, take
-        the service out of rotation only if the settings say so: items without programs can still be judged.
+        the service out of rotation only if the settings say so: items without programs can still be judged. While boxes
+        start, items that need one wait.
+
+        While workers start, the service is not ready, although its ports answer and items wait: nearly every verifier
+        needs them, and a rollout must not go on to the next replica before they have shown that they work.
         """
         if self.admission.draining or self.admission.leaving:
             return Readiness({"draining": "shutting down"})
-        problems = {} if self.workers.ready else {"workers": "no worker process is running"}
+        problems: dict[str, str] = {}
         lacks: dict[str, str] = {}
+        starting: dict[str, str] = {}
+        if self.workers.starting:
+            problems["workers"] = "the workers are starting; items wait for them"
+        elif not self.workers.ready:
+            problems["workers"] = "no worker process is running"
         if self.boxes.state == "starting":
-            problems["sandbox"] = "the boxes for programs are starting"
+            why = "the boxes for programs are starting; items that need one wait"
+            (problems if self.needs_boxes or self.demands_boxes else starting)["sandbox"] = why
         elif self.boxes.why:
             (problems if self.needs_boxes else lacks)["sandbox"] = self.boxes.why
-        return Readiness(problems, lacks)
+        if lack := host.lack_of_files():
+            lacks["files"] = lack
+        if not self.trying_redis.done():
+            starting["redis"] = "Redis has not answered yet; cached verdicts are not used"
+        return Readiness(problems, lacks, starting)
 
 
 @contextlib.asynccontextmanager
 async def open_core(settings: Settings) -> AsyncIterator[Core]:
-    """Build everything behind the doors. Leaving the block ends it.
+    """Build everything behind the doors, and wait until it has started. Leaving the block ends it.
 
     Raises:
-        CannotStart: the settings demand a sandbox or an audit log that cannot be had.
+        CannotStart: the settings demand something that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
+    async with begin_core(settings) as core:
+        await core.settled()
+        yield core
+
+
+@contextlib.asynccontextmanager
+async def begin_core(settings: Settings) -> AsyncIterator[Core]:
+    """Build everything behind the doors. Workers, boxes and the link to Redis go on starting, and items wait for them:
+    `Core.settled` waits until they have. Leaving the block ends everything.
+
+    Raises:
+        CannotStart: the settings demand something that cannot be had.
+        BadRecipes: the file of recipes has mistakes.
+    """
+    host.check_folders(settings)
     metrics = Metrics(distribution_version("rewardline-server"), max_tenants=settings.max_metrics_tenants)
     workers = Workers(
         settings.worker_count,
@@ -97,10 +150,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     )
     ledger = Ledger()
     boxes = _boxes(settings, ledger)
-    redis = None
-    if settings.redis_url is not None:
-        redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
-    cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
+    cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis_cache(settings))
     admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000), _max_connections())
     async with contextlib.AsyncExitStack() as stack:
         usage = await stack.enter_async_context(open_usage(ledger, settings.redis_url))
@@ -110,17 +160,21 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             raise CannotStart(str(error)) from error
         containers = task_containers.make(settings, ledger)
         stack.push_async_callback(containers.stop)
-        verifiers = registry.load(Resources(workers, boxes, panel, containers, settings.harbor_root))
-        commitment.load()
-        memory.find_libraries()
+        try:
+            verifiers = registry.load(Resources(workers, boxes, panel, containers, settings.harbor_root))
+        except registry.BrokenVerifier as error:
+            raise CannotStart(str(error)) from error
         workers.register(commitment.LOAD)
         book = recipes.load(verifiers, settings.recipes_file)
+        stack.push_async_callback(workers.stop)
+        await workers.begin()  # early: their zygote imports while this process does the rest
+        commitment.load()
+        memory.find_libraries()
         stack.push_async_callback(boxes.stop)
         await boxes.start()
-        stack.push_async_callback(workers.stop)
-        await workers.start()
         stack.push_async_callback(cache.close)
-        await cache.start()
+        trying_redis = asyncio.create_task(cache.start())
+        stack.push_async_callback(cancel, trying_redis)
         try:
             on_scored = await stack.enter_async_context(audit_log.open_log(settings, metrics))
         except audit_log.CannotOpen as error:
@@ -131,6 +185,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             metrics,
             workers=settings.worker_count,
             is_backed_up=lambda: workers.queued > 0,
+            is_starting=lambda: workers.starting,
             item_deadline_s=settings.item_deadline_s,
             max_response_bytes=settings.max_response_bytes,
             book=book,
@@ -139,10 +194,6 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             on_scored=on_scored,
         )
         await stack.enter_async_context(engine)
-        if settings.sandbox in ("docker", "local"):
-            await boxes.settled()
-            if boxes.why:
-                raise CannotStart(f"the setting `sandbox` demands boxes for programs, and there are none: {boxes.why}")
         store = open_records(
             settings.redis_url,
             _INTERACTIONS,
@@ -162,12 +213,14 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             boxes,
             cache,
             settings.readiness_needs_boxes,
+            settings.sandbox in ("docker", "local"),
             interactions,
             panel,
             containers,
             LoadMonitor(engine.queued_s),
             usage,
             MemoryWatch(settings.memory_mb, workers),
+            trying_redis,
         )
         gauges.publish(metrics, admission, built.load_monitor, engine, workers, cache)
         gauges.publish_usage(metrics, usage)
@@ -183,6 +236,21 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
 def load_verifiers() -> registry.Registry:
     """Load the verifiers to show them. Their workers are never started."""
     return registry.load(Resources(Workers(1)))
+
+
+def redis_cache(settings: Settings) -> "RedisCache | None":
+    """The shared layer of the cache, not connected yet. None without Redis.
+
+    Raises:
+        CannotStart: `redis_url` is wrong.
+    """
+    if settings.redis_url is None:
+        return None
+    kind: type[RedisCache] = importlib.import_module("service.cache.redis_cache").RedisCache
+    try:
+        return kind(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
+    except ValueError as error:
+        raise CannotStart(f"redis_url: {error}") from error
 
 
 def _boxes(settings: Settings, usage: Ledger) -> Boxes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from sandbox.workers import Workers
-from service.cache.redis_cache import CacheCounters
+from service.cache.counters import CacheCounters
 from service.cache.verdict_cache import VerdictCache
 from service.limits.admission import Admission
 from service.observe.load_monitor import LoadMonitor

@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from service.doors.http.connection import Connection
-from service.run.ports import BACKLOG
+from service.run.sockets import BACKLOG
 from service.settings import Settings
 
 STOP_S = 2.0

@@ -1,42 +1,12 @@
-"""Binds the ports of the doors. This comes first, so that a port that is taken is reported at once."""
+"""The addresses of the doors, and the port that gRPC binds itself."""
 
-import socket
-from dataclasses import dataclass
 from typing import Any
 
 from service.run import tls
-from service.run.core import CannotStart
+from service.run.cannot_start import CannotStart
+from service.run.sockets import Addresses, CannotBind, Sockets, port_of
 from service.run.tls import BadCertificate
 from service.settings import Settings
-
-BACKLOG = 4096
-
-
-class CannotBind(CannotStart):
-    """A port is taken, or the address is not one of this machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """The addresses of the doors after they are bound."""
-
-    http: str
-    grpc: str
-    ops: str | None = None
-
-
-def bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-        bound.listen(BACKLOG)
-    except OSError as error:
-        bound.close()
-        raise CannotBind(f"cannot listen on {host}:{port}: {error.strerror}") from error
-    bound.setblocking(False)
-    return bound
 
 
 def bind_grpc(server: Any, settings: Settings) -> int:
@@ -52,17 +22,11 @@ def bind_grpc(server: Any, settings: Settings) -> int:
         raise CannotBind(f"cannot listen on {address}: {error}") from error
 
 
-def addresses_of(
-    settings: Settings, http_socket: socket.socket, grpc_port: int, ops_socket: socket.socket | None
-) -> Addresses:
+def addresses_of(settings: Settings, sockets: Sockets, grpc_port: int) -> Addresses:
     scheme = "http" if settings.tls_cert is None else "https"
-    ops = None if ops_socket is None else f"http://{_join(settings.ops_host or settings.host, _port(ops_socket))}"
-    return Addresses(f"{scheme}://{_join(settings.host, _port(http_socket))}", _join(settings.host, grpc_port), ops)
+    ops = None if sockets.ops is None else f"http://{_join(settings.ops_host or settings.host, port_of(sockets.ops))}"
+    return Addresses(f"{scheme}://{_join(settings.host, port_of(sockets.http))}", _join(settings.host, grpc_port), ops)
 
 
 def _join(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _port(bound: socket.socket) -> int:
-    return int(bound.getsockname()[1])

@@ -1,6 +1,7 @@
-"""Builds, runs and takes down one serving process: event loop, both doors, engine, workers and cache.
+"""Runs and takes down one serving process around its core: both doors, reloading, signals.
 
-start   boxes (in the background) ► workers (warm first) ► cache ► engine ► gRPC door ► HTTP door ► ready
+start   ports are bound ► core: workers, boxes and Redis begin to start (startup.py) ► gRPC door ► HTTP door: the ports
+        answer, and items wait for what has not started ► workers are warm: ready
 stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was admitted finishes, then doors close.
         A second signal ends it at once.
 """
@@ -13,55 +14,68 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
+from service.cancellation import cancel
 from service.doors.grpc.server import build_server
 from service.doors.http.ops import build_ops
 from service.run import tls
-from service.run.core import CannotStart, Core
+from service.run.cannot_start import CannotStart
+from service.run.core import Core
 from service.run.http_server import STOP_S, HttpServer, first, http_config
-from service.run.ports import Addresses, addresses_of, bind, bind_grpc
+from service.run.ports import addresses_of, bind_grpc
 from service.run.reload import reloading
+from service.run.sockets import Addresses, Sockets
 from service.run.tls import BadCertificate, Certificates
-from service.run.whole import beating, drain, open_service
+from service.run.whole import beating, drain, open_around
 from service.settings import Settings
 
 
-async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> None:
-    """Serve until a signal to stop.
+async def serve(settings: Settings, built: Core, sockets: Sockets, on_open: Callable[[Addresses], None]) -> None:
+    """Serve until a signal to stop. `on_open` is called when the ports answer.
 
     Raises:
-        CannotStart: a port is taken, or the settings demand a sandbox that cannot be had.
+        CannotStart: the settings demand something that cannot be had.
     """
     stopping = asyncio.Event()
-    with contextlib.ExitStack() as sockets:
-        http_socket = sockets.enter_context(bind(settings.host, settings.http_port))
-        ops_socket = None
-        if settings.ops_port is not None:
-            ops_socket = sockets.enter_context(bind(settings.ops_host or settings.host, settings.ops_port))
-        async with open_service(settings) as service:
-            built = service.core
-            grpc_server, health = build_server(
-                settings, service.callers, built.engine, built.admission, built.metrics, built.readiness
-            )
-            grpc_port = bind_grpc(grpc_server, settings)
-            certificates = _certificates(settings)
-            tls_context = None if certificates is None else certificates.context
-            http_server = HttpServer(http_config(service.app, settings, tls_context))
-            ops_server = HttpServer(http_config(_ops(built, settings), settings, None))
-            callers, ledger = service.callers, built.usage.ledger
-            with _signals(stopping):
-                async with reloading(built.engine, built.metrics, settings, callers, ledger, certificates):
-                    await grpc_server.start()
-                    tasks = [await http_server.start(http_socket)]
-                    if ops_socket is not None:
-                        tasks.append(await ops_server.start(ops_socket))
-                    on_ready(addresses_of(settings, http_socket, grpc_port, ops_socket))
-                    async with beating(service, health.follow()):
-                        await first(stopping.wait(), *tasks)
+    async with open_around(settings, built) as service:
+        grpc_server, health = build_server(
+            settings, service.callers, built.engine, built.admission, built.metrics, built.readiness
+        )
+        grpc_port = bind_grpc(grpc_server, settings)
+        certificates = _certificates(settings)
+        tls_context = None if certificates is None else certificates.context
+        http_server = HttpServer(http_config(service.app, settings, tls_context))
+        ops_server = HttpServer(http_config(_ops(built, settings), settings, None))
+        callers, ledger = service.callers, built.usage.ledger
+        with _signals(stopping):
+            async with reloading(built.engine, built.metrics, settings, callers, ledger, certificates):
+                await grpc_server.start()
+                tasks = [await http_server.start(sockets.http)]
+                if sockets.ops is not None:
+                    tasks.append(await ops_server.start(sockets.ops))
+                on_open(addresses_of(settings, sockets, grpc_port))
+                starting = asyncio.create_task(built.settled())
+                async with beating(service, health.follow()):
+                    await first(stopping.wait(), _failure(starting), *tasks)
+                if not _has_failed(starting):
                     built.admission.draining = True
                     health.notify_watchers()
                     await drain(service)
-                    http_server.should_exit = ops_server.should_exit = True
-                    await asyncio.gather(grpc_server.stop(STOP_S), *tasks)
+                http_server.should_exit = ops_server.should_exit = True
+                await asyncio.gather(grpc_server.stop(STOP_S), *tasks)
+                if _has_failed(starting):
+                    await starting
+                await cancel(starting)
+
+
+async def _failure(starting: asyncio.Task[None]) -> None:
+    """Return if the start fails. If it does not, never return."""
+    await asyncio.wait([starting])
+    if not _has_failed(starting):
+        await asyncio.Event().wait()
+
+
+def _has_failed(starting: asyncio.Task[None]) -> bool:
+    return starting.done() and not starting.cancelled() and starting.exception() is not None
 
 
 def _certificates(settings: Settings) -> Certificates | None:

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from service.backends import task_containers
 from service.cancellation import cancel
 from service.dataset_audit.running import Audits
+from service.doors.compat.openenv import BadTasks
 from service.doors.compat.routes import open_doors
 from service.doors.http.app import build_app
 from service.jobs.lifespan import BackgroundJobs, open_jobs
@@ -23,7 +24,8 @@ from service.observe import tracing
 from service.observe.history import History
 from service.observe.tracing import CannotTrace, Tracing
 from service.run import malloc_trim
-from service.run.core import CannotStart, Core, open_core
+from service.run.cannot_start import CannotStart
+from service.run.core import Core, open_core
 from service.settings import Settings
 
 log = structlog.get_logger("rewardline")
@@ -47,16 +49,26 @@ class Service:
 
 @contextlib.asynccontextmanager
 async def open_service(settings: Settings) -> AsyncIterator[Service]:
-    """Build the service. Leaving the block ends it.
+    """Build the service, and wait until it has started. Leaving the block ends it.
 
     Raises:
         CannotStart: the settings demand something that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
-    callers, budgets = _keys(settings)
-    with _traces(settings) as traces:
+    async with open_core(settings) as built, open_around(settings, built) as service:
+        yield service
+
+
+@contextlib.asynccontextmanager
+async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]:
+    """Build the service around its core. Leaving the block ends it, but not the core.
+
+    Raises:
+        CannotStart: the settings demand something that cannot be had.
+    """
+    callers, budgets = callers_of(settings)
+    with open_traces(settings) as traces:
         async with (
-            open_core(settings) as built,
             open_jobs(settings, built.engine, built.admission) as jobs,
             _audits(built, settings) as audits,
             open_doors(settings, built.engine, built.admission, built.metrics, built.boxes) as doors,
@@ -67,22 +79,25 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
             if traces is not None:
                 traces.publish(built.metrics)
             history = History(built.metrics.registry.collect) if settings.console else None
-            app = build_app(
-                settings,
-                callers,
-                built.engine,
-                built.admission,
-                built.metrics,
-                built.boxes,
-                built.interactions,
-                jobs,
-                audits,
-                built.panel,
-                history,
-                built.readiness,
-                built.usage,
-                doors,
-            )
+            try:
+                app = build_app(
+                    settings,
+                    callers,
+                    built.engine,
+                    built.admission,
+                    built.metrics,
+                    built.boxes,
+                    built.interactions,
+                    jobs,
+                    audits,
+                    built.panel,
+                    history,
+                    built.readiness,
+                    built.usage,
+                    doors,
+                )
+            except BadTasks as error:
+                raise CannotStart(str(error)) from error
             yield Service(settings, callers, built, jobs, audits, history, app)
 
 
@@ -115,7 +130,12 @@ async def drain(service: Service) -> None:
 
 
 @contextlib.contextmanager
-def _traces(settings: Settings) -> Iterator[Tracing | None]:
+def open_traces(settings: Settings) -> Iterator[Tracing | None]:
+    """The traces that the settings ask for, while the block lasts.
+
+    Raises:
+        CannotStart: they cannot be made.
+    """
     with contextlib.ExitStack() as stack:
         try:
             traces = stack.enter_context(tracing.open_tracing(settings, distribution_version("rewardline-server")))
@@ -133,8 +153,12 @@ def _audits(built: Core, settings: Settings) -> Audits:
     )
 
 
-def _keys(settings: Settings) -> tuple[Keys, Mapping[str, Budgets]]:
-    """All keys, and the budgets of tenants."""
+def callers_of(settings: Settings) -> tuple[Keys, Mapping[str, Budgets]]:
+    """All keys, and the budgets of tenants.
+
+    Raises:
+        CannotStart: the files have mistakes.
+    """
     try:
         callers = keys.gather(settings.key_digests(), settings.keys_file)
         budgets = keys.budgets(settings.keys_file)

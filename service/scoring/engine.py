@@ -74,6 +74,7 @@ class Engine:
         *,
         workers: int,
         is_backed_up: Callable[[], bool] = _never,
+        is_starting: Callable[[], bool] = _never,
         item_deadline_s: float,
         max_response_bytes: int,
         book: Book,
@@ -89,6 +90,7 @@ class Engine:
             metrics: Counts every batch.
             workers: Processes for CPU-bound work; decides how many calls of a verifier are under way.
             is_backed_up: Whether work waits for these processes.
+            is_starting: Whether these processes are not there yet. What items wait for them is not their own time.
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
@@ -108,7 +110,14 @@ class Engine:
         memories = Memories(by_tenant=cache_by_tenant)
         self._preparation = Preparation(registry, book, max_response_bytes, memories, by_tenant=cache_by_tenant)
         self._parts_tenants = cache_by_tenant
-        self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock, memories=memories)
+        self._calls = VerifierCalls(
+            cache,
+            metrics,
+            item_deadline_s=item_deadline_s,
+            clock=clock,
+            memories=memories,
+            is_starting=is_starting,
+        )
         self._worker_slots = _CHUNKS_PER_WORKER * workers
         self._is_backed_up = is_backed_up
         self._pending = PendingVerdicts()

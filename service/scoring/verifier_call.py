@@ -29,7 +29,9 @@ class VerifierCalls:
         item_deadline_s: float,
         clock: Callable[[], float],
         memories: Memories,
+        is_starting: Callable[[], bool],
     ) -> None:
+        self._is_starting = is_starting
         self._memories = memories
         self._clock = clock
         self._cache = cache
@@ -67,6 +69,7 @@ class VerifierCalls:
         self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]
     ) -> None:
         items = [chunk.verdicts[position].item() for position in positions]
+        was_starting = self._is_starting()
         try:
             async with asyncio.timeout(None if entry.verifier.bounds_itself else self._item_deadline_s):
                 is_whole = len(items) == len(chunk.verdicts)
@@ -85,6 +88,10 @@ class VerifierCalls:
             trouble = Verdict.failed("verifier_bug", "the verifier raised; the server's log has the traceback")
         left = [position for position in positions if chunk.verdicts[position].is_open]
         if not left:
+            return
+        if was_starting and trouble.reason == "item_deadline":
+            # The items waited for workers that were starting. They have a batch's own deadline to wait for.
+            await self._call(entry, chunk, left, deliver)
             return
         if len(positions) > 1 and trouble.reason != "item_deadline":
             # One bad item must not spoil the others: each is judged alone, and only the bad one is `failed`.

@@ -53,18 +53,24 @@ class ListeningLink(RedisLink):
     async def start(self) -> None:
         """Try Redis for a moment."""
         self._listening = asyncio.create_task(self._listen())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._connect_s):
-                await self._tried.wait()
+        await self._first_try()
 
     async def close(self) -> None:
         await cancel(self._listening)
         await super().close()
 
     async def ask(self, *command: Any) -> Any:
+        if not self._tried.is_set():
+            await self._first_try()
         if not self.is_reached:
             raise self._unavailable("it cannot be reached")
         return await super().ask(*command)
+
+    async def _first_try(self) -> None:
+        """Wait a moment for the first connection: a call that comes with the start is not refused for that."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._connect_s):
+                await self._tried.wait()
 
     async def _listen(self) -> None:
         shortest_s, longest_s = _AGAIN_S

@@ -1,10 +1,15 @@
-"""Chooses where records are kept."""
+"""Chooses where records are kept. The library of Redis takes half a second of a start, so it is loaded only for a Redis."""
+
+import importlib
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from service.storage.memory_records import MemoryRecords
 from service.storage.owned_records import OwnedRecords
-from service.storage.redis_records import RedisRecords
+
+if TYPE_CHECKING:
+    from service.storage.redis_records import RedisRecords
 
 
 def open_records(redis_url: SecretStr | None, prefix: str, *, max_records: int, max_bytes: int) -> OwnedRecords:
@@ -15,5 +20,6 @@ def open_records(redis_url: SecretStr | None, prefix: str, *, max_records: int, 
         ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
     if redis_url is not None:
-        return OwnedRecords(RedisRecords(redis_url.get_secret_value(), prefix=prefix))
+        kind: type[RedisRecords] = importlib.import_module("service.storage.redis_records").RedisRecords
+        return OwnedRecords(kind(redis_url.get_secret_value(), prefix=prefix))
     return OwnedRecords(MemoryRecords(max_records, max_bytes))

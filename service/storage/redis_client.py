@@ -231,9 +231,20 @@ def _tls(address: RedisAddress) -> dict[str, Any]:
         return {}
     options: dict[str, Any] = {name: address.options[name] for name in _TLS_OPTIONS if name in address.options}
     reqs = options.setdefault("ssl_cert_reqs", "required")
+    for name in ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile"):
+        if name in options:
+            _check_readable(name, options[name])
     # The ssl module refuses to check the name of a certificate that is not checked itself.
     options["ssl_check_hostname"] = reqs != "none" and options.get("ssl_check_hostname", "true") == "true"
     return {"ssl": True, **options}
+
+
+def _check_readable(option: str, path: str) -> None:
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise ValueError(f"Redis URL: {option}: cannot read {path}: {error.strerror}") from error
 
 
 def _once() -> Retry:

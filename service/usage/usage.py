@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from pydantic import SecretStr
@@ -10,8 +12,10 @@ from pydantic import SecretStr
 from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.usage.ledger import Ledger
-from service.usage.redis_sharing import RedisSharing
 from service.usage.report import TenantUsage
+
+if TYPE_CHECKING:
+    from service.usage.redis_sharing import RedisSharing  # its library is loaded only where there is a Redis
 
 _PATIENCE_S = 3.0
 
@@ -28,7 +32,7 @@ class UsageReport(msgspec.Struct, frozen=True):
 class Usage:
     """A ledger, and what shares it if it is shared."""
 
-    def __init__(self, ledger: Ledger, sharing: RedisSharing | None = None) -> None:
+    def __init__(self, ledger: Ledger, sharing: "RedisSharing | None" = None) -> None:
         self.ledger = ledger
         self._sharing = sharing
 
@@ -66,7 +70,8 @@ async def open_usage(ledger: Ledger, redis_url: SecretStr | None) -> AsyncIterat
     if redis_url is None:
         yield Usage(ledger)
         return
-    sharing = RedisSharing(ledger, redis_url.get_secret_value())
+    kind: type[RedisSharing] = importlib.import_module("service.usage.redis_sharing").RedisSharing
+    sharing = kind(ledger, redis_url.get_secret_value())
     task = asyncio.create_task(sharing.run())
     try:
         yield Usage(ledger, sharing)

@@ -67,6 +67,14 @@ def chart(programs: tools.Tools, tmp_path: Path) -> Chart:
     return Chart(programs, tmp_path)
 
 
+def test_the_schema_has_the_names_of_all_settings_but_secrets() -> None:
+    assert (CHART / "values.schema.json").read_text(encoding="utf-8") == render.schema(), (
+        "run `python -m deploy.kubernetes.render`"
+    )
+    assert '"REWARDLINE_WORKERS"' in render.schema()
+    assert '"REWARDLINE_API_KEYS"' not in render.schema()
+
+
 @pytest.mark.deploy
 def test_lint_finds_nothing(programs: tools.Tools) -> None:
     done = subprocess.run([programs.helm, "lint", "--strict", str(CHART)], capture_output=True, text=True)
@@ -266,6 +274,7 @@ def test_the_dashboard_has_the_labels_that_a_sidecar_is_told_to_look_for(chart: 
         ({"autoscaling": {"front": {"min": 0, "max": 4}}}, "min"),
         ({"front": {"settings": {"REWARDLINE_API_KEYS": "a=0123456789abcdef"}}}, "REWARDLINE_API_KEYS"),
         ({"front": {"settings": {"REWARDLINE_WORKERS": 4}}}, "REWARDLINE_WORKERS"),
+        ({"front": {"settings": {"REWARDLINE_WORKRES": "4"}}}, "REWARDLINE_WORKRES"),
         ({"front": {"resources": {"limits": {"cpu": 4, "memory": "4Gi"}}}}, "requests"),
         ({"secrets": {"keys": "Not_A_Name"}}, "keys"),
         ({"secrets": {"boxHosts": ""}}, "boxHosts"),

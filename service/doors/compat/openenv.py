@@ -77,24 +77,32 @@ def route(path: str) -> str | None:
     return None if found is None else f"{BASE}/{found['what']}"
 
 
+class BadTasks(Exception):
+    """The file of tasks cannot be used. The message says where and why."""
+
+
 def tasks_of(path: Path | None) -> Sequence[JSON]:
     """The tasks of a file of JSON lines. Each holds the fields that open an interaction.
 
     Raises:
-        ValueError: a line is not a JSON object.
+        BadTasks: the file cannot be read, or a line is not a JSON object.
     """
     if path is None:
         return ()
     tasks = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadTasks(f"openenv_tasks: cannot read {path}: {error.strerror}") from error
+    for number, line in enumerate(content.splitlines(), 1):
         if not line.strip():
             continue
         try:
             task = json.loads(line)
         except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from error
+            raise BadTasks(f"openenv_tasks: {path}, line {number}: {error}") from error
         if not isinstance(task, dict):
-            raise ValueError(f"{path}, line {number}: expected a JSON object with the fields of a task")
+            raise BadTasks(f"openenv_tasks: {path}, line {number}: expected a JSON object with the fields of a task")
         tasks.append(task)
     return tasks
 

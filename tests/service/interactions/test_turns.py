@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.errors import BadRequest, Unprocessable
 from service.interactions.feedback import DEFAULTS, giveaway
 from service.interactions.schemas import Language, Options, Templates, Trajectory, decode_creation, decode_turn
-from service.interactions.turns import Judged, Progress, Turn, after_turn, trajectory_score
+from service.interactions.turns import Judged, Plan, Progress, Turn, after_turn, trajectory_score, view
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -48,6 +48,25 @@ def judged(reward: float, reason: str = "some_reason") -> Judged:
 def test_what_the_turns_come_to(fields: dict[str, Any], rewards: list[float], score: float) -> None:
     turns = [Turn(0.0, reward, "x") for reward in rewards]
     assert trajectory_score(options(**fields), turns) == pytest.approx(score)
+
+
+def test_turns_that_were_judged_by_other_versions_are_said() -> None:
+    wanted, progress = options(max_turns=5), Progress()
+    mixed = []
+    for edition in ("a", "a", "b", "b"):
+        progress, answer = after_turn(wanted, progress, judged(0.0), edition)
+        mixed.append(answer.info.mixed_versions)
+    assert mixed == [False, False, True, True]
+    shown = view("name", Plan(wanted, 1.0, {}), progress)
+    assert shown.mixed_versions is True
+    first = Progress("open", progress.turns[:2])
+    assert b"mixed_versions" not in msgspec.json.encode(view("name", Plan(wanted, 1.0, {}), first))
+
+
+def test_turns_of_a_release_that_kept_no_edition_are_read() -> None:
+    old = msgspec.json.decode(b'{"state":"open","turns":[[0.5,0.5,"x"]]}', type=Progress)
+    assert old.turns == (Turn(0.5, 0.5, "x"),)
+    assert not old.is_mixed
 
 
 @pytest.mark.parametrize("mode", get_args(Trajectory))

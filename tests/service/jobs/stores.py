@@ -33,9 +33,18 @@ async def memory_store(bounds: Limits | None = None) -> AsyncIterator[MemoryJobS
 
 
 @asynccontextmanager
-async def redis_store(url: str, bounds: Limits | None = None, *, is_there: bool = True) -> AsyncIterator[RedisJobStore]:
+async def redis_store(
+    url: str,
+    bounds: Limits | None = None,
+    *,
+    is_there: bool = True,
+    edition: str = "",
+    edition_wait_s: float = 60.0,
+) -> AsyncIterator[RedisJobStore]:
     """A store as one process has it. The end of the block is the death of that process: it gives nothing back."""
-    store = RedisJobStore(url, bounds or limits(), JobCounters(), claim_idle_s=60.0)
+    store = RedisJobStore(
+        url, bounds or limits(), JobCounters(), claim_idle_s=60.0, edition=edition, edition_wait_s=edition_wait_s
+    )
     await store.start()
     if is_there:
         await reached(store)

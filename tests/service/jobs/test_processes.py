@@ -130,3 +130,22 @@ def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room
             goes_on.touch()
             assert [scores(answer.result().json()) for answer in answers] == [[*expected(20), 1.0], expected(5)]
         assert served.process.wait() == 0
+
+
+def test_no_job_has_scores_of_two_versions(tmp_path: Path, start_redis: Any) -> None:
+    """The service that began it has verifiers that the other lacks, and is killed. What it has not judged fails."""
+    redis: RedisServer = start_redis()
+    settings: JSON = {"redis_url": redis.url, "sandbox": "none", "job_claim_idle_s": "1", "workers": "1"}
+    last = {"verifier": "slow", "response": "a", "params": {"until": str(tmp_path / "never")}}
+    plugins = installed(tmp_path / "plugins")
+    with serving(tmp_path / "old.jsonl", (), plugins, **settings) as old:
+        job_id = submit(old, [*equations(20), last, last])
+        eventually(lambda: look(old, job_id)["done"] == 20)
+        with serving(tmp_path / "new.jsonl", job_version_wait_s="0.1", **settings) as new:
+            old.process.send_signal(signal.SIGKILL)
+            whole = look(new, job_id, wait_s=60)
+            assert scores(whole) == [*expected(20), None, None]
+            assert [result["reason"] for result in whole["results"] if result["score"] is None] == ["version_gone"] * 2
+            assert (whole["summary"]["ok"], whole["summary"]["failed"]) == (20, 2)
+            assert metric(new, "astray_total") == 1
+            assert scores(look(new, submit(new, equations(3)), wait_s=60)) == expected(3)

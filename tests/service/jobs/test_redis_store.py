@@ -259,3 +259,73 @@ async def test_a_cluster_is_a_redis_too(tmp_path: Any) -> None:
 def test_an_url_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="Redis URL"):
         RedisJobStore("http://x", limits(), counters=None, claim_idle_s=1)  # type: ignore[arg-type]  # not looked at
+
+
+async def begun(store: RedisJobStore, *, results: int) -> str:
+    """A job that the store has taken, with so many results."""
+    job_id = await store.submit(await job(items(2)))
+    claim = await taken(store)
+    assert claim.job_id == job_id
+    if results:
+        await store.append(claim, 0, LINES[:results])
+    return job_id
+
+
+async def test_a_job_with_results_is_left_to_its_edition(redis_server: RedisServer) -> None:
+    """Its process died, or handed it back: others take what comes after it, and its own edition finds it."""
+    url = redis_server.url
+    async with redis_store(url, edition="new") as new, redis_store(url, edition="old") as old:
+        async with redis_store(url, edition="old") as dying, redis_store(url, edition="old") as ending:
+            dead, handed_back = await begun(dying, results=1), await begun(ending, results=1)
+            silence(redis_server, dead)
+            await ending.leave()
+        for _ in range(3):  # it is passed over again and again
+            after = await new.submit(await job(items(2)))
+            assert (await taken(new)).job_id == after
+        claims = [await taken(old) for _ in range(2)]
+        assert {claim.job_id for claim in claims} == {dead, handed_back}
+        assert [(claim.lines, claim.is_foreign) for claim in claims] == [(LINES[:1], False)] * 2
+        for claim in claims:
+            await old.append(claim, 1, LINES[1:])
+            await old.finish(claim, b"{}")
+        assert redis_server.call("XPENDING", f"{PREFIX}queue", "workers")["pending"] == 3  # those of `new`
+
+
+async def test_a_job_without_results_is_taken_by_any_edition(redis_server: RedisServer) -> None:
+    url = redis_server.url
+    async with redis_store(url, edition="new") as new, redis_store(url, edition="old") as old:
+        job_id = await begun(old, results=0)
+        silence(redis_server, job_id)
+        claim = await taken(new)
+        assert (claim.job_id, claim.is_foreign) == (job_id, False)
+        await new.append(claim, 0, LINES[:1])
+        silence(redis_server, job_id)
+        later = await old.submit(await job(items(2)))
+        assert (await taken(old)).job_id == later  # the job is the new edition's now
+
+
+async def test_a_job_whose_edition_is_gone_is_taken_as_a_foreign_one_after_a_while(redis_server: RedisServer) -> None:
+    url = redis_server.url
+    async with redis_store(url, edition="new", edition_wait_s=0.001) as new, redis_store(url, edition="old") as old:
+        dead = await begun(old, results=1)
+        silence(redis_server, dead)
+        claim = await taken(new)
+        assert (claim.job_id, claim.lines, claim.is_foreign) == (dead, LINES[:1], True)
+        await new.append(claim, 1, LINES[1:])
+        await new.finish(claim, b"{}")
+        assert (await finished_state(new, dead)) is State.DONE
+
+
+async def finished_state(store: RedisJobStore, job_id: str) -> State:
+    snapshot = await store.read(job_id, 0)
+    assert snapshot is not None
+    return snapshot.state
+
+
+async def test_a_job_of_a_release_that_named_no_edition_is_taken(redis_server: RedisServer) -> None:
+    async with redis_store(redis_server.url, edition="new") as new, redis_store(redis_server.url, edition="old") as old:
+        job_id = await begun(old, results=1)
+        redis_server.call("HDEL", f"{PREFIX}job:{job_id}", "edition")
+        silence(redis_server, job_id)
+        claim = await taken(new)
+        assert (claim.job_id, claim.is_foreign) == (job_id, False)

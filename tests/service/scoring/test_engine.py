@@ -126,6 +126,7 @@ async def engine_of(
     metrics: Metrics | None = None,
     workers: int = 2,
     is_backed_up: Callable[[], bool] = lambda: False,
+    is_starting: Callable[[], bool] = lambda: False,
     usage: Ledger | None = None,
 ) -> AsyncIterator[Engine]:
     entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
@@ -135,6 +136,7 @@ async def engine_of(
         metrics or Metrics("test"),
         workers=workers,
         is_backed_up=is_backed_up,
+        is_starting=is_starting,
         item_deadline_s=item_deadline_s,
         max_response_bytes=1000,
         book=recipes.load(registry),
@@ -447,6 +449,16 @@ async def test_an_item_that_never_ends_is_failed_by_its_own_limit() -> None:
     async with engine_of(Piecemeal(), item_deadline_s=0.1) as engine:
         scored = await engine.score(batch(item("piecemeal", "a"), item("piecemeal", "hang")))
     assert reasons(scored) == ["correct", "item_deadline"]
+
+
+@in_virtual_time
+async def test_what_an_item_waits_for_a_start_is_not_its_own_time() -> None:
+    """Twice it is given up while workers start. Then its time counts."""
+    starting = iter([True, True, False])
+    async with engine_of(Piecemeal(), item_deadline_s=0.1, is_starting=lambda: next(starting)) as engine:
+        scored = await engine.score(batch(item("piecemeal", "hang")))
+    assert reasons(scored) == ["item_deadline"]
+    assert next(starting, None) is None
 
 
 @in_virtual_time
