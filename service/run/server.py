@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from service.doors.grpc.server import build_server
 from service.doors.http.ops import build_ops
+from service.doors.http.page_guard import GuardedFromPages, PageGuard
 from service.run import tls
 from service.run.core import CannotStart, Core
 from service.run.http_server import STOP_S, HttpServer, first, http_config
@@ -72,7 +73,8 @@ def _certificates(settings: Settings) -> Certificates | None:
 
 
 def _ops(built: Core, settings: Settings) -> ASGIApp:
-    return build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+    ops = build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+    return GuardedFromPages(ops, PageGuard.of(settings, settings.ops_host or settings.host))
 
 
 @contextlib.contextmanager
