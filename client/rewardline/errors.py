@@ -4,7 +4,7 @@
     ├── RequestError         the server refused the request; sending it again changes nothing
     │   ├── InvalidRequest   400, 422: not JSON, an unknown field, a wrong type
     │   ├── Unauthorized     401, 403: the API key
-    │   ├── NotFound         404: the server has no interaction with this id, or forgot it
+    │   ├── NotFound         404, 410: the server has no interaction with this id, forgot it, or it was damaged
     │   ├── Conflict         409: another turn of the interaction is next, or it was opened with other fields
     │   └── TooLarge         413 for a single item
     ├── UnexpectedAnswer     the answer is not that of a Rewardline server: a wrong address, a proxy's page
@@ -147,7 +147,7 @@ BY_STATUS: dict[int, type[RequestError]] = {
     422: InvalidRequest,
 }
 """The error of an HTTP status, for every route."""
-BY_STATUS_OF_STATE: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict}
+BY_STATUS_OF_STATE: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict, 410: NotFound}
 """The error of an HTTP status, for routes with state on the server."""
 
 

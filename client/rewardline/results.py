@@ -79,6 +79,7 @@ def raise_for_failed(results: Iterable[Result]) -> None:
         raise FailedItems(failed)
 
 
+_CONTAINERS = (dict, list)
 _KNOWN = frozenset(Result.__dataclass_fields__) - {"extra"} | {"index"}
 
 
@@ -90,7 +91,9 @@ def parse_result(raw: Any, default_id: str, item: Mapping[str, Any]) -> Result:
     """
     if not isinstance(raw, dict):
         raise UnexpectedAnswer(f"expected an object for a result, found {type(raw).__name__}")
-    check_depth(raw)
+    for value in raw.values():
+        if value and value.__class__ in _CONTAINERS:
+            check_depth(value)
     try:
         status = Status(raw.get("status"))
         score, reward = _number(raw.get("score")), _number(raw.get("reward"))
