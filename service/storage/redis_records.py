@@ -1,7 +1,7 @@
 """Keeps records in Redis, one hash each. Every replica finds them.
 
 A record is one hash and not several keys, so that expiry and eviction take it as a whole or not at all. Redis needs
-HMGET, and EVAL with HGET, HSET, HDEL and PEXPIRE. Without an answer of Redis, every call raises `StateUnavailable`.
+HMGET, DEL, and EVAL with HGET, HSET, HDEL, DEL and PEXPIRE. Without an answer of Redis, every call raises `StateUnavailable`.
 """
 
 from collections.abc import Mapping, Sequence
