@@ -11,6 +11,7 @@ gRPC code, so that the doors need not decide. A test checks that the two tables 
     ├── MethodNotAllowed  405  UNIMPLEMENTED
     ├── BodyTimeout       408  DEADLINE_EXCEEDED    the caller stopped sending
     ├── Conflict          409  ABORTED              what is there already says otherwise
+    ├── Gone              410  DATA_LOSS            it was kept here, and is damaged
     ├── TooLarge          413  OUT_OF_RANGE         more bytes or items than one request may hold
     ├── UnsupportedMedia  415  INVALID_ARGUMENT
     ├── Unprocessable     422  INVALID_ARGUMENT     well-formed, but not of the contract's shape
@@ -112,6 +113,12 @@ class Conflict(RequestError):
     http_status = 409
     grpc_code = grpc.StatusCode.ABORTED
     title = "Conflict"
+
+
+class Gone(RequestError):
+    http_status = 410
+    grpc_code = grpc.StatusCode.DATA_LOSS
+    title = "Gone"
 
 
 class TooLarge(RequestError):

@@ -25,6 +25,7 @@ PositiveInt = Annotated[int, Field(gt=0)]
 
 _REMOTE_SLOTS = 64
 _PREFIX = "REWARDLINE_"
+_HOST_NAME = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 
 
 class SettingsError(Exception):
@@ -54,6 +55,10 @@ class Settings(BaseSettings):
     again on SIGHUP. `rewardline key NAME` makes a key."""
     allow_open: bool = False
     """Serve beyond loopback even without keys."""
+    allowed_hosts: Annotated[list[str], NoDecode] = []
+    """Host names by which a service that asks for no key may be called, beside those of this machine, with commas between
+    them: `judge.example`, `*.example`, or `*` for any. A web page that somebody opens on a machine in reach could use the
+    service by any other name (service/doors/http/page_guard.py)."""
 
     oidc_issuer: str | None = None
     """The issuer (`iss`) whose JSON Web Tokens count as keys do, for our `oidc_audience` (`aud`), if one of the keys in
@@ -321,6 +326,14 @@ class Settings(BaseSettings):
     @classmethod
     def _parse_images(cls, value: object) -> object:
         return value.replace(",", " ").split() if isinstance(value, str) else value
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _parse_names(cls, value: object) -> object:
+        names = value.replace(",", " ").split() if isinstance(value, str) else value
+        if isinstance(names, list) and not all(_HOST_NAME.fullmatch(str(name)) for name in names):
+            raise ValueError("expected host names without a scheme or a port, such as judge.example or *.example, or *")
+        return names
 
     @field_validator("box_hosts", mode="before")
     @classmethod

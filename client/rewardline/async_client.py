@@ -18,7 +18,7 @@ import urllib.parse
 import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
@@ -39,10 +39,11 @@ from rewardline.batching import (
     run_header,
 )
 from rewardline.config import Config, ConfiguredClient, check_deadline, check_run_id
-from rewardline.errors import RequestError, TooLarge, Unavailable, UnexpectedAnswer
+from rewardline.errors import RequestError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer
 from rewardline.gathering import Gatherer, RequestOptions
 from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
+from rewardline.redaction import Secrets
 from rewardline.results import Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
 
@@ -71,6 +72,7 @@ class AsyncClient(ConfiguredClient):
     def _setup(self, config: Config) -> None:
         super()._setup(config)
         self._wire = _wire_of(config)
+        self._secrets = Secrets(config.url, config.api_key)
         self._closed = False
         self._reset()
 
@@ -201,6 +203,8 @@ class AsyncClient(ConfiguredClient):
         named = dict(fields)
         named.setdefault("instance_id", uuid.uuid4().hex)
         view = await self.call("POST", INTERACTIONS, named, deadline_s=deadline_s, run_id=run_id)
+        if "id" not in view:
+            raise UnexpectedAnswer("expected an interaction with its id")
         return str(view["id"])
 
     async def take_turn(
@@ -273,7 +277,8 @@ class AsyncClient(ConfiguredClient):
         while True:
             remaining_s = deadline.remaining_s()
             try:
-                return await _within(attempt(state.transport, remaining_s), remaining_s)
+                with _redacted(self._secrets):
+                    return await _within(attempt(state.transport, remaining_s), remaining_s)
             except Unavailable as error:
                 fault, cause = _with_cause(cause, error)
             faults += not _asks_to_wait(fault)
@@ -471,7 +476,8 @@ class AsyncClient(ConfiguredClient):
                 run_id=options.run_id,
             )
             try:
-                await state.transport.score(request, deliver)
+                with _redacted(self._secrets):
+                    await state.transport.score(request, deliver)
             except RequestError as error:
                 error.renumber([entry.index for entry in entries])
                 raise
@@ -554,6 +560,15 @@ def _entries(items: Iterable[Item], encoder: Encoder, ready: deque[Indexed]) -> 
             yield encoder.entry(index, item)
         except Unsendable as error:
             ready.append((index, unjudged(Status.INVALID, "invalid_text", str(error), str(index), item)))
+
+
+@contextmanager
+def _redacted(secrets: Secrets) -> Iterator[None]:
+    try:
+        yield
+    except RewardlineError as error:
+        secrets.error(error)
+        raise
 
 
 async def _within(work: Coroutine[Any, Any, T], timeout_s: float) -> T:

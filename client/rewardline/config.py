@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from rewardline.redaction import shown_url
 from rewardline.tls import TlsFiles
 
 _POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -17,8 +18,8 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@~+=/-]{0,127}")
 class Config:
     """All settings of a client. Pickling a client carries these and nothing else."""
 
-    url: str
-    api_key: str | None
+    url: str = field(repr=False)
+    api_key: str | None = field(repr=False)
     timeout_s: float
     max_in_flight: int
     batch_items: int
@@ -42,11 +43,12 @@ class Config:
         if scheme == "ray" and separator:
             if not _POOL.fullmatch(host):
                 raise ValueError(
-                    f"ray:// takes the name of a pool in this Ray cluster, such as ray://rewardline; found {self.url!r}"
+                    f"ray:// takes the name of a pool in this Ray cluster, such as ray://rewardline; found {shown_url(self.url)!r}"
                 )
         elif scheme not in ("http", "https", "grpc", "grpcs") or not separator or not host.strip("/"):
             raise ValueError(
-                f"expected http://, https://, grpc:// or grpcs:// and a host, or ray:// and a pool, found {self.url!r}"
+                f"expected http://, https://, grpc:// or grpcs:// and a host, or ray:// and a pool, "
+                f"found {shown_url(self.url)!r}"
             )
         for name in ("max_in_flight", "batch_items", "batch_bytes", "gather_items"):
             if getattr(self, name) < 1:
@@ -56,6 +58,8 @@ class Config:
                 raise ValueError(f"{name} must not be negative, found {getattr(self, name)!r}")
         if self.compress not in (None, "gzip"):
             raise ValueError(f"compress must be None or 'gzip', found {self.compress!r}")
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise ValueError("api_key holds characters that no header can, such as the end of a line")
         check_deadline(self.timeout_s)
         check_run_id(self.run_id)
         self.tls  # noqa: B018 - raises if a certificate comes without its key
@@ -75,7 +79,7 @@ class ConfiguredClient:
         max_in_flight: int = 8,
         batch_items: int = 512,
         batch_bytes: int = 4 * 1024 * 1024,
-        max_retries: int = 6,
+        max_retries: int = 10,
         max_resends: int = 3,
         gather_ms: float = 2.0,
         gather_items: int = 256,
@@ -95,8 +99,9 @@ class ConfiguredClient:
             max_in_flight: At most so many requests are on their way at once, per event loop.
             batch_items: At most so many items are in one request.
             batch_bytes: A request has at most so many bytes, unless one item is larger.
-            max_retries: How often the client sends a request again after a lost connection or a server error. The
-                client waits for a busy server until the deadline.
+            max_retries: How often the client sends a request again after a lost connection or a server error. The pauses
+                between ten of them are 13 to 26 s together, longer than a restart of the service. The client waits for a
+                busy server until the deadline.
             max_resends: How often the client sends an item again that the server answered with `failed`.
             gather_ms: How long `score_one` waits for other calls to share a request with; 0 sends at once.
             gather_items: At most so many `score_one` calls share a request.
@@ -139,7 +144,7 @@ class ConfiguredClient:
         self._setup(Config(**state))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._config.url!r})"
+        return f"{type(self).__name__}({shown_url(self._config.url)!r})"
 
 
 def check_deadline(seconds: float) -> None:

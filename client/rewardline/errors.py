@@ -4,7 +4,7 @@
     ├── RequestError         the server refused the request; sending it again changes nothing
     │   ├── InvalidRequest   400, 422: not JSON, an unknown field, a wrong type
     │   ├── Unauthorized     401, 403: the API key
-    │   ├── NotFound         404: the server has no interaction with this id, or forgot it
+    │   ├── NotFound         404, 410: the server has no interaction with this id, forgot it, or it was damaged
     │   ├── Conflict         409: another turn of the interaction is next, or it was opened with other fields
     │   └── TooLarge         413 for a single item
     ├── UnexpectedAnswer     the answer is not that of a Rewardline server: a wrong address, a proxy's page
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 """Messages name at most so many items or fields."""
+_TEXT_CHARS = 4_000
+"""The longest text of a server that becomes part of an error."""
+_POSITION_DIGITS = 9
+_SHOWN_PARTS = 32
+"""The longest path to a field."""
 
 
 class RewardlineError(Exception):
@@ -142,7 +147,7 @@ BY_STATUS: dict[int, type[RequestError]] = {
     422: InvalidRequest,
 }
 """The error of an HTTP status, for every route."""
-BY_STATUS_OF_STATE: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict}
+BY_STATUS_OF_STATE: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict, 410: NotFound}
 """The error of an HTTP status, for routes with state on the server."""
 
 
@@ -152,9 +157,9 @@ def problem(answer: Any) -> dict[str, Any]:
         return {}
     errors = answer.get("errors")
     return {
-        "detail": str(answer.get("detail") or ""),
+        "detail": cut(str(answer.get("detail") or "")),
         "errors": [
-            FieldError(_loc(error.get("loc")), str(error.get("msg", "")))
+            FieldError(_loc(error.get("loc")), cut(str(error.get("msg", ""))))
             for error in (errors if isinstance(errors, list) else [])
             if isinstance(error, dict)
         ],
@@ -165,11 +170,20 @@ def _loc(value: Any) -> tuple[str | int, ...]:
     """Parse a place: `["items", 3, "x"]`, `"items[3].x"` and `"items.3.x"` are the same. Drops FastAPI's leading "body"."""
     if isinstance(value, str):
         names = value.replace("[", ".").replace("]", "").split(".")
-        value = [int(name) if name.isascii() and name.isdecimal() else name for name in names if name]
+        value = [int(name) if _is_position(name) else name for name in names if name]
     if not isinstance(value, list):
         return ()
-    loc = tuple(part if isinstance(part, int) else str(part) for part in value)
+    loc = tuple(part if isinstance(part, int) else cut(str(part)) for part in value[:_SHOWN_PARTS])
     return loc[1:] if loc[:1] == ("body",) else loc
+
+
+def _is_position(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) <= _POSITION_DIGITS
+
+
+def cut(text: str) -> str:
+    """A text of a server, as long as an error may have it."""
+    return text if len(text) <= _TEXT_CHARS else f"{text[:_TEXT_CHARS]}..."
 
 
 def _moved(loc: tuple[str | int, ...], indexes: Sequence[int]) -> tuple[str | int, ...]:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from rewardline import trace_context
+from rewardline.answers import CALL_BYTES, most_bytes, most_values, parsed, too_long
 from rewardline.batching import (
     Deliver,
     Item,
@@ -26,12 +27,15 @@ from rewardline.errors import (
     Unauthorized,
     Unavailable,
     UnexpectedAnswer,
+    cut,
     problem,
 )
+from rewardline.redaction import Secrets
 from rewardline.tls import TlsFiles
 
 try:
     import grpc
+    from google.protobuf.message import DecodeError
 
     from rewardline.pb import rewardline_pb2 as pb
 except ImportError as error:
@@ -39,10 +43,21 @@ except ImportError as error:
 
 _SERVICE = "/rewardline.v1.Verifier"
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+_SMALL_BYTES = 1024 * 1024
+"""An answer that cannot become large as messages, however many it has."""
+_MOST_VERIFIERS = 1_000
+_LENGTH_DELIMITED = 2
+"""The wire type of messages in messages."""
 _OPTIONS = [
     ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
     ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
     ("grpc.enable_retries", 0),  # the client retries; two layers of retries would multiply
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    (
+        "grpc.max_reconnect_backoff_ms",
+        2_000,
+    ),  # by itself it would wait for two minutes before it sees a restarted server
 ]
 
 _STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
@@ -79,6 +94,7 @@ class GrpcTransport:
     def __init__(self, target: str, api_key: str | None, tls: TlsFiles | None) -> None:
         """Open a channel; without `tls`, in plain text. Raises OSError if a certificate cannot be read."""
         self._target = target
+        self._secrets = Secrets("", api_key)
         self._metadata = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
         if tls is not None:
             self._channel = grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(*tls.pem()), options=_OPTIONS)
@@ -87,17 +103,17 @@ class GrpcTransport:
         self._score = self._channel.unary_unary(
             f"{_SERVICE}/Score",
             request_serializer=pb.ScoreRequest.SerializeToString,
-            response_deserializer=pb.ScoreResponse.FromString,
+            response_deserializer=None,  # `_message` bounds it first
         )
         self._score_stream = self._channel.stream_stream(
             f"{_SERVICE}/ScoreStream",
             request_serializer=pb.Item.SerializeToString,
-            response_deserializer=pb.Result.FromString,
+            response_deserializer=None,  # `_message` bounds it first
         )
         self._list = self._channel.unary_unary(
             f"{_SERVICE}/ListVerifiers",
             request_serializer=pb.ListVerifiersRequest.SerializeToString,
-            response_deserializer=pb.ListVerifiersResponse.FromString,
+            response_deserializer=None,  # `_message` bounds it first
         )
 
     async def score(self, request: Request, deliver: Deliver) -> None:
@@ -110,7 +126,7 @@ class GrpcTransport:
             raise _translated(error, self._target) from error
 
     async def _deliver_batch(self, request: Request, deliver: Deliver) -> None:
-        answer = await self._score(
+        body = await self._score(
             pb.ScoreRequest(
                 items=[entry.payload.wire for entry in request.entries],
                 references_json={name: reference.wire for name, reference in request.references.items()},
@@ -121,21 +137,24 @@ class GrpcTransport:
             timeout=request.timeout_s,
             metadata=(*self._call_metadata(request.run_id), ("x-item-count", str(len(request.entries)))),
         )
-        if len(answer.results) != len(request.entries):
-            raise UnexpectedAnswer(f"expected {len(request.entries)} results, found {len(answer.results)}")
+        expected = len(request.entries)
+        answer = _message(pb.ScoreResponse, body, most_bytes(request), expected + 1)  # the results, and the summary
+        if len(answer.results) != expected:
+            raise UnexpectedAnswer(f"expected {expected} results, found {len(answer.results)}")
         for position, result in enumerate(answer.results):
-            deliver(position, _as_json(result))
+            deliver(position, self._as_json(result))
 
     async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
         seen: set[int] = set()
         metadata = self._call_metadata(request.run_id)
         call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=metadata)
         try:
-            async for result in call:
+            async for body in call:
+                result = _message(pb.Result, body, most_bytes(request))
                 if result.index >= len(request.entries) or result.index in seen:
                     raise UnexpectedAnswer(f"a result for index {result.index}, of {len(request.entries)} items")
                 seen.add(result.index)
-                deliver(result.index, _as_json(result))
+                deliver(result.index, self._as_json(result))
         finally:
             call.cancel()
         if len(seen) < len(request.entries):
@@ -146,9 +165,10 @@ class GrpcTransport:
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         try:
-            answer = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._call_metadata())
+            body = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._call_metadata())
         except grpc.aio.AioRpcError as error:
             raise _translated(error, self._target) from error
+        answer = _message(pb.ListVerifiersResponse, body, CALL_BYTES, _MOST_VERIFIERS)
         return [
             {
                 "name": info.name,
@@ -160,6 +180,27 @@ class GrpcTransport:
             }
             for info in answer.verifiers
         ]
+
+    def _as_json(self, result: Any) -> Mapping[str, Any]:
+        """The result in the shape that HTTP answers."""
+        if result.status not in _STATUSES:
+            raise UnexpectedAnswer(f"status {result.status} is not known")
+        text = self._secrets.text
+        return {
+            "id": result.id,
+            "status": _STATUSES[result.status],
+            "score": result.score if result.HasField("score") else None,
+            "reward": result.reward if result.HasField("reward") else None,
+            "reason": text(result.reason),
+            "verifier": result.verifier,
+            "version": result.version,
+            "extracted": text(result.extracted) if result.HasField("extracted") else None,
+            "detail": _loaded(text(result.detail_json)) or {},
+            "cached": result.cached,
+            "elapsed_ms": result.elapsed_ms,
+            "checks": _loaded(text(result.checks_json)),
+            "recipe": result.recipe if result.HasField("recipe") else None,
+        }
 
     def _call_metadata(self, run_id: str | None = None) -> tuple[tuple[str, str], ...]:
         return (*self._metadata, *trace_context.headers().items(), *run_header(run_id).items())
@@ -263,43 +304,58 @@ async def _stream_items(request: Request) -> AsyncIterator[Any]:
         yield message
 
 
-def _as_json(result: Any) -> Mapping[str, Any]:
-    """The result in the shape that HTTP answers."""
-    if result.status not in _STATUSES:
-        raise UnexpectedAnswer(f"status {result.status} is not known")
-    return {
-        "id": result.id,
-        "status": _STATUSES[result.status],
-        "score": result.score if result.HasField("score") else None,
-        "reward": result.reward if result.HasField("reward") else None,
-        "reason": result.reason,
-        "verifier": result.verifier,
-        "version": result.version,
-        "extracted": result.extracted if result.HasField("extracted") else None,
-        "detail": _loaded(result.detail_json) or {},
-        "cached": result.cached,
-        "elapsed_ms": result.elapsed_ms,
-        "checks": _loaded(result.checks_json),
-        "recipe": result.recipe if result.HasField("recipe") else None,
-    }
-
-
 def _loaded(text: str) -> Any:
+    return parsed(text.encode(), most_values(1)) if text else None
+
+
+def _message(kind: Any, body: bytes, most: int, fields: int | None = None) -> Any:
+    """The message of an answer.
+
+    Raises:
+        UnexpectedAnswer: It has more than `most` bytes or so many `fields`, or it is another message.
+    """
+    if len(body) > most:
+        raise too_long(most)
     try:
-        return json.loads(text) if text else None
-    except ValueError as error:
-        raise UnexpectedAnswer(f"not JSON ({error}): {text[:200]}") from error
+        if fields is not None and len(body) > _SMALL_BYTES and _has_more_fields(body, fields):
+            raise UnexpectedAnswer(f"more than {fields} parts in an answer")
+        return kind.FromString(body)
+    except (DecodeError, ValueError, IndexError) as error:
+        raise UnexpectedAnswer(f"not the message {kind.DESCRIPTOR.name}") from error
+
+
+def _has_more_fields(body: bytes, most: int) -> bool:
+    """Whether a message of messages has more than `most` of them. An empty one takes two bytes, and fifty times as much memory."""
+    position = 0
+    for _ in range(most):
+        if position >= len(body):
+            return False
+        if body[position] & 7 != _LENGTH_DELIMITED:
+            raise ValueError("a field that is not a message")
+        size, position = _varint(body, position + 1)
+        position += size
+    return position < len(body)
+
+
+def _varint(body: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = body[position]
+        value |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            return value, position
 
 
 def _translated(error: grpc.aio.AioRpcError, target: str) -> RewardlineError:
-    code, detail = error.code(), error.details() or ""
+    code, detail = error.code(), cut(error.details() or "")
     kind = _REFUSED.get(code)
     # gRPC itself refuses too large a message with the code that also means overload.
     if kind is None and "larger than max" in detail:
         kind = TooLarge
     if kind is not None:
         answer = {"detail": detail, **_problem(error)}
-        return kind(str(answer.get("title") or kind.__name__), **problem(answer))
+        return kind(cut(str(answer.get("title") or kind.__name__)), **problem(answer))
     if code in _UNAVAILABLE:
         return Unavailable(_UNAVAILABLE[code], f"{target}: {detail}", retry_after_s=_retry_after_s(error))
     return UnexpectedAnswer(f"{target}: {code.name} {detail}; is this the address of a Rewardline server?")
@@ -309,7 +365,7 @@ def _problem(error: grpc.aio.AioRpcError) -> dict[str, Any]:
     """The server's problem+json from the trailing metadata; empty if there is none."""
     try:
         answer = json.loads(_trailer(error, "problem-bin") or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}
 

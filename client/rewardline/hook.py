@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, Union
 
 from rewardline.async_client import AsyncClient
@@ -51,7 +51,7 @@ class Hook:
     """The verifier's parameters."""
     url: str | None = None
     """`http(s)://host:port`, `grpc(s)://host:port` or `ray://pool`. Default: the variable REWARDLINE_URL, else this machine."""
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     """Default: the variable REWARDLINE_API_KEY, if it is set."""
     run_id: str | None = None
     """The run that the samples belong to, for usage and logs. Default: the variable REWARDLINE_RUN_ID, if it is set."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import gzip
-import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from typing import Any
 
 import aiohttp
 
-from rewardline import trace_context
+from rewardline import answers, trace_context
+from rewardline.answers import CALL_BYTES, check_depth, excerpt, most_bytes, most_values, parsed
 from rewardline.batching import Deliver, Payload, Request, json_bytes, run_header
 from rewardline.errors import (
     BY_STATUS,
@@ -22,15 +22,16 @@ from rewardline.errors import (
     RewardlineError,
     Unavailable,
     UnexpectedAnswer,
+    cut,
     problem,
 )
+from rewardline.redaction import Secrets, shown_url
 from rewardline.tls import TlsFiles
 
 COMPRESS_FROM_BYTES = 64 * 1024
 """Smaller bodies are never compressed."""
 _CONNECT_TIMEOUT_S = 10.0
 _NDJSON = "application/x-ndjson"
-_EXCERPT_CHARS = 200
 
 
 class HttpTransport:
@@ -39,8 +40,10 @@ class HttpTransport:
     def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, tls: TlsFiles) -> None:
         """Raises OSError if a certificate cannot be read."""
         self._url = url
+        self._shown_url = shown_url(url)
+        self._secrets = Secrets(url, api_key)
         self._compress = compress
-        headers = {"User-Agent": "rewardline-python"}
+        headers = {"User-Agent": "rewardline-python", "Accept-Encoding": "gzip"}
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"
         self._session = aiohttp.ClientSession(
@@ -53,6 +56,7 @@ class HttpTransport:
             ),  # the client enforces the deadline
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
+            auto_decompress=False,  # `answers` inflates no more than an answer may have
         )
 
     async def score(self, request: Request, deliver: Deliver) -> None:
@@ -67,30 +71,32 @@ class HttpTransport:
         if self._compress == "gzip" and len(body) >= COMPRESS_FROM_BYTES:
             headers["Content-Encoding"] = "gzip"
             body = await asyncio.get_running_loop().run_in_executor(None, gzip.compress, body, 1)
-        with _translated(self._url):
+        with _translated(self._shown_url):
             async with self._session.post(
                 f"{self._url}/v1/score", data=body, headers=headers, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    raise refusal(response.status, response.headers, await response.read())
+                    raise refusal(response.status, response.headers, await self._refusal(response))
                 if response.content_type == _NDJSON:
-                    await _deliver_lines(response, len(request.entries), deliver)
+                    await self._deliver_lines(response, request, deliver)
                 else:
-                    deliver_batch(parsed(await response.read()), len(request.entries), deliver)
+                    body = self._secrets.body(await answers.read(response, most_bytes(request)))
+                    expected = len(request.entries)
+                    deliver_batch(parsed(body, most_values(expected)), expected, deliver)
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""
         headers = {**trace_context.headers(), **headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        with _translated(self._url):
+        with _translated(self._shown_url):
             async with self._session.request(
                 method, f"{self._url}{path}", data=body, headers=headers, allow_redirects=False
             ) as response:
-                answer = await response.read()
                 if response.status not in (200, 201):
+                    answer = await self._refusal(response)
                     raise refusal(response.status, response.headers, answer, BY_STATUS_OF_STATE)
-                return parsed(answer)
+                return whole_answer(self._secrets.body(await answers.read(response, CALL_BYTES)))
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         answer = await self.call("GET", "/v1/verifiers", None, {})
@@ -101,6 +107,37 @@ class HttpTransport:
 
     async def close(self) -> None:
         await self._session.close()
+
+    async def _refusal(self, response: aiohttp.ClientResponse) -> bytes:
+        return self._secrets.body(await answers.read_refusal(response))
+
+    async def _deliver_lines(self, response: aiohttp.ClientResponse, request: Request, deliver: Deliver) -> None:
+        expected = len(request.entries)
+        seen: set[int] = set()
+        begun: list[bytes] = []
+        async for data in answers.pieces(response, most_bytes(request)):
+            first, *others = data.split(b"\n")
+            begun.append(first)
+            for other in others:
+                self._deliver_line(b"".join(begun), expected, seen, deliver)
+                begun = [other]
+        self._deliver_line(b"".join(begun), expected, seen, deliver)
+        if len(seen) < expected:
+            raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {expected} results")
+
+    def _deliver_line(self, line: bytes, expected: int, seen: set[int], deliver: Deliver) -> None:
+        if not line.strip():
+            return
+        raw = parsed(self._secrets.body(line), most_values(1))
+        if not isinstance(raw, dict):
+            raise UnexpectedAnswer("expected an object on each line")
+        if "index" not in raw:
+            return  # the summary
+        position = raw["index"]
+        if type(position) is not int or not 0 <= position < expected or position in seen:
+            raise UnexpectedAnswer(f"a result for index {position!r:.40}, of {expected} items")
+        seen.add(position)
+        deliver(position, raw)
 
 
 def body_of(request: Request) -> bytes:
@@ -127,41 +164,12 @@ def deliver_batch(answer: Any, expected: int, deliver: Deliver) -> None:
         deliver(position, raw)
 
 
-async def _deliver_lines(response: aiohttp.ClientResponse, expected: int, deliver: Deliver) -> None:
-    seen: set[int] = set()
-    rest = b""
-    async for data in response.content.iter_any():
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
-            if line.strip():
-                _deliver_line(parsed(line), expected, seen, deliver)
-    if rest.strip():
-        _deliver_line(parsed(rest), expected, seen, deliver)
-    if len(seen) < expected:
-        raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {expected} results")
-
-
-def _deliver_line(raw: Any, expected: int, seen: set[int], deliver: Deliver) -> None:
-    if not isinstance(raw, dict):
-        raise UnexpectedAnswer("expected an object on each line")
-    if "index" not in raw:
-        return  # the summary
-    position = raw["index"]
-    if type(position) is not int or not 0 <= position < expected or position in seen:
-        raise UnexpectedAnswer(f"a result for index {position!r}, of {expected} items")
-    seen.add(position)
-    deliver(position, raw)
-
-
-def parsed(body: bytes) -> Any:
-    try:
-        return json.loads(body, parse_constant=_refuse_constant)
-    except ValueError as error:
-        raise UnexpectedAnswer(f"not JSON ({error}): {_excerpt(body)}") from error
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
+def whole_answer(body: bytes) -> Any:
+    """The JSON of an answer that scores no items."""
+    answer = parsed(body)
+    if isinstance(answer, (dict, list)):
+        check_depth(answer)
+    return answer
 
 
 @contextmanager
@@ -178,20 +186,20 @@ def refusal(
 ) -> RewardlineError:
     """The error of a response. The statuses in `more` count only with a title, which no other kind of server sends."""
     try:
-        answer = parsed(body)
+        answer = whole_answer(body)
     except UnexpectedAnswer:
         answer = None
-    title = str(answer.get("title") or "") if isinstance(answer, dict) else ""
+    title = cut(str(answer.get("title") or "")) if isinstance(answer, dict) else ""
     kinds = {**BY_STATUS, **(more or {})} if title else BY_STATUS
     if status in kinds:
-        details = problem(answer) or {"detail": _excerpt(body)}  # a proxy sends text, not problem+json
+        details = problem(answer) or {"detail": excerpt(body)}  # a proxy sends text, not problem+json
         return kinds[status](title or kinds[status].__name__, status=status, **details)
     if status in (408, 425, 429) or status >= 500:
         reason = {429: "overloaded", 503: "unavailable"}.get(status, "server_error")
-        message = f"{status} {title or _excerpt(body)}".strip()
+        message = f"{status} {title or excerpt(body)}".strip()
         return Unavailable(reason, message, retry_after_s=_retry_after_s(headers.get("Retry-After")))
-    where = f" to {headers['Location']}" if "Location" in headers else ""
-    return UnexpectedAnswer(f"status {status}{where}; is this the address of a Rewardline server? {_excerpt(body)}")
+    where = f" to {cut(headers['Location'])}" if "Location" in headers else ""
+    return UnexpectedAnswer(f"status {status}{where}; is this the address of a Rewardline server? {excerpt(body)}")
 
 
 def _retry_after_s(value: str | None) -> float | None:
@@ -206,7 +214,3 @@ def _retry_after_s(value: str | None) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, TypeError):
         return None
-
-
-def _excerpt(body: bytes) -> str:
-    return body[:_EXCERPT_CHARS].decode("utf-8", "replace")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rewardline.errors import UnexpectedAnswer
+from rewardline.errors import UnexpectedAnswer, cut
 
 INTERACTIONS = "/v1/interactions"
 OPTIONS = ("max_turns", "success_threshold", "ttl_s", "language", "feedback", "trajectory", "gamma", "penalty")
@@ -53,8 +53,8 @@ def parse_turn(raw: Mapping[str, Any]) -> Turn:
             float(raw["trajectory_score"]),
             dict(raw.get("info") or {}),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise UnexpectedAnswer(f"not a turn: {error!r}") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise UnexpectedAnswer(f"not a turn: {cut(repr(error))}") from error
     if not all(map(math.isfinite, (turn.reward, turn.score, turn.trajectory_score))):
         raise UnexpectedAnswer("the reward of a turn is not a finite number")
     return turn

@@ -17,9 +17,11 @@ from contextlib import suppress
 from typing import Any
 
 from rewardline import trace_context
+from rewardline.answers import CALL_BYTES, most_bytes, most_values, parsed, too_long
 from rewardline.batching import Deliver, Request, run_header
 from rewardline.errors import BY_STATUS_OF_STATE, Unavailable, UnexpectedAnswer
-from rewardline.http_transport import body_of, deliver_batch, parsed, refusal
+from rewardline.http_transport import body_of, deliver_batch, refusal, whole_answer
+from rewardline.redaction import Secrets
 from rewardline.retry import Backoff
 
 try:
@@ -47,6 +49,7 @@ class RayTransport:
 
     def __init__(self, name: str, api_key: str | None) -> None:
         self._name = name
+        self._secrets = Secrets("", api_key)
         self._headers = {"user-agent": "rewardline-python"}
         if api_key is not None:
             self._headers["authorization"] = f"Bearer {api_key}"
@@ -62,12 +65,14 @@ class RayTransport:
         headers = {"content-type": "application/json", "x-item-count": str(len(request.entries))}
         headers |= run_header(request.run_id)
         answer = await self._request("POST", "/v1/score", headers, body_of(request), len(request.entries))
-        deliver_batch(_content(answer), len(request.entries), deliver)
+        expected = len(request.entries)
+        deliver_batch(parsed(self._content(answer, most_bytes(request)), most_values(expected)), expected, deliver)
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
         """Call any other route and return its JSON."""
         sent = dict(headers) if body is None else {**headers, "content-type": "application/json"}
-        return _content(await self._request(method, path, sent, body or b"", 1), BY_STATUS_OF_STATE)
+        answer = await self._request(method, path, sent, body or b"", 1)
+        return whole_answer(self._content(answer, CALL_BYTES, BY_STATUS_OF_STATE))
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         answer = await self.call("GET", "/v1/verifiers", None, {})
@@ -81,6 +86,15 @@ class RayTransport:
         for task in [*tasks, self._looking]:
             if task is not None:
                 task.cancel()
+
+    def _content(self, answer: Answer, most: int, more: Any = None) -> bytes:
+        """The body of an answer. Ray has received it, so only what is made of it is bounded here."""
+        status, headers, body = answer[0], answer[1], self._secrets.body(answer[2])
+        if status not in (200, 201):
+            raise refusal(status, {name.title(): value for name, value in headers.items()}, body, more)
+        if len(body) > most:
+            raise too_long(most)
+        return body
 
     async def _request(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, items: int
@@ -226,13 +240,6 @@ class _Member:
             return False
         self.trouble = "; ".join(f"{part}: {why}" for part, why in health["problems"].items())
         return not health["problems"]
-
-
-def _content(answer: Answer, more: Any = None) -> Any:
-    status, headers, body = answer
-    if status not in (200, 201):
-        raise refusal(status, {name.title(): value for name, value in headers.items()}, body, more)
-    return parsed(body)
 
 
 def _lost(name: str, error: RayError) -> Unavailable:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from rewardline.errors import FailedItems, InvalidItems, UnexpectedAnswer
+from rewardline.answers import check_depth
+from rewardline.errors import FailedItems, InvalidItems, UnexpectedAnswer, cut
 
 
 class Status(str, Enum):
@@ -78,6 +79,7 @@ def raise_for_failed(results: Iterable[Result]) -> None:
         raise FailedItems(failed)
 
 
+_CONTAINERS = (dict, list)
 _KNOWN = frozenset(Result.__dataclass_fields__) - {"extra"} | {"index"}
 
 
@@ -89,17 +91,23 @@ def parse_result(raw: Any, default_id: str, item: Mapping[str, Any]) -> Result:
     """
     if not isinstance(raw, dict):
         raise UnexpectedAnswer(f"expected an object for a result, found {type(raw).__name__}")
+    for value in raw.values():
+        if value and value.__class__ in _CONTAINERS:
+            check_depth(value)
     try:
         status = Status(raw.get("status"))
         score, reward = _number(raw.get("score")), _number(raw.get("reward"))
-    except (ValueError, TypeError) as error:
-        raise UnexpectedAnswer(f"not a result: {error}") from error
+        elapsed_ms = _number(raw.get("elapsed_ms")) or 0.0
+    except (ValueError, TypeError, OverflowError) as error:
+        raise UnexpectedAnswer(f"not a result: {cut(str(error))}") from error
     judged = status is Status.OK
     if judged is (score is None) or (reward is not None and not judged):
         raise UnexpectedAnswer(f"status {status} with score {score} and reward {reward}")
     if score is not None and not 0.0 <= score <= 1.0:
         raise UnexpectedAnswer(f"score {score} is not in [0, 1]")
-    checks = raw.get("checks")
+    detail, checks = raw.get("detail") or {}, raw.get("checks")
+    if not isinstance(detail, dict) or not isinstance(checks, (list, type(None))):
+        raise UnexpectedAnswer("expected an object for detail, and a list for checks")
     return Result(
         id=str(raw.get("id", default_id)) if item.get("id") is not None else default_id,
         status=status,
@@ -109,10 +117,10 @@ def parse_result(raw: Any, default_id: str, item: Mapping[str, Any]) -> Result:
         verifier=str(raw.get("verifier") or ""),
         version=str(raw.get("version") or ""),
         extracted=raw.get("extracted"),
-        detail=raw.get("detail") or {},
+        detail=detail,
         checks=None if checks is None else tuple(checks),
         cached=bool(raw.get("cached")),
-        elapsed_ms=float(raw.get("elapsed_ms") or 0.0),
+        elapsed_ms=elapsed_ms,
         recipe=raw.get("recipe"),
         extra={name: value for name, value in raw.items() if name not in _KNOWN},
     )

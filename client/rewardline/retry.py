@@ -24,7 +24,9 @@ class Deadline:
 
 @dataclass
 class Backoff:
-    """Exponential backoff with full jitter: clients that failed together do not come back together."""
+    """Exponential backoff with jitter: clients that failed together do not come back together. Half of each pause is certain,
+    so that a number of tries outlasts a restart of the server.
+    """
 
     base_s: float = 0.1
     cap_s: float = 5.0
@@ -32,7 +34,7 @@ class Backoff:
 
     def next_s(self, retry_after_s: float | None = None) -> float:
         """The next pause. It is no shorter than the server asked for, up to `MAX_RETRY_AFTER_S`."""
-        pause_s: float = _SYSTEM_RANDOM.random() * min(self.cap_s, self.base_s * 2.0**self.tries)
+        pause_s: float = _SYSTEM_RANDOM.uniform(0.5, 1.0) * min(self.cap_s, self.base_s * 2.0**self.tries)
         self.tries = min(self.tries + 1, 30)
         if retry_after_s is None:
             return pause_s

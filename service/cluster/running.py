@@ -136,4 +136,5 @@ async def _live(workers: int | None, opened: "asyncio.Future[Service]", leaving:
 
 
 def _settings(workers: int | None) -> Settings:
-    return settings.read(None, {} if workers is None else {"workers": workers})
+    # Ray binds the ports, so the setting `host` does not say who reaches the service.
+    return settings.read(None, {"allow_open": True, "workers": workers})

@@ -10,11 +10,10 @@ import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import msgspec
 
-from service.errors import Conflict, NotFound, NotJudged, StateUnavailable, TooLarge, Unprocessable
+from service.errors import Conflict, Gone, NotFound, NotJudged, StateUnavailable, TooLarge, Unprocessable
 from service.interactions import turns
 from service.interactions.feedback import giveaway
 from service.interactions.schemas import (
@@ -41,8 +40,6 @@ _ATTEMPTS = 4
 _RETRY_AFTER_S = 1.0
 _BODY, _ITEM, _PLAN, _PROGRESS = "body", "item", "plan", "progress"
 _NAMES = ("verifier", "recipe", "domain", "data_source", "tag")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,12 @@ class Interactions:
             if await self.store.swap(name, version, _change(fields, plan)):
                 self.events["created"] += 1
                 return turns.view(name, plan, Progress()), True
-            record = await self._find(name)
+            try:
+                record = await self._find(name)
+            except Gone:
+                await self.store.remove(name)
+                version = None
+                continue
             if record is not None and record.progress.state != "finalized":
                 if record.body != creation.digest:
                     raise Conflict(f"interaction {name!r} exists already with another body; use another instance_id")
@@ -188,7 +190,10 @@ class Interactions:
 
     async def _judge(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> turns.Judged:
         is_silent = _is_silent(request.messages)
-        item = decode_item(record.item)
+        try:
+            item = decode_item(record.item)
+        except msgspec.MsgspecError as error:
+            raise _damaged(name, error) from error
         item.response = "" if is_silent else request.messages
         item.id = f"{name}/{request.index}"
         scored = await self._engine.score(BatchRequest([item], {}, "use", False, deadline))
@@ -212,9 +217,14 @@ class Interactions:
 
         Raises:
             NotFound, StateUnavailable
+            Gone: it was damaged, and is removed.
         """
         for _ in range(_ATTEMPTS):
-            record = await self._get(name)
+            try:
+                record = await self._get(name)
+            except Gone as error:
+                await self.store.remove(name)
+                raise Gone(f"the interaction {name!r} was damaged, and is removed; its outcome is lost") from error
             progress = record.progress
             if progress.state == "finalized":
                 return turns.view(name, record.plan, progress)
@@ -234,18 +244,58 @@ class Interactions:
         return record
 
     async def _find(self, name: str, turn_index: int = 0) -> _Record | None:
+        """
+        Raises:
+            Gone: its record is damaged.
+        """
         fields = (VERSION, _BODY, _PLAN, _PROGRESS, _ITEM, _turn(turn_index))
-        version, body, plan, progress, item, taken = await self.store.read(name, fields)
-        if version is None:
+        try:
+            kept = await self.store.read(name, fields)
+        except Gone as error:
+            raise _damaged(name, error) from error
+        if not any(kept):
             return None
-        return _Record(
-            version,
-            (body or b"").decode("latin-1"),
-            _restored(plan, _plan_decoder),
-            _restored(progress, _progress_decoder),
-            item or b"",
-            _restored(taken, _taken_decoder) if taken is not None else None,
-        )
+        try:
+            return _record(*kept)
+        except (msgspec.MsgspecError, ValueError) as error:
+            # What a link has garbled is whole at the next look.
+            if await self.store.read(name, fields) != kept:
+                raise StateUnavailable(
+                    "the interaction could not be read; ask again", retry_after_s=_RETRY_AFTER_S
+                ) from error
+            raise _damaged(name, error) from error
+
+
+def _record(
+    version: bytes | None,
+    body: bytes | None,
+    plan: bytes | None,
+    progress: bytes | None,
+    item: bytes | None,
+    taken: bytes | None,
+) -> _Record:
+    """
+    Raises:
+        MsgspecError, ValueError: a part is lost or damaged.
+    """
+    if not version or not body:
+        raise ValueError("version or body are lost")
+    record = _Record(
+        version,
+        body.decode("latin-1"),
+        _plan_decoder.decode(plan or b""),
+        _progress_decoder.decode(progress or b""),
+        item or b"",
+        None if taken is None else _taken_decoder.decode(taken),
+    )
+    if record.taken is not None:
+        _answer_decoder.decode(record.taken.answer)
+    return record
+
+
+def _damaged(name: str, error: Exception) -> Gone:
+    log.error("the record of interaction %s is damaged: %s", name, error)
+    return Gone(f"the record of interaction {name!r} is damaged; DELETE it, or open it anew")
 
 
 def _change(fields: dict[str, bytes], plan: Plan, dropped: Sequence[str] = (), *, is_over: bool = False) -> Change:
@@ -277,14 +327,7 @@ def _is_silent(messages: Sequence[Message]) -> bool:
 _plan_decoder = msgspec.json.Decoder(Plan)
 _progress_decoder = msgspec.json.Decoder(Progress)
 _taken_decoder = msgspec.json.Decoder(Taken)
-
-
-def _restored(held: bytes | None, decoder: "msgspec.json.Decoder[T]") -> T:
-    try:
-        return decoder.decode(held or b"")
-    except msgspec.MsgspecError as error:
-        log.error("an interaction's record cannot be read: %s", error)  # noqa: TRY400  # its text is what matters
-        raise StateUnavailable("the interaction's record is damaged", retry_after_s=_RETRY_AFTER_S) from error
+_answer_decoder = msgspec.json.Decoder(TurnAnswer)
 
 
 def _not_judged(result: Result) -> Exception:

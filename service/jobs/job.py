@@ -84,8 +84,8 @@ class Claim:
     """The token of this claim alone. The store refuses writes of a claim that is not the latest."""
     attempt: int
     submission: Submission
-    lines: Sequence[bytes]
-    """The results that earlier processes have stored."""
+    lines: Sequence[bytes | None]
+    """The results that earlier processes have stored. None is one that is damaged; its item is judged again."""
     age_s: float
     """Seconds since the job was first begun."""
     is_foreign: bool = False
@@ -222,7 +222,11 @@ class JobStore(Protocol):
         """
 
     async def read(self, job_id: str, after: int) -> Snapshot | None:
-        """The job, with its results after the first `after`. None if there is no such job."""
+        """The job, with its results after the first `after`. None if there is no such job.
+
+        Raises:
+            Gone: what is kept of the job is damaged.
+        """
 
     async def cancel(self, job_id: str) -> State | None:
         """Stop a job wherever it runs. A finished job is removed. Returns the state that it had; None if there is no
@@ -255,7 +259,10 @@ class JobStore(Protocol):
         """Give the job back for another attempt. This attempt counts."""
 
     async def drop(self, claim: Claim) -> None:
-        """Remove a job that is damaged."""
+        """End a job that is damaged. Its owner is told when it asks for the job, and may cancel it."""
+
+    async def mend(self, claim: Claim, position: int, line: bytes) -> None:
+        """Store the result of an item that was judged again in place of a damaged one. May be repeated."""
 
 
 async def pack(body: bytes, items: int, key: str) -> Submission:

@@ -164,6 +164,9 @@ class MemoryJobStore:
     async def release(self, claim: Claim) -> None:
         self._enqueue(claim.job_id, self._owned(claim))
 
+    async def mend(self, claim: Claim, position: int, line: bytes) -> None:
+        self._owned(claim).lines[position] = line
+
     async def drop(self, claim: Claim) -> None:
         self._owned(claim)
         self._held.drop(claim.job_id)

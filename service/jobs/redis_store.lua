@@ -37,7 +37,13 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function job_of(id) return base .. 'job:' .. id end
 local function results_of(id) return base .. 'results:' .. id end
-local function get(id, field) return redis.call('HGET', job_of(id), field) end
+local function type_of(key) return redis.call('TYPE', key).ok end
+
+-- Of what is no hash any more, every field is missing.
+local function get(id, field)
+  local value = redis.pcall('HGET', job_of(id), field)
+  return type(value) == 'string' and value
+end
 
 local function tenant_of(id) return id:match('^.*/') or '' end
 local function stream_of(tenant) return base .. (tenant == '' and 'queue' or 'queue:' .. tenant) end
@@ -160,7 +166,35 @@ end
 
 -- Whether Redis still has all results of a job. If some were lost, items would be judged and shown again.
 local function is_whole(id)
-  return redis.call('LLEN', results_of(id)) == tonumber(get(id, 'done'))
+  return redis.pcall('LLEN', results_of(id)) == tonumber(get(id, 'done'))
+end
+
+-- Whether somebody has put something else in place of a job or its results.
+local function is_damaged(id)
+  local job, results = type_of(job_of(id)), type_of(results_of(id))
+  return (job ~= 'hash' and job ~= 'none') or (results ~= 'list' and results ~= 'none')
+end
+
+-- Whether the fields that these steps count with are numbers.
+local function is_sound(id)
+  for _, field in ipairs({'size', 'items', 'attempts'}) do
+    if not tonumber(get(id, field)) then return false end
+  end
+  for _, field in ipairs({'weight', 'started'}) do
+    local value = get(id, field)
+    if value and not tonumber(value) then return false end
+  end
+  return true
+end
+
+-- Ends a job that is damaged. It is kept until its time is over, so that its owner is told.
+local function spoil(id)
+  if type_of(job_of(id)) ~= 'hash' then return end
+  dequeue(id)
+  redis.call('HSET', job_of(id), 'state', 'damaged')
+  redis.call('HDEL', job_of(id), 'owner')
+  unload(id)
+  tell('ended', id)
 end
 
 local step = {}
@@ -176,6 +210,7 @@ function step.submit(id, packed, digest, size, items, key, max_jobs, max_bytes, 
   sweep()
   if key ~= '' then
     local known = redis.call('GET', base .. 'key:' .. key)
+    if known and get(known, 'state') == 'damaged' then forget(known) end
     if known and get(known, 'state') then
       return {get(known, 'digest') == digest and 'same' or 'other', known}
     end
@@ -200,6 +235,7 @@ end
 -- Returns {state, items, done, summary}, or nothing if there is no such job (or Redis has evicted a part of it).
 function step.read(id)
   if is_over(id) then return false end
+  if is_damaged(id) then return {'damaged', 0, 0, ''} end
   local found = redis.call('HMGET', job_of(id), 'state', 'items', 'done', 'summary')
   if not found[1] or not is_whole(id) then
     forget(id)
@@ -278,6 +314,9 @@ local function next_job(queue, consumer, idle_ms, edition, wait_ms)
     local id = entry[2][2]
     if get(id, 'entry') ~= entry[1] then
       drop_entry(queue, entry[1])
+    elseif is_damaged(id) or not is_sound(id) then
+      drop_entry(queue, entry[1])
+      spoil(id)
     elseif is_over(id) or not is_whole(id) then
       forget(id)
     else
@@ -369,25 +408,38 @@ function step.leave(consumer)
   end
 end
 
--- Cancels a job that is queued or running, and removes one that is done. Returns the state that the job had, or nothing if
+-- Cancels a job that is queued or running, and removes one that is done or damaged. Returns the state that the job had, or nothing if
 -- there is no such job.
 function step.cancel(id, ttl_ms)
   local state = get(id, 'state')
-  if not state or is_over(id) then return false end
-  if state == 'done' then forget(id) end
-  if state == 'queued' or state == 'running' then
+  if not state and not is_damaged(id) or is_over(id) then return false end
+  if state == 'cancelled' then return state end
+  if (state == 'queued' or state == 'running') and not is_damaged(id) then
     redis.call('HSET', job_of(id), 'state', 'cancelled')
     redis.call('HDEL', job_of(id), 'owner')
     dequeue(id)
     unload(id)
     keep(id, ttl_ms)
     tell('ended', id)
+    return state
   end
-  return state
+  forget(id)
+  return state == 'done' and state or 'cancelled'
 end
 
 function step.forget(id)
   forget(id)
+end
+
+-- Puts the result of an item that was judged again in the place of a damaged one. Returns 0 if the token is not the owner any more.
+function step.mend(id, token, position, result)
+  if not is_owner(id, token) then return 0 end
+  redis.call('LSET', results_of(id), position, result)
+  return 1
+end
+
+function step.spoil(id)
+  spoil(id)
 end
 
 -- Forgets whose turn it is, once there is no job. Before that nobody gets a new turn by leaving.

@@ -19,7 +19,7 @@ from zlib import crc32
 
 from fairness import TENANT, share_of, weight_of
 from service.cancellation import cancel
-from service.errors import StateUnavailable
+from service.errors import Gone, StateUnavailable
 from service.jobs.job import (
     Board,
     Claim,
@@ -33,6 +33,7 @@ from service.jobs.job import (
     conflict,
     new_id,
 )
+from service.jobs.results import completed, is_summary
 from service.storage.listening_link import ListeningLink
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import prefix_of
@@ -143,20 +144,46 @@ class RedisJobStore:
             state, items, done, summary = reply
             snapshot = Snapshot(State(state.decode()), int(items), int(done), (), summary or None)
             lines = await self._lines(job_id, after, snapshot.done)
-        except (ValueError, TypeError, AttributeError, Damaged) as error:
-            raise self._link.nonsense() from error
-        return None if lines is None else replace(snapshot, lines=lines)
+        except (ValueError, TypeError, AttributeError) as error:
+            if await self._call("read", job_id) != reply:  # the link has garbled it
+                raise self._link.nonsense() from error
+            raise _damaged(job_id, error) from error
+        if lines is None:
+            return None
+        is_told = snapshot.state is not State.DONE or is_summary(summary, snapshot.items)
+        if is_told and all(line is not None for line in lines):
+            return replace(snapshot, lines=[line for line in lines if line is not None])
+        return await self._mended(job_id, snapshot, after)
 
-    async def _lines(self, job_id: str, start: int, end: int) -> list[bytes] | None:
-        """The results of the job from `start` up to `end`. None if the job has been removed meanwhile.
+    async def _mended(self, job_id: str, snapshot: Snapshot, after: int) -> Snapshot | None:
+        """A job of which a result or the summary is damaged. Until it has ended, only the results before that count."""
+        lines = await self._lines(job_id, 0, snapshot.done)
+        if lines is None:
+            return None
+        if not snapshot.state.is_last:
+            whole = [line for line in lines[: _first_hole(lines)] if line is not None]
+            return replace(snapshot, done=len(whole), lines=whole[after:])
+        log.error("jobs: a part of job %s is damaged in Redis", job_id)
+        try:
+            whole, summary = completed(lines, snapshot.items)
+        except Damaged as error:
+            raise _damaged(job_id, error) from error
+        return replace(snapshot, lines=whole[after:], summary=summary if snapshot.state is State.DONE else None)
 
-        Raises:
-            Damaged
+    async def _lines(self, job_id: str, start: int, end: int) -> list[bytes | None] | None:
+        """The results of the job from `start` up to `end`, None for each that is damaged. None if the job has been removed
+        meanwhile.
         """
         if start >= end:
             return []
-        framed = await self._link.ask("LRANGE", f"{_PREFIX}results:{job_id}", start, end - 1)
-        return [_unframed(job_id, line) for line in framed] if len(framed) == end - start else None
+        command = ("LRANGE", f"{_PREFIX}results:{job_id}", start, end - 1)
+        framed = await self._link.ask(*command)
+        if len(framed) != end - start:
+            return None
+        lines = [_unframed(job_id, line) for line in framed]
+        if None in lines and await self._link.ask(*command) != framed:  # the link has garbled it
+            raise self._link.nonsense()
+        return lines
 
     async def cancel(self, job_id: str) -> State | None:
         reply = await self._call("cancel", job_id, _ms(self._limits.ttl_s))
@@ -204,10 +231,6 @@ class RedisJobStore:
             lines = await self._lines(job_id, 0, stored)
         except (ValueError, TypeError, AttributeError) as error:
             raise self._link.nonsense() from error
-        except Damaged:
-            log.error("jobs: a result of job %s is damaged in Redis; the job is dropped", job_id)  # noqa: TRY400  # no bug
-            await self._call("forget", job_id)
-            return None
         if lines is None:
             return None
         self._counters.taken_over += taken_over
@@ -244,8 +267,12 @@ class RedisJobStore:
     async def release(self, claim: Claim) -> None:
         await self._call("release", claim.job_id, claim.token)
 
+    async def mend(self, claim: Claim, position: int, line: bytes) -> None:
+        if await self._call("mend", claim.job_id, claim.token, position, _framed(claim.job_id, line)) != 1:
+            raise ClaimLost
+
     async def drop(self, claim: Claim) -> None:
-        await self._call("forget", claim.job_id)
+        await self._call("spoil", claim.job_id)
 
     async def _call(self, step: str, *arguments: Any) -> Any:
         return await self._link.ask("EVAL", _STEPS, 1, _PREFIX, step, *arguments)
@@ -274,11 +301,19 @@ def _framed(job_id: str, line: bytes) -> bytes:
     return crc32(job_id.encode() + line).to_bytes(_SUM_BYTES, "big") + line
 
 
-def _unframed(job_id: str, framed: bytes) -> bytes:
+def _unframed(job_id: str, framed: bytes) -> bytes | None:
+    """The result. None if it differs from the one that was stored."""
     line = framed[_SUM_BYTES:]
-    if _framed(job_id, line) != framed:
-        raise Damaged("a result differs from the one that was stored")
-    return line
+    return line if _framed(job_id, line) == framed else None
+
+
+def _first_hole(lines: Sequence[bytes | None]) -> int:
+    return next((position for position, line in enumerate(lines) if line is None), len(lines))
+
+
+def _damaged(job_id: str, error: Exception) -> Gone:
+    log.error("jobs: the record of job %s is damaged in Redis: %s", job_id, error)
+    return Gone("what is kept of this job is damaged; DELETE it, and send its items again")
 
 
 def _ms(seconds: float) -> int:

@@ -28,7 +28,7 @@ from fairness import TENANT, Room
 from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
-from service.jobs.results import JobResults
+from service.jobs.results import JobResults, unjudged
 from service.limits.admission import Admission
 from service.scoring.engine import Engine
 from service.tenant import RUN, parted
@@ -134,7 +134,7 @@ class Runner:
             self._counters.claims_lost += 1
             log.info("this process has lost job %s", claim.job_id)
         except* Damaged as errors:
-            log.error("job %s is dropped: %s", claim.job_id, errors.exceptions[0])  # noqa: TRY400  # no bug of ours
+            log.error("job %s is damaged, and ended: %s", claim.job_id, errors.exceptions[0])  # noqa: TRY400  # no bug of ours
             with contextlib.suppress(StateUnavailable, ClaimLost):
                 await self._store.drop(claim)
         except* Exception:
@@ -208,18 +208,5 @@ def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -
     for index in indexes:
         item_id = request.items[index].id
         assert item_id is not None
-        result = Result(
-            id=item_id,
-            status=verdict.status.value,
-            score=None,
-            reward=None,
-            reason=verdict.reason,
-            verifier=None,
-            version=None,
-            extracted=None,
-            detail=verdict.detail,
-            cached=False,
-            elapsed_ms=0.0,
-        )
-        found.append((index, result))
+        found.append((index, unjudged(item_id, verdict)))
     return found

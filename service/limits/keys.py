@@ -131,6 +131,11 @@ class Keys:
         self._takes_certificates = takes_certificates
         self.use(callers)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone may call."""
+        return not self._callers and not self._required
+
     def use(self, callers: Mapping[bytes, Caller]) -> None:
         """Put other keys in force. Requests under way go on."""
         self._callers = dict(callers)
@@ -172,7 +177,7 @@ class Keys:
         Raises:
             Unauthenticated: keys are configured, and this is not one of them.
         """
-        if not self._callers and not self._required:
+        if self.is_open:
             return ANONYMOUS
         token = _token(authorization or "")
         if not token:

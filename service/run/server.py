@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from service.cancellation import cancel
 from service.doors.grpc.server import build_server
 from service.doors.http.ops import build_ops
+from service.doors.http.page_guard import GuardedFromPages, PageGuard
 from service.run import tls
 from service.run.cannot_start import CannotStart
 from service.run.core import Core
@@ -86,7 +87,8 @@ def _certificates(settings: Settings) -> Certificates | None:
 
 
 def _ops(built: Core, settings: Settings) -> ASGIApp:
-    return build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+    ops = build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+    return GuardedFromPages(ops, PageGuard.of(settings, settings.ops_host or settings.host))
 
 
 @contextlib.contextmanager

@@ -54,6 +54,9 @@ class MemoryRecords:
             self._over.setdefault(parted(name)[0], {})[name] = None
         return True
 
+    async def remove(self, name: str) -> None:
+        self._records.drop(name)
+
     def _make_room(self, name: str, nbytes: int) -> None:
         """Make room for a record of so many bytes that replaces the one of the same name.
 

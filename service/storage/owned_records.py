@@ -31,5 +31,8 @@ class OwnedRecords:
     async def swap(self, name: str, version: bytes | None, change: Change) -> bool:
         return await self.common.swap(owned(name), version, change)
 
+    async def remove(self, name: str) -> None:
+        await self.common.remove(owned(name))
+
     async def close(self) -> None:
         await self.common.close()

@@ -46,6 +46,7 @@ class RecordStore(Protocol):
 
         Raises:
             StateUnavailable
+            Gone: the record is damaged.
         """
 
     async def swap(self, name: str, version: bytes | None, change: Change) -> bool:
@@ -55,6 +56,13 @@ class RecordStore(Protocol):
         Raises:
             StateUnavailable: the change may have been made or not. A repetition is safe.
             Overloaded: there is no room for the record.
+        """
+
+    async def remove(self, name: str) -> None:
+        """Remove a record, whatever it holds.
+
+        Raises:
+            StateUnavailable
         """
 
     async def close(self) -> None: ...

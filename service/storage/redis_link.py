@@ -4,12 +4,18 @@ import asyncio
 import logging
 from typing import Any
 
+from redis.exceptions import ResponseError
+
 from fairness import FairLock
 from service.errors import StateUnavailable
 from service.storage.redis_client import Client, connect, described, disconnect, parse_redis_url
 
 _SPARE_CONNECTIONS = 4
 """Connections beside those of the calls: for one that listens, and for those that are being given back."""
+
+
+class OtherType(StateUnavailable):
+    """A key holds another type of value than we put there."""
 
 
 class RedisLink:
@@ -42,6 +48,7 @@ class RedisLink:
 
         Raises:
             StateUnavailable: Redis did not answer; the command may have been carried out or not.
+            OtherType
         """
         try:
             async with asyncio.timeout(self._call_s), self._calls:
@@ -49,6 +56,8 @@ class RedisLink:
         except Exception as error:  # whatever a broken server makes the library raise
             self.errors += 1
             self._log.warning("%s: Redis at %s: %s", self._kept, self._address, described(error))
+            if isinstance(error, ResponseError) and "WRONGTYPE" in str(error):
+                raise OtherType(f"{self._kept} are kept in Redis, and something else is in their place") from error
             raise self._unavailable("it does not answer") from error
 
     def nonsense(self) -> StateUnavailable:

@@ -1,20 +1,22 @@
 """Keeps records in Redis, one hash each. Every replica finds them.
 
 A record is one hash and not several keys, so that expiry and eviction take it as a whole or not at all. Redis needs
-HMGET, and EVAL with HGET, HSET, HDEL and PEXPIRE. Without an answer of Redis, every call raises `StateUnavailable`.
+HMGET, DEL, and EVAL with HGET, HSET, HDEL, DEL and PEXPIRE. Without an answer of Redis, every call raises `StateUnavailable`.
 """
 
 from collections.abc import Mapping, Sequence
 
+from service.errors import Gone
 from service.storage.record_store import VERSION, Change
-from service.storage.redis_link import RedisLink
+from service.storage.redis_link import OtherType, RedisLink
 
 _CALL_S = 2.0
 _CONNECT_S = 1.0
 _MAX_CALLS = 64
-# HSET comes first: a server without memory refuses it, and then nothing has been changed.
+# A record without a version is what is left of a damaged one. HSET comes first: a server without memory refuses it, and then nothing has been changed.
 _SWAP = f"""
 if (redis.call('HGET', KEYS[1], '{VERSION}') or '') ~= ARGV[1] then return 0 end
+if ARGV[1] == '' then redis.call('DEL', KEYS[1]) end
 local dropped = tonumber(ARGV[3])
 redis.call('HSET', KEYS[1], unpack(ARGV, 4 + dropped))
 for i = 4, 3 + dropped do redis.call('HDEL', KEYS[1], ARGV[i]) end
@@ -42,7 +44,10 @@ class RedisRecords:
         return self._link.errors
 
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
-        reply = await self._link.ask("HMGET", self._key(name), *fields)
+        try:
+            reply = await self._link.ask("HMGET", self._key(name), *fields)
+        except OtherType as error:
+            raise Gone("another kind of value is in place of the record") from error
         if not isinstance(reply, list) or len(reply) != len(fields):
             raise self._link.nonsense()
         return reply
@@ -51,7 +56,17 @@ class RedisRecords:
         pairs = [part for field in change.fields.items() for part in field]
         ttl_ms = max(1, round(change.ttl_s * 1000))
         arguments = (version or b"", ttl_ms, len(change.dropped), *change.dropped, *pairs)
-        return bool(await self._link.ask("EVAL", _SWAP, 1, self._key(name), *arguments) == 1)
+        command = ("EVAL", _SWAP, 1, self._key(name), *arguments)
+        try:
+            return bool(await self._link.ask(*command) == 1)
+        except OtherType:
+            if version is not None:
+                return False
+            await self.remove(name)
+            return bool(await self._link.ask(*command) == 1)
+
+    async def remove(self, name: str) -> None:
+        await self._link.ask("DEL", self._key(name))
 
     async def close(self) -> None:
         await self._link.close()

@@ -13,6 +13,12 @@ from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
 
+_AS_ATTACKERS_WISH = (
+    "--host-resolver-rules=MAP *.prizes.example 127.0.0.1",
+    "--disable-features=LocalNetworkAccessChecks",
+)
+"""Names of an attacker lead to this machine, and the browser asks nobody whether pages may use it, as older ones do not."""
+
 
 def _weights_as_before() -> Iterator[None]:
     """A service of the test's own process says which tenants there are. Other tests know of none."""
@@ -71,7 +77,8 @@ def browser() -> Iterator[Browser]:
     """A browser. It ends with the module, because asynchronous tests cannot run beside its event loop."""
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-gpu", "--disable-quic", *_AS_ATTACKERS_WISH],
         )
         yield found
         found.close()

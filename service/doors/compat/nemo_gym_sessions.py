@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from hashlib import sha256
 from typing import Final
 
-from service.errors import Conflict, StateUnavailable
+from service.errors import Conflict, Gone, StateUnavailable
 from service.settings import Settings
 from service.storage.record_store import VERSION, Change, RecordStore
 from service.storage.records import open_records
@@ -34,7 +34,7 @@ class Sessions:
             Conflict: the session is over.
         """
         # If the store cannot be read, go on: there is no state that a late seed could bring back.
-        with contextlib.suppress(StateUnavailable):
+        with contextlib.suppress(StateUnavailable, Gone):
             if (await self._store.read(_named(session), [VERSION]))[0] == _CLOSED:
                 raise Conflict("this session is closed; seed another")
 

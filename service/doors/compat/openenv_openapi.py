@@ -36,7 +36,10 @@ _UNREADABLE: Final = {
     429: "Too much in flight; Retry-After says when to try again",
     503: "Could not be judged now, or shutting down; nothing is lost",
 }
-_NONE: Final = {404: "It was never begun, or not used for as long as it is kept"}
+_NONE: Final = {
+    404: "It was never begun, or not used for as long as it is kept",
+    410: "Its record is damaged: begin it anew",
+}
 
 
 def paths(refusal: Refusal) -> tuple[JSON, JSON]:

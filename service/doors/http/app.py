@@ -18,6 +18,7 @@ from service.doors.compat import routes as compat_routes
 from service.doors.http import console, openapi, problems
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
+from service.doors.http.page_guard import PageGuard
 from service.doors.routes import advantages, box_runs, live, score
 from service.doors.routes import audits as audits_door
 from service.doors.routes import interactions as interactions_door
@@ -140,7 +141,8 @@ def build_app(
     bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare[usage_door.PATH] = usage_door.UsageDoor(usage)
     bare |= others
-    gate = Gate(app, bare, _route, keys, admission, metrics, usage.ledger)
+    guard = PageGuard.of(settings, settings.host, linked=console.LINKED)
+    gate = Gate(app, bare, _route, keys, admission, metrics, usage.ledger, guard)
     return nemo_gym.Rerouted(gate, is_root=settings.root_door == "nemo_gym")
 
 

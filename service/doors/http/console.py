@@ -20,6 +20,8 @@ REFERENCE_PATH: Final = "/docs"
 REFERENCE_FILES: Final = "/docs/files"
 ALL_FILES: Final = (FILES, REFERENCE_FILES)
 """The paths that need no key, because no page holds a secret."""
+LINKED: Final = (PATH, FILES, REFERENCE_PATH)
+"""The paths of pages, to which other pages may lead."""
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

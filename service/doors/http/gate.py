@@ -13,6 +13,7 @@ from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
 from service.doors.http.connection import CERTIFICATE
+from service.doors.http.page_guard import PageGuard, refuse_websocket
 from service.errors import BodyTimeout, MethodNotAllowed, Overloaded, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.budgets import Measure
@@ -61,6 +62,7 @@ class Gate:
         admission: Admission,
         metrics: Metrics,
         usage: Ledger,
+        guard: PageGuard,
     ) -> None:
         """`route` gives the name of a path in logs and metrics. `bare` holds the routes that do not belong to the app,
         by that name.
@@ -68,6 +70,7 @@ class Gate:
         self._admission = admission
         self._app = app
         self._bare = bare
+        self._guard = guard
         self._keys = keys
         self._metrics = metrics
         self._route = route
@@ -75,7 +78,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._bare.get(self._route(scope.get("path", "")), self._app)(scope, receive, send)
+            await self._connect(scope, receive, send)
             return
         headers = dict(scope["headers"])
         verb = scope["method"] if scope["method"] in _VERBS else "HTTP"
@@ -110,6 +113,7 @@ class Gate:
         try:
             try:
                 call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
+                self._check_page(scope, headers)
                 connected: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
                 if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], console.ALL_FILES):
                     acts_as = _text(headers, b"x-tenant")
@@ -141,6 +145,32 @@ class Gate:
         finally:
             call.finish(self._metrics, code)
 
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a websocket on, unless a page of others wants it. Its route finds the caller."""
+        route = self._route(scope.get("path", ""))
+        try:
+            if scope["type"] == "websocket":
+                self._check_page(scope, dict(scope["headers"]))
+        except RequestError as error:
+            call = Call("http", route, request_id(None, None))
+            await receive()  # the wish for the websocket
+            await refuse_websocket(error, scope, send)
+            call.finish(self._metrics, str(error.http_status))
+            return
+        await self._bare.get(route, self._app)(scope, receive, send)
+
+    def _check_page(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+        """Check that no page of others makes the request, where no key tells whose it is.
+
+        Raises:
+            Forbidden, UnsupportedMedia
+        """
+        if self._keys.is_open:
+            self._guard.check_host(headers)
+        elif _has_key(headers):
+            return
+        self._guard.check_origin(scope, headers)
+
     def _check_budget(self) -> None:
         """Check that the caller may run programs.
 
@@ -169,6 +199,11 @@ def _scope_of(path: str) -> KeyScope | None:
 
 def _is_below(path: str, roots: tuple[str, ...]) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in roots)
+
+
+def _has_key(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether the caller itself sent a key. Names with passwords, and certificates, are sent by browsers on their own."""
+    return b"xrl-authorization" in headers or headers.get(b"authorization", b"")[:7].lower() == b"bearer "
 
 
 def _text(headers: dict[bytes, bytes], name: bytes) -> str | None:

@@ -1,7 +1,6 @@
 """The pages of `rewardline view`: stored results on this machine, without a service.
 
-Only this machine's browser can ask: the address is 127.0.0.1, and a request that names another host, as a page of
-another site can cause it (DNS rebinding), is refused.
+Only this machine's browser can ask: the address is 127.0.0.1, and pages of others are kept out (`page_guard`).
 """
 
 from collections.abc import Callable, Sequence
@@ -9,9 +8,9 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from service.doors.http import console, problems
+from service.doors.http.page_guard import GuardedFromPages, PageGuard
 from service.doors.routes import log, stored_audits
 from service.observe.audit_log.desk import Desk
 
@@ -30,5 +29,5 @@ def build_view(desk: Desk, reports: Callable[[], Sequence[Path]], first: console
         return RedirectResponse(first.path)
 
     problems.speak(app)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
+    app.add_middleware(GuardedFromPages, guard=PageGuard(linked=console.LINKED))
     return app

@@ -18,7 +18,10 @@ _UNREADABLE = {
     429: "Too much in flight, or too many open interactions in memory; Retry-After says when to try again",
 }
 _UNAVAILABLE = {401: "No API key, or an unknown one", 503: "Shutting down, or Redis cannot be asked; nothing is lost"}
-_NONE = {404: "It was never opened, or not used for as long as it is kept"}
+_NONE = {
+    404: "It was never opened, or not used for as long as it is kept",
+    410: "Its record is damaged: DELETE it, or open it anew",
+}
 
 
 def paths(refusal: Refusal) -> tuple[JSON, JSON]:

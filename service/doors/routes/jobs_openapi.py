@@ -26,7 +26,7 @@ _AFTER = parameter(
     description="How many results the caller has already: they are left out.",
 )
 _UNAVAILABLE = {401: "No API key, or an unknown one", 503: "Shutting down, or Redis cannot be asked; ask again"}
-_NONE = {404: "There was none of this id, or its time is over"}
+_NONE = {404: "There was none of this id, or its time is over", 410: "What is kept of it is damaged: DELETE it"}
 
 
 def paths(request: JSON, refusal: Refusal) -> tuple[JSON, JSON]:

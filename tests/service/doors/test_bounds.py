@@ -18,6 +18,7 @@ from fairness import TENANT
 from service.doors.compat import roll_tasks
 from service.doors.compat.openenv import OpenEnv
 from service.doors.http.gate import Gate
+from service.doors.http.page_guard import PageGuard
 from service.errors import Overloaded
 from service.limits import keys
 from service.limits.admission import Admission
@@ -177,7 +178,9 @@ async def test_open_websockets() -> None:
 
 
 async def test_open_calls() -> None:
-    gate = Gate(waiting, {}, lambda path: path, known(), Admission(10, 10, MOST), Metrics("test"), Ledger())
+    gate = Gate(
+        waiting, {}, lambda path: path, known(), Admission(10, 10, MOST), Metrics("test"), Ledger(), PageGuard()
+    )
     large = [Talk(gate, "http", "/v1/jobs/1", GREEDY) for _ in range(15)]
     await turns()
     refused = Talk(gate, "http", "/v1/jobs/1", GREEDY)

@@ -20,7 +20,7 @@ from tests.service.slow_verifier import installed
 from tests.waiting import PATIENCE_S, eventually
 
 BATCH = json.dumps({"items": [{"verifier": "numeric", "response": "1", "reference": "1"}]}).encode()
-HOST = b"Host: x\r\n"
+HOST = b"Host: localhost\r\n"
 CHUNKED = b"POST /v1/score HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
@@ -137,7 +137,7 @@ def test_who_takes_no_answer_is_hung_up_on(hasty: Served) -> None:
     with socket.socket() as caller:
         caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         caller.connect((address.hostname, address.port))
-        caller.sendall(b"GET /v1/verifiers HTTP/1.1\r\nHost: x\r\n\r\n" * 200)
+        caller.sendall(b"GET /v1/verifiers HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
         eventually(lambda: _files(hasty) > files)
         eventually(lambda: _files(hasty) == files)
 
@@ -148,7 +148,9 @@ def _files(served: Served) -> int:
 
 def test_a_full_service_refuses_by_the_head_and_holds_nothing_for_what_is_announced(hasty: Served) -> None:
     with _open(hasty) as holder, _open(hasty) as announcing:
-        announcing.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nX-Item-Count: 64\r\nContent-Length: 9000\r\n\r\n{")
+        announcing.sendall(
+            b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nX-Item-Count: 64\r\nContent-Length: 9000\r\n\r\n{"
+        )
         body = {"items": [{"verifier": "slow", "response": str(n), "params": {"seconds": 30}} for n in range(60)]}
         holder.sendall(post(body=json.dumps(body).encode()))
         eventually(lambda: "rewardline_in_flight_items 60.0" in httpx.get(f"{hasty.url}/metrics").text)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.errors import Conflict, NotFound, NotJudged, Overloaded, StateUnavailable, TooLarge, Unprocessable
+from service.errors import Conflict, Gone, NotFound, NotJudged, Overloaded, TooLarge, Unprocessable
 from service.interactions.lifecycle import Bounds, Interactions
 from service.interactions.schemas import TurnRequest, View, decode_turn
 from service.scoring.engine import Engine
@@ -342,9 +342,75 @@ async def test_each_turn_in_redis_begins_the_time_to_live_anew(
     await store.close()
 
 
-async def test_a_record_that_cannot_be_read_is_not_guessed_at(desk: Interactions, store: RecordStore) -> None:
-    await open_interaction(desk)
+DAMAGE: list[dict[str, bytes]] = [
+    {"progress": b"{"},
+    {"plan": b"foreign bytes"},
+    {"plan": b"\xff"},
+    {"progress": b"[" * 5000},
+    {"item": b"{"},
+    {"body": b""},
+    {"turn:1": b"7"},
+    {"turn:1": b'{"digest":"x","idempotency_key":null,"answer":{"reward":"much"}}'},
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=repr)
+async def test_a_damaged_record_is_gone_and_its_owner_deletes_it(
+    desk: Interactions, store: RecordStore, damage: dict[str, bytes]
+) -> None:
+    """It is neither guessed at nor asked for again and again."""
+    await open_interaction(desk, max_turns=5)
+    await take(desk, said("no", 1))
     [version] = await store.read("a", [VERSION])
-    assert await store.swap("a", version, Change({VERSION: b"x", "progress": b"{"}, 100))
-    with pytest.raises(StateUnavailable, match="damaged"):
-        await take(desk, said(GOLD, 1))
+    assert await store.swap("a", version, Change({VERSION: b"x", **damage}, 100))
+    again = said("no", 1) if "turn:1" in damage else said(GOLD, 2)
+    for _ in range(2):
+        with pytest.raises(Gone, match="DELETE it, or open it anew"):
+            await take(desk, again)
+    if damage.keys() & {"item", "turn:1"}:  # its outcome is whole
+        assert (await desk.finalize("a")).state == "finalized"
+        return
+    with pytest.raises(Gone):
+        await desk.show("a")
+    with pytest.raises(Gone, match="is removed"):
+        await desk.finalize("a")
+    with pytest.raises(NotFound):
+        await desk.show("a")
+
+
+async def test_a_damaged_record_is_opened_anew(desk: Interactions, store: RecordStore) -> None:
+    await open_interaction(desk)
+    await take(desk, said("no", 1))
+    [version] = await store.read("a", [VERSION])
+    assert await store.swap("a", version, Change({VERSION: b"x", "plan": b"{"}, 100))
+    view = await open_interaction(desk)
+    assert (view.state, view.turn) == ("open", 0)
+    assert (await take(desk, said(GOLD, 1)))["reward"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "kind", [("SET", "foreign"), ("RPUSH", "foreign"), ("HSET", "plan", "foreign", "turn:1", "foreign")]
+)
+async def test_what_is_in_the_place_of_a_record_is_gone_too(
+    shared_redis: RedisServer, engine: tuple[Engine, ScriptedVerifier], kind: tuple[str, ...]
+) -> None:
+    store = RedisRecords(shared_redis.url, prefix="t:")
+    desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
+    command, *arguments = kind
+    for is_deleted in (True, False):
+        shared_redis.call("FLUSHALL")
+        await open_interaction(desk)
+        [key] = shared_redis.call("KEYS", "*")
+        shared_redis.call("DEL", key)
+        shared_redis.call(command, key, *arguments)
+        if is_deleted:
+            with pytest.raises(Gone):
+                await take(desk, said(GOLD, 1))
+            with pytest.raises(Gone, match="is removed"):
+                await desk.finalize("a")
+            with pytest.raises(NotFound):
+                await desk.show("a")
+        else:
+            assert (await open_interaction(desk)).turn == 0
+            assert (await take(desk, said(GOLD, 1)))["reward"] == 1.0
+    await store.close()

@@ -146,21 +146,6 @@ async def test_a_job_of_which_redis_has_lost_a_part_is_gone(
         assert (await taken(store)).job_id == next_id
 
 
-async def test_a_damaged_result_is_not_shown(redis_server: RedisServer) -> None:
-    async with redis_store(redis_server.url) as store, redis_store(redis_server.url) as other:
-        job_id = await store.submit(await job(items(2)))
-        claim = await taken(store)
-        await store.append(claim, 0, LINES)
-        key = f"{PREFIX}results:{job_id}"
-        redis_server.call("LSET", key, 0, redis_server.call("LINDEX", key, 0).replace(b"ok", b"ko"))
-        with pytest.raises(StateUnavailable):
-            await store.read(job_id, 0)
-        silence(redis_server, job_id)
-        taking = asyncio.create_task(taken(other))
-        await gone(store, job_id, after=2)
-        taking.cancel()
-
-
 async def test_a_redis_that_was_away_is_used_again(start_redis: Any) -> None:
     server: RedisServer = start_redis("--appendonly", "yes", "--appendfsync", "always")
     async with redis_store(server.url) as store:

@@ -340,16 +340,6 @@ async def test_a_bug_of_ours_costs_an_attempt_and_no_item() -> None:
     await store.close()
 
 
-async def test_a_damaged_job_is_dropped(redis_server: RedisServer) -> None:
-    async with redis_store(redis_server.url) as store:
-        job_id = await store.submit(await job(items(50)))
-        redis_server.call("HSET", f"rl1:{{jobs}}:job:{job_id}", "packed", b"\x28\xb5\x2f\xfdnothing")
-        with store.board.waiting(job_id) as rung:
-            async with running(store, Counting()):
-                await rung.wait()
-        assert await store.read(job_id, 0) is None
-
-
 async def test_results_that_come_while_redis_is_away_are_stored_later(start_redis: Any) -> None:
     server: RedisServer = start_redis("--appendonly", "yes", "--appendfsync", "always")
     verifier = Counting(holds=["r9"])

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from fairness import DEFAULT, TENANT, WEIGHTS
-from service.errors import Conflict, Overloaded, TooLarge
+from service.errors import Conflict, Gone, Overloaded, TooLarge
 from service.jobs.job import Claim, ClaimLost, JobStore, Limits, State
+from service.jobs.memory_store import MemoryJobStore
+from service.wire import Summary, encode
 from tests.service.jobs.stores import items, job, limits, memory_store, redis_store, taken
 from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns
@@ -35,6 +37,7 @@ async def store(open_store: Any) -> JobStore:
     return found
 
 
+SUMMARY = encode(Summary(items=2, ok=1, invalid=1))
 LINES = [b'{"index":0,"status":"ok","cached":false}', b'{"index":1,"status":"invalid","cached":false}']
 
 
@@ -60,11 +63,11 @@ async def test_a_job_is_queued_taken_filled_and_done(store: JobStore) -> None:
     assert running is not None
     assert (running.state, running.done, running.lines, running.summary) == (State.RUNNING, 1, LINES[:1], None)
     assert await store.append(claim, 1, LINES[1:]) == 2
-    await store.finish(claim, b'{"items":2}')
+    await store.finish(claim, SUMMARY)
     for after in (0, 1, 2, 3):
         done = await store.read(job_id, after)
         assert done is not None
-        assert (done.state, done.done, done.lines, done.summary) == (State.DONE, 2, LINES[after:], b'{"items":2}')
+        assert (done.state, done.done, done.lines, done.summary) == (State.DONE, 2, LINES[after:], SUMMARY)
     with pytest.raises(ClaimLost):
         await store.append(claim, 2, LINES)
 
@@ -305,6 +308,12 @@ async def test_who_waits_is_told(store: JobStore) -> None:
 async def test_a_dropped_job_is_gone(store: JobStore) -> None:
     job_id = await store.submit(await job(items(2)))
     await store.drop(await taken(store))
+    if isinstance(store, MemoryJobStore):
+        assert await store.read(job_id, 0) is None
+        return
+    with pytest.raises(Gone):
+        await store.read(job_id, 0)
+    assert await store.cancel(job_id) is State.CANCELLED
     assert await store.read(job_id, 0) is None
 
 

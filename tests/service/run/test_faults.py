@@ -395,7 +395,7 @@ def test_three_hundred_callers_who_hang_up_leave_nothing_behind(battered: Any) -
     for item in batch:
         item["prompt"] = "x" * 50_000
     body = json.dumps({"items": batch, "cache": "off"}).encode()
-    head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
     sent = head.encode() + body
     after_warm_up_mb = 0.0
     for n in range(300):

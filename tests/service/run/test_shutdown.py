@@ -44,7 +44,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         grpc.insecure_channel(served.grpc) as channel,
         _open(served) as half_sent,
     ):
-        half_sent.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        half_sent.sendall(b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
         calls: dict[str, Future[Any]] = {
             "batch": threads.submit(_batch, served),
             "lines": threads.submit(_lines, served),

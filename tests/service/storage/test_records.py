@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairness import TENANT
-from service.errors import Overloaded, StateUnavailable
+from service.errors import Gone, Overloaded, StateUnavailable
 from service.storage.memory_records import MemoryRecords
 from service.storage.owned_records import OwnedRecords
 from service.storage.record_store import VERSION, Change, RecordStore
@@ -113,15 +113,19 @@ async def test_a_server_without_memory_refuses_and_the_record_stays_as_it_was(
     await store.close()
 
 
-async def test_what_another_program_keeps_under_a_records_key_is_no_record(shared_redis: RedisServer) -> None:
+async def test_what_is_in_the_place_of_a_record_is_gone_until_it_is_replaced(shared_redis: RedisServer) -> None:
     shared_redis.call("FLUSHALL")
     store = RedisRecords(shared_redis.url, prefix="t:")
     assert await store.swap("n", None, Change({VERSION: b"1"}, 100))
     [key] = shared_redis.call("KEYS", "*")
     shared_redis.call("DEL", key)
     shared_redis.call("SET", key, "text")
-    with pytest.raises(StateUnavailable):
+    with pytest.raises(Gone):
         await store.read("n", [VERSION])
-    with pytest.raises(StateUnavailable):
-        await store.swap("n", None, Change({VERSION: b"1"}, 100))
+    assert not await store.swap("n", b"1", Change({VERSION: b"2"}, 100))
+    assert await store.swap("n", None, Change({VERSION: b"3"}, 100))
+    assert await store.read("n", [VERSION]) == [b"3"]
+    shared_redis.call("SET", key, "text")
+    await store.remove("n")
+    assert await store.read("n", [VERSION]) == [None]
     await store.close()

@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from verifiers.judge.endpoints.sizes import has_many_values
+
 _MAX_QUOTED_CHARS = 200
 _READ_CHARS = 20_000
 """This much of an error's text is read."""
@@ -85,7 +87,7 @@ def read_error(body: bytes) -> ErrorBody:
     """The error in a body of any kind; it never raises."""
     text = body[: 4 * _READ_CHARS].decode("utf-8", "replace")
     try:
-        content = msgspec.json.decode(body)
+        content = None if has_many_values(body) else msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ErrorBody(text[:_READ_CHARS])
     return _from_json(content) or ErrorBody(text[:_READ_CHARS])

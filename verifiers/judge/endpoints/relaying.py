@@ -15,7 +15,7 @@ from verifiers.judge.endpoints.endpoint import Lease
 from verifiers.judge.endpoints.faults import Fault, Filtered, Retry
 from verifiers.judge.endpoints.messages import Relayed, RelayedStream, Usage
 from verifiers.judge.endpoints.pool import NOT_OURS
-from verifiers.judge.endpoints.replies import decode, usage_of
+from verifiers.judge.endpoints.replies import outline, usage_of
 from verifiers.judge.endpoints.requests import estimated_tokens
 from verifiers.judge.endpoints.statuses import fault_of
 from verifiers.judge.endpoints.wire import Answer, Wire
@@ -49,7 +49,7 @@ class Relay:
 
     def _read(self, answer: Answer, lease: Lease) -> tuple[Usage, float | None]:
         if answer.status == 200:
-            usage = usage_of(decode(answer.body))
+            usage = usage_of(outline(answer.body))
             return usage, lease.succeeded(usage)
         blame(answer, lease, self._wall())
         return Usage(), None
@@ -86,7 +86,7 @@ class StreamRelay:
             wire.end(response)
             raise
         if answer.status == 200:
-            lease.succeeded(usage_of(decode(answer.body)))
+            lease.succeeded(usage_of(outline(answer.body)))
         else:
             blame(answer, lease, self._wall())
         body = redacted(answer.body, wire)

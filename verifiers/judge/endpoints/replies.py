@@ -2,15 +2,44 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from verifiers.judge.endpoints.faults import Fault, Filtered, Retry, quoted
 from verifiers.judge.endpoints.messages import Usage
+from verifiers.judge.endpoints.sizes import MAX_VALUES, has_many_values
 from verifiers.judge.endpoints.statuses import fault_of
 
 _NOTHING_SAID = Usage()
+_MAX_PART_BYTES: Final = 16_384
+"""The largest `usage` or `error` of a relayed answer."""
+
+
+class _Outline(msgspec.Struct):
+    """The parts of an answer that matter where it goes on to a caller as it is."""
+
+    choices: msgspec.Raw = msgspec.Raw(b"null")
+    error: msgspec.Raw = msgspec.Raw(b"null")
+    usage: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def outline(body: bytes) -> dict[str, Any]:
+    """The usage in the JSON object of a body, which may be as large as the caller asked for. Raises as `decode`."""
+    try:
+        parts = _outline_decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return decode(body)
+    has_choices = bytes(parts.choices) not in (b"null", b"[]")
+    content = {"choices": has_choices, "usage": _part(parts.usage), "error": _part(parts.error)}
+    if content["error"] and not has_choices:
+        raise _error_within(content["error"], body)
+    return content
+
+
+def _part(raw: msgspec.Raw) -> Any:
+    part = bytes(raw)
+    return msgspec.json.decode(part) if len(part) <= _MAX_PART_BYTES else {}
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -20,6 +49,8 @@ def decode(body: bytes) -> dict[str, Any]:
         Fault: `bad_upstream_body`, or the fault of an `error` within a 200.
         Filtered: that error comes from the endpoint's filter.
     """
+    if has_many_values(body):
+        raise _bad(f"more than {MAX_VALUES} values")
     try:
         content = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -137,6 +168,8 @@ def _bad(message: str) -> Fault:
     return Fault("bad_upstream_body", message, Retry.ANYWHERE, ill=True)
 
 
+_outline_decoder = msgspec.json.Decoder(_Outline)
+
 FILTERED_MESSAGE: Mapping[str, Any] = {"role": "assistant", "content": None}
 """The reply if the endpoint's filter refused the prompt (`finish_reason`: content_filter)."""
 
@@ -146,6 +179,7 @@ __all__ = [
     "choice_of",
     "decode",
     "message_of",
+    "outline",
     "says_other_model",
     "text_or_none",
     "usage_of",

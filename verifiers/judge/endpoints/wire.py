@@ -157,7 +157,7 @@ class Wire:
             pieces.append(piece)
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         encoding = response.headers.get("Content-Encoding", "").casefold()
-        return body if encoding in _IDENTITY else _inflate(body, encoding, most)
+        return body if encoding in _IDENTITY else await asyncio.to_thread(_inflate, body, encoding, most)
 
 
 @contextmanager

@@ -276,7 +276,7 @@ def test_overload_says_when_to_come_back(serve: Any) -> None:
         stub = Stub(channel)
         url = httpx.URL(served.url)
         with socket.create_connection((url.host, url.port)) as holder:
-            holder.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n{")
+            holder.sendall(b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n{")
             eventually(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
             error = refused(stub.score, pb.ScoreRequest(items=[item("x" * 200_000)]))
         assert error.code() is Code.RESOURCE_EXHAUSTED

@@ -374,11 +374,11 @@ def test_overload_is_refused_at_once_with_the_time_to_wait(serve: Any) -> None:
     served = serve(max_items_in_flight="100", max_items_per_request="100")
     with _open(served) as first:
         # A body that has been announced but does not come holds its bytes, not its items.
-        first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
         assert post(served, {"items": [item()] * 100}).status_code == 200
     served = serve(max_mb_in_flight="1", max_body_mb="1")
     with _open(served) as first:
-        first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n{")
+        first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n{")
         eventually(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
         reply = post(served, b" " * 200_000)
         problem(reply, 429)
@@ -410,7 +410,7 @@ def test_two_thousand_connections_with_an_item_each(serve: Any) -> None:
 def test_half_a_body_and_then_silence(serve: Any) -> None:
     served = serve(body_timeout_s="0.5")
     with _open(served) as caller:
-        caller.sendall(b'POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"items": [')
+        caller.sendall(b'POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"items": [')
         reply = _all(caller)
     assert reply.startswith(b"HTTP/1.1 408")
     assert b"Body timeout" in reply
@@ -425,7 +425,7 @@ def test_half_a_head_and_then_silence(serve: Any) -> None:
 
 def test_a_caller_who_hangs_up_stops_the_work(tmp_path: Path) -> None:
     body = json.dumps({"items": held(4000, tmp_path / "never")}).encode()
-    head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with serving_slowly(tmp_path) as served:
         with _open(served) as caller:
             caller.sendall(head + body)
@@ -437,7 +437,7 @@ def test_a_caller_who_hangs_up_stops_the_work(tmp_path: Path) -> None:
 def test_sigterm_finishes_what_was_admitted(tmp_path: Path) -> None:
     go_on = tmp_path / "go on"
     body = json.dumps({"items": held(500, go_on)}).encode()
-    head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with serving_slowly(tmp_path, drain_timeout_s=f"{PATIENCE_S}") as served, _open(served) as caller:
         caller.sendall(head + body)
         eventually(lambda: "rewardline_in_flight_items 500.0" in httpx.get(f"{served.url}/metrics").text)

@@ -85,6 +85,12 @@ CASES = [
         1,
         {"max_response_bytes": 100_000},
     ),
+    Case("lists", gives_bytes(b'{"choices":[' + b"[]," * 100_000 + b"[]]}"), "bad_upstream_body", 3),
+    Case("texts", gives_bytes(b'{"choices":["' + b'","' * 100_000 + b'"]}'), "bad_upstream_body", 3),
+    Case("lists_and_halves", gives_bytes(b'{"a":["\\ud800",' + b"[]," * 100_000 + b"[]]}"), "bad_upstream_body", 3),
+    Case("deep", gives_bytes(b"[" * 500_000), "bad_upstream_body", 3),
+    Case("deep_object", gives_bytes(b'{"a":' * 100_000), "bad_upstream_body", 3),
+    Case("deep_with_halves", gives_bytes(b'["\\ud800",' + b"[" * 19_000), "bad_upstream_body", 3),
     Case("not_http", sends(b"SSH-2.0-OpenSSH\r\n\r\n"), "bad_upstream_body", 3),
     Case("huge_header", gives_bytes(GOOD, X_Long="x" * 100_000), "bad_upstream_body", 3),
     Case("204", gives_bytes(b"", 204), "bad_upstream_body", 3, status=204),
@@ -377,3 +383,12 @@ async def test_an_upstream_cannot_write_lines_or_escapes_into_our_messages() -> 
         text = str(await outcome(made))
         assert text.isprintable()
         assert len(text) < 400
+
+
+async def test_a_long_text_with_marks_of_json_is_an_answer() -> None:
+    """Only values count, not what looks like them within a text."""
+    text = '[{"a": ["\\\\", 1]}, ' * 10_000 + VERDICT
+    async with Scripted(says(text)) as upstream, gateway({"one": endpoint(upstream)}) as made:
+        reply = await outcome(made)
+    assert isinstance(reply, ChatReply)
+    assert reply.message["content"] == text

@@ -44,6 +44,18 @@ async def streamed(made: Gateway, **parts: Any) -> bytes | EndpointFailure:
         return failure
 
 
+async def test_a_large_answer_to_a_callers_own_request_passes() -> None:
+    """A caller may ask for the probabilities of many tokens. Of such an answer only the usage is decoded."""
+    many = [{"token": "a", "logprob": -0.5, "bytes": [97]}] * 20_000
+    answer = json.dumps(completion() | {"logprobs": many}).encode()
+    async with (
+        Scripted(gives_bytes(answer)) as upstream,
+        gateway({"one": endpoint(upstream)}) as made,
+    ):
+        relayed = await made.relay("judges", BODY)
+        assert (relayed.body, relayed.usage.prompt, relayed.usage.completion) == (answer, 20, 10)
+
+
 async def test_a_request_passes_but_for_its_model_and_an_answer_as_it_is() -> None:
     answer = json.dumps(completion() | {"extra": [1]}, indent=3).encode()
     async with (
