@@ -246,8 +246,11 @@ class Settings(BaseSettings):
     header_timeout_s: Positive = 15
     """The longest time that a connection may take to send the head of each request. It may take four times as long to
     read some of an answer."""
+    drain_notice_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5
+    """After SIGTERM, the time in which requests are still admitted and `/readyz` says 503, so that balancers send none here
+    when they are refused. SIGINT does without. 0: nothing balances."""
     drain_timeout_s: Positive = 30
-    """After SIGTERM, the longest time that admitted requests have to finish."""
+    """After that, the longest time that admitted requests have to finish."""
 
     max_metrics_tenants: PositiveInt = 100
     """Tenants with counts of their own in the metrics, the first to come. All others are counted together, as `other`."""

@@ -1,8 +1,8 @@
 """Builds, runs and takes down one serving process: event loop, both doors, engine, workers and cache.
 
 start   boxes (in the background) ► workers (warm first) ► cache ► engine ► gRPC door ► HTTP door ► ready
-stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was admitted finishes, then doors close.
-        A second signal ends it at once.
+stop    SIGTERM: readiness turns false; when balancers have had time to notice, nothing is admitted any more, what was
+        admitted finishes, then doors close. SIGINT does not wait for balancers. A second signal ends it at once.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from service.doors.grpc.server import build_server
 from service.doors.http.ops import build_ops
+from service.limits.keys import Keys
 from service.run import tls
 from service.run.core import CannotStart, Core
 from service.run.http_server import STOP_S, HttpServer, first, http_config
@@ -31,7 +32,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
     Raises:
         CannotStart: a port is taken, or the settings demand a sandbox that cannot be had.
     """
-    stopping = asyncio.Event()
+    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     with contextlib.ExitStack() as sockets:
         http_socket = sockets.enter_context(bind(settings.host, settings.http_port))
         ops_socket = None
@@ -46,8 +47,8 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
             certificates = _certificates(settings)
             tls_context = None if certificates is None else certificates.context
             http_server = HttpServer(http_config(service.app, settings, tls_context))
-            ops_server = HttpServer(http_config(_ops(built, settings), settings, None))
             callers, ledger = service.callers, built.usage.ledger
+            ops_server = HttpServer(http_config(_ops(built, callers, settings), settings, None))
             with _signals(stopping):
                 async with reloading(built.engine, built.metrics, settings, callers, ledger, certificates):
                     await grpc_server.start()
@@ -56,7 +57,9 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                         tasks.append(await ops_server.start(ops_socket))
                     on_ready(addresses_of(settings, http_socket, grpc_port, ops_socket))
                     async with beating(service, health.follow()):
-                        await first(stopping.wait(), *tasks)
+                        await first(stopping, *tasks)
+                        if stopping.done() and stopping.result() is signal.SIGTERM:
+                            await built.admission.leave(settings.drain_notice_s)
                     built.admission.draining = True
                     health.notify_watchers()
                     await drain(service)
@@ -71,24 +74,31 @@ def _certificates(settings: Settings) -> Certificates | None:
         raise CannotStart(str(error)) from error
 
 
-def _ops(built: Core, settings: Settings) -> ASGIApp:
-    return build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+def _ops(built: Core, callers: Keys, settings: Settings) -> ASGIApp:
+    return build_ops(
+        built.admission,
+        built.metrics,
+        built.readiness,
+        callers,
+        drain_notice_s=settings.drain_notice_s,
+        drain_timeout_s=settings.drain_timeout_s,
+    )
 
 
 @contextlib.contextmanager
-def _signals(stopping: asyncio.Event) -> Any:
-    """Set `stopping` on the first SIGTERM or SIGINT. From then on these signals have their usual, sudden effect."""
+def _signals(stopping: asyncio.Future[signal.Signals]) -> Any:
+    """Put the first SIGTERM or SIGINT into `stopping`. From then on these signals have their usual, sudden effect."""
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGTERM, signal.SIGINT)
 
-    def stop() -> None:
-        stopping.set()
+    def stop(received: signal.Signals) -> None:
+        stopping.set_result(received)
         for number in numbers:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
 
     for number in numbers:
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop, number)
     try:
         yield
     finally:
