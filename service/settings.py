@@ -74,10 +74,11 @@ class Settings(BaseSettings):
     name), with the scopes `score` and `sandbox`. It needs `tls_client_ca`. Websockets need a key nevertheless."""
 
     ops_port: Annotated[int, Field(ge=0, le=65535)] | None = None
-    """The port for probes, metrics and draining: plain HTTP without keys (service/doors/http/ops.py). None: there is no
-    such port. 0 takes any free port."""
+    """The port for probes, metrics and draining: plain HTTP, without keys but for draining from another host
+    (service/doors/http/ops.py). None: there is no such port. 0 takes any free port."""
     ops_host: str | None = None
-    """The address that the port for operators binds. None: the address of the doors."""
+    """The address that the port for operators binds. None: the address of the doors. A name stands for those of its
+    addresses that this machine has, and 127.0.0.1."""
 
     console: bool = True
     """Whether `/` shows the console, pages in which people try verifiers and see what the service does. Without it

@@ -19,7 +19,7 @@ from service.limits.keys import Keys
 from service.run import tls
 from service.run.core import CannotStart, Core
 from service.run.http_server import STOP_S, HttpServer, first, http_config
-from service.run.ports import Addresses, addresses_of, bind, bind_grpc
+from service.run.ports import Addresses, addresses_of, bind, bind_grpc, bind_ops
 from service.run.reload import reloading
 from service.run.tls import BadCertificate, Certificates
 from service.run.whole import beating, drain, open_service
@@ -35,9 +35,11 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
     stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     with contextlib.ExitStack() as sockets:
         http_socket = sockets.enter_context(bind(settings.host, settings.http_port))
-        ops_socket = None
+        ops_sockets = []
         if settings.ops_port is not None:
-            ops_socket = sockets.enter_context(bind(settings.ops_host or settings.host, settings.ops_port))
+            ops_sockets = bind_ops(settings.ops_host or settings.host, settings.ops_port)
+            for ops_socket in ops_sockets:
+                sockets.enter_context(ops_socket)
         async with open_service(settings) as service:
             built = service.core
             grpc_server, health = build_server(
@@ -53,9 +55,9 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 async with reloading(built.engine, built.metrics, settings, callers, ledger, certificates):
                     await grpc_server.start()
                     tasks = [await http_server.start(http_socket)]
-                    if ops_socket is not None:
-                        tasks.append(await ops_server.start(ops_socket))
-                    on_ready(addresses_of(settings, http_socket, grpc_port, ops_socket))
+                    if ops_sockets:
+                        tasks.append(await ops_server.start(*ops_sockets))
+                    on_ready(addresses_of(settings, http_socket, grpc_port, *ops_sockets[:1]))
                     async with beating(service, health.follow()):
                         await first(stopping, *tasks)
                         if stopping.done() and stopping.result() is signal.SIGTERM:

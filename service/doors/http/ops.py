@@ -102,7 +102,9 @@ async def _operator(request: Request, keys: Keys) -> str:
         return peer
     caller = await keys.find(request.headers.get("authorization"))
     if caller is ANONYMOUS:
-        raise Forbidden("from another host this needs a key, and this service has none; use `rewardline drain` on its host")
+        raise Forbidden(
+            "from another host this needs a key, and this service has none; use `rewardline drain` on its host"
+        )
     caller.check(Scope.ADMIN)
     return caller.name
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 from service.limits.admission import Admission
 from service.observe.load_monitor import RollingMax
+from service.run.ports import CannotBind, bind_ops
 from tests.conftest import ROOT, Serve, Served, rewardline, serving
 from tests.service.slow_verifier import installed
 from tests.virtual_time import in_virtual_time
@@ -158,6 +160,28 @@ def test_draining_waits_for_what_is_under_way_and_refuses_nobody(
     assert drained[0].json() == {"requests": 0, "items": 0}
     served.process.send_signal(signal.SIGTERM)
     assert served.process.wait(PATIENCE_S) == 0
+
+
+def test_a_name_stands_for_its_addresses_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Compose: all replicas have the name, each at an address of its own."""
+    addresses = ["127.0.0.5", "192.0.2.1", "2001:db8::1"]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", (each, 0)) for each in addresses])
+    bound = bind_ops("service-watch", 0)
+    assert [each.getsockname()[0] for each in bound] == ["127.0.0.1", "127.0.0.5"]
+    assert len({each.getsockname()[1] for each in bound}) == 1
+    for each in bound:
+        each.close()
+    del addresses[0]
+    with pytest.raises(CannotBind, match=r"service-watch:0: it names .*192\.0\.2\.1.*none of them is this machine"):
+        bind_ops("service-watch", 0)
+
+
+def test_operators_are_answered_at_each_address_of_a_name(serve: Serve) -> None:
+    served = serve(ops_port="0", ops_host="localhost", workers="1")
+    port = served.ops.rpartition(":")[2]
+    assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"http://127.0.0.5:{port}/healthz")
 
 
 def test_the_maximum_of_the_recent_past() -> None:
