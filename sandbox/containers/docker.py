@@ -263,6 +263,7 @@ class DockerContainers(Containers):
         container = options(
             task,
             image=image.id,
+            workdir=image.workdir,
             cpus=self._cpus,
             labels=ownership.labels(self.owner),
             runtime=self._runtime,
