@@ -168,6 +168,7 @@ class DockerContainers(Containers):
 
     async def check(self) -> None:
         await self._open_once()
+        await self._daemon.ping()
 
     async def build(self, context: Mapping[str, bytes]) -> str:
         self._meter.check()

@@ -57,6 +57,7 @@ class Core:
     interactions: Interactions
     panel: Panel | None
     containers: Containers
+    task_daemon: task_containers.DaemonWatch
     load_monitor: LoadMonitor
     usage: Usage
 
@@ -161,13 +162,14 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             interactions,
             panel,
             containers,
+            task_containers.DaemonWatch(containers),
             LoadMonitor(engine.queued_s),
             usage,
         )
         gauges.publish(metrics, admission, built.load_monitor, engine, workers, cache)
         gauges.publish_usage(metrics, usage)
         boxes.publish(metrics)
-        task_containers.publish(containers, metrics)
+        task_containers.publish(containers, built.task_daemon, metrics)
         if panel is not None:
             judges.publish(panel, metrics)
         interactions.publish(metrics)

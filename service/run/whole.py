@@ -10,7 +10,6 @@ from importlib.metadata import version as distribution_version
 import structlog
 from starlette.types import ASGIApp
 
-from service.backends import task_containers
 from service.cancellation import cancel
 from service.dataset_audit.running import Audits
 from service.doors.compat.routes import open_doors
@@ -88,8 +87,9 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
 @contextlib.asynccontextmanager
 async def beating(service: Service, *more: Coroutine[object, object, None]) -> AsyncIterator[None]:
     """Run what a service does beside its requests, and `more`, while the block lasts."""
-    announcing = task_containers.announce(service.core.containers)
-    beats = [service.core.load_monitor.run(), malloc_trim.trim_regularly(), announcing, *more]
+    core = service.core
+    reports = (core.task_daemon.run(), core.boxes.report())
+    beats = [core.load_monitor.run(), malloc_trim.trim_regularly(), *reports, *more]
     if service.history is not None:
         beats.append(service.history.run())
     tasks = [asyncio.create_task(beat) for beat in beats]
