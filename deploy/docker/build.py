@@ -171,21 +171,22 @@ def _follow(name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         text = line.get("stream", "")
         output.append(text)
         if text.startswith("Step "):
-            say(f"{name}: {text.partition(chr(10))[0][:_SHOWN_CHARS].rstrip()}")
+            _say(f"{name}: {text.partition(chr(10))[0][:_SHOWN_CHARS].rstrip()}")
 
 
-def say(text: str) -> None:
+def _say(text: str) -> None:
     """Tell who waits what is being done, at once, also if they watch through a pipe."""
-    print(text, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 @contextlib.contextmanager
 def _shown(what: str) -> Iterator[None]:
     """Say what begins, and how long it took."""
-    say(f"{what} ...")
+    _say(f"{what} ...")
     started = time.monotonic()
     yield
-    say(f"{what}: done after {time.monotonic() - started:.0f} s")
+    _say(f"{what}: done after {time.monotonic() - started:.0f} s")
 
 
 def _revision() -> str:

@@ -106,7 +106,9 @@ def test_proxy_waits_longer_than_any_deadline_and_a_container_longer_than_the_dr
 def settings_defaults() -> Mapping[str, float]:
     from service.settings import Settings  # noqa: PLC0415 - only here
 
-    return {name: Settings.model_fields[name].default for name in ("max_deadline_s", "drain_notice_s", "drain_timeout_s")}
+    return {
+        name: Settings.model_fields[name].default for name in ("max_deadline_s", "drain_notice_s", "drain_timeout_s")
+    }
 
 
 def test_keys_are_new_each_time_for_the_owner_alone_and_never_written_over(tmp_path: Path) -> None:
