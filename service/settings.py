@@ -85,10 +85,11 @@ class Settings(BaseSettings):
     name), with the scopes `score` and `sandbox`. It needs `tls_client_ca`. Websockets need a key nevertheless."""
 
     ops_port: Annotated[int, Field(ge=0, le=65535)] | None = None
-    """The port for probes, metrics and draining: plain HTTP without keys (service/doors/http/ops.py). None: there is no
-    such port. 0 takes any free port."""
+    """The port for probes, metrics and draining: plain HTTP, without keys but for draining from another host
+    (service/doors/http/ops.py). None: there is no such port. 0 takes any free port."""
     ops_host: str | None = None
-    """The address that the port for operators binds. None: the address of the doors."""
+    """The address that the port for operators binds. None: the address of the doors. A name stands for those of its
+    addresses that this machine has, and 127.0.0.1."""
 
     console: bool = True
     """Whether `/` shows the console, pages in which people try verifiers and see what the service does. Without it
@@ -264,8 +265,11 @@ class Settings(BaseSettings):
     header_timeout_s: Positive = 15
     """The longest time that a connection may take to send the head of each request. It may take four times as long to
     read some of an answer."""
+    drain_notice_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5
+    """After SIGTERM, the time in which requests are still admitted and `/readyz` says 503, so that balancers send none here
+    when they are refused. SIGINT does without. 0: nothing balances."""
     drain_timeout_s: Positive = 30
-    """After SIGTERM, the longest time that admitted requests have to finish."""
+    """After that, the longest time that admitted requests have to finish."""
 
     max_metrics_tenants: PositiveInt = 100
     """Tenants with counts of their own in the metrics, the first to come. All others are counted together, as `other`."""

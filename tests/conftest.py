@@ -32,6 +32,8 @@ _LONG = 120
 """Parameters with more characters or bytes than this do not become a part of a test's name."""
 settings.register_profile("at any speed", settings.default, deadline=None)
 settings.load_profile("at any speed")
+_UNBALANCED = {"drain_notice_s": "0"}
+"""The settings of servers that no balancer watches, so that they stop at once."""
 _seed: Seed | None = None
 """The process that servers are forked from. It exists while tests run. Measurements outside tests start new
 processes."""
@@ -163,7 +165,7 @@ def serving(
     `plugins` is a folder of installed distributions.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
-    environment |= {f"REWARDLINE_{name.upper()}": value for name, value in settings.items()}
+    environment |= {f"REWARDLINE_{name.upper()}": value for name, value in {**_UNBALANCED, **settings}.items()}
     if plugins is not None:
         environment["PYTHONPATH"] = str(plugins)
     can_be_forked = _seed is not None and _seed.suits(environment)
@@ -267,6 +269,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     never forked.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
+    environment |= {f"REWARDLINE_{name.upper()}": value for name, value in _UNBALANCED.items()}
     with _running(tmp_path_factory.mktemp("served") / "log.jsonl", (), environment, None) as server:
         yield server
 

@@ -12,11 +12,13 @@ can be had, you need none of this: `docker build` with the defaults of the Docke
 """
 
 import argparse
+import contextlib
 import io
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +63,7 @@ _FILES: Final = (
     *("client/pyproject.toml", "client/README.md", "client/LICENSE"),
 )
 _PATIENCE_S: Final = 900
+_SHOWN_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,10 @@ def prepare(client: docker.APIClient) -> bytes:
         NotMade: the base image for builds could not be made.
         NoWheels: a locked distribution could not be had.
     """
-    ensure(client, BUILD_BASE)
-    wheels.fetch(ROOT / "requirements/serve.txt", WHEELS, _python_of(client, BUILD_BASE.name))
+    with _shown(f"{BUILD_BASE.name}, from Debian's packages"):
+        ensure(client, BUILD_BASE)
+    with _shown("wheels of requirements/serve.txt"):
+        wheels.fetch(ROOT / "requirements/serve.txt", WHEELS, _python_of(client, BUILD_BASE.name))
     return context()
 
 
@@ -95,7 +100,8 @@ def build(client: docker.APIClient, image: Image, prepared: bytes) -> None:
         NotMade: the base image could not be made, or a step of the Dockerfile did not succeed.
     """
     if image.base == BASE.name:
-        ensure(client, BASE)
+        with _shown(f"{BASE.name}, from Debian's packages"):
+            ensure(client, BASE)
     lines = client.build(
         fileobj=io.BytesIO(prepared),
         custom_context=True,
@@ -107,7 +113,7 @@ def build(client: docker.APIClient, image: Image, prepared: bytes) -> None:
         rm=True,
         decode=True,
     )
-    _follow(lines)
+    _follow(image.name, lines)
 
 
 def bill_of_materials(client: docker.APIClient, image: str) -> bytes:
@@ -161,12 +167,35 @@ def _python_of(client: docker.APIClient, image: str) -> str:
         client.remove_container(container, force=True)
 
 
-def _follow(lines: Iterator[dict[str, Any]]) -> None:
-    said: list[str] = []
+def _follow(name: str, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Say which step of a Dockerfile runs.
+
+    Raises:
+        NotMade: a step did not succeed. The error has the end of its output.
+    """
+    output: list[str] = []
     for line in lines:
         if "error" in line:
-            raise NotMade(f"{line['error']}: {''.join(said[-30:])}")
-        said.append(line.get("stream", ""))
+            raise NotMade(f"{line['error']}: {''.join(output[-30:])}")
+        text = line.get("stream", "")
+        output.append(text)
+        if text.startswith("Step "):
+            _say(f"{name}: {text.partition(chr(10))[0][:_SHOWN_CHARS].rstrip()}")
+
+
+def _say(text: str) -> None:
+    """Tell who waits what is being done, at once, also if they watch through a pipe."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def _shown(what: str) -> Iterator[None]:
+    """Say what begins, and how long it took."""
+    _say(f"{what} ...")
+    started = time.monotonic()
+    yield
+    _say(f"{what}: done after {time.monotonic() - started:.0f} s")
 
 
 def _revision() -> str:
@@ -176,7 +205,8 @@ def _revision() -> str:
 
 def _box_base(client: docker.APIClient, languages: Sequence[str]) -> None:
     if not boxes.is_current(client, BOX, languages):
-        boxes.build(client, BOX, languages)
+        with _shown(f"{BOX}, with the languages of programs, from Debian's packages (minutes)"):
+            boxes.build(client, BOX, languages)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -204,13 +234,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _make(client: docker.APIClient, wanted: set[str], languages: Sequence[str], sbom_dir: Path) -> None:
     if "companions" in wanted:
-        ensure(client, COMPANIONS)
+        with _shown(f"{COMPANIONS.name}, from Debian's packages"):
+            ensure(client, COMPANIONS)
     if "box-host" in wanted:
         _box_base(client, languages)
     images = [image for image in (SERVER, BOX_HOST) if image.target in wanted]
     prepared = prepare(client) if images else b""
     for image in images:
-        build(client, image, prepared)
+        with _shown(image.name):
+            build(client, image, prepared)
         sbom_dir.mkdir(parents=True, exist_ok=True)
         (sbom_dir / f"{image.name}.cdx.json").write_bytes(bill_of_materials(client, image.name))
 

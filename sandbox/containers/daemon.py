@@ -18,8 +18,8 @@ from sandbox.containers.base import BadTask
 _SLOW_PATIENCE_S: Final = 600
 """For a request that moves an image or runs over its files."""
 _TAR_OVERHEAD_BYTES: Final = 1 << 20
-
-
+_FAULTS_OF_IMAGES: Final = ("executable file not found", "is not a directory")
+"""Words of the daemon when it makes and starts a container. The second ones are about its working directory."""
 GONE: Final = -1
 """The exit code of a command that is over because its container is."""
 USER_LABEL: Final = "rewardline.user"
@@ -83,12 +83,12 @@ class TaskDaemon(Daemon):
         """
 
         def create(client: docker.APIClient) -> None:
-            client.create_container_from_config(options, name)  # type: ignore[no-untyped-call]  # its stubs have holes
             try:
+                client.create_container_from_config(options, name)  # type: ignore[no-untyped-call]  # its stubs have holes
                 client.start(name)
             except APIError as error:
                 explanation = str(error.explanation or error)
-                if error.status_code == 400 or "executable file not found" in explanation:
+                if error.status_code == 400 or any(words in explanation for words in _FAULTS_OF_IMAGES):
                     raise BadTask("bad_image", f"no container starts from this image: {explanation}") from error
                 raise
             client.put_archive(name, folder, files)

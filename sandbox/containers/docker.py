@@ -169,6 +169,7 @@ class DockerContainers(Containers):
 
     async def check(self) -> None:
         await self._open_once()
+        await self._daemon.ping()
 
     async def build(self, context: Mapping[str, bytes]) -> str:
         self._meter.check()
@@ -264,6 +265,7 @@ class DockerContainers(Containers):
         container = options(
             task,
             image=image.id,
+            workdir=image.workdir,
             cpus=self._cpus,
             labels=ownership.labels(self.owner),
             runtime=self._runtime,

@@ -26,13 +26,17 @@ def options(
     task: Task,
     *,
     image: str,
+    workdir: str,
     cpus: float,
     labels: Mapping[str, str],
     runtime: str | None,
     is_gvisor: bool,
     command: Sequence[str] = ("sh", "-c", _WAIT),
 ) -> dict[str, Any]:
-    """The body of a request to create a container that waits for commands."""
+    """The body of a request to create a container that waits for commands.
+
+    `workdir` is the folder that the image names. If it is not there yet, the daemon makes it, as for any container.
+    """
     memory_bytes = (task.limits.memory_mb + _EXCHANGE_MB + (GVISOR_MB if is_gvisor else 0)) * MB
     file_bytes = task.limits.disk_mb * MB
     return {
@@ -41,7 +45,7 @@ def options(
         "Cmd": list(command),
         "Env": [f"{name}={value}" for name, value in task.environment.items()],
         "User": f"{GIVER}:{GIVER}",
-        "WorkingDir": "/",
+        "WorkingDir": workdir,
         "Hostname": "task",
         "Labels": dict(labels),
         "Healthcheck": {"Test": ["NONE"]},

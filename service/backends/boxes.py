@@ -34,6 +34,7 @@ from service.usage.ledger import REASON, Ledger
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
 
+_LOOK_S: Final = 1.0
 _LOGGED: Final = ("kind", "isolation", "caveats", "languages", "slots")
 
 log = structlog.get_logger("rewardline.boxes")
@@ -272,6 +273,19 @@ class Boxes(Sandbox):
         """Begin to start the boxes. Returns at once."""
         if self._kinds:
             self._starting = asyncio.create_task(self._choose_or_say())
+
+    async def report(self) -> None:
+        """Say in the log when the boxes are lost, and when there are some again. It never returns."""
+        before = self.state
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            if (now := self.state) == before:
+                continue
+            if now == "lost":
+                log.warning("the boxes are lost: items that need a box will be `failed`", why=self.why)
+            elif before == "lost" and now == "ready":
+                log.warning("the boxes are back")
+            before = now
 
     async def settled(self) -> None:
         """Wait until the boxes are ready, or are known to be unavailable."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -20,6 +20,9 @@ from service.usage.ledger import REASON, Ledger
 
 if TYPE_CHECKING:
     from sandbox.containers.docker import DockerContainers  # `docker_library` loads it
+STATES: Final = ("unknown", "ready", "lost", "absent")
+_LOOK_S: Final = 5.0
+_NO_TASKS: Final = "tasks cannot be run: items of `repository` and `harbor` will be `failed`"
 
 log = structlog.get_logger("rewardline.tasks")
 
@@ -120,18 +123,46 @@ class LateContainers(Containers):
         return containers
 
 
-async def announce(containers: Containers) -> None:
-    """Say in the log whether tasks can run. A daemon that comes later is used all the same."""
-    try:
-        await containers.check()
-    except SandboxUnavailable as error:
-        log.info("tasks cannot be run: items of `repository` and `harbor` will be `failed`", why=str(error))
-    else:
-        log.info("containers of tasks are ready", slots=containers.slots)
+class DaemonWatch:
+    """Whether the Docker daemon of tasks answers. Changes are said in the log.
+
+    unknown ──► ready ◄──► lost        lost: it has answered before
+       └──► absent ──► ready           absent: it has never answered, or there are to be no containers
+    """
+
+    def __init__(self, containers: Containers) -> None:
+        self.state = "unknown"
+        self._containers = containers
+
+    async def run(self) -> None:
+        """Ask it again and again."""
+        await self._look()
+        while self._containers.slots:
+            await asyncio.sleep(_LOOK_S)
+            await self._look()
+
+    async def _look(self) -> None:
+        before = self.state
+        try:
+            await self._containers.check()
+        except SandboxUnavailable as error:
+            self.state = "lost" if before in ("ready", "lost") else "absent"
+            if self.state != before:
+                say = log.warning if self.state == "lost" else log.info
+                say(_NO_TASKS, daemon=self.state, why=str(error))
+        else:
+            self.state = "ready"
+            if before == "lost":
+                log.warning("the Docker daemon of tasks is back")
+            elif before != "ready":
+                log.info("containers of tasks are ready", slots=self._containers.slots)
 
 
-def publish(containers: Containers, metrics: Metrics) -> None:
+def publish(containers: Containers, watch: DaemonWatch, metrics: Metrics) -> None:
     """Publish the counts of the containers as metrics."""
+    metrics.watch_states(
+        "task_daemon_state", "State of the Docker daemon of tasks: 1 for the current one", STATES, lambda: watch.state
+    )
     metrics.watch("task_slots", "Containers of tasks that may run at once", lambda: containers.slots)
     metrics.watch("tasks_running", "Tasks that have a container", lambda: containers.running)
     metrics.watch("tasks_waiting", "Tasks waiting for a container", lambda: containers.waiting)

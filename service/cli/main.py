@@ -18,7 +18,7 @@ from rich.table import Column, Table
 from sandbox import self_check
 from service import settings
 from service.backends.boxes import variants
-from service.cli import check_config, host_check, pool, serve, try_one, usage, view
+from service.cli import check_config, drain, host_check, pool, serve, try_one, usage, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
 from service.cli.console import err, fail, out, quiet_settings, say
@@ -59,6 +59,7 @@ Serve trainers:
   rewardline log DIRECTORY             search the audit log
   rewardline pool start                services in a Ray cluster, for its trainers
   rewardline usage                     what a tenant and its runs have used
+  rewardline drain                     send the callers of this host's service elsewhere
 
 `rewardline COMMAND --help` shows the options of each."""
 
@@ -81,6 +82,22 @@ def rewardline(context: typer.Context) -> None:
     """Verdicts for reinforcement learning with verifiable rewards."""
     if context.invoked_subcommand is None:
         say(_FRONT_PAGE)
+
+
+@app.command("drain")
+def drain_service(
+    url: Annotated[
+        str | None, typer.Option(help="The operators' port; default: port REWARDLINE_OPS_PORT, or 8090, of this host.")
+    ] = None,
+    api_key: Annotated[
+        str | None, typer.Option(envvar="REWARDLINE_API_KEY", help="With the scope admin, for another host.")
+    ] = None,
+) -> None:
+    """Send callers elsewhere before a service is stopped. Returns when it has no work left."""
+    try:
+        say(drain.drain(url or drain.default_url(), api_key))
+    except drain.NotDrained as error:
+        raise fail(str(error)) from error
 
 
 @app.command()

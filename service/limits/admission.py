@@ -33,6 +33,7 @@ class Admission:
         """Whether nothing is admitted any more."""
         self.leaving = False
         """Whether callers should go elsewhere from now on, though they are still admitted."""
+        self._left_at = 0.0
         self.calls = OpenCalls(max_connections)
         self.rate_limits = RateLimits()
         self._items_per_s = 0.0
@@ -67,6 +68,15 @@ class Admission:
     def permit(self) -> "Permit":
         """A permit like that of `enter`, for work that has been admitted already."""
         return Permit(self)
+
+    async def leave(self, notice_s: float) -> None:
+        """Send callers elsewhere from now on. Returns when they have had `notice_s` seconds to notice, counted from the
+        first call.
+        """
+        clock = asyncio.get_running_loop().time
+        if not self.leaving:
+            self.leaving, self._left_at = True, clock()
+        await asyncio.sleep(max(0.0, self._left_at + notice_s - clock()))
 
     async def idle(self) -> None:
         """Wait until no request is in flight."""

@@ -65,6 +65,7 @@ class Core:
     interactions: Interactions
     panel: Panel | None
     containers: Containers
+    task_daemon: task_containers.DaemonWatch
     load_monitor: LoadMonitor
     usage: Usage
     memory_watch: MemoryWatch
@@ -217,6 +218,7 @@ async def begin_core(settings: Settings) -> AsyncIterator[Core]:
             interactions,
             panel,
             containers,
+            task_containers.DaemonWatch(containers),
             LoadMonitor(engine.queued_s),
             usage,
             MemoryWatch(settings.memory_mb, workers),
@@ -226,7 +228,7 @@ async def begin_core(settings: Settings) -> AsyncIterator[Core]:
         gauges.publish_usage(metrics, usage)
         built.memory_watch.publish(metrics)
         boxes.publish(metrics)
-        task_containers.publish(containers, metrics)
+        task_containers.publish(containers, built.task_daemon, metrics)
         if panel is not None:
             judges.publish(panel, metrics)
         interactions.publish(metrics)

@@ -25,9 +25,9 @@ class HttpServer(uvicorn.Server):
         super().__init__(config)
         self.accepting = asyncio.Event()
 
-    async def start(self, bound: socket.socket) -> asyncio.Task[None]:
-        """Begin to serve on the socket. The task ends when the server does."""
-        task = asyncio.create_task(self.serve(sockets=[bound]))
+    async def start(self, *bound: socket.socket) -> asyncio.Task[None]:
+        """Begin to serve on the sockets. The task ends when the server does."""
+        task = asyncio.create_task(self.serve(sockets=[*bound]))
         await first(self.accepting.wait(), task)
         if task.done():
             await task  # says what went wrong

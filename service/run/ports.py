@@ -24,7 +24,7 @@ def bind_grpc(server: Any, settings: Settings) -> int:
 
 def addresses_of(settings: Settings, sockets: Sockets, grpc_port: int) -> Addresses:
     scheme = "http" if settings.tls_cert is None else "https"
-    ops = None if sockets.ops is None else f"http://{_join(settings.ops_host or settings.host, port_of(sockets.ops))}"
+    ops = f"http://{_join(settings.ops_host or settings.host, port_of(sockets.ops[0]))}" if sockets.ops else None
     return Addresses(f"{scheme}://{_join(settings.host, port_of(sockets.http))}", _join(settings.host, grpc_port), ops)
 
 

@@ -2,8 +2,8 @@
 
 start   ports are bound ► core: workers, boxes and Redis begin to start (startup.py) ► gRPC door ► HTTP door: the ports
         answer, and items wait for what has not started ► workers are warm: ready
-stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was admitted finishes, then doors close.
-        A second signal ends it at once.
+stop    SIGTERM: readiness turns false; when balancers have had time to notice, nothing is admitted any more, what was
+        admitted finishes, then doors close. SIGINT does not wait for balancers. A second signal ends it at once.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from service.cancellation import cancel
 from service.doors.grpc.server import build_server
 from service.doors.http.ops import build_ops
 from service.doors.http.page_guard import GuardedFromPages, PageGuard
+from service.limits.keys import Keys
 from service.run import tls
 from service.run.cannot_start import CannotStart
 from service.run.core import Core
@@ -36,7 +37,7 @@ async def serve(settings: Settings, built: Core, sockets: Sockets, on_open: Call
     Raises:
         CannotStart: the settings demand something that cannot be had.
     """
-    stopping = asyncio.Event()
+    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     async with open_around(settings, built) as service:
         grpc_server, health = build_server(
             settings, service.callers, built.engine, built.admission, built.metrics, built.readiness
@@ -45,18 +46,20 @@ async def serve(settings: Settings, built: Core, sockets: Sockets, on_open: Call
         certificates = _certificates(settings)
         tls_context = None if certificates is None else certificates.context
         http_server = HttpServer(http_config(service.app, settings, tls_context))
-        ops_server = HttpServer(http_config(_ops(built, settings), settings, None))
         callers, ledger = service.callers, built.usage.ledger
+        ops_server = HttpServer(http_config(_ops(built, callers, settings), settings, None))
         with _signals(stopping):
             async with reloading(built.engine, built.metrics, settings, callers, ledger, certificates):
                 await grpc_server.start()
                 tasks = [await http_server.start(sockets.http)]
-                if sockets.ops is not None:
-                    tasks.append(await ops_server.start(sockets.ops))
+                if sockets.ops:
+                    tasks.append(await ops_server.start(*sockets.ops))
                 on_open(addresses_of(settings, sockets, grpc_port))
                 starting = asyncio.create_task(built.settled())
                 async with beating(service, health.follow()):
-                    await first(stopping.wait(), _failure(starting), *tasks)
+                    await first(stopping, _failure(starting), *tasks)
+                    if stopping.done() and stopping.result() is signal.SIGTERM:
+                        await built.admission.leave(settings.drain_notice_s)
                 if not _has_failed(starting):
                     built.admission.draining = True
                     health.notify_watchers()
@@ -86,25 +89,32 @@ def _certificates(settings: Settings) -> Certificates | None:
         raise CannotStart(str(error)) from error
 
 
-def _ops(built: Core, settings: Settings) -> ASGIApp:
-    ops = build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+def _ops(built: Core, callers: Keys, settings: Settings) -> ASGIApp:
+    ops = build_ops(
+        built.admission,
+        built.metrics,
+        built.readiness,
+        callers,
+        drain_notice_s=settings.drain_notice_s,
+        drain_timeout_s=settings.drain_timeout_s,
+    )
     return GuardedFromPages(ops, PageGuard.of(settings, settings.ops_host or settings.host))
 
 
 @contextlib.contextmanager
-def _signals(stopping: asyncio.Event) -> Any:
-    """Set `stopping` on the first SIGTERM or SIGINT. From then on these signals have their usual, sudden effect."""
+def _signals(stopping: asyncio.Future[signal.Signals]) -> Any:
+    """Put the first SIGTERM or SIGINT into `stopping`. From then on these signals have their usual, sudden effect."""
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGTERM, signal.SIGINT)
 
-    def stop() -> None:
-        stopping.set()
+    def stop(received: signal.Signals) -> None:
+        stopping.set_result(received)
         for number in numbers:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
 
     for number in numbers:
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop, number)
     try:
         yield
     finally:

@@ -3,14 +3,16 @@ once. gRPC binds its port itself, later; here the port is tried.
 """
 
 import contextlib
+import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from service.run.cannot_start import CannotStart
 from service.settings import Settings
 
 BACKLOG = 4096
+_LOOPBACK = "127.0.0.1"
 
 
 class CannotBind(CannotStart):
@@ -31,7 +33,8 @@ class Sockets:
     """The sockets on which HTTP is served. They listen: who connects early waits for an answer."""
 
     http: socket.socket
-    ops: socket.socket | None
+    ops: Sequence[socket.socket]
+    """Empty if there is no port for operators."""
 
 
 @contextlib.contextmanager
@@ -43,9 +46,11 @@ def bound(settings: Settings) -> Iterator[Sockets]:
     """
     with contextlib.ExitStack() as stack:
         http = stack.enter_context(_bind("http_port", settings.host, settings.http_port))
-        ops = None
+        ops: list[socket.socket] = []
         if settings.ops_port is not None:
-            ops = stack.enter_context(_bind("ops_port", settings.ops_host or settings.host, settings.ops_port))
+            ops = bind_ops(settings.ops_host or settings.host, settings.ops_port)
+            for ops_socket in ops:
+                stack.enter_context(ops_socket)
         _bind("grpc_port", settings.host, settings.grpc_port).close()
         yield Sockets(http, ops)
 
@@ -54,9 +59,52 @@ def port_of(bound_socket: socket.socket) -> int:
     return int(bound_socket.getsockname()[1])
 
 
+def bind_ops(host: str, port: int) -> list[socket.socket]:
+    """Sockets for operators. If `host` is a name, they are at 127.0.0.1 and at those of its addresses that this machine has.
+
+    Containers of several replicas share a name on one of their networks. Their other networks do not reach these sockets.
+    """
+    try:
+        ipaddress.ip_address(host)
+        return [_bind("ops_port", host, port)]
+    except ValueError:
+        addresses = _addresses_of(host)
+    own = [address for address in addresses if _is_own(address)]
+    if not own:
+        raise CannotBind(
+            f"cannot listen on {host}:{port} (setting `ops_host`): it names {addresses}, and none of them is this machine"
+        )
+    with contextlib.ExitStack() as undo:
+        sockets = [undo.enter_context(_bind("ops_port", _LOOPBACK, port))]
+        for address in own:
+            if address != _LOOPBACK:
+                sockets.append(undo.enter_context(_bind("ops_port", address, port_of(sockets[0]))))
+        undo.pop_all()
+    return sockets
+
+
+def _addresses_of(name: str) -> list[str]:
+    try:
+        return sorted({str(entry[4][0]) for entry in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)})
+    except OSError as error:
+        raise CannotBind(f"cannot listen on {name} (setting `ops_host`): {_reason(error)}") from error
+
+
+def _is_own(address: str) -> bool:
+    with socket.socket(_family(address)) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
 def _bind(setting: str, host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound_socket = socket.socket(family, socket.SOCK_STREAM)
+    bound_socket = socket.socket(_family(host), socket.SOCK_STREAM)
     try:
         bound_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound_socket.bind((host, port))

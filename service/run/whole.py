@@ -10,7 +10,6 @@ from importlib.metadata import version as distribution_version
 import structlog
 from starlette.types import ASGIApp
 
-from service.backends import task_containers
 from service.cancellation import cancel
 from service.dataset_audit.running import Audits
 from service.doors.compat.openenv import BadTasks
@@ -104,9 +103,9 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
 @contextlib.asynccontextmanager
 async def beating(service: Service, *more: Coroutine[object, object, None]) -> AsyncIterator[None]:
     """Run what a service does beside its requests, and `more`, while the block lasts."""
-    announcing = task_containers.announce(service.core.containers)
-    watching = service.core.memory_watch.run()
-    beats = [service.core.load_monitor.run(), malloc_trim.trim_regularly(), watching, announcing, *more]
+    core = service.core
+    reports = (core.task_daemon.run(), core.boxes.report())
+    beats = [core.load_monitor.run(), malloc_trim.trim_regularly(), core.memory_watch.run(), *reports, *more]
     if service.history is not None:
         beats.append(service.history.run())
     tasks = [asyncio.create_task(beat) for beat in beats]

@@ -54,8 +54,10 @@ async def run(parts: Dockerized, times: int, seed: int = 40) -> Ledger:
         for _ in range(times):
             await more(ledger, 100)
             await asyncio.to_thread(parts.daemon.stop)
-            await until_true(lambda: parts.server.metric("sandbox_state", state="ready") == 0)
+            for state in ("sandbox_state", "task_daemon_state"):
+                await until_true(lambda state=state: parts.server.metric(state, state="lost") == 1)  # type: ignore[misc]
             await asyncio.to_thread(parts.daemon.start)
-            await until_true(lambda: parts.server.metric("sandbox_state", state="ready") == 1)
+            for state in ("sandbox_state", "task_daemon_state"):
+                await until_true(lambda state=state: parts.server.metric(state, state="ready") == 1)  # type: ignore[misc]
         await more(ledger, 100)
     return ledger

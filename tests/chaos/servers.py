@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from service.cli.drain import drain
 from tests.conftest import Served, serving
 from tests.processes import children
 from tests.waiting import PATIENCE_S
@@ -49,10 +50,13 @@ class Server:
 
     async def drain_and_stop(self) -> int:
         """Stop as Kubernetes does: the preStop hook, then SIGTERM. Returns the exit code."""
-        async with httpx.AsyncClient(timeout=120) as caller:
-            (await caller.get(f"{self.ops}/drain")).raise_for_status()
+        await asyncio.to_thread(drain, self.ops)
+        return await self.stop()
+
+    async def stop(self) -> int:
+        """Stop the process by SIGTERM alone. Returns the exit code."""
         self.served.process.send_signal(signal.SIGTERM)
-        code = await asyncio.to_thread(self.served.process.wait, 60)
+        code = await asyncio.to_thread(self.served.process.wait, PATIENCE_S)
         await self.end()
         return code
 

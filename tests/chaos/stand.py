@@ -119,10 +119,10 @@ def _configuration(hosts: Sequence[str], ports: Sequence[int], doors: Sequence[i
     for door, port in zip(("8080", "8081", "8404"), doors, strict=True):
         text = text.replace(f"bind :{door}", f"bind 127.0.0.1:{port}")
     for door, port in zip(("8080", "8081"), ports, strict=False):
-        found = re.search(rf" *server-template service 1-16 service:{door}(.*)\n", text)
-        assert found
-        lines = [f"    server s{host} {host}:{port}{found[1]}\n" for host in hosts]
-        text = text.replace(found[0], "".join(lines))
+        lines = [f"    server s{host} {host}:{port}\\1\n" for host in hosts]
+        template = rf" *server-template service 1-16 service-watch:{door}(.*)\n"
+        text, count = re.subn(template, "".join(lines), text)
+        assert count
     return text
 
 

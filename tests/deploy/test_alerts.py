@@ -14,6 +14,7 @@ import yaml
 from deploy.kubernetes import render
 from sandbox.boxes.pool.counters import Reason
 from service.backends.boxes import STATES
+from service.backends.task_containers import STATES as DAEMON_STATES
 from tests.conftest import Served, serving
 from tests.deploy.manifests import golden, of_kind, of_rewardline
 from tests.waiting import PATIENCE_S
@@ -124,6 +125,8 @@ def test_label_values_that_alerts_name_exist() -> None:
     text = RULES.read_text()
     (states,) = re.findall(r'sandbox_state\{state=~"([^"]+)"', text)
     assert set(states.split("|")) <= set(STATES)
+    (daemon,) = re.findall(r'task_daemon_state\{state="([^"]+)"', text)
+    assert daemon in DAEMON_STATES
     (reasons,) = re.findall(r'boxes_ended_total\{reason=~"([^"]+)"', text)
     assert set(reasons.split("|")) <= set(Reason)
     (restarts,) = re.findall(r'worker_restarts_total\{reason=~"([^"]+)"', text)
@@ -146,9 +149,6 @@ def test_the_paths_of_probes_and_hooks_answer_on_the_port_for_operations(operate
     for each in of_rewardline(golden("prod")):
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             assert httpx.get(f"{operated.ops}{each.container[probe]['httpGet']['path']}").status_code == 200
-    assert "/drain" in {
-        each.container["lifecycle"]["preStop"]["httpGet"]["path"] for each in of_rewardline(golden("prod"))
-    }
 
 
 def test_box_hosts_are_scaled_by_the_verifiers_that_need_boxes(operated: Served) -> None:

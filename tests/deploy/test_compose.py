@@ -34,6 +34,7 @@ def test_every_container_is_closed_bounded_and_watched(name: str) -> None:
     assert "privileged" not in part
     assert part["security_opt"] == ["no-new-privileges:true"]
     assert {"mem_limit", "cpus", "pids_limit", "healthcheck"} <= part.keys()
+    assert part["memswap_limit"] == part["mem_limit"], "memory and swap together: so there is no swap"
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -59,6 +60,20 @@ def test_programs_in_boxes_and_redis_share_no_network_that_leads_out() -> None:
     assert not set(PARTS["box-host"]["networks"]) & set(PARTS["redis"]["networks"])
 
 
+def test_the_operators_port_is_on_the_network_of_those_who_watch_alone() -> None:
+    """The name is on one network, and the port is at the name. Prometheus shares another network with box hosts."""
+    service = PARTS["service"]
+    names = {network: (options or {}).get("aliases", []) for network, options in service["networks"].items()}
+    (watch,) = [network for network, aliases in names.items() if aliases]
+    (name,) = names[watch]
+    assert service["environment"]["REWARDLINE_OPS_HOST"] == name
+    assert {part for part in PARTS if watch in PARTS[part]["networks"]} == {"proxy", "service", "prometheus", "grafana"}
+    proxy = (ROOT / "deploy/docker/haproxy.cfg").read_text()
+    assert set(re.findall(r"server-template \S+ \S+ (\S+):", proxy)) == {name}
+    jobs = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())["scrape_configs"]
+    assert [job["dns_sd_configs"][0]["names"] for job in jobs if job["job_name"] == "rewardline"] == [[name]]
+
+
 def test_boxes_can_run_what_is_compiled_in_them_and_the_service_runs_nothing_from_its_tmp() -> None:
     assert PARTS["box-host"]["tmpfs"] == ["/tmp:size=1g,mode=1777,exec"]  # Docker's default is noexec
     assert "exec" not in PARTS["service"]["tmpfs"][0]
@@ -80,14 +95,20 @@ def test_proxy_waits_longer_than_any_deadline_and_a_container_longer_than_the_dr
         assert found is not None
         assert int(found[1]) > settings_defaults["max_deadline_s"]
     for name in ("service", "box-host"):
-        assert int(PARTS[name]["stop_grace_period"].rstrip("s")) > settings_defaults["drain_timeout_s"]
+        drain_s = settings_defaults["drain_notice_s"] + settings_defaults["drain_timeout_s"]
+        assert int(PARTS[name]["stop_grace_period"].rstrip("s")) > drain_s
+    # Two failed checks, at the latest a check's interval after readiness turned false.
+    inter_s, fastinter_ms, fall = map(int, re.findall(r"check .*inter (\d+)s fastinter (\d+)ms fall (\d+)", proxy)[0])
+    assert inter_s + fall * fastinter_ms / 1000 < settings_defaults["drain_notice_s"]
 
 
 @pytest.fixture
 def settings_defaults() -> Mapping[str, float]:
     from service.settings import Settings  # noqa: PLC0415 - only here
 
-    return {name: Settings.model_fields[name].default for name in ("max_deadline_s", "drain_timeout_s")}
+    return {
+        name: Settings.model_fields[name].default for name in ("max_deadline_s", "drain_notice_s", "drain_timeout_s")
+    }
 
 
 def test_keys_are_new_each_time_for_the_owner_alone_and_never_written_over(tmp_path: Path) -> None:
@@ -175,6 +196,12 @@ class Project:
         words = (f"http://{http}", f"grpc://{grpc}", self.variables["TRAINER_KEY"], str(rounds), str(programs))
         return self.engine.popen(sys.executable, "-m", "tests.deploy.scoring", *words)
 
+    def reaches(self, container: str, name: str, port: int) -> bool:
+        """Whether a program in a container can connect."""
+        script = f"exec 3<>/dev/tcp/{name}/{port} && echo connected"
+        words = ("docker", "exec", container, "timeout", "5", "bash", "-c", script)
+        return "connected" in self.engine.run(*words, check=False)
+
     def ask_prometheus(self, query: str) -> Mapping[str, float]:
         """The values of an instant query by instance."""
         command = (
@@ -215,6 +242,16 @@ def test_it_comes_up_scores_survives_a_killed_replica_grows_and_goes_away(projec
     project.compose("up", "-d", "--scale", "service=2", "--scale", "box-host=2")
     for part, count in {"redis": 1, "box-host": 2, "service": 2, "proxy": 1, "prometheus": 1}.items():
         project.await_health(part, count)
+
+    # Box hosts do not reach the operators' port of a replica, on whichever network. Its own host drains it, nobody else.
+    box_host, prometheus, front = (project.containers(part)[0] for part in ("box-host", "prometheus", "service"))
+    for name in ("service", "service-watch"):
+        assert project.reaches(box_host, name, 8080) is (name == "service")
+        assert not project.reaches(box_host, name, 8090)
+    assert project.reaches(prometheus, "service-watch", 8090)
+    assert "Drained: 0 requests" in project.engine.run("docker", "exec", front, "rewardline", "drain")
+    project.engine.run("docker", "restart", front)
+    project.await_health("service", 2)
 
     # Everything of the first rounds was scored, by both doors through the one address.
     _check(_rounds(project.scoring(rounds=4, programs=4)))

@@ -198,6 +198,67 @@ def test_values_reach_the_pods(chart: Chart) -> None:
     assert [each["secret"]["secretName"] for each in boxes.pod["volumes"] if "secret" in each] == ["my-hosts"]
 
 
+VARIABLES: list[dict[str, Any]] = [
+    {"name": "REWARDLINE_JUDGE_FENCE_SECRET", "valueFrom": {"secretKeyRef": {"name": "fences", "key": "secret"}}},
+    {"name": "REWARDLINE_WORKERS", "value": "3"},
+]
+OWN: dict[str, Any] = {
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": "cpu", "operator": "In", "values": ["new"]}]}]
+            }
+        },
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "rack", "labelSelector": {"matchLabels": {"app": "other"}}}
+            ]
+        },
+    },
+    "priorityClassName": "training",
+    "annotations": {"deployment": {"a/b": "1"}, "pod": {"c/d": "2"}, "service": {"e/f": "3"}},
+    "env": VARIABLES,
+    "envFrom": [{"secretRef": {"name": "more", "optional": True}}, {"configMapRef": {"name": "others"}}],
+    "tolerations": [{"key": "k", "operator": "Exists"}],
+    "nodeSelector": {"pool": "mine"},
+}
+
+
+@pytest.mark.parametrize(("part", "name"), [("front", "rewardline"), ("boxHost", "rewardline-boxes")])
+def test_pods_get_what_a_cluster_asks_of_them(chart: Chart, part: str, name: str) -> None:
+    objects, plain = chart.objects({part: OWN}), chart.objects({})
+    for each in objects:
+        if each["kind"] not in ("ScaledObject", "ServiceMonitor", "PrometheusRule"):
+            kubernetes_validate.validate(each, "1.37", strict=True)
+    changed, before = (Workload(named(every, "Deployment", name), every) for every in (objects, plain))
+    pod = changed.pod
+    assert (pod["priorityClassName"], pod["nodeSelector"]) == ("training", OWN["nodeSelector"])
+    assert pod["tolerations"] == OWN["tolerations"]
+    assert pod["affinity"]["nodeAffinity"] == OWN["affinity"]["nodeAffinity"]
+    rules = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    kept = (
+        before.pod.get("affinity", {})
+        .get("podAntiAffinity", {})
+        .get("requiredDuringSchedulingIgnoredDuringExecution", [])
+    )
+    assert rules == kept + OWN["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert len(kept) == (part == "boxHost"), "a node has one box host, whatever else is asked"
+    assert changed.object["metadata"]["annotations"] == {"a/b": "1"}
+    assert changed.template["metadata"]["annotations"].keys() == {"rewardline/settings", "c/d"}
+    variables = changed.container["env"]
+    assert [
+        each for each in variables if each["name"] in ("REWARDLINE_JUDGE_FENCE_SECRET", "REWARDLINE_WORKERS")
+    ] == VARIABLES
+    assert len({each["name"] for each in variables}) == len(variables)
+    assert changed.container["envFrom"] == before.container["envFrom"] + OWN["envFrom"]
+    services = {each["metadata"]["name"]: each["metadata"].get("annotations") for each in of_kind(objects, "Service")}
+    own = {"rewardline", "rewardline-grpc", "rewardline-ops"} if part == "front" else {"rewardline-boxes"}
+    assert {service for service, annotations in services.items() if annotations == {"e/f": "3"}} == own
+    # The other part stays as it was.
+    (other,) = {"rewardline", "rewardline-boxes"} - {name}
+    assert named(objects, "Deployment", other) == named(plain, "Deployment", other)
+
+
 def test_changed_settings_replace_the_pods_they_are_for(chart: Chart) -> None:
     def marks(values: dict[str, Any]) -> list[str]:
         deployments = of_kind(chart.objects(values), "Deployment")
@@ -276,6 +337,11 @@ def test_the_dashboard_has_the_labels_that_a_sidecar_is_told_to_look_for(chart: 
         ({"front": {"settings": {"REWARDLINE_WORKERS": 4}}}, "REWARDLINE_WORKERS"),
         ({"front": {"settings": {"REWARDLINE_WORKRES": "4"}}}, "REWARDLINE_WORKRES"),
         ({"front": {"resources": {"limits": {"cpu": 4, "memory": "4Gi"}}}}, "requests"),
+        ({"front": {"env": [{"name": "REWARDLINE_API_KEYS", "value": "a=0123456789abcdef"}]}}, "valueFrom"),
+        ({"front": {"env": [{"name": "A"}]}}, "env"),
+        ({"front": {"envFrom": [{"secretRef": {}}]}}, "name"),
+        ({"boxHost": {"affinity": {"podAfinity": {}}}}, "podAfinity"),
+        ({"boxHost": {"annotations": {"pod": {"a": 1}}}}, "annotations"),
         ({"secrets": {"keys": "Not_A_Name"}}, "keys"),
         ({"secrets": {"boxHosts": ""}}, "boxHosts"),
         ({"secrets": {"boxHostTls": {"boxes": "rewardline-boxes-tls"}}}, "boxHostTls"),

@@ -12,6 +12,7 @@ import pytest
 
 from deploy.kubernetes import render
 from service import settings
+from service.cli import drain
 from tests.deploy.manifests import (
     SCHEMAS,
     Object,
@@ -214,7 +215,13 @@ def _check_clocks(each: Workload, read: settings.Settings) -> None:
     """A rolling update costs no request that names no deadline: draining outlasts it, and the pod outlasts both drains."""
     assert read.drain_timeout_s > read.default_deadline_s
     assert each.pod["terminationGracePeriodSeconds"] >= 2 * read.drain_timeout_s + 20
-    assert each.container["lifecycle"]["preStop"]["httpGet"] == {"path": "/drain", "port": "ops"}
+    # A pod whose hook fails has as much time: then SIGTERM is what readiness follows, and probes notice it in time.
+    readiness = each.container["readinessProbe"]
+    unready_s = readiness["periodSeconds"] * readiness["failureThreshold"]
+    assert unready_s < read.drain_notice_s < read.drain_timeout_s
+    # The hook is a call from the pod itself, by a program of the image: nobody else may drain without a key.
+    hook = each.container["lifecycle"]["preStop"]["exec"]["command"]
+    assert hook == ["/opt/rewardline/bin/python", "-I", "-m", drain.__name__]
 
 
 def _check_memory(each: Workload, read: settings.Settings) -> None:

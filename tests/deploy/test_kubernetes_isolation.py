@@ -60,6 +60,25 @@ def test_fronts_reach_only_what_is_named(name: str) -> None:
         assert ports in ({"http", "grpc"}, {"ops"}), "who may call may not drain, and who watches may not call"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_only_those_who_watch_reach_the_operators_port(name: str) -> None:
+    """Neither box hosts nor callers do, and no Service that callers use leads there."""
+    objects = golden(name)
+    for labels in (FRONT, BOX_HOST):
+        rules = [
+            rule
+            for each in of_kind(objects, "NetworkPolicy")
+            if selects(each["spec"]["podSelector"], labels)
+            for rule in each["spec"].get("ingress", [])
+            if "ops" in {port["port"] for port in rule["ports"]}
+        ]
+        monitoring = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+        assert [rule["from"] for rule in rules] == [[monitoring]]
+    for each in of_kind(objects, "Service"):
+        ports = {port["targetPort"] for port in each["spec"]["ports"]}
+        assert "ops" not in ports or each["metadata"]["labels"].get("rewardline/scrape") == "ops"
+
+
 def test_the_seccomp_profile_denies_what_boxes_and_their_host_never_need() -> None:
     profile = json.loads((COMPONENTS / "namespaced-boxes/rewardline-boxes.json").read_text())
     denied = {name for rule in profile["syscalls"] for name in rule["names"] if rule["action"] == "SCMP_ACT_ERRNO"}

@@ -50,6 +50,10 @@ class Daemon:
             self._client.close()
             self._client = None
 
+    async def ping(self) -> None:
+        """Ask for an answer, and nothing else."""
+        await self._ask(lambda client: client.ping())
+
     async def info(self) -> Mapping[str, Any]:
         """What the daemon reports about itself and its machine."""
         return await self._ask(lambda client: client.info())

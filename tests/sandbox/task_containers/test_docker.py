@@ -62,6 +62,31 @@ async def test_a_command_runs_without_any_privilege(containers: DockerContainers
     assert await shell(containers, script) == (End.EXITED, 3, "helloCapEff:\t0000000000000000\nkept\n")
 
 
+@pytest.mark.parametrize(
+    ("workdir", "output"), [("/new/deep", "/new/deep\n"), ("/root", "/root\n"), ("/etc/passwd", None)]
+)
+@pytest.mark.parametrize("containers", ["runc", pytest.param("runsc", marks=pytest.mark.repositories)], indirect=True)
+async def test_the_folder_that_an_image_names_is_made_as_docker_makes_it(
+    containers: DockerContainers, client: docker.APIClient, workdir: str, output: str | None
+) -> None:
+    name = f"rewardline-test-workdir:{workdir.replace('/', '-').strip('-')}"
+    repository, _, tag = name.rpartition(":")
+    made = client.create_container(TOOLS_IMAGE, ["true"], network_disabled=True)["Id"]
+    try:
+        client.commit(made, repository=repository, tag=tag, conf={"WorkingDir": workdir})
+    finally:
+        client.remove_container(made, v=True)
+    task = Task(name, "", limits=LIMITS)
+    if output is None:
+        with pytest.raises(BadTask, match="passwd") as caught:
+            await shell(containers, "pwd", task)
+        assert caught.value.reason == "bad_image"
+    else:
+        assert await shell(containers, "pwd", task) == (End.EXITED, 0, output)
+        # A folder that the task names, and not the image, is its author's to make.
+        assert (await shell(containers, "pwd", replace(task, workdir="/nowhere")))[1] != 0
+
+
 async def test_files_come_and_go_while_it_runs(containers: DockerContainers) -> None:
     async with containers.open(TASK, {}) as container:
         await container.give({"given/late": b"late"})

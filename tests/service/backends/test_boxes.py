@@ -1,8 +1,10 @@
 """The service's boxes: which kind is taken, what is refused, and that nothing is left behind."""
 
+import asyncio
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from sandbox.base import Execute, Isolation, Program, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Box, Profile
@@ -12,6 +14,7 @@ from sandbox.boxes.pool import PooledSandbox
 from sandbox.self_check import Finding, Report
 from service.backends.boxes import Boxes, Kind, kinds
 from service.settings import Settings
+from tests.virtual_time import in_virtual_time
 from tests.waiting import turns, until
 
 LOCAL = Kind("local", lambda: PooledSandbox(LocalBackend(), slots=1))
@@ -156,3 +159,31 @@ async def test_stopped_while_starting_it_runs_nothing_more() -> None:
     await boxes.stop()
     with pytest.raises(SandboxUnavailable, match="stopping"):
         await greeting(boxes)
+
+
+class Standing(Boxes):
+    """Boxes with a state that the test sets."""
+
+    now = "starting"
+
+    @property
+    def state(self) -> str:
+        return self.now
+
+    @property
+    def why(self) -> str:
+        return "the daemon is gone"
+
+
+@in_virtual_time
+async def test_boxes_that_are_lost_and_back_are_said_once_each_time() -> None:
+    boxes = Standing([], nothing_found)
+    with capture_logs() as lines:
+        reporting = asyncio.create_task(boxes.report())
+        for boxes.now in ("starting", "ready", "lost", "ready"):
+            await asyncio.sleep(60)
+        reporting.cancel()
+    assert [(line["event"], line.get("why")) for line in lines] == [
+        ("the boxes are lost: items that need a box will be `failed`", "the daemon is gone"),
+        ("the boxes are back", None),
+    ]

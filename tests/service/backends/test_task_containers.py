@@ -1,5 +1,6 @@
 """Repository tasks through the running service: verdicts, metrics, audits, and what is said when there is no daemon."""
 
+import asyncio
 import json
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,12 @@ import httpx
 import pytest
 import yaml
 from pydantic import ValidationError
+from structlog.testing import capture_logs
 
+from sandbox.base import SandboxUnavailable
+from sandbox.containers import NoContainers
+from sandbox.containers.docker import DockerContainers
+from service.backends.task_containers import DaemonWatch
 from service.dataset_audit.audit import audit
 from service.dataset_audit.rows import Columns, read
 from service.limits import keys
@@ -20,10 +26,71 @@ from tests.conftest import Serve, serving
 from tests.service.backends.test_programs import samples, score
 from tests.task_images import repository_image
 from tests.verifiers.repository.judge import FILES, FIX, small_task
+from tests.virtual_time import in_virtual_time
 from tests.waiting import eventually
 
 JSON = dict[str, Any]
 WRONG = FIX.replace("a + b", "b - a")
+
+
+class Answering(NoContainers):
+    """Containers of a daemon that answers, or does not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slots = 2
+        self.answers = False
+
+    async def check(self) -> None:
+        if not self.answers:
+            raise SandboxUnavailable("no answer", "containers_unavailable")
+
+
+@in_virtual_time
+async def test_a_daemon_that_is_lost_and_back_is_said_once_each_time() -> None:
+    containers = Answering()
+    watch = DaemonWatch(containers)
+    assert watch.state == "unknown"
+    with capture_logs() as lines:
+        running = asyncio.create_task(watch.run())
+        states = []
+        for containers.answers in (False, True, False, True):
+            await asyncio.sleep(60)
+            states.append(watch.state)
+        running.cancel()
+    assert states == ["absent", "ready", "lost", "ready"]
+    assert [(line["log_level"], line["event"]) for line in lines] == [
+        ("info", "tasks cannot be run: items of `repository` and `harbor` will be `failed`"),
+        ("info", "containers of tasks are ready"),
+        ("warning", "tasks cannot be run: items of `repository` and `harbor` will be `failed`"),
+        ("warning", "the Docker daemon of tasks is back"),
+    ]
+
+
+@in_virtual_time
+async def test_a_service_without_containers_of_tasks_says_so_once_and_asks_nobody() -> None:
+    watch = DaemonWatch(NoContainers())
+    with capture_logs() as lines:
+        await watch.run()
+    assert watch.state == "absent"
+    assert len(lines) == 1
+
+
+async def test_a_daemon_that_goes_after_it_was_checked_is_missed(docker_address: str, tmp_path: Path) -> None:
+    """Between the service and the daemon there is a socket that is taken away and brought back."""
+    door = tmp_path / "docker.sock"
+    door.symlink_to(docker_address.removeprefix("unix://"))
+    containers = DockerContainers(f"unix://{door}", slots=1, owner="watch-tests")
+    try:
+        await containers.check()
+        away = door.rename(tmp_path / "away.sock")
+        with pytest.raises(SandboxUnavailable) as caught:
+            await containers.check()
+        assert caught.value.reason == "containers_unavailable"
+        away.rename(door)
+        await containers.check()
+    finally:
+        await containers.stop()
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,12 @@
 {{- if not (kindIs "invalid" .values.nodeSelector) }}{{ include "rewardline.put" (dict "in" $pod "name" "nodeSelector" "value" .values.nodeSelector) }}{{ end -}}
 {{- if not (kindIs "invalid" .values.tolerations) }}{{ include "rewardline.put" (dict "in" $pod "name" "tolerations" "value" .values.tolerations) }}{{ end -}}
 {{- $settings := toJson (list .values.settings .values.isolation $values.secrets $values.boxHost.enabled (ternary dict $values.tracing (eq .part "box-host"))) -}}
-{{- $_ := set .object.spec.template.metadata "annotations" (dict "rewardline/settings" (sha256sum $settings)) -}}
+{{- $_ := set .object.spec.template.metadata "annotations" (merge (dict "rewardline/settings" (sha256sum $settings)) .values.annotations.pod) -}}
+{{- with .values.annotations.deployment }}{{ $_ := set $.object.metadata "annotations" . }}{{ end -}}
+{{- with .values.priorityClassName }}{{ $_ := set $pod "priorityClassName" . }}{{ end -}}
+{{- include "rewardline.affinity" (dict "pod" $pod "affinity" (deepCopy .values.affinity)) -}}
 {{- include (printf "rewardline.%s" .part) (dict "root" .root "pod" $pod "container" $container "values" .values) -}}
+{{- include "rewardline.variables" (dict "container" $container "values" .values) -}}
 {{- if not $values.secrets.keys }}{{ include "rewardline.unmount" (dict "pod" $pod "container" $container "name" "keys") }}{{ end -}}
 {{- end -}}
 
@@ -22,6 +26,26 @@
 {{- /* An empty value removes the field. */ -}}
 {{- define "rewardline.put" -}}
 {{- if .value }}{{ $_ := set .in .name .value }}{{ else }}{{ $_ := unset .in .name }}{{ end -}}
+{{- end -}}
+
+{{- /* What the pods must keep apart stays so: a node has one box host. */ -}}
+{{- define "rewardline.affinity" -}}
+{{- $required := "requiredDuringSchedulingIgnoredDuringExecution" -}}
+{{- $apart := dig "podAntiAffinity" $required list (.pod.affinity | default dict) -}}
+{{- if $apart -}}
+{{- $anti := get .affinity "podAntiAffinity" | default dict -}}
+{{- $_ := set $anti $required (concat $apart (get $anti $required | default list)) -}}
+{{- $_ := set .affinity "podAntiAffinity" $anti -}}
+{{- end -}}
+{{- with .affinity }}{{ $_ := set $.pod "affinity" . }}{{ end -}}
+{{- end -}}
+
+{{- /* A variable takes the place of one with its name. */ -}}
+{{- define "rewardline.variables" -}}
+{{- $names := list -}}{{- range .values.env }}{{ $names = append $names .name }}{{ end -}}
+{{- $env := list -}}{{- range .container.env }}{{ if not (has .name $names) }}{{ $env = append $env . }}{{ end }}{{ end -}}
+{{- $_ := set .container "env" (concat $env .values.env) -}}
+{{- $_ := set .container "envFrom" (concat .container.envFrom .values.envFrom) -}}
 {{- end -}}
 
 {{- define "rewardline.unmount" -}}

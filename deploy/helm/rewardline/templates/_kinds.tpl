@@ -23,6 +23,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "rewardline.PrometheusRule" -}}{{- include "rewardline.ServiceMonitor" . -}}{{- end -}}
 
 {{- define "rewardline.Service" -}}
+{{- with .values.annotations.service }}{{ $_ := set $.object.metadata "annotations" . }}{{ end -}}
 {{- $secrets := .root.Values.secrets -}}
 {{- if (ternary $secrets.boxHostTls.boxes $secrets.tls.name (eq .part "box-host")) -}}
 {{- range .object.spec.ports -}}{{- if ne .name "ops" }}{{ $_ := set . "appProtocol" "https" }}{{ end -}}{{- end -}}

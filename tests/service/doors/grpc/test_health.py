@@ -101,7 +101,7 @@ async def test_a_service_that_is_about_to_leave_says_so_while_it_still_answers(s
     async with grpc.aio.insecure_channel(served.grpc) as channel, httpx.AsyncClient() as caller:
         watch = health_pb2_grpc.HealthStub(channel).Watch(of("rewardline.v1.Verifier"))
         assert (await watch.read()).status == SERVING
-        leaving = asyncio.create_task(caller.get(f"{served.ops}/drain", timeout=30))
+        leaving = asyncio.create_task(caller.post(f"{served.ops}/drain", timeout=PATIENCE_S))
         async with asyncio.timeout(PATIENCE_S):
             assert (await watch.read()).status == NOT_SERVING
         assert (await caller.get(f"{served.url}/readyz")).status_code == 503
