@@ -3,7 +3,7 @@
 import gc
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper
 from random import Random
@@ -13,7 +13,7 @@ from weakref import WeakSet
 from memory.sizes import size_of
 
 _LIBRARY_BYTES: Final = 16_000_000
-_SAMPLES: Final = 16
+_SAMPLES: Final = 8
 _random: Final = Random(0)  # noqa: S311 - it chooses what is measured
 
 
@@ -60,6 +60,8 @@ class _Libraries:
     def __init__(self) -> None:
         self.caches: list[_lru_cache_wrapper[Any]] = []
         self._used_bytes = 0
+        self._measured: dict[int, tuple[int, int]] = {}
+        """The misses of each cache when it was measured, and its bytes."""
 
     @property
     def entries(self) -> int:
@@ -72,9 +74,17 @@ class _Libraries:
         return self._used_bytes
 
     def measure(self) -> int:
-        patterns = sum(size_of(value) for kept in _kept_patterns() for value in [*kept.values()])
-        self._used_bytes = patterns + sum(map(sampled_bytes, self.caches))
+        patterns = [pattern for kept in _kept_patterns() for pattern in [*kept.values()]]
+        self._used_bytes = _estimated(patterns) + sum(map(self._bytes_of, self.caches))
         return self._used_bytes
+
+    def _bytes_of(self, cache: "_lru_cache_wrapper[Any]") -> int:
+        """The bytes of the entries of a cache. They are measured again only if there was a new one."""
+        misses = cache.cache_info().misses
+        before = self._measured.get(id(cache))
+        if before is None or before[0] != misses:
+            before = self._measured[id(cache)] = misses, sampled_bytes(cache)
+        return before[1]
 
     def halve(self) -> None:
         self.clear()
@@ -82,6 +92,7 @@ class _Libraries:
     def clear(self) -> None:
         for cache in self.caches:
             cache.cache_clear()
+        self._measured.clear()
         re.purge()
         if (regex := sys.modules.get("regex")) is not None:
             regex.purge()
@@ -196,6 +207,11 @@ def sampled_bytes(cache: "_lru_cache_wrapper[Any]") -> int:
     sampled = range(entries) if entries <= _SAMPLES else _random.sample(range(entries), _SAMPLES)
     measured = sum(size_of(parts[2 * place]) + size_of(parts[2 * place + 1]) for place in sampled)
     return ENTRY_BYTES * entries + entries * measured // len(sampled)
+
+
+def _estimated(values: Sequence[object]) -> int:
+    sampled = values if len(values) <= _SAMPLES else _random.sample(values, _SAMPLES)
+    return len(values) * sum(map(size_of, sampled)) // max(1, len(sampled))
 
 
 ENTRY_BYTES: Final = 200

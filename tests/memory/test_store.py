@@ -1,7 +1,5 @@
 """Values by key, bounded in bytes."""
 
-import gc
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,5 +50,4 @@ def test_a_store_is_counted_while_it_exists() -> None:
     store.put(1, bytes(10_000))
     assert memory.holdings()["of the test"].entries == 1
     del store
-    gc.collect()
     assert "of the test" not in memory.holdings()

@@ -66,18 +66,17 @@ def test_examples_hold(entry: Entry, found: Found) -> None:
 
 def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:
     """No cycle holds them until garbage is collected, and no memory keeps them beyond what it forgets."""
-    for example in entry.examples:
-        gc.collect()
-        gc.disable()
-        try:
+    gc.disable()
+    try:
+        for example in entry.examples:
             item = item_of(entry, example)
             alive = weakref.ref(item.params)
             found.score(entry, [item])
             del item
             memory.forget()
             assert alive() is None, (example.params, [type(one) for one in gc.get_referrers(alive())])
-        finally:
-            gc.enable()
+    finally:
+        gc.enable()
 
 
 @PATIENT

@@ -37,7 +37,6 @@ def test_parameters_do_not_grow_by_being_used() -> None:
 
 
 def test_a_question_ends_when_it_is_forgotten() -> None:
-    gc.collect()
     gc.disable()
     try:
         alive = []
