@@ -107,8 +107,11 @@ class Params(BaseModel):
 
     @cached_property
     def chars(self) -> int:
-        """The length of the parameters as JSON. Verifiers read long ones in a worker."""
-        return len(self.model_dump_json())
+        """The length of the parameters as JSON; 0 if JSON cannot hold them. Verifiers read long ones in a worker."""
+        try:
+            return len(self.model_dump_json())
+        except (ValueError, RecursionError):
+            return 0
 
 
 P = TypeVar("P", bound=Params)

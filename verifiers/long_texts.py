@@ -17,8 +17,10 @@ from verifiers.pace import Pace
 
 INLINE_CHARS = 32_000
 """Characters: about 60 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
-TOGETHER_CHARS = 131_072
-"""The most characters of texts that a rule judges together, before other tasks of the event loop get their turn."""
+TURN_CHARS = 65_536
+"""After this many characters judged inline, other tasks of the event loop get their turn, if not earlier."""
+TOGETHER_CHARS = 2 * TURN_CHARS
+"""The same limit for rules that judge texts together and spend most of their time in shared calls."""
 TIME_LIMIT_S = 10.0
 """CPU seconds: several times the need of the longest response allowed by default."""
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
@@ -49,11 +51,13 @@ async def judge_all(
     """
     judge_inline = judge_if_cheap or judge
     verdicts: list[Verdict | None] = []
-    pace = Pace()
+    pace, chars = Pace(), 0
     for item in items:
         is_cheap = has_short_params(item) and is_inline(item)
         verdicts.append(judge_inline(item.response, item.params, item.explain) if is_cheap else None)
-        if pace.is_over():
+        chars += len(item.response)
+        if chars > TURN_CHARS or pace.is_over():
+            chars = 0
             await pace.rest()
     return await _with_long(workers, judge, items, verdicts)
 

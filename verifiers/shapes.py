@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from pydantic import AliasChoices
+from pydantic import AliasChoices, BaseModel
 from pydantic_core import PydanticCustomError, SchemaValidator
 
 from verifiers.base import Params
 
-P = TypeVar("P", bound=Params)
+P = TypeVar("P", bound=BaseModel)
 
 _MANY: Final = frozenset({"list", "tuple", "set", "frozenset", "dict"})
 _NO_SCHEMAS: Final = frozenset({"metadata", "serialization", "default", "expected", "members", "cls", "config"})
@@ -22,10 +22,10 @@ _SPARE_NAMES: Final = 8
 
 
 def typed(kind: type[P], fields: Mapping[str, Any]) -> P:
-    """The parameters of these fields.
+    """The parameters, or another model, of these fields.
 
     Raises:
-        ValidationError: they are not of the types of the parameters. It holds few errors, whatever the fields hold.
+        ValidationError: they are not of the types of the model. It holds few errors, whatever the fields hold.
     """
     params: P = _validator(kind).validate_python(fields)
     return params
@@ -43,7 +43,7 @@ def names(kind: type[Params]) -> frozenset[str]:
 
 
 @cache
-def _validator(kind: type[Params]) -> SchemaValidator:
+def _validator(kind: type[BaseModel]) -> SchemaValidator:
     # Pydantic would otherwise use the validators that it made with the classes, which collect every error.
     return SchemaValidator(_failing_fast(kind.__pydantic_core_schema__), _use_prebuilt=False)
 

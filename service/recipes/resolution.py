@@ -9,6 +9,7 @@ from service.recipes.files import BadRecipes
 from service.recipes.model import CheckSpec, RecipeSpec, built_clip
 from service.recipes.recipe import Check, Gate, Recipe
 from service.recipes.reward_shaping import PLAIN, Scale
+from verifiers import shapes
 from verifiers.near_names import near
 from verifiers.registry import Registry
 
@@ -137,15 +138,22 @@ class Resolver:
         return inner.checks[0]
 
 
+_MOST_SHOWN = 20
+"""Unknown parameters of a check that are named. To find what each may stand for takes long."""
+
+
 def _wrong_params(check: Check) -> list[str]:
     """The mistakes in fixed parameters, as far as they can be found without the parameters of an item."""
     model = check.entry.verifier.params
     unknown = [name for name in check.params if name not in model.model_fields or name == "reference"]
     if unknown:
         known = [name for name in model.model_fields if name != "reference"]
-        return [f"{name}: {check.entry.verifier.name} has no such parameter{near(name, known)}" for name in unknown]
+        return [
+            f"{name}: {check.entry.verifier.name} has no such parameter{near(name, known)}"
+            for name in unknown[:_MOST_SHOWN]
+        ]
     try:
-        model.model_validate(dict(check.params))
+        shapes.typed(model, check.params)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False, include_context=False)
         return [

@@ -20,12 +20,15 @@ from service.recipes.rows import ABSENT, Given, difficulty_of, row_of, tests_of
 from service.scoring.composition import Plan
 from service.scoring.prepared_item import ConfiguredVerifier, configure, decoded, decoded_params
 from service.wire import ScoreItem
+from verifiers import shapes
 from verifiers.base import InvalidItem
 from verifiers.near_names import near
 from verifiers.registry import Registry
 
 _clip: Final[TypeAdapter[ClipField | None]] = TypeAdapter(ClipField | None)
 _MAX_WEIGHT: Final = 1e9
+_MAX_WEIGHTS: Final = 256
+"""Of one item. A recipe has far fewer checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,11 @@ class Planner:
         Raises:
             InvalidItem: nothing says how to judge the item, or its data is incomplete.
         """
+        if item.reward_weights and len(item.reward_weights) > _MAX_WEIGHTS:
+            raise InvalidItem(
+                "bad_reward_weights",
+                f"reward_weights: {len(item.reward_weights)} names; at most {_MAX_WEIGHTS} are taken",
+            )
         given = _given(item, reference)
         params = decoded_params(bytes(item.params))
         recipe = self._recipe(item, given)
@@ -119,7 +127,7 @@ class Planner:
 
     def _of_checks(self, checks: Any) -> Recipe:
         try:
-            return of_checks(self._registry, RecipeSpec.model_validate({"checks": checks}), self._book.recipes)
+            return of_checks(self._registry, shapes.typed(RecipeSpec, {"checks": checks}), self._book.recipes)
         except ValidationError as error:
             raise InvalidItem("bad_checks", "; ".join(lines_of(error)[:3])) from error
         except BadRecipes as error:

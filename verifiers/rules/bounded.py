@@ -17,7 +17,7 @@ from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import long_texts
 from verifiers.base import Item, Params, Verdict
 from verifiers.conversation import Conversation
-from verifiers.long_texts import ask_workers, has_short_params, sendable
+from verifiers.long_texts import TURN_CHARS, ask_workers, has_short_params, sendable
 from verifiers.pace import Pace
 
 TIME_LIMIT_S = 4.0
@@ -46,14 +46,16 @@ async def judge_all(
     verdicts: dict[int, Verdict] = {}
     slow: list[int] = []
     payloads: list[list[Any]] = []
-    pace = Pace()
+    pace, chars = Pace(), 0
     for position, item in enumerate(items):
         if has_short_params(item) and is_quick(item):
             verdicts[position] = judge(item)
+            chars += len(item.response)
         else:
             slow.append(position)
             payloads.append(_payload(judge, item))
-        if pace.is_over():
+        if chars > TURN_CHARS or pace.is_over():
+            chars = 0
             await pace.rest()
     if slow:
         for position, outcome in zip(slow, await ask_workers(workers, JUDGE, payloads), strict=True):

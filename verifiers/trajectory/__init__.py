@@ -29,6 +29,7 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from sandbox.workers import Exit, Workers
+from verifiers import shapes
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think
 from verifiers.conversation import Turn
@@ -223,7 +224,7 @@ class Trajectory(Verifier[TrajectoryParams]):
         reference = params.reference if answer.reference is None else answer.reference
         fields = answer.params if reference is None else {**answer.params, "reference": reference}
         try:
-            return verifier, verifier.params.model_validate(fields)
+            return verifier, shapes.typed(verifier.params, fields)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False, include_context=False)[0]
             where = ".".join(map(str, first["loc"]))

@@ -1,5 +1,6 @@
-"""What tenants share of the work on their items."""
+"""What tenants share of the work on their items, and what is refused before it is read."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,12 @@ from service.recipes import book as recipes
 from service.scoring.preparation import Preparation
 from service.scoring.prepared_item import PreparedItem
 from service.wire import ScoreItem
-from verifiers.base import Example, Item, Params, Verdict, Verifier
+from tests.work import counted
+from verifiers.base import Example, InvalidItem, Item, Params, Verdict, Verifier
 from verifiers.registry import Entry, Registry
+
+_COUNT = 20_000
+_MANY = {f"name{number}": 1 for number in range(_COUNT)}
 
 
 class Counted(Params):
@@ -58,3 +63,23 @@ def test_opinions_are_parted_and_all_else_if_it_is_wished(
         assert isinstance(prepared, PreparedItem)
         found.add(prepared.key)
     assert (len(found), Fact.read - before) == (keys, reads)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "message"),
+    [
+        ({"verifier": "fact", "params": {"reed": 1, **_MANY}}, "bad_params", "params.reed: no such parameter; did you"),
+        ({"checks": [[]] * _COUNT}, "bad_checks", "checks.0"),
+        ({"checks": [{"verifier": "fact", "params": _MANY}]}, "bad_checks", "name0: fact has no such parameter"),
+        ({"verifier": "fact", "reward_weights": _MANY}, "bad_reward_weights", f"{_COUNT} names; at most 256"),
+    ],
+)
+def test_what_is_unknown_is_refused_with_little_work(fields: dict[str, Any], reason: str, message: str) -> None:
+    registry = Registry({"fact": Entry(Fact(), [Example("", {}, 1.0, "", "")], "test")})
+    preparation = Preparation(registry, recipes.load(registry), 1000)
+    body = msgspec.json.encode({"response": "a", "reference": "b", **fields})
+    item = msgspec.json.decode(body, type=ScoreItem)
+    with counted() as work, pytest.raises(InvalidItem, match=re.escape(message)) as caught:
+        preparation.prepare(item, {}, explain=False, share=True)
+    assert caught.value.reason == reason
+    assert work.calls <= 3 * _COUNT  # what names may stand for is looked up for a few only

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from msgspec.structs import replace
-from pydantic import Field, JsonValue, StrictInt, StrictStr, model_validator
+from pydantic import Field, StrictInt, StrictStr, model_validator
 
 from sandbox.workers import Workers
 from verifiers import commitment, long_texts
@@ -40,7 +40,7 @@ _Pixels = Annotated[StrictInt, Field(gt=0, le=1_000_000)]
 class DetectionParams(commitment.ExtractionParams):
     """The reference boxes, and how other boxes are compared with them."""
 
-    reference: Annotated[StrictStr, Field(max_length=boxes.MAX_TEXT_CHARS)] | list[JsonValue] | dict[str, JsonValue]
+    reference: Annotated[StrictStr, Field(max_length=boxes.MAX_TEXT_CHARS)] | list[Any] | dict[str, Any]
     """Boxes as `[{"bbox_2d": [x1, y1, x2, y2], "label": "cat"}]`, or without labels as `[[x1, y1, x2, y2]]`.
 
     Both may also be given as text, in an answer tag or not.
