@@ -31,6 +31,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", console.R
 _LAST_WORDS_S: Final = 1.0
 """The time for reading the rest of a body while the service ends. It is less than the time until connections are
 cut."""
+_CLOSE: Final = (b"connection", b"close")
 _VERBS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ANY_KEY: Final = ("/v1/sandbox", "/v1/ping", "/v1/verifiers", "/v1/recipes", "/v1/usage")
 _ASK_LATER_S: Final = 3600.0
@@ -105,8 +106,8 @@ class Gate:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", call.request_id.encode())]
-                if self._admission.leaving:
-                    message["headers"].append((b"connection", b"close"))  # the next one reaches another replica
+                if self._admission.leaving and _CLOSE not in message["headers"]:
+                    message["headers"].append(_CLOSE)  # the next one reaches another replica
             await send(message)
 
         code = "500"
@@ -225,7 +226,7 @@ async def _refuse(send: Send, error: RequestError, request_id: str, *, closes: b
     if isinstance(error, MethodNotAllowed):
         more.append((b"allow", error.allow.encode()))
     if closes or isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
-        more.append((b"connection", b"close"))
+        more.append(_CLOSE)
     await asgi_response.respond(
         send, error.http_status, encode(error.problem(request_id)), *more, media=asgi_response.PROBLEM
     )
