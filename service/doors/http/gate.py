@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
-from service.doors.http.connection import CERTIFICATE
+from service.doors.http.connection import CERTIFICATE, CONNECTION
 from service.errors import BodyTimeout, MethodNotAllowed, Overloaded, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.budgets import Measure
@@ -122,6 +122,7 @@ class Gate:
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track(), connected:
                     await target(scope, receive_marked, send_marked)
+                    await self._sent(scope)
             except RequestError as error:
                 if not status:  # else the answer breaks off, which the caller can see
                     if may_send_body and not body_is_read and not isinstance(error, BodyTimeout):
@@ -140,6 +141,13 @@ class Gate:
             await asgi_response.respond(send_marked, 500, encode(problem), media=asgi_response.PROBLEM)
         finally:
             call.finish(self._metrics, code)
+
+    async def _sent(self, scope: Scope) -> None:
+        """Count what the caller has not read of its answer, until it has."""
+        connected = scope.get("extensions", {}).get(CONNECTION)
+        if connected is not None and (unsent := connected["connection"].unsent):
+            with self._admission.unsent(unsent):
+                await connected["connection"].sent()
 
     def _check_budget(self) -> None:
         """Check that the caller may run programs.
