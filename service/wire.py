@@ -28,6 +28,7 @@ from service.json_slices import (
     Walk,
     containers,
     guess,
+    is_light,
     is_too_much,
 )
 from service.tenant import RUN_PATTERN
@@ -221,7 +222,7 @@ def with_run(body: bytes, run_id: str) -> bytes:
 
 
 async def _decode(body: bytes, max_items: int, hold: Callable[[int], None]) -> ScoreRequest:
-    if len(body) > SLICE_BYTES:
+    if not is_light(body):
         request = await _guessed(body, max_items, hold) or await _walked(body, max_items, hold)
         if request is not None:
             return request
@@ -273,13 +274,14 @@ async def _guessed(body: bytes, max_items: int, hold: Callable[[int], None]) -> 
         while len(body) - at > 2 * SLICE_BYTES:
             for end, after in islice(guessed.cuts(body, at), _GUESSES):  # noqa: B007  # used after the loop
                 with contextlib.suppress(msgspec.MsgspecError):
-                    part = _items_decoder.decode(b"[%b]" % body[at:end])
+                    text = b"[%b]" % body[at:end]
+                    part = _items_decoder.decode(text)
                     break
             else:
                 return None
             items += part
             check_count(len(items), max_items)
-            count += _weighed(body[at:end], part, hold)
+            count += _weighed(text, part, hold)
             if count > MAX_CONTAINERS:  # perhaps many are in texts
                 return None
             at = after

@@ -9,7 +9,7 @@ import pytest
 
 from service import json_slices, wire
 from service.errors import BadRequest, RequestError, TooLarge, Unprocessable
-from service.json_slices import MAX_CONTAINERS, SLICE_BYTES, is_too_much
+from service.json_slices import MAX_CONTAINERS, SLICE_BYTES, is_light, is_too_much
 from service.wire import ScoreRequest, decode_request
 from tests.tables import table
 
@@ -60,7 +60,8 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
 
 @table("form", WRITTEN)
 @table("name", BATCHES)
-def test_a_batch_in_slices_is_the_same_batch(name: str, form: str) -> None:
+def test_a_batch_in_slices_is_the_same_batch(name: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_slices, "_LIGHT_BYTES", 0)
     body = WRITTEN[form](BATCHES[name]).encode()
     whole = msgspec.json.decode(body, type=ScoreRequest)
     assert len(body) > SLICE_BYTES
@@ -81,14 +82,16 @@ def plain(value: Any) -> Any:
     return bytes(value) if isinstance(value, msgspec.Raw) else value
 
 
-def test_a_list_of_items_is_a_batch() -> None:
+def test_a_list_of_items_is_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_slices, "_LIGHT_BYTES", 0)
     decoded, _ = driven(decode_request(b" " + json.dumps(items()).encode() + b" ", MOST))
     assert isinstance(decoded, ScoreRequest)
     whole = msgspec.json.decode(json.dumps({"items": items()}), type=ScoreRequest)
     assert plain(decoded) == plain(whole)
 
 
-def test_a_mistake_is_found_where_it_is() -> None:
+def test_a_mistake_is_found_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_slices, "_LIGHT_BYTES", 0)
     wrong = items()
     wrong[-3]["response"] = 3
     decoded, _ = driven(decode_request(json.dumps({"items": wrong}).encode(), MOST))
@@ -115,13 +118,14 @@ HOSTILE: dict[str, tuple[bytes, type[RequestError]]] = {
     "one item too large": (b'{"items":[{"response":"' + b"a" * LARGE + b'"}]}', TooLarge),
     "one lone item": (b'{"response":"1","reference":[' + b"[]," * (LARGE // 3) + b"[]]}", TooLarge),
     "no JSON": (b"a" * LARGE, BadRequest),
-    "two lists": (b'{"items":[' + b" " * 9000 + b'],"x":"' + b"a" * SLICE_BYTES + b'","items":[]}', BadRequest),
+    "two lists": (b'{"items":[' + b" " * 9000 + b'],"x":"' + b"a" * LARGE + b'","items":[]}', BadRequest),
 }
 
 
 @table("name", HOSTILE)
 def test_a_hostile_body_is_refused_in_small_steps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_slices, "MAX_TOKENS", 100_000)
+    monkeypatch.setattr(json_slices, "_LIGHT_BYTES", 2_000_000)
     monkeypatch.setattr(wire, "MAX_ITEM_BYTES", LARGE // 2)
     body, refusal = HOSTILE[name]
     error, _ = driven(decode_request(body, MOST))
@@ -155,3 +159,9 @@ def test_what_a_dense_batch_takes_in_memory_is_held_before_it_is_decoded() -> No
 def test_commas_count_where_they_part_values(is_within: bool) -> None:
     commas = b"[0" + b",0" * 300_000 + b"]"
     assert is_too_much(b'["' + commas + b'"]' if is_within else commas) is not is_within
+
+
+def test_a_body_of_texts_is_light_and_one_of_values_is_not() -> None:
+    assert is_light(json.dumps({"items": [{"response": "So it is true, as was to be shown. " * 300}] * 200}).encode())
+    assert not is_light(b'{"items":[' + BARE % (b"[" + b"[]," * 200_000 + b"[]]") + b"]}")
+    assert not is_light(b'{"items":[' + b'{"response":"1"},' * 50_000 + b'{"response":"1"}]}')
