@@ -169,7 +169,8 @@ class Settings(BaseSettings):
     """Calls that may be open at once on one gRPC connection. Further calls wait at the caller."""
     max_items_in_flight: PositiveInt = 65_536
     max_mb_in_flight: Positive = 512
-    """Beyond this limit or the one above, requests are refused at once (429, RESOURCE_EXHAUSTED)."""
+    """Beyond this limit or the one above, requests are refused at once (429, RESOURCE_EXHAUSTED). The values of a dense
+    body count besides its bytes, and so do answers until their callers have read them."""
 
     sandbox: Literal["auto", "docker", "local", "remote", "none"] = "auto"
     """Where programs of other people run.

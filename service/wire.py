@@ -3,20 +3,34 @@
 Both doors use these types. They are msgspec structs because this is the hot path: one pass of C code decodes and checks
 a batch. `reference` and `params` stay raw bytes until the engine has seen whether it knows them.
 
-A large body is decoded in slices, so that it never holds the event loop for long: first the envelope with undecoded
-items, then some items at a time.
+A large body is decoded in slices (`service.json_slices`), so that it never holds the event loop for long.
 """
 
 import asyncio
+import contextlib
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable
+from service.json_slices import (
+    CONTAINER_BYTES,
+    MAX_CONTAINERS,
+    MAX_IN_ITEM,
+    MAX_ITEM_BYTES,
+    MAX_VALUES,
+    SLICE_BYTES,
+    Walk,
+    containers,
+    guess,
+    is_light,
+    is_too_much,
+)
 from service.tenant import RUN_PATTERN
 from verifiers.near_names import near
 
@@ -24,10 +38,10 @@ CacheMode = Literal["use", "refresh", "off"]
 RunId = Annotated[str, msgspec.Meta(pattern=RUN_PATTERN)]
 ShortText = Annotated[str, msgspec.Meta(max_length=256)]
 
-SLICE_BYTES = 500_000
-"""Bytes that are decoded in one slice: about a millisecond."""
 WHOLE_BYTES = 16_000_000
-"""A body up to this size is decoded at once, in about 8 ms. Two passes take more than twice as long in all."""
+"""The largest body of an interaction."""
+_GUESSES = 3
+"""Places that are tried as the end of a slice."""
 _MARK = secrets.token_hex(8)
 DAMAGED = f"\ufdd0{_MARK}"
 """A noncharacter that stands for a lone surrogate. Callers cannot know it, so no text holds it by itself."""
@@ -165,6 +179,7 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _item_decoder = msgspec.json.Decoder(ScoreItem)
+_items_decoder = msgspec.json.Decoder(list[ScoreItem])
 _bare_decoder: msgspec.json.Decoder[dict[str, msgspec.Raw] | list[msgspec.Raw]] = msgspec.json.Decoder(
     dict[str, msgspec.Raw] | list[msgspec.Raw]
 )
@@ -173,23 +188,30 @@ _messages_decoder = msgspec.json.Decoder(list[Message])
 _encoder = msgspec.json.Encoder()
 
 
-async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
+async def decode_request(
+    body: bytes, max_items: int, hold: Callable[[int], None] = lambda nbytes: None
+) -> ScoreRequest:
     """Decode the request in a JSON body. One item, or a list of items, is a batch too.
+
+    Args:
+        body: The JSON.
+        max_items: The most items that it may have.
+        hold: Called with the bytes that the decoded values take beyond those of the body, before more are decoded.
 
     Raises:
         BadRequest: the body is not JSON.
         Unprocessable: the body does not have the shape of the contract. The error names the field.
-        TooLarge: the request has more than `max_items` items.
+        TooLarge: the request has more than `max_items` items, or too many values.
     """
     try:
-        return await _decode(body, max_items)
+        return await _decode(body, max_items, hold)
     except BadRequest:
-        if not _SURROGATE.search(body):
+        if not await _has_surrogates(body):
             raise
         mended = await _mark_lone_surrogates(body)
         if mended == body:
             raise
-        return await _decode(mended, max_items)
+        return await _decode(mended, max_items, hold)
 
 
 def with_run(body: bytes, run_id: str) -> bytes:
@@ -199,13 +221,17 @@ def with_run(body: bytes, run_id: str) -> bytes:
     return b'{"items":%s,%s' % (body, field) if body.startswith(b"[") else b"%s,%s" % (body[:-1], field)
 
 
-async def _decode(body: bytes, max_items: int) -> ScoreRequest:
+async def _decode(body: bytes, max_items: int, hold: Callable[[int], None]) -> ScoreRequest:
+    if not is_light(body):
+        request = await _guessed(body, max_items, hold) or await _walked(body, max_items, hold)
+        if request is not None:
+            return request
     try:
-        return await _decode_batch(body, max_items)
+        return _decode_whole(body, max_items)
     except Unprocessable:
         if (batch := _as_batch(body)) is None:
             raise
-        return await _decode_batch(batch, max_items)
+        return _decode_whole(batch, max_items)
 
 
 LONE_OPTIONS = ("deadline_s", "cache", "references", "run_id")
@@ -220,7 +246,7 @@ def _as_batch(body: bytes) -> bytes | None:
         BadRequest: the body is not JSON. Its first mistake in shape comes before the place where JSON ends.
         Unprocessable: it is neither a list nor an object.
     """
-    fields = parse(_bare_decoder, body, [])
+    fields = _parsed(_bare_decoder, body, [])
     if isinstance(fields, list):
         return _encoder.encode({"items": fields})
     if "items" in fields or fields.keys().isdisjoint(ScoreItem.__struct_fields__):
@@ -229,36 +255,111 @@ def _as_batch(body: bytes) -> bytes | None:
     return _encoder.encode({"items": [fields], **options})
 
 
-async def _decode_batch(body: bytes, max_items: int) -> ScoreRequest:
-    if len(body) <= WHOLE_BYTES:
-        request = parse(_request_decoder, body, [])
-        check_count(len(request.items), max_items)
-        return request
-    envelope = parse(_envelope_decoder, body, [])
-    check_count(len(envelope.items), max_items)
+def _decode_whole(body: bytes, max_items: int) -> ScoreRequest:
+    request = _parsed(_request_decoder, body, [])
+    check_count(len(request.items), max_items)
+    return request
+
+
+async def _guessed(body: bytes, max_items: int, hold: Callable[[int], None]) -> ScoreRequest | None:
+    """The request in a body whose items look alike. None: they do not, or there is a mistake."""
+    guessed = guess(body)
+    if guessed is None:
+        return None
+    head = b'{"items":[' if guessed.is_list else body[: guessed.start]
     items: list[ScoreItem] = []
-    held = 0
-    for position, raw in enumerate(envelope.items):
-        items.append(parse(_item_decoder, raw, ["items", position]))
-        held += len(memoryview(raw))
-        if held >= SLICE_BYTES:
-            held = 0
+    at, count = guessed.start, 0
+    try:
+        _envelope_decoder.decode(head + b"]}")
+        while len(body) - at > 2 * SLICE_BYTES:
+            for end, after in islice(guessed.cuts(body, at), _GUESSES):  # noqa: B007  # used after the loop
+                with contextlib.suppress(msgspec.MsgspecError):
+                    text = b"[%b]" % body[at:end]
+                    part = _items_decoder.decode(text)
+                    break
+            else:
+                return None
+            items += part
+            check_count(len(items), max_items)
+            count += _weighed(text, part, hold)
+            if count > MAX_CONTAINERS:  # perhaps many are in texts
+                return None
+            at = after
             await asyncio.sleep(0)
-    return ScoreRequest(
-        items, envelope.references, envelope.deadline_s, envelope.cache, envelope.explain, envelope.run_id
-    )
+        request = _request_decoder.decode(head + body[at:] + (b"}" if guessed.is_list else b""))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    _weighed(body[at:], request.items, hold)
+    request.items = items + request.items
+    check_count(len(request.items), max_items)
+    return request
+
+
+def _weighed(text: bytes, items: list[ScoreItem], hold: Callable[[int], None]) -> int:
+    """The lists and objects in a slice, at most. Slices that are mostly responses hold few, and are not looked at."""
+    if sum([_chars(item.response) for item in items]) * 2 > len(text):
+        return 0
+    count = containers(text)
+    hold(count * CONTAINER_BYTES)
+    return count
+
+
+def _chars(response: str | list[Message]) -> int:
+    if isinstance(response, str):
+        return len(response)
+    contents = [message.get("content") for message in response]
+    return sum([len(content) for content in contents if isinstance(content, str)])
+
+
+async def _walked(body: bytes, max_items: int, hold: Callable[[int], None]) -> ScoreRequest | None:
+    """The request in a body of any look. None: it has no list of items."""
+    walk = Walk(body)
+    await walk.go()
+    hold(walk.containers * CONTAINER_BYTES)
+    spans = walk.items
+    if spans is None:
+        _check_item(walk.containers, len(body))
+        return None
+    check_count(len(spans), max_items)
+    _check_item(walk.most_in_item, max([end - start for start, end in spans], default=0))
+    rest = body[: walk.start] + body[walk.end :]
+    request = ScoreRequest(_parsed(_items_decoder, rest, [])) if walk.is_list else _parsed(_request_decoder, rest, [])
+    decoded = 0
+    for position, (start, end) in enumerate(spans):
+        request.items.append(_parsed(_item_decoder, body[start:end], ["items", position]))
+        if end - decoded > SLICE_BYTES:
+            decoded = end
+            await asyncio.sleep(0)
+    return request
+
+
+def _check_item(count: int, nbytes: int) -> None:
+    if count > MAX_IN_ITEM:
+        raise TooLarge(f"an item holds {count} lists and objects; at most {MAX_IN_ITEM}")
+    if nbytes > MAX_ITEM_BYTES:
+        raise TooLarge(f"an item has {nbytes} bytes; at most {MAX_ITEM_BYTES}")
 
 
 T = TypeVar("T")
 
 
-def parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int]) -> T:
-    """Decode JSON. Errors name fields below `prefix`.
+def parse(
+    decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int], most: int = MAX_VALUES
+) -> T:
+    """Decode JSON with at most so many values. Errors name fields below `prefix`.
 
     Raises:
         BadRequest: the body is not JSON.
         Unprocessable: the JSON does not have the shape of the decoder.
+        TooLarge: it holds too many values.
     """
+    if is_too_much(bytes(data), most):
+        raise TooLarge(f"the body holds more than {most} values; send less at once")
+    return _parsed(decoder, data, prefix)
+
+
+def _parsed(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int]) -> T:
+    """Decode JSON that is known to hold little."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:
@@ -294,6 +395,7 @@ def check_count(items: int, max_items: int) -> None:
 
 
 _PATH = re.compile(r"^(?P<message>.*?) - at `(?P<key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
+_MAX_MESSAGE = 600
 _STEP = re.compile(r"\.([A-Za-z_][A-Za-z_0-9]*)|\[(\d+|\.\.\.)\]")
 _FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
 
@@ -301,6 +403,8 @@ _FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
 def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> RequestError:
     """The error for the caller: the decoder's message, with the path in it turned into `loc`."""
     text = str(error)
+    if len(text) > _MAX_MESSAGE:  # it names a field of the caller, which may be long; the path is at the end
+        text = f"{text[: _MAX_MESSAGE // 2]}...{text[-_MAX_MESSAGE // 2 :]}"
     found = _PATH.match(text)
     message, path = (found["message"], found["path"]) if found else (text, "")
     loc = prefix + [int(index) if index.isdecimal() else name or index for name, index in _STEP.findall(path)]
@@ -330,6 +434,17 @@ _ESCAPE = re.compile(
 _SLICE_ESCAPES = 10_000
 """Bytes that are searched for escapes in one slice: about 5 ms."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE_BYTES = 4
+_SEARCHED_BYTES = 1_000_000
+
+
+async def _has_surrogates(body: bytes) -> bool:
+    for start in range(0, len(body), _SEARCHED_BYTES):
+        if _SURROGATE.search(body, start, start + _SEARCHED_BYTES + _SURROGATE_BYTES):
+            return True
+        if start:
+            await asyncio.sleep(0)
+    return False
 
 
 async def _mark_lone_surrogates(body: bytes) -> bytes:

@@ -27,6 +27,7 @@ LANES: Final = {
     "load": "many callers for a long time",
     "repositories": "every kind of response to a repository task, and every fault of its containers, on runc and gVisor",
     "ray": "a real Ray cluster whose nodes, actors and replicas are killed",
+    "siege": "nothing kills the service: memory that stays, a loop that never stands, hostile requests",
     "trainers": "trainers in environments of their own, which take minutes to install",
     "wording": "every wording of answers, where one of its kind is in the quick lane",
 }

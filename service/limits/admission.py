@@ -8,6 +8,7 @@ No tenant fills the room (`fairness.Room`), so that nobody keeps others out.
 
 import asyncio
 import contextlib
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -87,6 +88,18 @@ class Admission:
         """Wait until a request gives back items or bytes."""
         self._freed.clear()
         await self._freed.wait()
+
+    @contextlib.contextmanager
+    def unsent(self, nbytes: int) -> Iterator[None]:
+        """Count bytes of an answer that waits to be read by its caller, while the block lasts. They are there already, so
+        they are not refused; what comes next is.
+        """
+        tenant = TENANT.get()
+        self._bytes.take(tenant, nbytes)
+        try:
+            yield
+        finally:
+            self.give(0, nbytes, 0, tenant)
 
     def give(self, items: int, nbytes: int, requests: int, tenant: str) -> None:
         self._items.take(tenant, -items)
@@ -178,6 +191,14 @@ class Permit:
         if items:
             self._admission.rate_limits.take(self._caller, items)
             self._charged += items
+
+    def hold(self, nbytes: int) -> None:
+        """Hold more bytes, for what decoding makes of a body.
+
+        Raises:
+            Overloaded: they do not fit.
+        """
+        self.add(nbytes=nbytes)
 
     async def reserve(self, nbytes: int) -> None:
         """Hold more bytes: `add` as a coroutine."""

@@ -21,6 +21,7 @@ M = TypeVar("M", Counter, Histogram)
 Label = TypeVar("Label", bound=str)
 
 _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_STALL_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class Metrics:
@@ -57,6 +58,13 @@ class Metrics:
             "Time of one call of a judge model's endpoint, by outcome",
             ["endpoint", "outcome"],
             buckets=_LATENCY_S,
+            registry=self.registry,
+        )
+        self._loop_stall_s = Histogram(
+            "rewardline_loop_stall_seconds",
+            "CPU time of steps on the event loop that took more than 5 ms, by what ran",
+            ["step"],
+            buckets=_STALL_S,
             registry=self.registry,
         )
         self._max_tenants = max_tenants
@@ -145,6 +153,9 @@ class Metrics:
 
     def observe_chunk(self, verifier: str, seconds: float) -> None:
         self._of(self._verifier_s, (verifier,)).observe(seconds)
+
+    def observe_stall(self, step: str, seconds: float) -> None:
+        self._of(self._loop_stall_s, (step,)).observe(seconds)
 
     def observe_judge_call(self, endpoint: str, outcome: str, seconds: float) -> None:
         """`outcome`: ok, or the kind of failure."""

@@ -278,6 +278,12 @@ ROWS: Final = (
                 "s",
                 red_above=0.5,
             ),
+            Panel(
+                "Long steps",
+                "The share of time in which one step of more than 5 ms held the event loop, by what ran.",
+                [Line(Seldom(Rate("rewardline_loop_stall_seconds_sum", ("step",))), "{{step}}")],
+                "percentunit",
+            ),
         ),
     ),
     Row(

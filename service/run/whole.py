@@ -21,6 +21,7 @@ from service.limits.budgets import Budgets
 from service.limits.keys import BadKeys, Issuer, Keys
 from service.observe import tracing
 from service.observe.history import History
+from service.observe.loop_watch import LoopWatch
 from service.observe.tracing import CannotTrace, Tracing
 from service.run import malloc_trim
 from service.run.cannot_start import CannotStart
@@ -109,10 +110,11 @@ async def beating(service: Service, *more: Coroutine[object, object, None]) -> A
     if service.history is not None:
         beats.append(service.history.run())
     tasks = [asyncio.create_task(beat) for beat in beats]
-    try:
-        yield
-    finally:
-        await cancel(*tasks)
+    with LoopWatch(service.core.metrics.observe_stall).watching():
+        try:
+            yield
+        finally:
+            await cancel(*tasks)
 
 
 async def drain(service: Service) -> None:

@@ -10,6 +10,7 @@ from blake3 import blake3
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from service.json_slices import MAX_VALUES, is_too_much
 from service.wire import DAMAGED_JSON, CacheMode
 from verifiers import shapes
 from verifiers.base import InvalidItem, Item, Params, Verdict
@@ -112,8 +113,10 @@ def decoded(raw: bytes, field: str) -> Any:
     """The value of a field that travelled as JSON.
 
     Raises:
-        InvalidItem: the JSON cannot be read.
+        InvalidItem: the JSON cannot be read, or holds too much.
     """
+    if is_too_much(raw):
+        raise InvalidItem("too_many_values", f"{field} holds more than {MAX_VALUES} values")
     try:
         value = _decoder.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -5,12 +5,12 @@ Bytes are reserved with the admission before they are read, so that unfinished b
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from types import TracebackType
 
 from starlette.types import Receive
 
-from service.decompression import inflate
+from service import decompression
 from service.errors import BodyTimeout, TooLarge, UnsupportedMedia
 from service.settings import Settings
 
@@ -20,6 +20,7 @@ so."""
 _PREFERRED = "application/json"
 _READ_REST_S, _READ_REST_BYTES = 3.0, 200_000_000
 _WATCH_AFTER_S = 0.02
+_FEW_PARTS = 16
 _THREAD_BYTES = 64_000
 """Inflating a smaller body is quicker than handing it to a thread."""
 
@@ -66,16 +67,36 @@ async def read_body(
                     parts.append(part)
     except TimeoutError as error:
         raise BodyTimeout(f"the body did not arrive within {settings.body_timeout_s:g} s; {size} bytes did") from error
-    body = parts[0] if len(parts) == 1 else b"".join(parts)
+    body = await _joined(parts)
     encoding = headers.get(b"content-encoding", b"identity").decode("latin-1").strip().lower()
-    if encoding == "identity":
-        return body
-    if len(body) < _THREAD_BYTES // 16:
-        inflated = inflate(body, encoding, limit)
-    else:
-        inflated = await asyncio.to_thread(inflate, body, encoding, limit)
-    await reserve(max(0, len(inflated) - len(body)))
-    return inflated
+    return body if encoding == "identity" else await _inflated(body, encoding, limit, reserve)
+
+
+async def _inflated(body: bytes, encoding: str, limit: int, reserve: Callable[[int], Awaitable[None]]) -> bytes:
+    """The body inflated, step by step: in a thread, unless it is small."""
+    steps = decompression.parts(body, encoding, limit)
+    parts: list[bytes] = []
+    size = held = len(body)
+    while (part := await _step(steps, is_small=len(body) < _THREAD_BYTES // 16 and not parts)) is not None:
+        parts.append(part)
+        size += len(part)
+        if size - len(body) > held:
+            await reserve(size - len(body) - held)
+            held = size - len(body)
+    return await _joined(parts)
+
+
+async def _step(steps: Iterator[bytes], *, is_small: bool) -> bytes | None:
+    return next(steps, None) if is_small else await asyncio.to_thread(next, steps, None)
+
+
+async def _joined(parts: list[bytes]) -> bytes:
+    """The parts as one. Joining many takes long, but gives the interpreter to others meanwhile, in a thread."""
+    if len(parts) == 1:
+        return parts[0]
+    if len(parts) < _FEW_PARTS:
+        return b"".join(parts)
+    return await asyncio.to_thread(b"".join, parts)
 
 
 def _check_size(size: int, limit: int) -> None:

@@ -50,6 +50,7 @@ from service.doors.compat.nemo_gym_sessions import Sessions
 from service.doors.compat.request_options import RequestOptions
 from service.doors.compat.retries import check, failure_text, numbers_of
 from service.errors import NotJudged, Unprocessable
+from service.json_slices import MAX_CONTAINERS
 from service.wire import Result, parse
 
 _BASE: Final = "/compat/nemo_gym"
@@ -171,7 +172,7 @@ class NeMoGym(Door):
         if path == VERIFY:
             return await self._verify(exchange)
         if path == AGGREGATE:
-            return aggregate(parse(_aggregations, exchange.body, []).verify_responses)
+            return aggregate(parse(_aggregations, exchange.body, [], MAX_CONTAINERS).verify_responses)
         if path == SEED:
             return await self._seed(exchange)
         return await self._close(exchange) if path == CLOSE else "stateless"

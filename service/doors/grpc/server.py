@@ -24,7 +24,9 @@ from service.doors.grpc.health import NAME as HEALTH_SERVICE
 from service.doors.grpc.health import Health
 from service.doors.grpc.messages import (
     Raws,
+    batch_of,
     cache_mode_of,
+    check_fields,
     fill,
     item_of,
     items_of,
@@ -130,7 +132,7 @@ class Door:
                 most = self._settings.max_items_per_request
                 self._admission.check_room(announced(metadata.get("x-item-count"), most))
                 permit.add(nbytes=len(body))
-                request = parse(pb.ScoreRequest, body)
+                request = await batch_of(body, most)
                 check_count(len(request.items), most)
                 permit.add(items=len(request.items))
                 call.items = len(request.items)
@@ -204,6 +206,7 @@ class Door:
                 async for body in bodies:
                     await window.acquire()
                     self._admission.check()
+                    await check_fields(pb.Item, body)
                     message = parse(pb.Item, body)
                     item, mode = item_of(message, Raws(), call.items), cache_mode_of(message.cache)
                     one = _One(call.items, item, mode, message.explain, len(body))

@@ -12,7 +12,7 @@ from memory import remember
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
-from service.doors.http.connection import CERTIFICATE
+from service.doors.http.connection import CERTIFICATE, CONNECTION
 from service.doors.http.page_guard import PageGuard, refuse_websocket
 from service.errors import BodyTimeout, MethodNotAllowed, Overloaded, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
@@ -127,6 +127,7 @@ class Gate:
                 target = self._bare.get(call.method, self._app)
                 with self._admission.calls.track(), connected:
                     await target(scope, receive_marked, send_marked)
+                    await self._sent(scope)
             except RequestError as error:
                 if not status:  # else the answer breaks off, which the caller can see
                     if may_send_body and not body_is_read and not isinstance(error, BodyTimeout):
@@ -171,6 +172,13 @@ class Gate:
         elif _has_key(headers):
             return
         self._guard.check_origin(scope, headers)
+
+    async def _sent(self, scope: Scope) -> None:
+        """Count what the caller has not read of its answer, until it has."""
+        connected = scope.get("extensions", {}).get(CONNECTION)
+        if connected is not None and (unsent := connected["connection"].unsent):
+            with self._admission.unsent(unsent):
+                await connected["connection"].sent()
 
     def _check_budget(self) -> None:
         """Check that the caller may run programs.

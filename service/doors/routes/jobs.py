@@ -85,7 +85,7 @@ class JobsDoor(ResourceDoor):
         key = _key_of(headers.get(b"idempotency-key"))
         with self._admission.enter() as permit:
             body = await read_body(self._settings, headers, receive, permit.reserve)
-            request = await decode_request(body, self._settings.max_items_per_request)
+            request = await decode_request(body, self._settings.max_items_per_request, permit.hold)
             call.items = len(request.items)
             permit.charge(call.items)
             if request.run_id is None and call.run_id:

@@ -38,7 +38,7 @@ class ScoreDoor:
         with self._admission.enter() as permit:
             self._admission.check_room(announced(headers.get(b"x-item-count"), self._settings.max_items_per_request))
             body = await read_body(self._settings, headers, receive, permit.reserve)
-            request = await decode_request(body, self._settings.max_items_per_request)
+            request = await decode_request(body, self._settings.max_items_per_request, permit.hold)
             permit.add(items=len(request.items))
             call: Call = scope["state"]["call"]
             call.items = len(request.items)

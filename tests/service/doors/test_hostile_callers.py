@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -115,6 +116,51 @@ def test_many_requests_sent_at_once_on_one_connection_are_answered_in_turn(hasty
     ids = [line.partition(b": ")[2] for line in reply.split(b"\r\n") if line.startswith(b"x-request-id")]
     assert ids == [b"n%d" % n for n in range(60)]
     assert (reply.count(b"HTTP/1.1 200"), reply.count(b"HTTP/1.1 400")) == (40, 20)
+
+
+@contextlib.contextmanager
+def half_closed(served: Served, *requests: bytes) -> Iterator[socket.socket]:
+    with _open(served) as caller:
+        caller.sendall(b"".join(requests))
+        caller.shutdown(socket.SHUT_WR)
+        yield caller
+
+
+def test_who_closes_its_side_after_a_request_is_answered(hasty: Served) -> None:
+    with half_closed(hasty, post()) as caller:
+        reply = _all(caller)
+    assert reply.count(b"HTTP/1.1 200") == 1
+    assert json.loads(reply.rpartition(b"\r\n\r\n")[2])["summary"]["ok"] == 1
+    with half_closed(hasty, post(), post(), post()) as caller:
+        assert _all(caller).count(b'"summary"') == 3
+    with half_closed(hasty, post()[:-5]) as caller:
+        assert b"HTTP/1.1 200" not in _all(caller)
+
+
+def test_who_closes_its_side_waits_for_its_answer_and_who_is_gone_does_not(hasty: Served, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    held = json.dumps({"items": [{"verifier": "slow", "response": "a", "params": {"until": str(done)}}]}).encode()
+    with half_closed(hasty, post(body=held)) as waiting:
+        with half_closed(hasty, post(body=held.replace(b'"a"', b'"b"'))):
+            eventually(lambda: gauge(hasty, "in_flight_requests") == 2)
+        eventually(lambda: gauge(hasty, "in_flight_requests") == 1)
+        done.touch()
+        assert b"HTTP/1.1 200" in _all(waiting)
+
+
+def test_an_answer_counts_until_it_is_read(hasty: Served) -> None:
+    item = {"verifier": "exact_match", "response": "a", "reference": "a", "id": "i" * 500_000}
+    large = json.dumps({"items": [item] * 60}).encode()
+    with _open(hasty) as caller:
+        caller.sendall(post(body=large))
+        eventually(lambda: gauge(hasty, "in_flight_requests") == 0 and gauge(hasty, "in_flight_bytes") > 10_000_000)
+        assert len(caller.recv(65536)) > 0
+    eventually(lambda: gauge(hasty, "in_flight_bytes") == 0)
+
+
+def gauge(served: Served, name: str) -> float:
+    lines = httpx.get(f"{served.url}/metrics").text.splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(f"rewardline_{name} "))
 
 
 def test_who_asks_before_sending_a_body_is_refused_without_it(hasty: Served) -> None:

@@ -1,0 +1,171 @@
+"""Watches the event loop: which steps on it take long, and what ran in them.
+
+Nothing else happens while a step runs, so a step of a second is a second in which nobody is answered. A thread looks
+at the loop's thread every five milliseconds:
+
+idle        the loop waits; there is no step
+same step   since the last look the loop took no turn, and the same callback runs: its CPU time so far is noted
+new step    a step that was noted has ended, and is counted if it took `LONG_S` or more
+
+A call of C code that keeps the interpreter to itself keeps this thread from looking, too. It looks as soon as the call
+is over, while its caller still runs; how long it had to wait says how long the call took at least.
+
+So what is counted is less than what a step took, by ten milliseconds at most. CPU time is counted, because on a shared
+machine time also passes while other processes run.
+"""
+
+import asyncio
+import contextlib
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Final
+
+import structlog
+
+log = structlog.get_logger("rewardline.loop")
+
+LONG_S: Final = 0.005
+"""The CPU time that a step may take."""
+_LOOK_EVERY_S: Final = 0.005
+_LOUD_S: Final = 0.1
+"""A step that takes longer has a line in the log."""
+_LINE_EVERY_S: Final = 10.0
+_STACK_LINES: Final = 12
+_OURS: Final = ("service", "verifiers", "sandbox", "fairness", "tracing")
+_MAX_NAMES: Final = 200
+_OTHER: Final = "other"
+
+
+class LoopWatch:
+    """The watch of one loop. `watching` runs it."""
+
+    def __init__(self, observe: Callable[[str, float], None], *, look_every_s: float = _LOOK_EVERY_S) -> None:
+        """`observe` gets the name of each long step, and its seconds of CPU. A thread calls it."""
+        self._observe = observe
+        self._look_every_s = look_every_s
+        self._names: set[str] = set()
+        self._turn = 0
+        self._is_marked = False
+        self._ending = threading.Event()
+        self._step: tuple[int, int] | None = None
+        """The step at the last look: the turn of the loop, and the frame at the bottom of the callback."""
+        self._begun_s = self._seen_s = 0.0
+        """The CPU clock of the loop's thread when the step was first and last seen."""
+        self._most_s = 0.0
+        self._stack: list[str] = []
+        """What ran between the two looks at this step between which it took most, innermost first."""
+        self._quiet_until_s = 0.0
+        self._left_out = 0
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the running loop while the block lasts."""
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._begin, loop)
+        try:
+            yield
+        finally:
+            self._ending.set()
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A callback of the loop. So the frame below this one is that of the loop."""
+        below = sys._getframe().f_back
+        work = (loop, threading.get_ident(), id(below))
+        threading.Thread(target=self._run, args=work, name="rewardline-loop-watch", daemon=True).start()
+
+    def _run(self, loop: asyncio.AbstractEventLoop, thread: int, bottom: int) -> None:
+        clock = time.pthread_getcpuclockid(thread)
+        cpu_s, waits = time.clock_gettime(clock), _waits()
+        while not self._ending.is_set():
+            time.sleep(self._look_every_s)
+            before_s, cpu_s = cpu_s, time.clock_gettime(clock)
+            waits_before, waits = waits, _waits()
+            self._look(thread, bottom, cpu_s, self._kept_s(cpu_s - before_s, waits - waits_before))
+            if self._step is not None and not self._is_marked:
+                self._is_marked = True
+                try:
+                    loop.call_soon_threadsafe(self._take_turn)
+                except RuntimeError:  # the loop is closed
+                    return
+
+    def _kept_s(self, cpu_s: float, waits: int) -> float:
+        """How long one call of C code kept the interpreter before this look, at least.
+
+        A thread waits for the interpreter in intervals. After the first one Python code gives it up, so all intervals
+        but two belong to one call: the first, and one that is not over. One wait more is the sleep.
+        """
+        interval_s = sys.getswitchinterval()
+        return max(0.0, min((waits - 3) * interval_s, cpu_s - self._look_every_s - interval_s))
+
+    def _take_turn(self) -> None:
+        self._turn += 1
+        self._is_marked = False
+
+    def _look(self, thread: int, bottom: int, cpu_s: float, kept_s: float) -> None:
+        frames = _frames(sys._current_frames().get(thread), bottom)
+        step = (self._turn, id(frames[-1])) if frames else None
+        if step is None or step != self._step:
+            self._count()
+            self._step, self._begun_s, self._most_s, self._stack = step, cpu_s - kept_s, 0.0, []
+            gained_s = kept_s
+        else:
+            gained_s = cpu_s - self._seen_s
+        self._seen_s = cpu_s
+        if gained_s > self._most_s:
+            self._most_s, self._stack = gained_s, [_name(frame) for frame in frames]
+
+    def _count(self) -> None:
+        taken_s, stack = self._seen_s - self._begun_s, self._stack
+        if self._step is None or taken_s < LONG_S:
+            return
+        self._observe(self._label(stack), taken_s)
+        if taken_s < _LOUD_S:
+            return
+        now_s = time.monotonic()
+        if now_s < self._quiet_until_s:
+            self._left_out += 1
+            return
+        log.warning(
+            "a step held the event loop",
+            step=_culprit(stack),
+            cpu_s=round(taken_s, 3),
+            ran=stack[:_STACK_LINES],
+            left_out=self._left_out,
+        )
+        self._quiet_until_s, self._left_out = now_s + _LINE_EVERY_S, 0
+
+    def _label(self, stack: list[str]) -> str:
+        name = _culprit(stack)
+        if name not in self._names and len(self._names) >= _MAX_NAMES:
+            return _OTHER
+        self._names.add(name)
+        return name
+
+
+def _waits() -> int:
+    """How often this thread has waited. Its waits are counted, and not their time, because a busy machine lets it wait,
+    too.
+    """
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
+
+def _frames(frame: FrameType | None, bottom: int) -> list[FrameType]:
+    """This frame and those below it, without those of the loop itself."""
+    frames: list[FrameType] = []
+    while frame is not None and id(frame) != bottom:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def _name(frame: FrameType) -> str:
+    return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}"
+
+
+def _culprit(stack: list[str]) -> str:
+    """The innermost function of ours, or else the callback."""
+    return next((name for name in stack if name.partition(".")[0] in _OURS), stack[-1])

@@ -1,0 +1,121 @@
+"""The watch of the event loop: it counts long steps, with their names, and nothing else."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+
+import msgspec
+import pytest
+import uvloop
+
+from service.observe import loop_watch
+from service.observe.loop_watch import LONG_S, LoopWatch
+from tests.waiting import turns, until
+
+
+@pytest.fixture(autouse=True)
+def these_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_watch, "_OURS", ("tests",))
+
+
+LONG = 0.06
+"""Seconds of CPU that no look of the watch can miss."""
+
+
+def busy(seconds: float) -> None:
+    """Python code that takes this much CPU."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def closed(size: int) -> None:
+    """One call of C code that keeps the interpreter to itself."""
+    msgspec.json.decode(b"[" + b"0," * size + b"0]")
+
+
+def closed_size(seconds: float) -> int:
+    """The size for `closed` to take about this much CPU, on this machine."""
+    before = time.thread_time()
+    closed(1_000_000)
+    return int(1_000_000 * seconds / (time.thread_time() - before))
+
+
+async def watched(work: Awaitable[None]) -> dict[str, float]:
+    """The seconds of long steps by their names, for some work and a last long step."""
+    steps: list[tuple[str, float]] = []
+    with LoopWatch(lambda name, seconds: steps.append((name, seconds))).watching():
+        await turns()
+        await work
+        asyncio.get_running_loop().call_soon(last)
+        await until(lambda: any(name == LAST for name, _ in steps))
+    counted: dict[str, float] = {}
+    for name, seconds in steps:
+        assert seconds >= LONG_S
+        counted[name] = counted.get(name, 0.0) + seconds
+    assert counted.pop(LAST) > LONG / 2
+    return counted
+
+
+def last() -> None:
+    end = time.thread_time() + LONG
+    while time.thread_time() < end:
+        pass
+
+
+LAST = f"{__name__}.last"
+
+
+def test_a_long_step_is_counted_by_the_function_that_ran() -> None:
+    async def work() -> None:
+        await asyncio.sleep(0)
+        busy(LONG)
+
+    counted = uvloop.run(watched(work()))
+    assert list(counted) == [f"{__name__}.busy"]
+    assert LONG / 2 < counted[f"{__name__}.busy"] < LONG * 1.5
+
+
+def test_a_long_call_of_c_code_is_counted_by_its_caller() -> None:
+    async def work() -> None:
+        closed(closed_size(LONG * 2))
+
+    counted = uvloop.run(watched(work()))
+    assert list(counted) == [f"{__name__}.closed"]
+    assert counted[f"{__name__}.closed"] > LONG / 2
+
+
+def test_many_short_steps_are_not_a_long_one() -> None:
+    async def work() -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(20):
+                group.create_task(steps())
+
+    async def steps() -> None:
+        for _ in range(10):
+            busy(0.001)
+            await asyncio.sleep(0)
+
+    assert uvloop.run(watched(work())) == {}
+
+
+def test_waiting_is_not_a_long_step() -> None:
+    def idle() -> None:
+        time.sleep(LONG)
+
+    async def work() -> None:
+        asyncio.get_running_loop().call_soon(idle)
+        await asyncio.to_thread(busy, LONG)
+
+    assert uvloop.run(watched(work())) == {}
+
+
+async def test_the_number_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_watch, "_MAX_NAMES", 1)
+    names: list[str] = []
+    with LoopWatch(lambda name, _: names.append(name)).watching():
+        await turns()
+        busy(LONG)
+        await until(lambda: names == [f"{__name__}.busy"])
+        last()
+        await until(lambda: names[1:] == ["other"])

@@ -1,0 +1,169 @@
+"""The hostile requests, one after the other, beside a labelled load: it loses nothing and gets nothing wrong, the
+service answers probes, and in the end it holds no more memory than before.
+"""
+
+import contextlib
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import httpx
+import pytest
+
+from service.doors.grpc.pb import rewardline_pb2 as pb
+from tests.conftest import Served, serving
+from tests.service.doors.http.test_app import _all, _open
+from tests.siege.hostile_requests import REQUESTS, Hostile
+from tests.waiting import PATIENCE_S, eventually
+
+pytestmark = pytest.mark.siege
+
+MB = 1_000_000
+MORE_AT_REST = 50 * MB
+MOST_AT_ONCE = 500 * MB
+"""More than before, while the largest of these bodies (60 MB) is read: twice the body, and what its values may take."""
+LONGEST_S = 0.05
+"""The bucket of `rewardline_loop_stall_seconds` that steps with bodies stay in, on a machine with other work."""
+OF_BODIES = ("service.wire", "service.json_slices", "service.decompression", "service.doors")
+BATCH = 16
+
+
+class Load:
+    """Batches whose verdicts are known, from a caller of its own."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._over = threading.Event()
+        self.right = 0
+        self.wrong: list[object] = []
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        with httpx.Client(base_url=self._served.url, timeout=PATIENCE_S) as client:
+            while not self._over.is_set():
+                items = [
+                    {
+                        "verifier": "math",
+                        "response": f"\\boxed{{{self.right + n}}}",
+                        "reference": f"{self.right + n // 2 * 2}",
+                    }
+                    for n in range(BATCH)
+                ]
+                reply = client.post("/v1/score", json={"items": items, "deadline_s": PATIENCE_S})
+                scores = [one["score"] for one in reply.json()["results"]] if reply.is_success else reply.text
+                if scores == [1.0, 0.0] * (BATCH // 2):
+                    self.right += BATCH
+                else:
+                    self.wrong.append(scores)
+
+    def wait_for_more(self) -> None:
+        before = self.right
+        eventually(lambda: self.right > before or self.wrong)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            self._thread.join()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("siege")
+    with serving(folder / "log.jsonl", (), None, sandbox="none", workers="1", cache_memory_mb="1") as running:
+        yield running
+
+
+def memory(served: Served, name: str = "VmRSS") -> int:
+    status = Path(f"/proc/{served.process.pid}/status").read_text()
+    found = re.search(rf"{name}:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def answer(served: Served, request: Hostile) -> str:
+    body = request.packed()
+    if request.how == "grpc":
+        return _answer_of_grpc(served, body)
+    if request.how in ("half-closed", "raw", "chunked"):
+        return _answer_to_bytes(served, request, body)
+    if request.how == "cut":
+        body = body[:-5]
+    headers = {"Content-Type": "application/json", "Content-Encoding": request.encoding}
+    reply = httpx.post(served.url + request.path, content=body, headers=headers, timeout=PATIENCE_S)
+    return _outcome(reply.status_code, reply.content)
+
+
+def _outcome(status: int, body: bytes) -> str:
+    if status == 200 and json.loads(body).get("summary", {}).get("invalid"):
+        return "invalid"
+    return str(status)
+
+
+def _answer_of_grpc(served: Served, body: bytes) -> str:
+    with grpc.insecure_channel(served.grpc) as channel:
+        call = channel.unary_unary("/rewardline.v1.Verifier/Score", bytes, bytes)
+        try:
+            reply = pb.ScoreResponse.FromString(call(body, timeout=PATIENCE_S))
+        except grpc.RpcError as error:
+            return str(error.code().name)
+    return "invalid" if reply.summary.invalid else "OK"
+
+
+def _answer_to_bytes(served: Served, request: Hostile, body: bytes) -> str:
+    head = b"POST /v1/score HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    if request.how == "chunked":
+        sent = (
+            head
+            + b"Transfer-Encoding: chunked\r\n\r\n"
+            + b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+            + b"0\r\n\r\n"
+        )
+    else:
+        sent = head + b"Content-Length: %d\r\n\r\n" % (len(body) + 9 * (request.how == "raw")) + body
+    with _open(served) as caller:
+        caller.settimeout(PATIENCE_S)
+        caller.sendall(sent)
+        if request.how != "chunked":
+            caller.shutdown(socket.SHUT_WR)
+        reply = _all(caller)
+    final = reply.replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
+    return final.split()[1].decode() if final else "closed"
+
+
+def long_steps(served: Served) -> dict[str, int]:
+    """Steps with bodies that took longer than they may, by name."""
+    text = httpx.get(f"{served.url}/metrics", timeout=PATIENCE_S).text
+    form = r'rewardline_loop_stall_seconds_%s\{(?:le="([^"]*)",)?step="([^"]*)"\} (\S+)'
+    within = {step: float(n) for le, step, n in re.findall(form % "bucket", text) if float(le) == LONGEST_S}
+    counts = {step: float(n) for _, step, n in re.findall(form % "count", text)}
+    return {
+        step: int(n - within[step]) for step, n in counts.items() if step.startswith(OF_BODIES) and n > within[step]
+    }
+
+
+def test_hostile_requests_are_refused_and_nobody_else_notices(served: Served) -> None:
+    load = Load(served)
+    wrong: list[str] = []
+    with load.running():
+        eventually(lambda: load.right >= 20 * BATCH)
+        before, peak = memory(served), memory(served, "VmHWM")
+        for request in REQUESTS:
+            outcome = answer(served, request)
+            if outcome not in request.answers:
+                wrong.append(f"{request.how} {request.name}: {outcome}, not {' or '.join(request.answers)}")
+            assert httpx.get(f"{served.url}/healthz", timeout=PATIENCE_S).is_success
+            load.wait_for_more()
+        most = memory(served, "VmHWM")
+    assert wrong == []
+    assert load.wrong == []
+    assert most - max(before, peak) < MOST_AT_ONCE
+    assert long_steps(served) == {}
+    eventually(lambda: memory(served) < before + MORE_AT_REST, lambda: memory(served) - before)
