@@ -34,7 +34,7 @@ from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
 from verifiers.code.prelude import Prelude
-from verifiers.code.programs import language_named, language_of, program_of
+from verifiers.code.programs import language_named, language_of, languages_of, program_of
 from verifiers.code_blocks import Found, Select
 from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import INLINE_CHARS, trouble
@@ -110,7 +110,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "11"
+    version = "12"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -173,23 +173,45 @@ class Code(Verifier[CodeParams]):
 
     async def _judge_program(self, item: Item[CodeParams], suite: Suite) -> Verdict:
         params = item.params
-        found = await self._find(item, suite, language_of(params.language, suite))
+        found = await self._find(item, suite)
+        if isinstance(found, Verdict):
+            return found
+        program = program_of(found, suite, params.prelude)
+        terms = params.terms(explain=item.explain)
+        judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
+        return _verdict(judged, item, found.code or "", found.language)
+
+    async def _find(self, item: Item[CodeParams], suite: Suite) -> Found | Verdict:
+        """The program of a response, in a language that can be judged; or the verdict that it has none.
+
+        Raises:
+            InvalidItem: the task's tests are not possible in the language that it demands.
+        """
+        demanded = language_of(item.params.language, suite)
+        allowed = languages_of(demanded, suite)
+        found = await self._extract(item, suite, demanded, allowed)
         if isinstance(found, Verdict):
             return found
         if found.code is None:
             return Verdict.wrong(found.reason, language=found.language)
-        program = program_of(found, suite, params.prelude)
-        terms = params.terms(explain=item.explain)
-        judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
-        return _verdict(judged, item, found.code, found.language)
+        if found.language not in allowed:
+            return Verdict.wrong("wrong_language", language=found.language, languages=sorted(allowed))
+        # The task leaves the language to the response, which chose one that nothing here runs.
+        if demanded is None and self._sandbox.languages and found.language not in self._sandbox.languages:
+            return Verdict.wrong("wrong_language", language=found.language, languages=sorted(self._sandbox.languages))
+        return found
 
-    async def _find(self, item: Item[CodeParams], suite: Suite, language: str | None) -> Found | Verdict:
-        params = item.params
+    async def _extract(
+        self, item: Item[CodeParams], suite: Suite, language: str | None, allowed: frozenset[str]
+    ) -> Found | Verdict:
+        params, name = item.params, suite.entry_point
         if len(item.response) <= INLINE_CHARS:
-            found = code_blocks.find(item.response, language, params.think, params.select)
-            if not code_blocks.needs_parsing(found, suite.prompt, suite.entry_point):
+            found = code_blocks.find(
+                item.response, language, params.think, params.select, languages=allowed, entry_point=name
+            )
+            if not code_blocks.needs_parsing(found, suite.prompt, name):
                 return found
-        payload = [item.response, language, params.think, params.select, suite.prompt, suite.entry_point]
+        payload = [item.response, language, params.think, params.select, suite.prompt, name, sorted(allowed)]
         (outcome,) = await self._workers.map(FIND, [payload])
         if outcome.exit is Exit.OK:
             return Found(*outcome.value)

@@ -159,6 +159,10 @@ class _Raw:
     def _object(self, value: dict[str, Any], depth: int) -> None:
         self._fields(value)
         is_decoded = False
+        if isinstance(test := value.get("test"), str) and self.functions and _CHECKING.search(test):
+            # A row of LeetCodeDataset: the data set's own test, and in `input_output` the text that it was made of.
+            self.entries.append({"code": test})
+            return
         for key in _CONTAINER_KEYS:
             if value.get(key) not in (None, ""):
                 self.take(_decoded(value[key], key), depth + 1)
@@ -288,6 +292,10 @@ def _texts_of(text: str) -> list[Any]:
 
 _PACKED = re.compile(r"[A-Za-z0-9+/=_\-\s]{40,}")
 _CODE = re.compile(r"\bassert|\bdef |\bclass |\braise\b|\(")
+
+
+_CHECKING = re.compile(r"^def check\(\s*\w+", re.MULTILINE)
+"""The function of HumanEval's tests, which gets the function under test."""
 
 
 def _separate_asserts(text: str) -> list[str]:
@@ -787,14 +795,14 @@ _READERS = {
 def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
     """The text before the program: import prefix, the prompt if it is the head of a function, and its preamble.
 
-    A prompt of imports and classes that all solutions start from is part of the prefix.
+    A prompt of imports, names and classes that all solutions start from is part of the prefix.
     """
     prefix = _joined(*raw.prefix)
     name = entry_point or (raw.functions[0] if raw.functions else "")
     preamble = analysis.preamble_of(raw.prompt, name) if raw.prompt and name else None
     if preamble is not None:
         return prefix, raw.prompt, preamble
-    return (_joined(prefix, raw.prompt) if name and analysis.only_defines(raw.prompt, name) else prefix), "", ""
+    return (_joined(prefix, raw.prompt) if name and analysis.is_shared_head(raw.prompt, name) else prefix), "", ""
 
 
 def _code(entry: dict[str, Any], position: int) -> str:
