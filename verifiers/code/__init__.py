@@ -28,8 +28,8 @@ from sandbox.base import Limits, SandboxUnavailable
 from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
-from verifiers.code import aliases, judging, outcomes
-from verifiers.code.cases import CaseType, Suite
+from verifiers.code import aliases, judging, outcomes, sharing
+from verifiers.code.cases import CaseType, JoinedTest, Suite
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
@@ -81,6 +81,9 @@ class CodeParams(Params):
     objects: bool | None = None
     """Whether tests may compare and compute with objects of the program's own classes, which runs the program's
     operators. None: only asserts that do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`, may."""
+    together: bool = False
+    """Whether Python's tests that are programs run in one process with the program. Then they may share what a process
+    has (mocks of modules, logs, standard input), and nothing but a few checks keeps the program from forging a pass."""
     allow_nonzero_exit: bool = False
     """Whether a right output counts even if the program ends with an error."""
 
@@ -179,7 +182,8 @@ class Code(Verifier[CodeParams]):
         program = program_of(found, suite, params.prelude)
         terms = params.terms(explain=item.explain)
         judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
-        return _verdict(judged, item, found.code or "", found.language)
+        unguarded = isinstance(suite.tests, JoinedTest)
+        return _verdict(judged, item, found.code or "", found.language, unguarded=unguarded)
 
     async def _find(self, item: Item[CodeParams], suite: Suite) -> Found | Verdict:
         """The program of a response, in a language that can be judged; or the verdict that it has none.
@@ -262,12 +266,23 @@ class _Suites:
 def _suite(params: CodeParams) -> Suite | InvalidItem:
     try:
         language_named(params.language)
-        return aliases.parse(params.reference)
+        suite = aliases.parse(params.reference)
+        if params.together:
+            return sharing.joined(suite)
+        if suite.shares:
+            raise InvalidItem(
+                "tests_not_supported",
+                f"the tests use {suite.shares}, which needs the program in their own process, and here it is in another; "
+                "write `together: true` in the parameters to run both in one, where a program can forge a pass",
+            )
+        return suite
     except InvalidItem as error:
         return error
 
 
-def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = "") -> Verdict:
+def _verdict(
+    judged: Judged, item: Item[CodeParams], code: str, language: str = "", *, unguarded: bool = False
+) -> Verdict:
     params = item.params
     score = outcomes.score_of(judged.outcomes, params.policy, params.threshold)
     first = outcomes.first_failure(judged.outcomes)
@@ -277,6 +292,8 @@ def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = 
     }
     if language:
         detail["language"] = language
+    if unguarded:  # the program shares a process with its tests
+        detail["unguarded"] = True
     if judged.compiler is not None:
         detail["compiler"] = judged.compiler[:_MAX_COMPILER_CHARS]
     elif first is not None:
