@@ -9,13 +9,21 @@ indentation of the fence above them, and CRLF becomes LF; nothing else is change
 
 *Language.* The first word of the info string names the language, as a whole word (`pythonic` is not `python`). It is a
 name or alias of `sandbox.languages`, with or without a version behind it. Blocks of the wanted language go before
-blocks without an info string; others are never taken. If no language is wanted, that of the last tagged block is used.
+blocks without an info string; others are never taken. If no language is wanted, that of the last block is used whose
+language the task's tests can run. A block of commands (`bash`, `sql`) shows how to use the program where there is
+another block, and is the program where there is none.
+
+*Several blocks.* Of several blocks in the language, those that define the function under test go before others: a block
+behind the program that calls it is an example.
 
 *Truncation.* If the last block that could be the program was never closed, the response was cut off. The reason is
 `truncated`, and no earlier block is taken instead.
 
-*No fence.* Without a fence the whole text is the program. Python has to parse. For other languages the compiler
-decides.
+*No fence.* Without a fence the whole text is the program, or what `<answer>` holds. Python has to parse. For other
+languages the compiler decides.
+
+*A fence of the prompt.* Prompts may end with the opening fence. Then the text before the first bare fence is the
+program, if it parses.
 
 *Size.* A program of up to `MAX_PROGRAM_BYTES` is judged; a larger one is `too_large`. Text beyond `MAX_PARSED_CHARS` is
 not parsed here: without a fence it is the program, and is never a completion.
@@ -25,8 +33,9 @@ the function is then tried as its body.
 """
 
 import ast
+import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -69,30 +78,57 @@ class Found:
     reason: Reason
     language: str = DEFAULT_LANGUAGE
     is_fenced: bool = False
+    is_before_fence: bool = False
+    """Whether it is the text before the first fence, which the prompt may have opened."""
 
 
-def find(response: str, language: str | None, think: Think = "auto", select: Select = "last") -> Found:
+def find(
+    response: str,
+    language: str | None,
+    think: Think = "auto",
+    select: Select = "last",
+    *,
+    languages: Collection[str] | None = None,
+    entry_point: str = "",
+    opened: bool = True,
+) -> Found:
     """Find the program of a response without parsing it. Linear in the response's length.
 
-    `language` is a name of `sandbox.languages`; None: the response decides.
+    Args:
+        response: Its whole text.
+        language: A name of `sandbox.languages`; None: the response decides.
+        think: Which text is searched.
+        select: Which of several blocks is the program.
+        languages: The languages between which the response may decide; None: all. If it has blocks of other languages
+            only, the last of those is found.
+        entry_point: The function under test; empty if there is none, or it is not known.
+        opened: Whether the prompt may have opened a fence.
     """
     segment = final_segment(response, think)
     if segment.reason != "found":
         reason: Reason = "truncated" if segment.reason == "truncated" else "no_code"
         return Found(None, reason, language or DEFAULT_LANGUAGE)
     marker = response.rfind(_SOLUTION, segment.start, segment.end)
-    text = _with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end)
-    found = blocks(text)
-    wanted = language or _named_last(found) or DEFAULT_LANGUAGE
-    offered = [block for block in found if block.language == wanted] or [block for block in found if not block.tag]
+    text = _answer_of(_with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end))
+    head = _end_of_opened_block(text) if opened else None
+    found = blocks(text, head)
+    wanted = language or _language_among(found, languages, has_head=head is not None)
+    offered = [block for block in found if block.language == wanted]
+    if not offered and head is not None:
+        return Found(_plain(text[:head]), "found", wanted, is_before_fence=True)
+    offered = offered or [block for block in found if not block.tag]
     if not offered:
         if found:
             return Found(None, "no_code", wanted)
-        return Found(text.replace("\r\n", "\n") + "\n", "found", wanted)
+        return Found(_plain(text), "found", wanted)
     if not offered[-1].is_closed:
         return Found(None, "truncated", wanted)
-    code = _selected([_content(text, block) for block in offered if block.is_closed], select)
+    code = _selected([_content(text, block) for block in offered if block.is_closed], select, entry_point)
     return Found(code, "found", wanted, is_fenced=True) if code.strip() else Found(None, "no_code", wanted)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n") + "\n"
 
 
 def needs_parsing(found: Found, prompt: str, entry_point: str) -> bool:
@@ -117,11 +153,29 @@ def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
     return Found(None, "no_code", found.language)
 
 
+def extract(
+    response: str,
+    language: str | None,
+    think: Think = "auto",
+    select: Select = "last",
+    prompt: str = "",
+    entry_point: str = "",
+    languages: Collection[str] | None = None,
+) -> Found:
+    """`find` and `settle` in one. Whether code or prose stands before a bare fence, the parser decides."""
+    for opened in (True, False):
+        found = find(response, language, think, select, languages=languages, entry_point=entry_point, opened=opened)
+        settled = settle(found, prompt, entry_point)
+        if settled.code is not None or not found.is_before_fence:
+            break
+    return settled
+
+
 @worker_function
 def find_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `find` and `settle` in a worker. If the code is None, the reason says why."""
-    response, language, think, select, prompt, entry_point = payload
-    found = settle(find(response, language, think, select), prompt, entry_point)
+    """Run `extract` in a worker. If the code is None, the reason says why."""
+    response, language, think, select, prompt, entry_point, languages = payload
+    found = extract(response, language, think, select, prompt, entry_point, languages)
     if found.code is not None and len(found.code.encode(errors="surrogatepass")) > MAX_PROGRAM_BYTES:
         return [None, "too_large", found.language, found.is_fenced]
     return [found.code, found.reason, found.language, found.is_fenced]
@@ -168,11 +222,16 @@ def language_of(tag: str) -> str | None:
     return language.name if language else None
 
 
-def blocks(text: str) -> Sequence[Block]:
-    """The fenced blocks in the order in which they end; one that is never closed ends with the text."""
+def blocks(text: str, start: int | None = None) -> Sequence[Block]:
+    """The fenced blocks in the order in which they end; one that is never closed ends with the text.
+
+    With `start`, only those behind the fence that begins there.
+    """
     found: list[Block] = []
     opened: list[_Fence] = []
     for match in _fences(text):
+        if start is not None and match.start() <= start:
+            continue
         fence = _Fence(match)
         if opened and opened[-1].is_closed_by(fence):
             found.append(_block(opened.pop(), match.start(), is_closed=True))
@@ -210,13 +269,14 @@ _TAG = re.compile(r"[ \t]*(?:\{?[ \t]*\.|\{)?[ \t]*(?P<tag>[A-Za-z][A-Za-z0-9+#.
 class _Fence:
     """A line that may open or close a block."""
 
-    __slots__ = ("content", "indent", "info", "length", "sign")
+    __slots__ = ("content", "indent", "info", "info_start", "length", "sign")
 
     def __init__(self, match: re.Match[str]) -> None:
         self.sign = match["fence"][0]
         self.length = len(match["fence"])
         self.indent = len(match["indent"].expandtabs(4))
         self.info = match["info"].strip()
+        self.info_start = match.end("info") - len(match["info"].lstrip())
         self.content = match.end()
 
     def is_closed_by(self, other: "_Fence") -> bool:
@@ -233,11 +293,74 @@ class _Fence:
 def _block(fence: _Fence, end: int, *, is_closed: bool) -> Block:
     match = _TAG.match(fence.info)
     tag = match["tag"].lower() if match else fence.info[:40]
-    return Block(tag, min(fence.content, end), end, fence.indent, is_closed)
+    start = fence.content
+    if match and language_of(tag) == "python" and (code := _CODE_BEHIND_TAG.match(fence.info, match.end())):
+        start = fence.info_start + code.start("code")
+    return Block(tag, min(start, end), end, fence.indent, is_closed)
 
 
-def _named_last(found: Sequence[Block]) -> str | None:
-    return next((block.language for block in reversed(found) if block.language), None)
+_CODE_BEHIND_TAG = re.compile(
+    rf"[ \t]+(?P<code>(?:{'|'.join(keyword.kwlist)})\b(?![ \t]*=)|@\w|[A-Za-z_][\w.]*\(|[A-Za-z_]\w*[ \t]+=)"
+)
+"""Code on the fence's own line, as in "```python import sys". What documents write there are words, `key=value` and braces."""
+
+
+def _end_of_opened_block(text: str) -> int | None:
+    """Where the block ends that the prompt opened; None if the text shows none.
+
+    Its fence is the first one, is bare, has code before it, and leaves a block open if it is counted as an opening one.
+
+        return x * x            the end of the code
+        ```                     the fence that the prompt's "```python" waits for
+        Run it: ...
+    """
+    first = next(_fences(text), None)
+    if first is None or first["info"].strip() or not text[: first.start()].strip():
+        return None
+    rest = [_Fence(match) for match in _fences(text)]
+    return first.start() if _leave_open(rest) and not _leave_open(rest[1:]) else None
+
+
+def _leave_open(fences: Sequence["_Fence"]) -> bool:
+    """Whether some of the fences open a block that none of them closes."""
+    opened: list[_Fence] = []
+    for fence in fences:
+        if opened and opened[-1].is_closed_by(fence):
+            opened.pop()
+        elif not opened or opened[-1].may_hold(fence):
+            opened.append(fence)
+            del opened[:-_MAX_DEPTH]
+    return bool(opened)
+
+
+def _language_among(found: Sequence[Block], allowed: Collection[str] | None, *, has_head: bool) -> str:
+    """The language of the program, where the response decides."""
+    named = [block.language for block in reversed(found) if block.language]
+    fitting = [name for name in named if allowed is None or name in allowed]
+    program = next((name for name in fitting if not languages.all_languages()[name].is_for_commands), None)
+    if program is not None:
+        return program
+    if has_head or any(not block.tag for block in found):
+        return DEFAULT_LANGUAGE
+    return next(iter(fitting or named), DEFAULT_LANGUAGE)
+
+
+def _answer_of(text: str) -> str:
+    """The last element `<answer>`, if it ends the text and holds the program; or else the text.
+
+    A prompt may have opened it. An answer without a fence holds no program if there are fences before it.
+    """
+    body = text.rstrip()
+    if not body.endswith(_ANSWER_END):
+        return text
+    end = len(body) - len(_ANSWER_END)
+    start = text.rfind(_ANSWER, 0, end)
+    content = text[start + len(_ANSWER) if start >= 0 else 0 : end]
+    has_fence = next(_fences(content), None) is not None
+    return content.strip("\r\n") if has_fence or next(_fences(text), None) is None else text
+
+
+_ANSWER, _ANSWER_END = "<answer>", "</answer>"
 
 
 def _content(text: str, block: Block) -> str:
@@ -256,7 +379,8 @@ def _with_indent(response: str, start: int, end: int) -> str:
     return response[start:end]
 
 
-def _selected(codes: Sequence[str], select: Select) -> str:
+def _selected(codes: Sequence[str], select: Select, entry_point: str) -> str:
+    codes = [code for code in codes if defines(code, entry_point)] or codes
     if select == "longest":
         return max(codes, key=len)
     if select == "first_def":

@@ -54,6 +54,8 @@ class Language:
     """CPU seconds that the run time needs before it starts the program; added to CPU limits."""
     tests: str = ""
     """The language of the programs that it tests, if it is one for tests. Empty: its own."""
+    is_for_commands: bool = False
+    """Whether its texts are mostly commands beside a program in another language: how to run it, or to query."""
     call_suffix: str = ""
     """Source text appended to the program for function tests, with `{function}` for the name. It reads `[positional,
     keywords]` as JSON from descriptor 3 and writes the value as JSON to descriptor 4. Empty for languages without

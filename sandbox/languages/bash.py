@@ -10,4 +10,5 @@ LANGUAGE = Language(
     needs=("bash",),
     version=("bash", "--version"),
     packages=("bash", "bc", "gawk"),
+    is_for_commands=True,
 )

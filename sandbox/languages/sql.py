@@ -10,4 +10,5 @@ LANGUAGE = Language(
     needs=("sqlite3",),
     version=("sqlite3", "--version"),
     packages=("sqlite3",),
+    is_for_commands=True,
 )

@@ -29,13 +29,13 @@ from sandbox.base import Limits, SandboxUnavailable
 from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
-from verifiers.code import aliases, judging, outcomes
-from verifiers.code.cases import CaseType, Suite
+from verifiers.code import aliases, judging, outcomes, sharing
+from verifiers.code.cases import CaseType, JoinedTest, Suite
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
 from verifiers.code.prelude import Prelude
-from verifiers.code.programs import language_named, language_of, program_of
+from verifiers.code.programs import language_named, language_of, languages_of, program_of
 from verifiers.code_blocks import Found, Select
 from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import INLINE_CHARS, trouble
@@ -82,6 +82,9 @@ class CodeParams(Params):
     objects: bool | None = None
     """Whether tests may compare and compute with objects of the program's own classes, which runs the program's
     operators. None: only asserts that do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`, may."""
+    together: bool = False
+    """Whether Python's tests that are programs run in one process with the program. Then they may share what a process
+    has (mocks of modules, logs, standard input), and nothing but a few checks keeps the program from forging a pass."""
     allow_nonzero_exit: bool = False
     """Whether a right output counts even if the program ends with an error."""
 
@@ -111,7 +114,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "11"
+    version = "12"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -174,23 +177,46 @@ class Code(Verifier[CodeParams]):
 
     async def _judge_program(self, item: Item[CodeParams], suite: Suite) -> Verdict:
         params = item.params
-        found = await self._find(item, suite, language_of(params.language, suite))
+        found = await self._find(item, suite)
+        if isinstance(found, Verdict):
+            return found
+        program = program_of(found, suite, params.prelude)
+        terms = params.terms(explain=item.explain)
+        judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
+        unguarded = isinstance(suite.tests, JoinedTest)
+        return _verdict(judged, item, found.code or "", found.language, unguarded=unguarded)
+
+    async def _find(self, item: Item[CodeParams], suite: Suite) -> Found | Verdict:
+        """The program of a response, in a language that can be judged; or the verdict that it has none.
+
+        Raises:
+            InvalidItem: the task's tests are not possible in the language that it demands.
+        """
+        demanded = language_of(item.params.language, suite)
+        allowed = languages_of(demanded, suite)
+        found = await self._extract(item, suite, demanded, allowed)
         if isinstance(found, Verdict):
             return found
         if found.code is None:
             return Verdict.wrong(found.reason, language=found.language)
-        program = program_of(found, suite, params.prelude)
-        terms = params.terms(explain=item.explain)
-        judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
-        return _verdict(judged, item, found.code, found.language)
+        if found.language not in allowed:
+            return Verdict.wrong("wrong_language", language=found.language, languages=sorted(allowed))
+        # The task leaves the language to the response, which chose one that nothing here runs.
+        if demanded is None and self._sandbox.languages and found.language not in self._sandbox.languages:
+            return Verdict.wrong("wrong_language", language=found.language, languages=sorted(self._sandbox.languages))
+        return found
 
-    async def _find(self, item: Item[CodeParams], suite: Suite, language: str | None) -> Found | Verdict:
-        params = item.params
+    async def _extract(
+        self, item: Item[CodeParams], suite: Suite, language: str | None, allowed: frozenset[str]
+    ) -> Found | Verdict:
+        params, name = item.params, suite.entry_point
         if len(item.response) <= INLINE_CHARS:
-            found = code_blocks.find(item.response, language, params.think, params.select)
-            if not code_blocks.needs_parsing(found, suite.prompt, suite.entry_point):
+            found = code_blocks.find(
+                item.response, language, params.think, params.select, languages=allowed, entry_point=name
+            )
+            if not code_blocks.needs_parsing(found, suite.prompt, name):
                 return found
-        payload = [item.response, language, params.think, params.select, suite.prompt, suite.entry_point]
+        payload = [item.response, language, params.think, params.select, suite.prompt, name, sorted(allowed)]
         (outcome,) = await self._workers.map(FIND, [payload])
         if outcome.exit is Exit.OK:
             return Found(*outcome.value)
@@ -242,12 +268,23 @@ def _size_of_suite(_key: int, known: tuple[CodeParams, Suite | InvalidItem]) -> 
 def _suite(params: CodeParams) -> Suite | InvalidItem:
     try:
         language_named(params.language)
-        return aliases.parse(params.reference)
+        suite = aliases.parse(params.reference)
+        if params.together:
+            return sharing.joined(suite)
+        if suite.shares:
+            raise InvalidItem(
+                "tests_not_supported",
+                f"the tests use {suite.shares}, which needs the program in their own process, and here it is in another; "
+                "write `together: true` in the parameters to run both in one, where a program can forge a pass",
+            )
+        return suite
     except InvalidItem as error:
         return InvalidItem(error.reason, str(error))  # without the traceback, which would be kept with it
 
 
-def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = "") -> Verdict:
+def _verdict(
+    judged: Judged, item: Item[CodeParams], code: str, language: str = "", *, unguarded: bool = False
+) -> Verdict:
     params = item.params
     score = outcomes.score_of(judged.outcomes, params.policy, params.threshold)
     first = outcomes.first_failure(judged.outcomes)
@@ -257,6 +294,8 @@ def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = 
     }
     if language:
         detail["language"] = language
+    if unguarded:  # the program shares a process with its tests
+        detail["unguarded"] = True
     if judged.compiler is not None:
         detail["compiler"] = judged.compiler[:_MAX_COMPILER_CHARS]
     elif first is not None:

@@ -29,7 +29,7 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
-from verifiers.code import analysis, literals
+from verifiers.code import analysis, literals, sharing
 from verifiers.code.cases import (
     CallCase,
     CallTests,
@@ -63,7 +63,8 @@ def parse(reference: Any) -> Suite:
         raise InvalidItem("no_tests", "the reference holds no tests; a suite without tests judges nothing")
     if len(raw.entries) > MAX_CASES:
         raise InvalidItem("too_many_tests", f"{len(raw.entries)} tests; at most {MAX_CASES}")
-    return _READERS[kind](raw, kind)
+    suite = _READERS[kind](raw, kind)
+    return sharing.joined(suite) if raw.together else suite
 
 
 # --- field names
@@ -128,6 +129,7 @@ class _Raw:
     stop_tokens: list[str] = field(default_factory=list)
     completes: bool | None = None
     is_quoted: bool = False
+    together: bool = False
 
     def take(self, value: Any, depth: int) -> None:
         """Add the content of a container."""
@@ -159,6 +161,10 @@ class _Raw:
     def _object(self, value: dict[str, Any], depth: int) -> None:
         self._fields(value)
         is_decoded = False
+        if isinstance(test := value.get("test"), str) and self.functions and _CHECKING.search(test):
+            # A row of LeetCodeDataset: the data set's own test, and in `input_output` the text that it was made of.
+            self.entries.append({"code": test})
+            return
         for key in _CONTAINER_KEYS:
             if value.get(key) not in (None, ""):
                 self.take(_decoded(value[key], key), depth + 1)
@@ -210,6 +216,7 @@ class _Raw:
             self.modules |= value["files"]
         if isinstance(value.get("prompt"), str):
             self.prompt = value["prompt"]
+        self.together = self.together or value.get("together") is True
         if isinstance(value.get("language"), str) and value["language"].strip():
             self.language = _language(value["language"])
         self.checker = _first(value, _CHECKER_KEYS) or self.checker
@@ -288,6 +295,10 @@ def _texts_of(text: str) -> list[Any]:
 
 _PACKED = re.compile(r"[A-Za-z0-9+/=_\-\s]{40,}")
 _CODE = re.compile(r"\bassert|\bdef |\bclass |\braise\b|\(")
+
+
+_CHECKING = re.compile(r"^def check\(\s*\w+", re.MULTILINE)
+"""The function of HumanEval's tests, which gets the function under test."""
 
 
 def _separate_asserts(text: str) -> list[str]:
@@ -645,7 +656,13 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
         cases = [code for code, _ in group]
         programs.append(TestProgram(TestStyle.ASSERTS, len(cases), cases, setup, objects=objects))
     tests = TestPrograms(_names(raw), programs, as_calls)
-    return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=_first_called(as_calls))
+    shares = _shared(*trees)
+    first = _first_called(as_calls)
+    return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=first, shares=shares)
+
+
+def _shared(*trees: ast.Module | None) -> str:
+    return next((text for tree in trees if tree is not None and (text := sharing.shared_by(tree))), "")
 
 
 def _computes_with_objects(case: tuple[str, ast.Module | None]) -> bool:
@@ -659,6 +676,7 @@ def _first_called(calls: Sequence[Any] | None) -> str:
 def _checks(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
     programs: list[TestProgram] = []
+    shares = ""
     entry_point, of_solution = raw.function, raw.of_solution
     for position, entry in enumerate(raw.entries, 1):
         code, where = _code(entry, position), f"test {position}"
@@ -670,6 +688,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
             entry_point = entry_point or called or ""
             of_solution = of_solution or is_method
             code = analysis.without_lines(code, lines)
+            shares = shares or _shared(tree)
             if not analysis.asserts_anything(tree):
                 raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
         programs.append(TestProgram(TestStyle.CHECK, count=1, setup=code))
@@ -679,7 +698,8 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     before = _joined(head[0], *raw.setup, head[2])
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
     programs = [replace(program, setup=_joined(before, program.setup), entry_point=checked) for program in programs]
-    return Suite(kind, TestPrograms(_names(raw), programs), "python", _file_bytes(raw), *head, entry_point=entry_point)
+    tests = TestPrograms(_names(raw), programs)
+    return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point=entry_point, shares=shares)
 
 
 def _modules(raw: _Raw, kind: CaseType) -> Suite:
@@ -700,7 +720,8 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
     style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST
     names = [str(number) for number in range(1, count + 1)]
     program = TestProgram(style, count, files=files)
-    return Suite(kind, TestPrograms(names, [program]), "python", {}, *_head(raw))
+    tests = TestPrograms(names, [program])
+    return Suite(kind, tests, "python", {}, *_head(raw), shares=_shared(*trees.values()))
 
 
 def _importing(code: str, where: str) -> str:
@@ -787,14 +808,14 @@ _READERS = {
 def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
     """The text before the program: import prefix, the prompt if it is the head of a function, and its preamble.
 
-    A prompt of imports and classes that all solutions start from is part of the prefix.
+    A prompt of imports, names and classes that all solutions start from is part of the prefix.
     """
     prefix = _joined(*raw.prefix)
     name = entry_point or (raw.functions[0] if raw.functions else "")
     preamble = analysis.preamble_of(raw.prompt, name) if raw.prompt and name else None
     if preamble is not None:
         return prefix, raw.prompt, preamble
-    return (_joined(prefix, raw.prompt) if name and analysis.only_defines(raw.prompt, name) else prefix), "", ""
+    return (_joined(prefix, raw.prompt) if name and analysis.is_shared_head(raw.prompt, name) else prefix), "", ""
 
 
 def _code(entry: dict[str, Any], position: int) -> str:

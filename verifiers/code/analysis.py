@@ -190,20 +190,28 @@ def preamble_of(prompt: str, entry_point: str) -> str | None:
     return "".join(f"{line}\n" for line in prompt.splitlines()[: first_line - 1])
 
 
-def only_defines(prompt: str, entry_point: str) -> bool:
-    """Whether a prompt is Python with imports and definitions that solutions need, without the solution itself."""
+def is_shared_head(prompt: str, entry_point: str) -> bool:
+    """Whether a prompt is Python that runs before each solution, without the solution itself.
+
+    Imports, constants, helpers, a docstring, a `try` around an import: any statements. A prompt that is a question may
+    parse, too (`Add`), but then it is a bare expression.
+    """
     if not prompt.strip() or len(prompt) > MAX_ANALYSED_CHARS:
         return False
     try:
         tree = ast.parse(prompt)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    imports = (ast.Import, ast.ImportFrom)
-    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return all(
-        isinstance(node, imports) or (isinstance(node, definitions) and node.name not in (entry_point, "Solution"))
-        for node in tree.body
+    own = (entry_point, "Solution")
+    if any(isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name in own for node in ast.walk(tree)):
+        return False
+    expressions = [node.value for node in tree.body if isinstance(node, ast.Expr)]
+    return len(expressions) < len(tree.body) and all(
+        isinstance(value, (ast.Constant, ast.Call)) for value in expressions
     )
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class _Makes(ast.NodeVisitor):

@@ -166,6 +166,8 @@ class Suite:
     preamble: str = ""
     """The text before that function in the prompt: imports and helpers."""
     entry_point: str = ""
+    shares: str = ""
+    """What its tests share with the process of the program, so that they need it in their own; empty if nothing."""
 
     @property
     def size(self) -> int:

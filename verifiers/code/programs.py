@@ -36,37 +36,45 @@ def language_named(name: str | None) -> str | None:
     return language.name
 
 
-def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
-    """The extracted program in the form for a box.
+def languages_of(name: str | None, suite: Suite) -> frozenset[str]:
+    """The languages in which a response may write the program of a task; its own choice never makes the task invalid.
+
+    Args:
+        name: The language that the task demands, as of `language_of`; None: any that can run its tests.
+        suite: Its tests.
 
     Raises:
-        InvalidItem: tests of this kind are not possible in its language.
+        InvalidItem: its tests are not possible in the language that it demands.
     """
+    if name is None:
+        return frozenset(other for other in languages.all_languages() if not _obstacle(other, suite))
+    if obstacle := _obstacle(suite.tests.language if isinstance(suite.tests, JoinedTest) else name, suite):
+        raise InvalidItem("language_without_tests", obstacle)
+    return frozenset({name})
+
+
+def _obstacle(name: str, suite: Suite) -> str:
+    """Why tests cannot run in a language; empty if they can."""
+    language, tests = languages.all_languages()[name], suite.tests
+    if language.compile_only:
+        return f"programs in {name} are only compiled; no box has a GPU"
+    if name == "python" or isinstance(tests, StdioTests | JoinedTest):
+        return ""
+    if not isinstance(tests, CallTests) or not language.call_suffix:
+        return f"case type `{suite.case_type}` cannot be run in {name}"
+    if any(case.only_python for case in tests.cases):
+        return f"the arguments of these tests do not exist in {name}"
+    return ""
+
+
+def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
+    """The extracted program in the form for a box. Its language is one of `languages_of`."""
     tests = suite.tests
     if isinstance(tests, JoinedTest):
-        _demand_runs(tests.language)
         assert found.code is not None
         source = joining.solution_of(found.code, tests, is_fenced=found.is_fenced)
         return Program(source, tests.language, suite.files)
-    _demand_tests_in(found.language, suite)
     return Program(_source(found, suite, prelude), found.language, suite.files)
-
-
-def _demand_runs(name: str) -> languages.Language:
-    language = languages.all_languages()[name]
-    if language.compile_only:
-        raise InvalidItem("language_without_tests", f"programs in {name} are only compiled; no box has a GPU")
-    return language
-
-
-def _demand_tests_in(name: str, suite: Suite) -> None:
-    language = _demand_runs(name)
-    if name == "python" or isinstance(suite.tests, StdioTests):
-        return
-    if not isinstance(suite.tests, CallTests) or not language.call_suffix:
-        raise InvalidItem("language_without_tests", f"case type `{suite.case_type}` cannot be run in {name}")
-    if any(case.only_python for case in suite.tests.cases):
-        raise InvalidItem("language_without_tests", f"the arguments of these tests do not exist in {name}")
 
 
 def _source(found: Found, suite: Suite, prelude: Prelude) -> str:

@@ -71,7 +71,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "8"
+    version = "9"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 
@@ -91,11 +91,10 @@ class CodeQuality(Code):
             raise InvalidItem("two_references", "give either reference_solution or reference_ms, not both")
         # This comes first, because the response must not decide whether the item is invalid.
         references = await self._reference_times(params, suite)
-        found = await self._find(item, suite, language_of(params.language, suite))
+        found = await self._find(item, suite)
         if isinstance(found, Verdict):
             return found
-        if found.code is None:
-            return Verdict.wrong(found.reason, language=found.language)
+        assert found.code is not None
         program = program_of(found, suite, params.prelude)
         judged = await self._run(suite, program, params.terms(explain=True))
         correctness = outcomes.score_of(judged.outcomes, params.policy, params.threshold)

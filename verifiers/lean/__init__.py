@@ -168,7 +168,7 @@ class Lean(Verifier[LeanParams]):
         params = item.params
         if len(item.response) <= INLINE_CHARS:
             return code_blocks.find(item.response, "lean", params.think, params.select)
-        payload = [item.response, "lean", params.think, params.select, "", ""]
+        payload = [item.response, "lean", params.think, params.select, "", "", ["lean"]]
         (outcome,) = await self._workers.map(FIND, [payload])
         if outcome.exit is Exit.OK:
             return Found(*outcome.value)

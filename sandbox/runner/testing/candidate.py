@@ -17,6 +17,7 @@ from sandbox.runner.testing.captured_output import CapturedOutput
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import seed
+from sandbox.runner.testing.surroundings import open_directory, surround
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
@@ -107,6 +108,7 @@ class _Candidate:
             "operate": self._operate,
             "names": self._names,
             "keep classes": self._keep_classes,
+            "share files": open_directory,
         }
 
     def answer_next(self) -> None:
@@ -141,6 +143,9 @@ class _Candidate:
         name, *details = request
         if name == "seed":
             seed(*details)
+            return
+        if name == "surround":
+            surround(*details)
             return
         try:
             reply = self._call(*details) if name == "call" else ["value", self._actions[name](*details), None]

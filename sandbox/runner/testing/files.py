@@ -25,13 +25,13 @@ def written(files: Mapping[str, str], directory: str) -> list[str]:
     return [path for path in modules if _is_named_as_test(path)] or modules
 
 
-def load(path: str) -> ModuleType:
-    """Import a written file, as the module named after its path."""
+def load(path: str, directory: str) -> ModuleType:
+    """Import a file that was written into the directory, as the module named after its path."""
     name = os.path.normpath(path).removesuffix(_MODULE).replace("/", ".")
     known = sys.modules.get(name)
     if known is not None:
         return known
-    specification = importlib.util.spec_from_file_location(name, path)
+    specification = importlib.util.spec_from_file_location(name, os.path.join(directory, path))
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

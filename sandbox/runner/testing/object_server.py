@@ -49,6 +49,18 @@ def is_of_tests(kind: type) -> bool:
     return all(base is object or _is_defined_by_tests(base) for base in kind.__mro__)
 
 
+def set_directory(directory: str) -> None:
+    """Say where the tests' own files are."""
+    _directories[:] = [os.path.join(directory, "")]
+
+
+def is_file_of_tests(path: object) -> bool:
+    return type(path) is str and path.startswith(tuple(_directories))
+
+
+_directories: list[str] = []
+
+
 def specials_of(kind: type) -> list[str]:
     """The special methods that a class has and does not inherit from `object`."""
     has = [name for name in (*SPECIAL, "__iter__") if getattr(kind, name, None) is not getattr(object, name, None)]
@@ -58,8 +70,7 @@ def specials_of(kind: type) -> list[str]:
 def _is_defined_by_tests(kind: type) -> bool:
     if kind.__module__ == NAMESPACE:
         return True
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    return type(file) is str and file.startswith(os.path.join(os.getcwd(), ""))
+    return is_file_of_tests(getattr(sys.modules.get(kind.__module__), "__file__", None))
 
 
 def _checked_name(name: Any) -> str:

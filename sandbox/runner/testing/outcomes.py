@@ -43,12 +43,14 @@ class Outcomes:
         descriptor: Where to write; blocking.
         program: The program under test. Once it is gone, no test passes.
         key: Of the seals, over the line without its seal.
+        missing: A module that the tests import and this box lacks; empty if there is none.
     """
 
-    def __init__(self, descriptor: int, program: RemoteProgram, key: bytes) -> None:
+    def __init__(self, descriptor: int, program: RemoteProgram, key: bytes, missing: str = "") -> None:
         self._descriptor = descriptor
         self._program = program
         self._key = key
+        self._missing = missing
         self._lines = 0
         self._names: Counter[str] = Counter()
         self._is_missing_here = False
@@ -67,6 +69,9 @@ class Outcomes:
             name = f"{name}#{self._names[name]}"
         if error is None and self._program.gone:
             error = "the program had ended"
+        if error is None and self._needs_one_process():
+            # A test that shares a process proves nothing here, whether it passes or not: the task decides, not the program.
+            error = "it passed without the program in its process"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False
@@ -97,7 +102,8 @@ class Outcomes:
     def _mark(self) -> str:
         if self._program.untestable or (not self._program.gone and self._needs_one_process()):
             return UNTESTABLE
-        return MISSING if self._is_missing_here else ""
+        # A program that ends before the tests are imported leaves the missing module to be looked up.
+        return MISSING if self._is_missing_here or self._missing else ""
 
     def _needs_one_process(self) -> bool:
         """Whether the test could pass only with the program in its own process.

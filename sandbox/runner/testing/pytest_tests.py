@@ -1,6 +1,7 @@
 """Tests that are files for pytest."""
 
 import importlib
+import inspect
 import os
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.shared_state import FIXTURES, detect_sharing_in_pytest
 from sandbox.runner.testing.specification import Specification
+from sandbox.runner.testing.surroundings import open_temporary_directories
 
 _UNUSED_PLUGINS: Final = (
     *("cacheprovider", "doctest", "faulthandler", "junitxml", "nose", "pastebin", "stepwise", "setuponly", "setupplan"),
@@ -30,7 +32,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     Raises:
         RuntimeError: pytest did not accept its arguments; says nothing about the program.
     """
-    directory = os.getcwd()
+    directory = specification.directory
     names = written(specification.files, directory)
     if not names:
         return
@@ -38,6 +40,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # noqa: TID251 - this process's own
     pytest: Any = importlib.import_module("pytest")
     patch_approx(type(pytest.approx(0)))
+    open_temporary_directories(pytest.TempPathFactory)
     paths = [os.path.join(directory, name) for name in names]
     code = None
     try:
@@ -95,6 +98,14 @@ class _Reporter:
 
     def pytest_collection(self) -> None:
         detect_sharing_in_pytest(self._program)
+
+    def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
+        """Run a coroutine function, which pytest itself leaves to plugins."""
+        if not inspect.iscoroutinefunction(pyfuncitem.obj):
+            return None
+        arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+        importlib.import_module("asyncio").run(pyfuncitem.obj(**arguments))
+        return True
 
     def pytest_fixture_setup(self, fixturedef: Any) -> None:
         self._program.shares_process |= fixturedef.argname in FIXTURES

@@ -19,6 +19,7 @@ from sandbox.runner.testing.remote_objects import REMOTES, Remote, awaited, numb
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
+from sandbox.runner.testing.surroundings import Surroundings
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
@@ -85,6 +86,8 @@ class RemoteProgram:
         """Objects of `unittest.mock` that the last test gave to the program."""
         self.seeds: Seeds | None = None
         """For tests that seed global generators."""
+        self.surroundings: Surroundings | None = None
+        """For tests that change the environment."""
         self._channel = channel
         self._objects = objects
         self._hidden_names = hidden_names
@@ -190,9 +193,16 @@ class RemoteProgram:
 
     # Requests.
 
+    def share_files(self) -> None:
+        """Have the program open its working directory for the tests."""
+        self._tell("share files")
+
     def _keep_classes(self) -> None:
+        self._tell("keep classes")
+
+    def _tell(self, name: str) -> None:
         try:
-            self._ask(["keep classes"])
+            self._ask([name])
         except Gone:
             return  # each test will fail with this error itself
 
@@ -218,6 +228,7 @@ class RemoteProgram:
             raise Gone("the program has ended")
         try:
             self._send_seeds()
+            self._send_surroundings()
             self._channel.send_text(request)
             while (message := self._channel.receive())[0] == "call back":
                 self._call_back(*message[1:])
@@ -234,6 +245,10 @@ class RemoteProgram:
     def _send_seeds(self) -> None:
         if self.seeds is not None and self._open_requests == 1 and (state := self.seeds.changed_state()) is not None:
             self._channel.send(["seed", *state])
+
+    def _send_surroundings(self) -> None:
+        if self.surroundings is not None and (changes := self.surroundings.changes()) is not None:
+            self._channel.send(["surround", *changes])
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)

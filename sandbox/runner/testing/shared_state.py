@@ -3,38 +3,32 @@
 Here the program is in another process, and not affected.
 
     @patch("builtins.input", return_value="4")     the program reads its own standard input
-    monkeypatch.setenv("HOME", "/x")               and its own environment
-    tmp_path / "a.txt"                             it may not read files that the tests write
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
 
 If such a test does not pass, that says nothing about the program: the test is untestable. If it passes, it has proved
-what it wanted. Patches of the program itself (`solution.random.randint`), standard output, and the tests' own objects
-work as in one process, and do not count here.
+what it wanted. Patches of the program itself (`solution.random.randint`), standard output, the tests' own objects, files and
+the environment (see `surroundings`) work as in one process, and do not count here.
 """
 
 import functools
 import importlib
-import os
 import re
 import sys
 import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from sandbox.runner.testing.object_server import is_of_tests
+from sandbox.runner.testing.object_server import is_file_of_tests, is_of_tests
 from sandbox.runner.testing.remote_objects import Remote, RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification
 
-FIXTURES: Final = frozenset({"tmp_path", "tmpdir", "caplog", "recwarn"})
+FIXTURES: Final = frozenset({"caplog", "recwarn"})
 """Fixtures of pytest."""
-_REPLAYED: Final = ("stdout", "stderr")
-"""Streams of `sys`: what the program prints is printed here too."""
+_REPLAYED: Final = ("stdout", "stderr", "argv")
+"""Names of `sys`: what the program prints is printed here too, and it is told the arguments."""
 _ABOUT_MOCKS: Final = re.compile(r"\bmock\b")
-_ABOUT_FILES: Final = re.compile(r"\btempfile\b")
-_WRITING: Final = re.compile(r"\bopen\([^()\n]*['\"][wax]b?\+?['\"]|\.write_(?:text|bytes)\(")
 _ABOUT_NOTES: Final = re.compile(r"\bassert(?:Logs|NoLogs|Warns)")
-_FILE_MAKERS: Final = ("mkdtemp", "mkstemp", "_mkstemp_inner")
 _NOTERS: Final = ("_AssertLogsContext", "_AssertWarnsContext")
 
 
@@ -44,11 +38,6 @@ def detect_sharing(specification: Specification, program: RemoteProgram) -> None
         mock: Any = importlib.import_module("unittest.mock")
         _detect(program, mock._patch, "__enter__", lambda patch: _is_shared(patch.getter(), patch.attribute))
         _detect(program, mock._patch_dict, "_patch_dict", lambda patch: _is_shared_mapping(patch.in_dict))
-    if specification.mentions(_ABOUT_FILES, "tempfile"):
-        for name in _FILE_MAKERS:
-            _detect(program, importlib.import_module("tempfile"), name)
-    if specification.mentions(_WRITING, "open", "write"):
-        sys.addaudithook(functools.partial(_detect_writing, program))
     if specification.mentions(_ABOUT_NOTES, "assert"):
         for module, name in (("unittest.case", _NOTERS[1]), ("unittest._log", _NOTERS[0])):
             _detect(program, getattr(importlib.import_module(module), name), "__enter__")
@@ -57,8 +46,6 @@ def detect_sharing(specification: Specification, program: RemoteProgram) -> None
 def detect_sharing_in_pytest(program: RemoteProgram) -> None:
     """The same for pytest's own tools. Call it once pytest has started, because it uses such patches at its start."""
     patches: Any = importlib.import_module("_pytest.monkeypatch").MonkeyPatch
-    for name in ("setenv", "delenv", "chdir"):
-        _detect(program, patches, name)
     for name in ("setattr", "delattr"):
         _detect(program, patches, name, lambda _, target, name="", *__, **___: _is_shared(target, name))
     for name in ("setitem", "delitem"):
@@ -80,23 +67,19 @@ def _detect(
     setattr(holder, name, noticing)
 
 
-def _detect_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ...]) -> None:
-    """Audit hook for opened files; the third argument has the flag for writing."""
-    if event == "open" and type(arguments[2]) is int and arguments[2] & (os.O_WRONLY | os.O_RDWR):
-        program.shares_process = True
-
-
 def _is_shared(target: Any, name: Any) -> bool:
     """Whether the program would see this attribute, if it were in the tests' process."""
     if isinstance(target, str):  # "builtins.input"
-        return target.partition(".")[0] != "solution" and target not in [f"sys.{stream}" for stream in _REPLAYED]
+        return target.partition(".")[0] != "solution" and target not in (
+            "os.environ",
+            *(f"sys.{name}" for name in _REPLAYED),
+        )
     if isinstance(target, Remote | RemoteModule) or (target is sys and name in _REPLAYED):  # solution; sys.stdout
         return False
     if isinstance(target, types.ModuleType):  # os; but not a helper module of the tests
-        file = getattr(target, "__file__", None)
-        return type(file) is not str or not file.startswith(os.path.join(os.getcwd(), ""))
+        return not is_file_of_tests(getattr(target, "__file__", None))
     return isinstance(target, type) and not is_of_tests(target)
 
 
 def _is_shared_mapping(mapping: Any) -> bool:
-    return mapping is os.environ or mapping is sys.modules or mapping in ("os.environ", "sys.modules")  # noqa: TID251
+    return mapping is sys.modules or (isinstance(mapping, str) and mapping == "sys.modules")

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import importlib
+import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +37,8 @@ class Specification:
     setup: str = ""
     entry_point: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    directory: str = "."
+    """Where the files are written."""
 
     def own_names(self) -> frozenset[str]:
         """Names that the program must not take from its tests.
@@ -70,6 +73,18 @@ class Specification:
         of_program = frozenset({self.entry_point} if self.entry_point else ())
         return library.library_object(name, cases, rest, of_program)
 
+    def missing_module(self) -> str:
+        """A module that all the tests need and this box lacks: the setup or a file imports it. Empty if there is none."""
+        roots = {
+            name.partition(".")[0]
+            for source in (self.setup, *self.files.values())
+            if "import" in source
+            for statement in parsed(source).body
+            for name in _imported(statement)
+        }
+        written = {path.partition("/")[0].removesuffix(".py") for path in self.files}
+        return next((root for root in sorted(roots - written - {"solution"}) if not _exists(root)), "")
+
     def mentions(self, pattern: re.Pattern[str], *words: str) -> bool:
         """Whether the pattern occurs in the tests' text. First looks for any of `words`, which is fast."""
         return any(any(word in source for word in words) and pattern.search(source) for source in self._sources)
@@ -97,6 +112,18 @@ class Specification:
 def is_module_name(name: str) -> bool:
     """Whether tests may mean a module by the name."""
     return name in MODULES_BY_SHORT_NAME or name in sys.stdlib_module_names
+
+
+def _imported(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+        return [statement.module]
+    return []
+
+
+def _exists(module: str) -> bool:
+    return module in sys.modules or module in sys.stdlib_module_names or importlib.util.find_spec(module) is not None
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

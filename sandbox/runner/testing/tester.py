@@ -8,11 +8,13 @@
 The tests' text is trusted; what the candidate sends is not.
 """
 
+import os
 import sys
 from typing import Any, Final
 
 from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unittest_tests
 from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
+from sandbox.runner.testing.object_server import set_directory
 from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
@@ -21,6 +23,7 @@ from sandbox.runner.testing.seeding import seeds_of
 from sandbox.runner.testing.shared_state import detect_sharing
 from sandbox.runner.testing.specification import Specification
 from sandbox.runner.testing.strict_zip import make_comparisons_strict
+from sandbox.runner.testing.surroundings import share_with
 
 _STYLES: Final = {
     "asserts": assert_tests.run,
@@ -30,7 +33,7 @@ _STYLES: Final = {
 }
 
 
-def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
+def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, program_directory: str) -> None:
     """Run all tests of a specification.
 
     Args:
@@ -38,6 +41,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         requests: A blocking descriptor to write to the candidate.
         replies: A blocking descriptor to read from it.
         outcomes: A blocking descriptor for the outcomes, see `sandbox.runner.testing.outcomes`.
+        program_directory: The candidate's working directory.
     """
     specification = Specification(
         style=spec["style"],
@@ -45,6 +49,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         setup=spec.get("setup", ""),
         entry_point=spec.get("entry_point", ""),
         files=dict(spec.get("files", {})),
+        directory=os.getcwd(),
     )
     program = RemoteProgram(
         RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
@@ -52,8 +57,11 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     sys.modules["solution"] = RemoteModule(program)
     patch_numpy_comparisons(specification)
     detect_sharing(specification, program)
+    set_directory(specification.directory)
     program.seeds = seeds_of(specification)
+    program.surroundings = share_with(specification, program_directory, program.share_files)
     specification = make_comparisons_strict(specification)
-    recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))
+    missing = specification.missing_module()
+    recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)
     _STYLES[specification.style](specification, program, recorder)
     recorder.complete()

@@ -4,7 +4,6 @@
 """
 
 import importlib
-import os
 from collections.abc import Iterator
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,9 +27,9 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
 
     Skipped tests, and those expected to fail, do not count as passed.
     """
-    for name in written(specification.files, os.getcwd()):
+    for name in written(specification.files, specification.directory):
         try:
-            module = load(name)
+            module = load(name, specification.directory)
         except BaseException as failure:  # noqa: BLE001 - a file that cannot be imported
             outcomes.add(name, outcomes.describe(failure))
             continue

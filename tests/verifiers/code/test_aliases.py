@@ -207,7 +207,14 @@ def test_a_prompt_of_definitions_goes_before_program_and_tests() -> None:
     suite = parse({"prompt": prompt, "entry_point": "Solution().f", "test": CHECK})
     assert (suite.import_prefix, suite.prompt) == (prompt, "")
     assert programs(suite).programs[0].setup.startswith(prompt)
-    for other in ("def f(x):\n    return 1\n", "Write a function.", "Hello"):
+    for head in (
+        "inf = float('inf')\n",
+        "try:\n    import numpy\nexcept ImportError:\n    pass\n",
+        "if True:\n    X = 1\n",
+    ):
+        for whole in (f'"""Helpers."""\n{prompt}{head}', f"{prompt}{head}sys.setrecursionlimit(10**6)\n"):
+            assert parse({"prompt": whole, "entry_point": "Solution().f", "test": CHECK}).import_prefix == whole
+    for other in ("def f(x):\n    return 1\n", "if True:\n    def f(x): ...\n", "Write a function.", "Hello"):
         assert parse({"prompt": other, "entry_point": "f", "test": CHECK}).import_prefix == ""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.workers import Workers
+from tests.tables import table
 from tests.verifiers.code.bench import Bench
 from verifiers.base import Item, Resources, Status, Unavailable
 from verifiers.code import CodeParams, create
@@ -33,6 +34,28 @@ def test_every_task_has_the_expected_fraction(bench: Bench) -> None:
         if verdict.score != pytest.approx(task["expected"])
     }
     assert not wrong
+
+
+def test_rows_of_leetcode_pass_with_their_own_solutions_and_with_no_other(bench: Bench) -> None:
+    rows = [json.loads(line) for line in (DATA / "leetcode_rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    references = [
+        *((row, row) for row in rows),
+        *((row, {key: row[key] for key in ("prompt", "entry_point", "test")}) for row in rows[:2]),
+    ]
+    terms = {"time_limit_s": 20}
+    own = bench.judge_all([(python(row["completion"]), {"reference": test, **terms}) for row, test in references])
+    assert [verdict.score for verdict in own] == [1.0] * len(references)
+    wrong = bench.judge_all(
+        [
+            (python(f"{row['completion']}\nSolution.{_method(row)} = lambda *_, **__: None"), {"reference": row})
+            for row in rows
+        ]
+    )
+    assert [(verdict.status, verdict.score) for verdict in wrong] == [(Status.OK, 0.0)] * len(rows)
+
+
+def _method(row: dict[str, Any]) -> str:
+    return str(row["entry_point"]).rpartition(".")[2]
 
 
 @pytest.mark.boxes
@@ -560,6 +583,34 @@ def test_tests_that_do_not_exist_in_a_language_are_invalid(bench: Bench) -> None
     assert bench.judge(ADD, call, language="klingon").reason == "unknown_language"
     verdict = bench.judge("```cuda\nint main() {}\n```", SQUARE, language="cuda")
     assert (verdict.status, verdict.reason) == (Status.INVALID, "language_without_tests")
+
+
+@table(
+    ("response", "score"),
+    [
+        ("```python\ndef f(x):\n    return x\n```\nRun it:\n```bash\npython3 a.py\n```", 1.0),
+        ("```python\ndef f(x):\n    return x\n```\n```python\nprint(f(2))\n```", 1.0),
+        ("```c\nint f(int x) { return x; }\n```", 0.0),
+        ("```go\nfunc f(x int) int { return x }\n```", 0.0),
+        ("```cuda\nint main() {}\n```", 0.0),
+        ("```bash\necho 1\n```", 0.0),
+        ("```sql\nselect 1;\n```", 0.0),
+        ("```klingon\nx\n```", 0.0),
+        ("def f(x):\n    return x\n```", 1.0),
+        ("<answer>\ndef f(x):\n    return x\n</answer>", 1.0),
+    ],
+)
+def test_the_language_of_a_response_never_decides_whether_it_is_judged(
+    bench: Bench, response: str, score: float
+) -> None:
+    verdict = bench.judge(response, {"fn_name": "f", "test_cases": [{"args": [1], "expected": 1}]})
+    assert (verdict.status, verdict.score) == (Status.OK, score)
+
+
+def test_a_response_in_a_language_that_no_box_has_is_judged(bench: Bench) -> None:
+    lacking = next(name for name in ("swift", "kotlin", "julia", "cuda") if name not in bench.sandbox.languages)
+    verdict = bench.judge(f"```{lacking}\nmain\n```", SQUARE)
+    assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "wrong_language")
 
 
 # --- trouble

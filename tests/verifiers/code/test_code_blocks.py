@@ -4,16 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers import code_blocks
 from verifiers.code_blocks import Found, Select
 
 
 def code(response: str, language: str | None = "python", select: Select = "last") -> str | None:
-    return code_blocks.settle(code_blocks.find(response, language, select=select)).code
+    return code_blocks.extract(response, language, select=select).code
 
 
 def reason(response: str, language: str | None = "python") -> str:
-    return code_blocks.settle(code_blocks.find(response, language)).reason
+    return code_blocks.extract(response, language).reason
 
 
 def test_the_last_block_of_the_language_is_the_program() -> None:
@@ -51,6 +52,80 @@ def test_without_a_wanted_language_the_last_tagged_block_says_it() -> None:
     response = "```python\np\n```\n```cpp\nc\n```\n```\nout\n```"
     assert code_blocks.find(response, None) == Found("c\n", "found", "cpp", is_fenced=True)
     assert code_blocks.find("```\np\n```", None).language == "python"
+
+
+@table(
+    ("response", "language"),
+    [
+        ("```python\np\n```\nRun it:\n```bash\npython3 sol.py < in.txt\n```", "python"),
+        ("```cpp\nc\n```\n```sql\nselect 1;\n```", "cpp"),
+        ("```\np\n```\n```sh\npython3 sol.py\n```", "python"),
+        ("```bash\necho 1\n```", "bash"),
+        ("```python\np\n```\n```go\ng\n```", "python"),
+        ("```go\ng\n```", "go"),
+    ],
+)
+def test_the_language_is_that_of_the_last_program_which_the_tests_can_run(response: str, language: str) -> None:
+    allowed = {"python", "cpp", "bash", "sql"}
+    assert code_blocks.find(response, None, languages=allowed).language == language
+
+
+def test_a_block_that_only_calls_the_function_is_an_example() -> None:
+    response = "```python\ndef f(x):\n    return x\n```\nIt is used so:\n```python\nprint(f(1))\n```"
+    assert code_blocks.find(response, "python", entry_point="f").code == "def f(x):\n    return x\n"
+    assert code_blocks.find(response, "python").code == "print(f(1))\n"
+
+
+@table(
+    ("response", "reason"),
+    [
+        ("a = 1\n```", "found"),
+        ("a = 1\n```\n", "found"),
+        ("a = 1\n```\nThis sets a.", "found"),
+        ("a = 1\n```\nRun it:\n```bash\npython3 a.py\n```", "found"),
+        ("a = 1\n```\nIt prints\n```\n2\n```\n", "found"),
+        ("a = 1\n\n~~~", "found"),
+        ("So it is:\n```\na = 1", "truncated"),
+        ("So it is:\n```\na = 1\n```\n```", "found"),
+        ("I do not know.\n```", "no_code"),
+    ],
+)
+def test_a_prompt_may_have_opened_the_fence(response: str, reason: str) -> None:
+    found = code_blocks.extract(response, "python")
+    assert found.reason == reason
+    assert (found.code or "a = 1").strip() == "a = 1"
+
+
+@table(
+    ("response", "code_text"),
+    [
+        ("<answer>\na = 1\n</answer>", "a = 1\n"),
+        ("It is this.\n<answer>a = 1</answer>\n", "a = 1\n"),
+        ("a = 1\n</answer>", "a = 1\n\n"),
+        ("Old:\n```python\nb\n```\n<answer>\n```python\na = 1\n```\n</answer>", "a = 1\n"),
+        ("```python\na = 1\n```\n<answer>see above</answer>", "a = 1\n"),
+    ],
+)
+def test_an_answer_holds_the_program(response: str, code_text: str) -> None:
+    assert code(response) is not None
+    assert (code(response) or "").strip() == code_text.strip()
+
+
+@table(
+    ("info", "program"),
+    [
+        ("python import sys", "import sys\nprint(1)\n"),
+        ("python def f(x): return x", "def f(x): return x\nprint(1)\n"),
+        ("python x = 1", "x = 1\nprint(1)\n"),
+        ("python print(0)", "print(0)\nprint(1)\n"),
+        ("python title=main.py", "print(1)\n"),
+        ("python main.py", "print(1)\n"),
+        ('python {title="f(x)"}', "print(1)\n"),
+        ("python showLineNumbers", "print(1)\n"),
+    ],
+)
+def test_code_may_begin_on_the_line_of_the_fence(info: str, program: str) -> None:
+    assert code(f"```{info}\nprint(1)\n```") == program
 
 
 def test_an_untagged_block_is_taken_where_none_is_tagged() -> None:
@@ -160,7 +235,7 @@ def test_prose_is_not_completed_either() -> None:
 
 
 def test_a_worker_finds_the_same() -> None:
-    payload = ["    return sum(a)", "python", "auto", "last", PROMPT, "f"]
+    payload = ["    return sum(a)", "python", "auto", "last", PROMPT, "f", None]
     found = code_blocks.settle(code_blocks.find("    return sum(a)", "python"), PROMPT, "f")
     assert Found(*code_blocks.find_in_worker(payload)) == found
 
@@ -168,15 +243,15 @@ def test_a_worker_finds_the_same() -> None:
 def test_a_program_is_too_large_by_its_bytes() -> None:
     most = code_blocks.MAX_PROGRAM_BYTES
     for source, is_found in (("x" * (most - 1), True), ("é" * (most // 2), False), ("x" * most, False)):
-        code, reason, *_ = code_blocks.find_in_worker([f"```cpp\n{source}\n```", "cpp", "auto", "last", "", ""])
+        code, reason, *_ = code_blocks.find_in_worker([f"```cpp\n{source}\n```", "cpp", "auto", "last", "", "", None])
         assert (code is not None, reason) == (is_found, "found" if is_found else "too_large")
 
 
 def test_long_text_without_a_fence_is_left_to_the_box() -> None:
     prose = "These are words. " * 20_000
     assert len(prose) > code_blocks.MAX_PARSED_CHARS
-    assert code_blocks.find_in_worker([prose, "python", "auto", "last", "", ""])[1] == "found"
-    assert code_blocks.find_in_worker([prose[:1000], "python", "auto", "last", "", ""])[1] == "no_code"
+    assert code_blocks.find_in_worker([prose, "python", "auto", "last", "", "", None])[1] == "found"
+    assert code_blocks.find_in_worker([prose[:1000], "python", "auto", "last", "", "", None])[1] == "no_code"
 
 
 @given(st.text("`~\n pyabc#<>/think|\r\t{}.", max_size=200))

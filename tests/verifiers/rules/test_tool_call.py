@@ -286,7 +286,13 @@ def test_several_calls_are_read(text: str) -> None:
     "text",
     [
         "<tool_call>\n{'name': 'now', 'arguments': {}}\n</tool_call>",
-        '<tool_call>\n{"name": "now", "arguments": {}}',
+        '<tool_call>\n{"name": "now", "arguments": {}',
+        "✿FUNCTION✿: now\n✿ARGS✿: {}\n✿RESULT✿",
+        "<use_mcp_tool>\n<server_name>s</server_name>\n<tool_name>now</tool_name>\n<arguments>{}</arguments>\n</use_mcp_tool>",
+        "I look it up.\nAction: now[zone=utc]",
+        "**Call:** now()",
+        "Tool call: `now()`",
+        "<|tool_use|>now",
         '<tool_call>{"name": "now", "arguments": {}</tool_call>',
         '<tool_call>{"name": "now", "arguments": {}, "arguments": {}}</tool_call>',
         '<tool_call>{"name": "now", "arguments": {}, "parameters": {}}</tool_call>',
@@ -818,3 +824,61 @@ def test_a_turn_that_cannot_be_read_is_malformed(response: str) -> None:
 
 def test_prose_about_actions_is_no_call() -> None:
     assert ask("Action: none was needed.\nIt is late.", []).score == 1.0
+
+
+@table(
+    "text",
+    [
+        "Call: me at noon (it is free).",
+        "Tool: a hammer (heavy) is enough.",
+        "Function: f(x) = 2x",
+        "The tag `<tool>` is none of HTML's.",
+        "The element <function> stands in a sentence.",
+    ],
+)
+def test_prose_about_tools_is_no_call(text: str) -> None:
+    assert ask(text, []).score == 1.0
+
+
+@table(
+    "text",
+    [
+        "[get-time(zone='utc')]",
+        "get-time(zone='utc')",
+        "<|python_start|>[get-time(zone='utc')]<|python_end|>",
+        "<function_calls>get-time(zone='utc')</function_calls>",
+        "Sure:\n[get-time(zone='utc')]",
+    ],
+)
+def test_a_function_may_have_a_dash_in_its_name(text: str) -> None:
+    assert ask(text, {"name": "get-time", "arguments": {"zone": "utc"}}).score == 1.0
+    assert ask(text, []).reason == "unexpected_call"
+
+
+def test_strings_with_dashes_stay_as_they_are() -> None:
+    text = "[get-time(zone='a-b(c)'), now(x='d-e')]"
+    wanted = [{"name": "get-time", "arguments": {"zone": "a-b(c)"}}, {"name": "now", "arguments": {"x": "d-e"}}]
+    assert ask(text, wanted).score == 1.0
+
+
+@table(
+    ("form", "value", "wanted"),
+    [
+        (form, *pair)
+        for form in (
+            "<function=write><parameter=text>{}</parameter></function>",
+            '<invoke name="write"><parameter name="text">{}</parameter></invoke>',
+            "<tool_call>write<arg_key>text</arg_key><arg_value>{}</arg_value></tool_call>",
+        )
+        for pair in (("a\n", "a\n"), ("\na\n", "a"), ("\na\n\n", "a\n"), ("\r\na\r\n", "a"), ("a", "a"), (" a ", " a "))
+    ],
+)
+def test_line_breaks_of_a_value_are_its_own_unless_they_put_it_on_lines_of_its_own(
+    form: str, value: str, wanted: str
+) -> None:
+    assert ask(form.format(value), {"name": "write", "arguments": {"text": wanted}}).score == 1.0
+
+
+def test_a_server_may_keep_the_closing_tag_to_itself() -> None:
+    assert ask('It is:\n<tool_call>\n{"name": "now", "arguments": {}}\n', TIME).score == 1.0
+    assert ask('<tool_call>{"name": "now", "arguments": {}}\nIt is noon.', TIME).reason == "malformed_call"

@@ -76,12 +76,21 @@ def _object(text: str, position: int) -> tuple[dict[str, Any], int]:
 
 
 def _until(text: str, position: int, closing: str) -> tuple[str, int]:
-    """The text up to a closing tag, without the line breaks that put it on separate lines."""
+    """The text up to a closing tag, without the line breaks that put it on separate lines.
+
+    There are two of those or none: a break at one end only is a part of the value.
+
+        <parameter=a>⏎1⏎</parameter>      1
+        <parameter=a>1⏎</parameter>       1⏎
+    """
     end = text.find(closing, position)
     if end < 0:
         raise Malformed(f"expected {closing}")
-    value = text[position:end].removeprefix("\r").removeprefix("\n").removesuffix("\n").removesuffix("\r")
-    return value, end + len(closing)
+    separate = _SEPARATE.fullmatch(text, position, end)
+    return text[position:end] if separate is None else separate[1] or "", end + len(closing)
+
+
+_SEPARATE = re.compile(r"\r?\n(?:(.*?)\r?\n)?", re.DOTALL)
 
 
 def _typed(text: str, *, is_string: bool) -> Any:

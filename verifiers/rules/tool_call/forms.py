@@ -59,7 +59,23 @@ def calls_in(text: str) -> list[Call]:
         found += calls or ()
         if len(found) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
-    return found or _on_lines(text)
+    found = found or _on_lines(text)
+    if not found and (unread := _UNREAD_CALL.search(text)):
+        raise Malformed(f"a call in a form that is not known: {unread[0].strip()[:100]!r}")
+    return found
+
+
+_UNREAD_CALL = re.compile(
+    r"^[ \t]{0,8}(?:"
+    r"<\|?/?(?:[A-Za-z]{1,20}[_:\-▁]){0,3}(?:tool|function|invoke)s?(?:[_:\-▁][A-Za-z]{1,20}){0,3}(?:[ =][^<>\n]{0,200})?\|?>"
+    r"|✿FUNCTION✿"
+    r"|[*_]{0,2}(?:Action|Call|Tool|Tool[ _]call|Function[ _]call)[*_]{0,2}[ \t]?:[*_]{0,2}[ \t]{0,4}`?[A-Za-z_][\w.\-]{0,200}"
+    r"[ \t]?(?:\([^\n]{0,2000}\)|\[[^\n]{0,2000}\])[`.;]?[ \t]*$"
+    r")",
+    re.MULTILINE,
+)
+"""What looks like a call in no form of these: `<use_mcp_tool>`, `✿FUNCTION✿: f`, `Action: f[a=1]`, `Call: f()`. It is not an answer
+without a call."""
 
 
 def prefilled_calls_in(text: str) -> list[Call]:
@@ -251,7 +267,7 @@ def _next_start(text: str, position: int) -> int:
 
 
 _MAX_STARTS = 64
-_PYTHON_LIST = re.compile(r"\[[A-Za-z_][\w.]{0,200}\(")
+_PYTHON_LIST = re.compile(r"\[[A-Za-z_][\w.\-]{0,200}\(")
 _CALL_BEGINS = re.compile(
     r'\[?\s{0,8}\{\s{0,8}"(?:name|tool_name|tool_calls|function_call|functionCall|tool|function|action|id|type)"\s?:'
 )
@@ -329,9 +345,9 @@ def _hermes(text: str, position: int, prefix: str = "") -> tuple[list[Call], int
         call, position = elements.function(text, position + len(elements.FUNCTION))
         calls = [call]
     elif text[position : position + 1] in ("{", "["):
-        is_list = text[position] == "["
         calls, position = _objects(text, position, _SPACE)
-        if is_list and position == len(text):
+        # Servers that stop at the closing tag do not send it. The JSON is whole, so nothing was cut off.
+        if position == len(text):
             return calls, position
     else:
         call, position = elements.keyed(text, position, prefix)

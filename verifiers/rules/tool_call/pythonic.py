@@ -91,6 +91,8 @@ def _parsed(text: str) -> tuple[list[ast.stmt], str]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if _DASHED.search(text):
+            text = _without_dashes(text)
         try:
             return ast.parse(text).body, ""
         except SyntaxError:
@@ -103,16 +105,43 @@ _WORD_AS_NAME = re.compile(rf"[(,]\s*(?:{'|'.join(keyword.kwlist)})\s?=(?!=)")
 _PREFIX = "argument_"
 
 
+_DASHED = re.compile(r"(?:\A|[\[,;\n])\s*[A-Za-z_][\w.]{0,100}(?:-[\w.]{1,100}){1,20}[ \t]?\(")
+_DASH = "\u01c3"
+"""A letter that stands for a dash in the name of a function, which Python would read as a minus."""
+
+
+def _without_dashes(text: str) -> str:
+    """The text with `_DASH` for the dashes in names of functions. Strings do not change.
+
+    Raises:
+        SyntaxError: the text does not consist of Python's tokens.
+    """
+    if _DASH in text:
+        raise SyntaxError(f"{_DASH!r} cannot stand beside a name with a dash")
+    tokens = _tokens(text)
+    lines = io.StringIO(text).readlines()
+    for before, sign, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        is_joined = sign.string == "-" and before.end == sign.start and sign.end == behind.start
+        if is_joined and before.type == tokenize.NAME and behind.type == tokenize.NAME:
+            row, column = sign.start
+            lines[row - 1] = f"{lines[row - 1][:column]}{_DASH}{lines[row - 1][column + 1 :]}"
+    return "".join(lines)
+
+
+def _tokens(text: str) -> list[tokenize.TokenInfo]:
+    try:
+        return list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except tokenize.TokenError as error:
+        raise SyntaxError(str(error)[:100]) from error
+
+
 def _without_words(text: str) -> str:
     """The text with a prefix before every argument's name, so that Python can parse `from=1`. Strings do not change.
 
     Raises:
         SyntaxError: the text does not consist of Python's tokens.
     """
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except tokenize.TokenError as error:
-        raise SyntaxError(str(error)[:100]) from error
+    tokens = _tokens(text)
     lines = io.StringIO(text).readlines()
     named = [name.start for name, sign in pairwise(tokens) if name.type == tokenize.NAME and sign.string == "="]
     for row, column in reversed(named):
@@ -121,7 +150,7 @@ def _without_words(text: str) -> str:
     return "".join(lines)
 
 
-_START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.]{0,200}[ \t]?\(")
+_START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.\-]{0,200}[ \t]?\(")
 _NAMED_START = re.compile(rf"{_START.pattern}\s*[A-Za-z_]\w{{0,200}}\s?=(?!=)")
 _MAX_INTEGER_BITS = 14_000
 """The size of the largest integer, as in JSON, where integers have up to 4,300 digits.
@@ -152,7 +181,7 @@ def _name(node: ast.expr) -> str:
         node = node.value
     if not isinstance(node, ast.Name):
         raise Malformed("the name of a function must be one name, or names joined by dots")
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([node.id, *reversed(parts)]).replace(_DASH, "-")
 
 
 def _literal(node: ast.expr, depth: int = 0) -> Any:

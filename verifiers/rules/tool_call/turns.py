@@ -22,7 +22,7 @@ from verifiers.rules.tool_call.quoted import without_quoted_tags
 
 _NAME = r"[\w.\-]{1,200}"
 _BAR, _BLANK = "[｜|]", "[▁_]"
-_HARMONY_BEGINS = r"<\|channel\|>(?:commentary|analysis)|<\|start\|>assistant|\A(?=to=[^\n]{1,300}<\|channel\|>)"
+_HARMONY_BEGINS = r"<\|channel\|>\w{1,20}|<\|start\|>assistant|\A(?=to=[^\n]{1,300}<\|channel\|>)"
 _MARKS = {
     "kimi": r"<\|tool_call_begin\|>",
     "deepseek": rf"<{_BAR}tool{_BLANK}call{_BLANK}begin{_BAR}>",

@@ -1,0 +1,123 @@
+"""Tests that need the program in their own process: the task decides, and never the response."""
+
+import ast
+from typing import Any
+
+import pytest
+
+from tests.tables import table
+from tests.verifiers.code.bench import Bench
+from verifiers.base import InvalidItem, Status, Unavailable
+from verifiers.code import aliases, sharing
+
+
+def python(source: str) -> str:
+    return f"```python\n{source}\n```"
+
+
+RIGHT = python("def ask():\n    return int(input()) * 2")
+WRONG = python("def ask():\n    return 1")
+CRASHING = python("1 / 0")
+HEAD = "import unittest\nfrom unittest.mock import patch\nclass T(unittest.TestCase):\n"
+ASKING = f"{HEAD}    @patch('builtins.input', return_value='4')\n    def test_a(self, _):\n        self.assertEqual(ask(), 8)\n"
+PATCHING = """
+def test_a(monkeypatch):
+    monkeypatch.setattr('builtins.input', lambda: '4')
+    assert ask() == 8
+"""
+
+
+@table(
+    ("test", "text"),
+    [
+        ("@patch('requests.get')\ndef test(_): ...", "patch(requests.get)"),
+        ("import os\nwith patch.object(os, 'getcwd'): f()", "object(os.getcwd)"),
+        ("import os.path as p\npatch.object(p, 'exists')", "object(os.path.exists)"),
+        ("def test(monkeypatch):\n    monkeypatch.setattr('time.sleep', f)", "setattr(time.sleep)"),
+        ("def test(caplog): f()", "caplog"),
+        ("with self.assertLogs(): f()", "assertLogs"),
+        ("with pytest.warns(UserWarning): f()", "warns"),
+        ("sys.stdin = io.StringIO('1')\nf()", "sys.stdin"),
+        ("import inspect\nassert inspect.signature(f)", "inspect.signature"),
+        ("assert f.__doc__", "__doc__"),
+        ("patch('solution.f')", ""),
+        ("from solution import f\nimport solution\npatch.object(solution, 'f')", ""),
+        ("patch('sys.stdout')", ""),
+        ("patch.dict('os.environ', {'A': '1'})", ""),
+        ("setattr(thing, 'a', 1)", ""),
+        ("class Own: pass\npatch.object(Own, 'a')", ""),
+        ("import tempfile\nf(tempfile.mkdtemp())", ""),
+        ("def test(tmp_path): f(tmp_path)", ""),
+    ],
+)
+def test_what_tests_share_is_read_from_their_text(test: str, text: str) -> None:
+    assert sharing.shared_by(ast.parse(test)) == text
+
+
+@pytest.mark.parametrize(
+    "reference", [{"case_type": "unittest", "test_code": ASKING}, {"case_type": "pytest", "test_code": PATCHING}]
+)
+def test_the_task_decides_whether_it_is_judged(bench: Bench, reference: dict[str, Any]) -> None:
+    apart = bench.judge_all([(response, {"reference": reference}) for response in (RIGHT, WRONG, CRASHING, "No.")])
+    assert {(verdict.status, verdict.reason) for verdict in apart} == {(Status.INVALID, "tests_not_supported")}
+    assert "together" in str(apart[0].detail["message"])
+    for terms in ({"reference": {**reference, "together": True}}, {"reference": reference, "together": True}):
+        judged = bench.judge_all([(response, terms) for response in (RIGHT, WRONG, CRASHING, "No.")])
+        assert [(verdict.status, verdict.score) for verdict in judged] == [
+            (Status.OK, 1.0),
+            (Status.OK, 0.0),
+            (Status.OK, 0.0),
+            (Status.OK, 0.0),
+        ]
+        assert judged[0].detail["unguarded"] is True
+
+
+@pytest.mark.boxes
+@table(
+    ("name", "reference"),
+    [
+        ("f", {"case_type": "assert", "test_cases": ["assert f(1) == 2", "assert f.__name__ == 'f'"]}),
+        ("f", {"entry_point": "f", "test": "def check(candidate):\n    assert candidate(1) == 2\n"}),
+        (
+            "f",
+            {
+                "entry_point": "f",
+                "test": "import inspect\ndef check(candidate):\n    assert inspect.isfunction(candidate)\n    assert candidate(1) == 2",
+            },
+        ),
+    ],
+)
+def test_other_tests_run_together_too(bench: Bench, name: str, reference: dict[str, Any]) -> None:
+    terms: dict[str, Any] = {"reference": reference, "together": True}
+    assert bench.judge(python(f"def {name}(x):\n    return x + 1"), **terms).score == 1.0
+    for wrong in (f"def {name}(x):\n    return x", "import sys\nsys.exit(0)", "import os\nos._exit(0)"):
+        assert bench.judge(python(wrong), **terms).score == 0.0
+
+
+@pytest.mark.boxes
+def test_a_value_that_equals_everything_passes_no_tests_together(bench: Bench) -> None:
+    lying = "class Any(int):\n    def __eq__(self, other): return True\ndef ask(): return Any(1)"
+    for test in ({"case_type": "unittest", "test_code": ASKING}, {"case_type": "pytest", "test_code": PATCHING}):
+        assert bench.judge(python(lying), test, together=True).score == 0.0
+
+
+def test_tests_in_several_files_cannot_run_together() -> None:
+    files = {"test_a.py": "def test_a():\n    assert f() == 1", "test_b.py": "def test_b():\n    assert f() == 1"}
+    with pytest.raises(InvalidItem, match="one file"):
+        aliases.parse({"case_type": "pytest", "files": files, "together": True})
+
+
+@pytest.mark.boxes
+def test_a_library_that_the_tests_import_and_no_box_has_is_no_fault_of_the_program(bench: Bench) -> None:
+    test = "import unittest\nimport no_such_library\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(f(), 1)"
+    for program in ("def f(): return 1", "def f(): return 2", "import no_such_library\ndef f(): return 1"):
+        with pytest.raises(Unavailable) as caught:
+            bench.judge(python(program), {"case_type": "unittest", "test_code": test})
+        assert caught.value.reason == "language_unavailable"
+
+
+def test_coroutines_are_tests_without_a_plugin(bench: Bench) -> None:
+    test = "import pytest\n@pytest.mark.asyncio\nasync def test_a():\n    assert await f(3) == 4\n"
+    reference = {"case_type": "pytest", "test_code": test}
+    assert bench.judge(python("async def f(n): return n + 1"), reference).score == 1.0
+    assert bench.judge(python("async def f(n): return n"), reference).score == 0.0

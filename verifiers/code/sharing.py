@@ -1,0 +1,159 @@
+"""Tests that share more with the program than files and the environment: they need it in their own process.
+
+    @patch("requests.get")                         the program has a module `requests` of its own
+    monkeypatch.setattr(random, "randint", ...)
+    with pytest.warns(UserWarning): f()            it warns and logs in its own process
+    sys.stdin = io.StringIO("4")                   it reads its own standard input
+    inspect.signature(f), f.__doc__                it is known by its calls, not by its text
+
+The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
+tests and program are one program that passes if it ends with code 0 (a `JoinedTest`): then nothing guards the tests from
+the program but the checks of `joining`.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from sandbox.base import TestStyle
+from verifiers.base import InvalidItem
+from verifiers.code.cases import CaseType, JoinedTest, Suite, TestProgram, TestPrograms
+
+_FIXTURES: Final = frozenset({"caplog", "recwarn"})
+_PATCHING: Final = frozenset({"patch", "patch.object", "patch.multiple", "setattr", "delattr"})
+_NOTING: Final = frozenset(
+    {"assertLogs", "assertNoLogs", "assertWarns", "assertWarnsRegex", "warns", "deprecated_call"}
+)
+_INTROSPECTION: Final = frozenset(
+    {"__doc__", "__annotations__", "__code__", "__defaults__", "__signature__", "__closure__", "__globals__"}
+)
+_OF_PROGRAM: Final = ("solution",)
+_TOLD: Final = frozenset({"sys.stdout", "sys.stderr", "sys.argv", "os.environ"})
+"""What the program prints is printed in the tests' process, too, and it is told of their environment."""
+
+
+def shared_by(tree: ast.Module) -> str:
+    """What tests share with the program's process, in their own words; empty if nothing."""
+    imported = _imported_names(tree)
+    return next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "")
+
+
+def joined(suite: Suite) -> Suite:
+    """The suite with tests and program in one process.
+
+    Raises:
+        InvalidItem: its tests cannot be one program with the solution.
+    """
+    tests = suite.tests
+    if not isinstance(tests, TestPrograms):
+        return suite
+    source = "".join(f"{_text_of(program)}\n" for program in tests.programs)
+    test = JoinedTest(f"{suite.import_prefix}\n{_AS_MODULE}{source}", "python", prompt="")
+    return Suite(CaseType.PROGRAM, test, "python", suite.files, entry_point=suite.entry_point)
+
+
+def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        # def test_it(caplog): ...
+        return next((argument.arg for argument in node.args.args if argument.arg in _FIXTURES), "")
+    if isinstance(node, ast.Attribute):
+        # f.__doc__
+        if node.attr in _INTROSPECTION:
+            return node.attr
+        # inspect.signature
+        return ast.unparse(node) if isinstance(node.value, ast.Name) and node.value.id == "inspect" else ""
+    if isinstance(node, ast.Assign):
+        # sys.stdin = io.StringIO("4")
+        targets = [ast.unparse(target) for target in node.targets if isinstance(target, ast.Attribute)]
+        return next((text for text in targets if text in ("sys.stdin", "builtins.input")), "")
+    return _shared_by_call(node, imported) if isinstance(node, ast.Call) else ""
+
+
+def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
+    name = _dotted(call.func)
+    last = name.rpartition(".")[2]
+    if last in _NOTING:
+        return last
+    ending = ".".join(name.split(".")[-2:])
+    if not call.args or not ({last, ending} & _PATCHING) or (last in ("setattr", "delattr") and "." not in name):
+        return ""
+    target = call.args[0]
+    if isinstance(target, ast.Constant) and isinstance(target.value, str):
+        # patch("requests.get")
+        path = target.value
+    else:
+        # patch.object(requests, "get")
+        attribute = call.args[1] if len(call.args) > 1 else None
+        root, _, rest = _dotted(target).partition(".")
+        if root not in imported:
+            return ""
+        named = attribute.value if isinstance(attribute, ast.Constant) else ""
+        path = ".".join(part for part in (imported[root], rest, str(named)) if part)
+    return "" if path.partition(".")[0] in _OF_PROGRAM or path in _TOLD else f"{last}({path})"
+
+
+def _dotted(node: ast.expr) -> str:
+    """`a.b.c` as text; empty for anything else."""
+    return ast.unparse(node) if all(isinstance(part, _NAMES) for part in ast.walk(node)) else ""
+
+
+_NAMES: Final = (ast.Name, ast.Attribute, ast.expr_context)
+
+
+def _imported_names(tree: ast.Module) -> dict[str, str]:
+    """The paths of what tests import from elsewhere than the program, by the names they bind."""
+    return {name: path for node in ast.walk(tree) for name, path in _bound(node)}
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.name not in _OF_PROGRAM:
+                yield (
+                    alias.asname or alias.name.partition(".")[0],
+                    alias.name if alias.asname else alias.name.partition(".")[0],
+                )
+    if isinstance(node, ast.ImportFrom) and node.module not in _OF_PROGRAM:
+        for alias in node.names:
+            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+# --- tests and program in one process
+
+_AS_MODULE: Final = 'import sys as _sys\n_sys.modules["solution"] = _sys.modules[__name__]\n'
+
+
+def _text_of(program: TestProgram) -> str:
+    if program.style is TestStyle.ASSERTS:
+        return "\n".join((program.setup, *program.cases))
+    if program.style is TestStyle.CHECK:
+        return f"{program.setup}\ncheck({program.entry_point})"
+    if len(program.files) != 1:
+        raise InvalidItem("tests_not_supported", "`together` needs the tests in one file")
+    (text,) = program.files.values()
+    return f"{text}\n{(_PYTEST if program.style is TestStyle.PYTEST else _UNITTEST).format(count=program.count)}"
+
+
+# No comparison stands in these texts: `joining.turned` turns those of the tests round, one by one.
+_UNITTEST: Final = """\
+import unittest as _unittest
+_result = _unittest.main(argv=["tests"], exit=False).result
+_sys.exit(0 if _result.wasSuccessful() and _result.testsRun >= {count} and not _result.skipped else 1)
+"""
+_PYTEST: Final = """\
+if __name__ in ("__main__",):
+    import shutil as _shutil
+    import pytest as _pytest
+
+    class _Passed:
+        passed = 0
+
+        def pytest_runtest_logreport(self, report):
+            self.passed += report.when in ("call",) and report.passed
+
+    _passed = _Passed()
+    _options = ["-q", "--noconftest", "--assert=plain", "-p", "no:cacheprovider", "-W", "ignore", "-c", "/dev/null"]
+    _shutil.copy(__file__, "test_together.py")  # pytest reads the folder of a test, and the program's is closed
+    _code = _pytest.main(["test_together.py", *_options, "--rootdir", ".", "--confcutdir", "."], plugins=[_passed])
+    _sys.exit(0 if not _code and _passed.passed >= {count} else 1)
+"""
