@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tests.accuracy.equality import as_rows, equal, judge_with_sympy, pairs, partly_equal
 from tests.accuracy.real_data import (
     BENCHMARKS,
     PROBES,
@@ -37,6 +38,8 @@ from tests.accuracy.rewrites import Rewrite
 from tests.conftest import serving
 
 _ALL = sys.maxsize
+_PARTLY, _EQUAL = 100_000, 20_000
+"""Pairs that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class _Task:
     rows: Rows
     ways: tuple[str, ...] = WAYS[:1]
     most_by_rival: int = 400
+    by_sympy: bool = False
+    """Whether sympy alone judges the same sample."""
 
 
 def main() -> None:
@@ -67,6 +72,7 @@ def main() -> None:
             if task.most_by_rival and not options.ours_only:
                 sample = task.rows.sample(task.most_by_rival)
                 outcomes += [judge_as(rival, sample, served, Path(name)) for rival in RIVALS]
+                outcomes += [judge_with_sympy(sample)] if task.by_sympy else []
     Console(width=220).print(_table(outcomes), _same(outcomes), sep="\n\n")
     if options.json:
         disagreements = [row for outcome in outcomes for row in outcome.disagreements]
@@ -83,6 +89,8 @@ def _tasks(probes_file: Path, golds_file: Path) -> Iterator[_Task]:
     yield _Task(gsm8k(), WAYS, most_by_rival=_ALL)
     yield _Task(deepmath(), WAYS, most_by_rival=1_000)
     yield _Task(benchmarks(golds_file), most_by_rival=1_000)
+    yield _Task(as_rows("equal on a part of the line", pairs(_PARTLY, 1, partly_equal)), by_sympy=True)
+    yield _Task(as_rows("equal by an identity", pairs(_EQUAL, 2, equal)), by_sympy=True)
     for name, golds in (("DeepMath", deepmath_golds()), ("benchmarks", benchmark_golds(golds_file))):
         for rewrite in Rewrite:
             yield _Task(against_themselves(name, golds, rewrite))

@@ -36,7 +36,7 @@ from verifiers.math.shapes import (
 )
 from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue
-from verifiers.math.values.comparing import check
+from verifiers.math.values.comparing import check, check_breaks
 
 _NAMED_SETS = {"all real numbers": Node("sym", leaf="mathbb R"), "all integers": Node("sym", leaf="mathbb Z")}
 
@@ -75,6 +75,16 @@ class Comparison:
             if not symbolic.is_big(part):
                 with suppress(NoValue, TooComplex, RecursionError):
                     self._same_value(part, part)
+
+    def is_large_beside_breaks(self, reference: Node) -> bool:
+        """Whether a reference has values beyond the limits beside a break, where any equal answer has them, too."""
+        try:
+            for part in outermost_values(reference):
+                if not symbolic.is_big(part):
+                    check_breaks(part)
+        except TooComplex:
+            return True
+        return False
 
     def _check_value(self, part: Node) -> None:
         try:
@@ -420,21 +430,23 @@ class Comparison:
         return self.equal(rest, other) if option is reference else self.equal(other, rest)
 
     def _percents(self, reference: Node, answer: Node) -> bool | None:
-        """Compare with a percent sign on one side only: it may be a unit, unless the number is part of a unit."""
+        """Compare with a percent sign on one side only: it is a hundredth, or a unit that may be left out.
+
+        A reference without the sign has one of the two meanings, so that not both 4 % and 400 % are right for 4: beyond 1
+        it is a number of percent, otherwise a share.
+        """
         if (reference.kind == "%") == (answer.kind == "%"):
             return None
+        may_be_unit = self._options.percent == "unit" and self._is_beyond_one(reference)
+        if answer.kind == "%" and may_be_unit:
+            return self._expressions(reference, answer.args[0])
         if self._expressions(reference, answer):
             return True
-        return self._options.percent == "unit" and self._percent_as_unit(reference, answer)
+        return may_be_unit and self._expressions(reference.args[0], answer)
 
-    def _percent_as_unit(self, reference: Node, answer: Node) -> bool:
-        left = reference.args[0] if reference.kind == "%" else reference
-        right = answer.args[0] if answer.kind == "%" else answer
-        try:
-            one, two = values.exact(left), values.exact(right)
-        except NoValue:
-            return False
-        return one is not None and one == two and abs(one) > 1
+    def _is_beyond_one(self, node: Node) -> bool:
+        value = values.exact_or_none(node.args[0] if node.kind == "%" else node)
+        return value is not None and abs(value) > 1
 
     def _based(self, reference: Node, answer: Node) -> bool | None:
         """Compare digits in a base: they equal the same value, and the same digits without the base."""

@@ -6,7 +6,8 @@ declaration on one side only is ignored, as long as the letters still agree or t
 for an integer. Two declarations must name the same domain.
 
 *Conditions.* `y = kx where k = 2` is y = 2x; conditions that are the same on both sides are compared as they are. A
-restriction (x > 0) on one side only is ignored; any other condition on one side only counts.
+restriction (x > 0) on one side only may be left out, and says where the two are compared: |x| is x there. Any other
+condition on one side only counts.
 
 *Progressions.* Over the integers, a + bk for each of several a is one set of numbers however it is divided:
 {π/4 + kπ/2} is {π/4 + kπ} ∪ {3π/4 + kπ}. They are compared as residues modulo a common multiple of the steps.
@@ -21,12 +22,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
 from verifiers.math import values
+from verifiers.math.reals import INFINITY, MINUS_INFINITY, Piece, Reals, reals
 from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue
 
@@ -152,7 +154,9 @@ def same_family(reference: Family, answer: Family, equal: Equal) -> bool:
     if all(domains) and domains[0] != domains[1]:
         return False
     for named in _renamed(reference, answer):
-        if _same_conditions(reference, named, equal) and equal(reference.main, named.main):
+        if not _same_conditions(reference, named, equal):
+            continue
+        if equal(reference.main, named.main) or _equal_in_domain(reference, named, equal):
             return True
     if any(condition.kind == "=" for condition in (*reference.conditions, *answer.conditions)):
         left, right = _put_in(reference), _put_in(answer)
@@ -176,6 +180,47 @@ def _same_conditions(reference: Family, answer: Family, equal: Equal) -> bool:
         condition.kind in _RESTRICTIONS or (condition.kind == "=" and not values.names(condition.args[0]) & used)
         for condition in (*left, *right)
     )
+
+
+def _equal_in_domain(reference: Family, answer: Family, equal: Equal) -> bool:
+    """Whether both are equal where their letters are said to be: |x| is x for x > 0.
+
+    The reference may say any domain. What only the answer says is that its letters are positive: -x for x < 0 is a case
+    of |x|, and not the same.
+    """
+    said = [(condition, True) for condition in reference.conditions] + [
+        (condition, False) for condition in answer.conditions
+    ]
+    domains: dict[str, Reals] = {}
+    for condition, is_of_reference in said:
+        found = reals(condition)
+        if found is not None and found.variable and (is_of_reference or found.pieces[0].low == values.ZERO):
+            domains.setdefault(found.variable, found)
+    used = values.names(reference.main) | values.names(answer.main)
+    names = [name for name in domains if name in used]
+    if not names or len(names) > _MAX_PARAMETERS or any(len(domains[name].pieces) > _MAX_PIECES for name in names):
+        return False
+    return all(
+        equal(*(replace_names(side.main, dict(zip(names, inside, strict=True))) for side in (reference, answer)))
+        for inside in product(*([_inside(piece, name) for piece in domains[name].pieces] for name in names))
+    )
+
+
+_MAX_PIECES = 3
+
+
+def _inside(piece: Piece, name: str) -> Node:
+    """An expression that has all values in an interval while its letter goes through the reals, and no other."""
+    letter = Node("sym", leaf=name)
+    square = Node("*", (letter, letter))
+    if piece.low == MINUS_INFINITY and piece.high == INFINITY:
+        return letter
+    if piece.high == INFINITY:
+        return Node("+", (piece.low, square))
+    if piece.low == MINUS_INFINITY:
+        return Node("+", (piece.high, Node("neg", (square,))))
+    middle = Node("+", (piece.low, Node("*", (piece.high, square))))
+    return Node("/", (middle, Node("+", (values.ONE, square))))
 
 
 def _put_in(said: Family) -> Family:

@@ -151,7 +151,11 @@ def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict
                 return {"outcome": outcome, "method": comparison.method, **shown, "reference": _shown(reference)}
         except (TooComplex, RecursionError) as error:
             is_large = isinstance(error, TooComplex) and not isinstance(error, Undecided)
-            is_ours = reference.is_large or (not is_large and blame.is_ours([reference.text], given.text))
+            is_ours = (
+                reference.is_large
+                or (not is_large and blame.is_ours([reference.text], given.text))
+                or (is_large and comparison.is_large_beside_breaks(reference.node))
+            )
             outcome = "undecided" if is_ours or outcome == "undecided" else "too_complex"
             shown["message"] = str(error)
         except Unreadable as error:

@@ -72,7 +72,8 @@ class MathParams(ExtractionParams):
 
     percent: PercentPolicy = "unit"
     """The meaning of a percent sign on one side only. unit: it may be left out, so that both 10 and 0.1 are right
-    for 10 %; factor: it is a hundredth, so that only 0.1 is right."""
+    for 10 %; for 4 without the sign, 4 % is right and 400 % is not, for 0.25, 25 % is. factor: it is a hundredth, so
+    that only 0.1 is right for 10 %, and 400 % for 4."""
     constant: ConstantPolicy = "required"
     """The constant of integration. required: x^2 is not x^2 + C; optional: an answer may leave it out."""
 

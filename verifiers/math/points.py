@@ -35,6 +35,8 @@ class Point:
     """One value for each letter; a point equals only itself, so that a lookup is fast."""
 
     values: Mapping[str, Coordinate]
+    is_close: bool = False
+    """Whether it is close to a break of the expressions that are compared."""
 
 
 ORIGIN = Point({})

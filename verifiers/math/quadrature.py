@@ -16,6 +16,7 @@ from verifiers.math.binders import INFINITY
 from verifiers.math.points import Coordinate, Point, has_i
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values import Evaluation, NoValue, Number
+from verifiers.math.values.folds import breaks
 
 _DIGITS = (30, 45)
 _SPARE_DIGITS = 10
@@ -90,7 +91,13 @@ class _Approximation(Evaluation):
         def inside(x: Number) -> Number:
             return self._term(integrand, str(variable.leaf), x)
 
-        found, error = mpmath.quad(inside, [self._end(low), self._end(high)], error=True)
+        ends = [self._end(low), self._end(high)]
+        within = [
+            place for place in breaks(integrand, str(variable.leaf), self._point) if min(ends) < place < max(ends)
+        ]
+        found, error = mpmath.quad(
+            inside, [ends[0], *(within if ends[0] < ends[1] else within[::-1]), ends[1]], error=True
+        )
         if error > mpmath.mpf(10) ** -_RELIABLE:
             raise NoValue("the quadrature does not converge")
         return found

@@ -23,10 +23,11 @@ import sympy
 from memory import remember
 from verifiers.math import quadrature, values
 from verifiers.math.binders import is_finite, same_notation, unfolded, with_elements
-from verifiers.math.points import BOUND, letters, names, points
+from verifiers.math.points import BOUND, has_i, letters, names, points
 from verifiers.math.quadrature import Unreliable
 from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable
 from verifiers.math.values import NoValue
+from verifiers.math.values.folds import fold_points
 
 _DIGITS = (30, 60)
 _MAX_TERMS = 1_000
@@ -49,6 +50,8 @@ _NAMED = {
     "arctan": sympy.atan, "exp": sympy.exp, "ln": sympy.log, "floor": sympy.floor, "ceil": sympy.ceiling,
 }  # fmt: skip
 _ENOUGH_POINTS = 3
+_MOST_BESIDE = 4
+"""Points beside breaks: an integral takes long."""
 
 
 def is_big(node: Node) -> bool:
@@ -73,6 +76,8 @@ def same(reference: Node, answer: Node) -> bool:
     if left is not None and right is not None:
         left, right = with_elements(left, right)
         found = _decided(left, right)
+        if found and not (is_finite(left) and is_finite(right)) and not same_notation(left, right, _same_value):
+            found = _same_beside_breaks(left, right)
         if found is not None:
             return found
         reference, answer = left, right
@@ -131,6 +136,16 @@ def _same_by_numbers(left: Node, right: Node) -> bool | None:
         if failed == wanted and not agreed:
             return None
     return None
+
+
+def _same_beside_breaks(left: Node, right: Node) -> bool | None:
+    """Whether numbers show two expressions, which agree at some points, to agree on both sides of their breaks."""
+    found = fold_points(left, right, letters(left, right), not (has_i(left) or has_i(right)))
+    beside = [point for point in found if point.is_close][:_MOST_BESIDE]
+    try:
+        return all(quadrature.relation(left, right, point) for point in beside)
+    except Unreliable:
+        return None
 
 
 def _same_for_sympy(reference: Node, answer: Node) -> bool:

@@ -1,5 +1,7 @@
 """Decides whether two expressions are the same, in order, proportional, or apart by a constant."""
 
+from contextlib import suppress
+
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
@@ -39,6 +41,17 @@ def check(node: Node) -> None:
     """
     if exact(node) is None and same_product(node, node) is None:
         next(pairs(node, node, None), None)
+
+
+def check_breaks(node: Node) -> None:
+    """Compute an expression wherever it is compared with an equal one, on both sides of each of its breaks.
+
+    Raises:
+        TooComplex: a value beside a break is beyond the limits, so that no expression can be shown to be equal.
+    """
+    with suppress(NoValue):
+        for _ in pairs(node, node, None):
+            pass
 
 
 def order(left: Node, right: Node) -> int:

@@ -82,7 +82,7 @@ class Evaluation:
             self.is_rounded |= found[2]
             return self._seen(found[0])
         if node.kind == "fn":
-            values = [self.value(_radians(arg)) for arg in node.args]
+            values = [self.value(_radians(arg) if _has_degrees(arg) else arg) for arg in node.args]
             if node.leaf in GROWING:
                 self.magnitude = max(self.magnitude, *(2 * abs(int(mpmath.nint(mpmath.re(value)))) for value in values))
             return self._seen(self._function(str(node.leaf), values))
@@ -250,6 +250,11 @@ def _rounded(value: Number) -> str:
     """A number to 30 digits; for a number with a long mantissa `nstr` would write thousands."""
     with mpmath.workprec(_ROUNDED_BITS):
         return str(mpmath.nstr(+value, 30))
+
+
+@remember(1024)
+def _has_degrees(node: Node) -> bool:
+    return any(part.kind == "deg" for part in node.walk())
 
 
 def _radians(node: Node) -> Node:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
@@ -11,8 +12,9 @@ from verifiers.math.limits import MAX_VALUE_BITS
 from verifiers.math.points import ORIGIN, Letters, Point, letters, more_points, points
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values.evaluation import Evaluation
+from verifiers.math.values.folds import fold_points, folds
 from verifiers.math.values.numbers import NoValue, Number, OutsideDomain
-from verifiers.math.values.traits import absolute_values, is_complex, is_rational
+from verifiers.math.values.traits import absolute_values, is_complex, is_piecewise_analytic
 
 FIRST_BITS = 64
 """The precision of the first pass, which shows how large values are."""
@@ -22,7 +24,10 @@ _USUAL_BITS = 256
 _SPARE_BITS = 192
 MIN_POINTS = 3
 """Expressions with variables have to agree at this many points."""
-_RATIONAL_POINTS = 4
+_MEROMORPHIC_POINTS = 4
+"""Functions without breaks that agree at four points are equal up to chance."""
+_ANALYTIC_POINTS = 6
+"""The same for functions with breaks, before the points beside these."""
 
 
 def near(left: Number, right: Number, bits: int, magnitude: int) -> bool:
@@ -39,7 +44,7 @@ def rounding_noise(bits: int, magnitude: int) -> Number:
 def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
     """Whether the gap keeps shrinking as the precision grows, at the first point where both have values."""
     sampling = _Sampling(reference, answer, log_base)
-    for point in sampling.points()[:3]:
+    for point, _ in islice(sampling.points(), 3):
         try:
             pair = sampling.pair(point, _most_bits(reference, answer, is_constant=not point.values), again=True)
         except TooComplex:
@@ -57,22 +62,25 @@ Pair = tuple[Number, Number | None, int, int]
 def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]:
     """Both values at each point where they can be compared; the answer's is None if its absence is a difference.
 
-    Points where a value would be too large are left out, unless nothing else remains.
+    Points where a value would be too large are left out, unless nothing else remains. Those close to a break are not:
+    what was not seen on both sides of it is not known to be equal.
 
     Raises:
-        NoValue, TooComplex: there is no variable, and the reference has no value, or a value is too large.
+        NoValue: there is no variable, and the reference has no value.
+        TooComplex: a value is too large, where there is no variable, or close to a break.
     """
     sampling = _Sampling(reference, answer, log_base)
-    first = sampling.points()
-    cap = _most_bits(reference, answer, is_constant=first[0] is ORIGIN)
+    cap = _most_bits(reference, answer, is_constant=sampling.is_constant)
     passed = 0
     too_large: TooComplex | None = None
-    for count, point in enumerate(sampling.all_points()):
-        if count >= len(first) and passed >= MIN_POINTS:
+    for point, is_needed in sampling.points():
+        if not is_needed and passed >= MIN_POINTS:
             return
         try:
             pair = sampling.pair(point, cap)
         except TooComplex as error:
+            if point.is_close:
+                raise
             too_large = error
             continue
         if pair is not None:
@@ -111,18 +119,42 @@ class _Sampling:
         self._needs_real = not (self._letters.complex or is_complex(reference))
         self._bars = absolute_values(reference) - absolute_values(answer)
 
-    def points(self) -> tuple[Point, ...]:
-        """The points that are always looked at; rational functions that agree at four are equal up to chance."""
-        found = points(self._letters)
-        if is_rational(self._reference) and is_rational(self._answer):
-            return found[:_RATIONAL_POINTS]
-        return found
+    @property
+    def is_constant(self) -> bool:
+        """Whether there are no letters."""
+        return points(self._letters)[0] is ORIGIN
 
-    def all_points(self) -> Iterator[Point]:
-        """The same points, and more if expressions have few values at those, unless they are very long."""
-        yield from points(self._letters)
-        if points(self._letters)[0] is not ORIGIN and not self._are_long():
-            yield from more_points(self._letters)
+    def points(self) -> Iterator[tuple[Point, bool]]:
+        """The points, and whether each has to be looked at: the usual ones and those beside breaks.
+
+        There are more for expressions that have few values at those, unless they are very long.
+        """
+        usual = points(self._letters)
+        if self._letters.natural and self._has_terms():
+            usual = usual[:-1]
+        enough = self._enough(len(usual))
+        for point in usual[:enough]:
+            yield point, True
+        if self.is_constant:
+            return
+        for point in fold_points(self._reference, self._answer, self._letters, self._is_real):
+            yield point, True
+        for point in usual[enough:]:
+            yield point, False
+        if not self._are_long():
+            for point in more_points(self._letters):
+                yield point, False
+
+    def _enough(self, usual: int) -> int:
+        """How many of the usual points are looked at: fewer if a few tell all, or those beside breaks tell the rest."""
+        sides = (self._reference, self._answer)
+        if self._letters.natural or self._letters.complex or not all(map(is_piecewise_analytic, sides)):
+            return usual
+        return _ANALYTIC_POINTS if any(map(folds, sides)) else _MEROMORPHIC_POINTS
+
+    def _has_terms(self) -> bool:
+        """Whether there is a sum or a product: of its last point it would have a thousand terms."""
+        return any(part.kind in ("sum", "prod") for node in (self._reference, self._answer) for part in node.walk())
 
     def _are_long(self) -> bool:
         return sum(1 for node in (self._reference, self._answer) for _ in node.walk()) > _LONG_NODES

@@ -25,15 +25,38 @@ def is_complex(node: Node) -> bool:
 
 
 @remember(4096, recursive=True)
-def is_rational(node: Node) -> bool:
-    """Whether an expression is made of numbers and letters by arithmetic alone, with integer powers."""
-    if node.kind == "^":
-        exponent = exact_or_none(node.args[1])
-        return exponent is not None and exponent.denominator == 1 and is_rational(node.args[0])
-    return node.kind in _RATIONAL and all(is_rational(arg) for arg in node.args)
+def is_piecewise_analytic(node: Node) -> bool:
+    """Whether an expression is made of functions that are analytic between finitely many breaks in any interval, and of
+    no other: nothing unknown, no jumps at all integers, no sums.
+    """
+    known = node.leaf in _ANALYTIC if node.kind == "fn" else node.kind in _ARITHMETIC
+    return known and all(map(is_piecewise_analytic, node.args))
 
 
-_RATIONAL = frozenset(["num", "sym", "+", "*", "/", "neg", "bracket"])
+_ARITHMETIC = frozenset(["num", "sym", "const", "+", "*", "/", "neg", "bracket", "^", "root", "abs", "log"])
+_ANALYTIC = frozenset(
+    [
+        *(
+            "sin",
+            "cos",
+            "tan",
+            "cot",
+            "sec",
+            "csc",
+            "sinh",
+            "cosh",
+            "tanh",
+            "coth",
+            "exp",
+            "ln",
+            "lg",
+            "max",
+            "min",
+            "sgn",
+        ),
+        *("arcsin", "arccos", "arctan", "arsinh", "arcosh", "artanh"),
+    ]
+)
 
 
 def absolute_values(node: Node) -> int:

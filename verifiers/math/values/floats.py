@@ -1,0 +1,144 @@
+"""Compiles expressions to functions on floats, which show where an expression changes sign but never what it is."""
+
+import cmath
+import math
+import operator
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+from memory import remember
+from verifiers.math.tree import Node
+from verifiers.math.values.numbers import NoValue
+from verifiers.math.values.rational import exact_or_none
+from verifiers.math.values.traits import BARE_LOG
+
+Float = Any
+"""A float, or a complex number."""
+Compiled = Callable[[Mapping[str, Float]], Float]
+"""The value for the values of the names; it raises an arithmetic error or a `ValueError` where there is none."""
+FAILS = (ArithmeticError, ValueError, TypeError)
+
+
+@remember(512, recursive=True)
+def compiled(node: Node, is_real: bool) -> Compiled:
+    """The function of an expression on floats; on complex numbers unless `is_real`.
+
+    Raises:
+        NoValue: it holds something that floats do not show: an unknown function, a sum, a factorial.
+    """
+    parts = [compiled(arg, is_real) for arg in node.args] if node.kind != "log" else []
+    match node.kind:
+        case "num" if isinstance(node.leaf, Fraction):
+            return _constant(node.leaf)
+        case "const" if node.leaf in _CONSTANTS:
+            return _constant(_CONSTANTS[str(node.leaf)])
+        case "const" if node.leaf == "i" and not is_real:
+            return _constant(1j)
+        case "sym" if node.leaf:
+            return operator.itemgetter(str(node.leaf))
+        case "^" | "root":
+            return _power(parts, _exponent(node), is_real)
+        case "log":
+            base = _constant(10) if node.args[0] == BARE_LOG else compiled(node.args[0], is_real)
+            return _applied(math.log if is_real else cmath.log, [compiled(node.args[1], is_real), base])
+        case "fn" if node.leaf in _FUNCTIONS:
+            return _applied(_function(str(node.leaf), is_real), parts)
+        case kind if kind in _OPERATIONS:
+            return _applied(_OPERATIONS[kind], parts)
+    raise NoValue(f"{node.kind} is not computed with floats")
+
+
+def _constant(value: Fraction | float | complex) -> Compiled:
+    try:
+        number = value if isinstance(value, complex) else float(value)
+    except OverflowError as error:
+        raise NoValue("too large for a float") from error
+    return lambda point: number
+
+
+def _applied(function: Callable[..., Float], parts: list[Compiled]) -> Compiled:
+    if len(parts) == 1:
+        (only,) = parts
+        return lambda point: function(only(point))
+    if len(parts) == 2:
+        one, two = parts
+        return lambda point: function(one(point), two(point))
+    return lambda point: function(*(part(point) for part in parts))
+
+
+def _exponent(node: Node) -> Fraction | None:
+    found = exact_or_none(node.args[1])
+    return 1 / found if found and node.kind == "root" else found
+
+
+def _power(parts: list[Compiled], exponent: Fraction | None, is_real: bool) -> Compiled:
+    base, height = parts
+    if exponent is None:
+        return lambda point: _real_power(base(point), height(point)) if is_real else base(point) ** height(point)
+    if exponent.denominator == 1:
+        whole = exponent.numerator
+        return lambda point: base(point) ** whole
+    fixed, is_odd, turns = float(exponent), exponent.denominator % 2 == 1, exponent.numerator % 2 == 1
+
+    def power(point: Mapping[str, Float]) -> Float:
+        foot = base(point)
+        if not is_real or foot >= 0:
+            return foot**fixed
+        if not is_odd:
+            raise ValueError("not real")
+        return -((-foot) ** fixed) if turns else (-foot) ** fixed
+
+    return power
+
+
+def _real_power(base: float, exponent: float) -> Float:
+    if base < 0 and exponent != int(exponent):
+        raise ValueError("not real")
+    return base**exponent
+
+
+def _real(value: Float) -> float:
+    if isinstance(value, complex):
+        if abs(value.imag) > 1e-9 * (1 + abs(value)):
+            raise ValueError("not real")
+        return value.real
+    return float(value)
+
+
+_CONSTANTS = {"pi": math.pi, "e": math.e}
+_OPERATIONS: Mapping[str, Callable[..., Float]] = {
+    "+": lambda *values: sum(values),
+    "*": lambda *values: reduce(operator.mul, values),
+    "/": operator.truediv,
+    "neg": operator.neg,
+    "bracket": lambda value: value,
+    "%": lambda value: value / 100,
+    "abs": abs,
+    "floor": lambda value: math.floor(_real(value)),
+    "ceil": lambda value: math.ceil(_real(value)),
+    "mod": lambda value, modulus: _real(value) % _real(modulus),
+}
+_INVERSES = {"cot": "tan", "sec": "cos", "csc": "sin", "coth": "tanh"}
+_NAMES = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arsinh": "asinh", "arcosh": "acosh", "artanh": "atanh", "ln": "log",
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp")},
+}  # fmt: skip
+_OWN: Mapping[str, Callable[..., Float]] = {
+    "max": lambda *values: max(map(_real, values)),
+    "min": lambda *values: min(map(_real, values)),
+    "sgn": lambda value: (_real(value) > 0) - (_real(value) < 0),
+    "Re": lambda value: complex(value).real,
+    "Im": lambda value: complex(value).imag,
+    "arg": lambda value: cmath.phase(value),
+}
+_FUNCTIONS = frozenset([*_INVERSES, *_NAMES, *_OWN])
+
+
+def _function(name: str, is_real: bool) -> Callable[..., Float]:
+    if name in _OWN:
+        return _OWN[name]
+    module = math if is_real else cmath
+    function: Callable[..., Float] = getattr(module, _INVERSES.get(name) or _NAMES[name])
+    return (lambda value: 1 / function(value)) if name in _INVERSES else function
