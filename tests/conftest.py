@@ -179,7 +179,7 @@ def opening(log: Path, **settings: str) -> Iterator[Served]:
     """Start a server, and go on as soon as its ports answer: parts of it may still be starting."""
     assert _seed is not None
     environment = {f"REWARDLINE_{name.upper()}": value for name, value in settings.items()}
-    with _opened(log, (), environment, _seed) as served:
+    with _opened(log, (), environment, _seed, _SERVICE) as served:
         yield served
 
 
@@ -187,13 +187,15 @@ def opening(log: Path, **settings: str) -> Iterator[Served]:
 def _running(
     log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None, module: str = _SERVICE
 ) -> Iterator[Served]:
-    with _opened(log, arguments, environment, seed) as served:
+    with _opened(log, arguments, environment, seed, module) as served:
         _await_readiness(served.ops or served.url)
         yield served
 
 
 @contextmanager
-def _opened(log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None) -> Iterator[Served]:
+def _opened(
+    log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None, module: str
+) -> Iterator[Served]:
     command = ("serve", "--http-port", "0", "--grpc-port", "0", *arguments)
     with log.open("w") as errors, _started(command, environment, errors, seed, module) as process:
         assert process.stdout is not None

@@ -26,7 +26,6 @@ LANES: Final = {
     "leaks": "the same again and again, until what leaks would show",
     "load": "many callers for a long time",
     "repositories": "every kind of response to a repository task, and every fault of its containers, on runc and gVisor",
-    "siege": "nothing kills the service: memory that stays, a loop that never stands",
     "ray": "a real Ray cluster whose nodes, actors and replicas are killed",
     "siege": "nothing kills the service: memory that stays, a loop that never stands, hostile requests",
     "trainers": "trainers in environments of their own, which take minutes to install",
