@@ -29,6 +29,9 @@ OWN_TABLES = {
     "verifiers.long_texts._named",
     "verifiers.reasoning_gym.scoring._program",
     "verifiers.rules.bounded._named",
+    # Classes of parameters.
+    "verifiers.shapes._validator",
+    "verifiers.shapes.names",
 }
 
 
