@@ -21,6 +21,8 @@ from verifiers.registry import Entry
 
 NAMES = list(registry.load(Resources(workers=Workers(1))))
 NEEDS_A_MODEL = "judge"
+IN_A_CYCLE = ("reasoning_gym",)
+"""Verifiers whose parameters are part of a cycle while a box runs, until young garbage is collected."""
 ODD_TEXTS = [
     "",
     " ",
@@ -74,6 +76,8 @@ def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:
             found.score(entry, [item])
             del item
             memory.forget()
+            if entry.verifier.name in IN_A_CYCLE:
+                gc.collect()
             assert alive() is None, (example.params, [type(one) for one in gc.get_referrers(alive())])
     finally:
         gc.enable()

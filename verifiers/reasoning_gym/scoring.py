@@ -81,7 +81,9 @@ class Scorers:
             try:
                 result = troubles.get(key) or faults[key] or outcome()
             except Unavailable as error:
-                result = error
+                result = error.with_traceback(
+                    None
+                )  # with it, the error would hold this frame, and this frame the error
             for position in positions.pop(question):
                 deliver(position, result)
 
@@ -93,7 +95,7 @@ class Scorers:
             try:
                 faults[key] = _fault(entries[key], result)
             except Unavailable as error:
-                troubles[key] = error
+                troubles[key] = error.with_traceback(None)
             else:
                 self._remember(key, faults[key])
             return True
