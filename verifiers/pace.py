@@ -1,6 +1,7 @@
 """Work on the event loop in steps: after some milliseconds of it, other tasks get their turn."""
 
 import asyncio
+from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
@@ -11,15 +12,16 @@ STEP_S: Final = 0.002
 class Pace:
     """Counts the time of a step. It begins when the object is made."""
 
-    __slots__ = ("_began",)
+    __slots__ = ("_began", "_clock")
 
-    def __init__(self) -> None:
-        self._began = perf_counter()
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
+        self._began = clock()
 
     def is_over(self) -> bool:
-        return perf_counter() - self._began > STEP_S
+        return self._clock() - self._began > STEP_S
 
     async def rest(self) -> None:
         """End the step, and begin the next one."""
         await asyncio.sleep(0)
-        self._began = perf_counter()
+        self._began = self._clock()
