@@ -617,9 +617,11 @@ async def test_others_have_a_turn_after_each_slice_of_a_batch(
 
 async def test_a_slice_ends_when_it_has_taken_milliseconds() -> None:
     ticks = itertools.count()
-    async with engine_of(clock=lambda: next(ticks) * STEP_S * 0.4) as engine:
+    async with engine_of(clock=lambda: next(ticks) * STEP_S * 0.6) as engine:
         parts = [part async for part in engine.stream(batch(*[ScoreItem("", "absent")] * 9))]
-    assert [len(part) for part in parts if not isinstance(part, Summary)] == [3, 3, 3]
+    sizes = [len(part) for part in parts if not isinstance(part, Summary)]
+    assert sum(sizes) == 9
+    assert max(sizes) <= 2
 
 
 class Waiting(Counting):
