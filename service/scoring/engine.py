@@ -232,7 +232,7 @@ class Engine:
         missed: list[PendingVerdict] = []
         try:
             chars, now, last = 0, perf_counter(), len(batch.request.items) - 1
-            pace = Pace()
+            pace = Pace(self._clock)
             for index, item in enumerate(batch.request.items):
                 if batch.results[index] is None:
                     self._begin(batch, index, item, missed, now)
@@ -339,7 +339,7 @@ class Engine:
             self._queues[name].put(batch, group)
 
     async def _scored(self, batch: BatchState) -> Scored:
-        now, pace = perf_counter(), Pace()
+        now, pace = perf_counter(), Pace(self._clock)
         results = [result for result in batch.results if result is not None]
         assert len(results) == len(batch.results)
         outcomes: dict[tuple[str, str, str], int] = {}

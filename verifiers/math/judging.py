@@ -28,6 +28,7 @@ from verifiers.math.first_look import Batch, BatchResult, FirstLook, decode_resu
 from verifiers.math.params import MathParams
 from verifiers.math.questions import INVALID, GivenAnswer, Question, distinct
 from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND, TASK
+from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.math")
 _FEW_ITEMS = 24
@@ -67,8 +68,11 @@ class Judging:
 
     async def _look(self) -> None:
         here, parts = self._divided()
+        pace = Pace()
         for index in here:
             self._look_here(index)
+            if pace.is_over():
+                await pace.rest()
 
         def take(position: int, outcome: Outcome) -> None:
             if outcome.exit is Exit.OK:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import perf_counter
@@ -29,6 +30,7 @@ from tests.service.redis_server import RedisServer
 from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns, until
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
+from verifiers.pace import STEP_S
 from verifiers.registry import Entry, Registry
 
 
@@ -620,9 +622,18 @@ async def test_others_have_a_turn_after_each_slice_of_a_batch(
     responses: Sequence[str | list[Message]], at_once: list[int]
 ) -> None:
     items = [ScoreItem(response, "absent") for response in responses]
-    async with engine_of() as engine:
+    async with engine_of(clock=lambda: 0.0) as engine:
         parts = [part async for part in engine.stream(batch(*items))]
     assert [len(part) for part in parts if not isinstance(part, Summary)] == at_once
+
+
+async def test_a_slice_ends_when_it_has_taken_milliseconds() -> None:
+    ticks = itertools.count()
+    async with engine_of(clock=lambda: next(ticks) * STEP_S * 0.6) as engine:
+        parts = [part async for part in engine.stream(batch(*[ScoreItem("", "absent")] * 9))]
+    sizes = [len(part) for part in parts if not isinstance(part, Summary)]
+    assert sum(sizes) == 9
+    assert max(sizes) <= 2
 
 
 class Waiting(Counting):
