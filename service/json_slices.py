@@ -79,10 +79,17 @@ def is_too_much(text: bytes, most: int = MAX_VALUES) -> bool:
     """Whether a JSON text holds more values. Commas and brackets within its texts do not count, unless it has
     too many texts to tell.
     """
-    if len(text) <= most or len(text.translate(None, _NOT_MARKS)) < most:
+    if len(text) <= most:
         return False
-    if text.count(b'"') > _FEW_QUOTES:
-        return True
+    marks = quotes = 0
+    for start in range(0, len(text), _STEP_BYTES):
+        part = text[start : start + _STEP_BYTES]
+        marks += len(part.translate(None, _NOT_MARKS))
+        quotes += part.count(b'"')
+        if marks >= most and (quotes == 0 or quotes > _FEW_QUOTES):
+            return True
+    if marks < most:
+        return False
     return len(_WHOLE_TEXT.sub(b"", text).translate(None, _NOT_MARKS)) >= most
 
 

@@ -96,7 +96,7 @@ REQUESTS: Final = (
     Hostile("tiny items", ("413",), lambda: b'{"items":' + many(b'{"response":"1"}') + b"}"),
     Hostile("wrong types", ("422",), lambda: b'{"items":{"a":1},"cache":7}'),
     Hostile("not JSON", ("400",), lambda: b"\xff" * BODY),
-    Hostile("two lists", ("400",), lambda: b'{"items":[],"x":"' + b"a" * MB + b'","items":[' + b" " * MB + b"]}"),
+    Hostile("two lists", ("400", "422"), lambda: b'{"items":[],"x":"' + b"a" * MB + b'","items":[' + b" " * MB + b"]}"),
     Hostile("lone halves of pairs", ("200", "invalid"), lambda: batch(b'"' + b"\\ud800" * 30_000 + b'"')),
     Hostile("msgpack that claims four billion", ("400", "415"), lambda: b"\xdd\xff\xff\xff\xff" * 1000),
     Hostile(
