@@ -14,7 +14,7 @@ import socket
 import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, TypeAlias
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from prometheus_client.metrics_core import Metric
 
 from service.observe.panels import ROWS, Increase, Level, Line, Match, Panel, Quantile, Rate, Ratio, Row, Seldom, Term
+from verifiers.pace import Pace
 
 STEP_S: Final = 5.0
 STEPS: Final = 720
@@ -106,14 +107,26 @@ class History:
 
     async def run(self) -> None:
         """Take a sample at each step, for as long as the service runs."""
-        self.sample()
+        await self.read()
         while True:
             due = (self._step + 1) * STEP_S  # timers may fire a little early, and the step is then still to come
             await asyncio.sleep(max(0.0, due - self._clock()))
-            self.sample()
+            await self.read()
 
     def sample(self) -> None:
         """Read all metrics. Nothing happens if this step has its figures already."""
+        for _ in self._sampling():
+            pass
+
+    async def read(self) -> None:
+        """The same, but others get their turn between families."""
+        pace = Pace()
+        for _ in self._sampling():
+            if pace.is_over():
+                await pace.rest()
+
+    def _sampling(self) -> Iterator[None]:
+        """Read all metrics, with a stop behind each family."""
         now = self._clock()
         step = int(now / STEP_S)
         if self._first is not None and step <= self._step:
@@ -124,6 +137,7 @@ class History:
             for name, labels, value, *_ in family.samples:
                 if name in self._leaves.by_metric:
                     self._child(name, labels, begun=elapsed_s is not None).add(value)
+            yield
         self._leaves.end(step)
         for track in self._tracks:
             track.note(step, self._step, elapsed_s)

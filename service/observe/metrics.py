@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 
 from fairness import DEFAULT
 from service.observe.reward_counts import OTHER, RewardCounts
+from verifiers.pace import Pace
 
 M = TypeVar("M", Counter, Histogram)
 Label = TypeVar("Label", bound=str)
@@ -189,6 +190,26 @@ class Metrics:
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)
+
+    async def exposed(self) -> bytes:
+        """The exposition, made family by family: with many labels all of it would hold the event loop for long."""
+        pace, parts = Pace(), []
+        for family in self.registry.collect():
+            parts.append(generate_latest(_Family(family)))
+            if pace.is_over():
+                await pace.rest()
+        return b"".join(parts)
+
+
+class _Family(CollectorRegistry):
+    """A registry of one family that has been collected already."""
+
+    def __init__(self, family: Metric) -> None:
+        super().__init__()
+        self._family = family
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._family
 
 
 class _Read(Collector):

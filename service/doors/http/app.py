@@ -117,7 +117,7 @@ def build_app(
     @app.get("/metrics", tags=["operation"], response_class=PlainTextResponse)
     async def prometheus() -> Response:
         """Metrics in Prometheus' text format."""
-        return metrics_response(metrics)
+        return await metrics_response(metrics)
 
     console.mount_reference(app)
     folder = settings.audit_dir

@@ -66,7 +66,7 @@ def build_ops(
         return readiness_response(found())
 
     async def exposed(_: Request) -> Response:
-        return metrics_response(metrics)
+        return await metrics_response(metrics)
 
     async def drain(request: Request) -> Response:
         asked_by = await _operator(request, keys)
@@ -119,5 +119,5 @@ def readiness_response(found: Readiness) -> Response:
     return Response(encode(found.as_json()), 503 if found.problems else 200, media_type="application/json")
 
 
-def metrics_response(metrics: Metrics) -> Response:
-    return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+async def metrics_response(metrics: Metrics) -> Response:
+    return Response(await metrics.exposed(), media_type="text/plain; version=0.0.4; charset=utf-8")
