@@ -32,7 +32,10 @@ def size_of(value: object) -> int:
         counted += _own_size(part)
         if isinstance(part, _PLAIN):
             continue
-        for inner in gc.get_referents(part):
+        inners = gc.get_referents(part)
+        if isinstance(part, dict):
+            inners += dict.keys(part)  # those that are texts are not among the referents
+        for inner in inners:
             if id(inner) not in known and not isinstance(inner, _NOT_COUNTED) and type(inner).__name__ != _SHARED:
                 known.add(id(inner))
                 waiting.append(inner)
