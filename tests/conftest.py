@@ -28,6 +28,7 @@ from tests.lanes import ALONE, LANES, is_of
 from tests.waiting import PATIENCE_S, eventually
 
 ROOT = Path(__file__).parents[1]
+_SERVICE = "service"
 _LONG = 120
 """Parameters with more characters or bytes than this do not become a part of a test's name."""
 settings.register_profile("at any speed", settings.default, deadline=None)
@@ -156,27 +157,27 @@ class Served:
 
 @contextmanager
 def serving(
-    log: Path, arguments: tuple[str, ...] = (), plugins: Path | None = None, **settings: str
+    log: Path, arguments: tuple[str, ...] = (), plugins: Path | None = None, module: str = _SERVICE, **settings: str
 ) -> Iterator[Served]:
     """Start a server on free ports with `REWARDLINE_<NAME>` settings, and stop it in the end.
 
-    `plugins` is a folder of installed distributions.
+    `plugins` is a folder of installed distributions. `module` has the command `serve`.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
     environment |= {f"REWARDLINE_{name.upper()}": value for name, value in settings.items()}
     if plugins is not None:
         environment["PYTHONPATH"] = str(plugins)
-    can_be_forked = _seed is not None and _seed.suits(environment)
-    with _running(log, arguments, environment, _seed if can_be_forked else None) as served:
+    can_be_forked = module == _SERVICE and _seed is not None and _seed.suits(environment)
+    with _running(log, arguments, environment, _seed if can_be_forked else None, module) as served:
         yield served
 
 
 @contextmanager
 def _running(
-    log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None
+    log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None, module: str = _SERVICE
 ) -> Iterator[Served]:
     command = ("serve", "--http-port", "0", "--grpc-port", "0", *arguments)
-    with log.open("w") as errors, _started(command, environment, errors, seed) as process:
+    with log.open("w") as errors, _started(command, environment, errors, seed, module) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         found = re.search(r"HTTP on (\S+) and gRPC on (\S+)\.(?: Operations on (\S+)\.)?", line)
@@ -194,11 +195,11 @@ def _running(
 
 
 def _started(
-    command: Sequence[str], environment: Mapping[str, str], errors: IO[str], seed: Seed | None
+    command: Sequence[str], environment: Mapping[str, str], errors: IO[str], seed: Seed | None, module: str
 ) -> subprocess.Popen[str] | ForkedServer:
     if seed is not None:
         return seed.fork(command, environment, errors)
-    whole = [sys.executable, "-m", "service", *command]
+    whole = [sys.executable, "-m", module, *command]
     return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=ROOT)
 
 

@@ -1,0 +1,100 @@
+"""Whole lives of what callers begin and end: interactions, jobs, audits, searches, sessions, runs, keys. Each is new."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from websockets.sync.client import connect
+
+from tests.siege.fresh.draw import Draw
+from tests.siege.fresh.items import item
+from tests.siege.stand import Stand
+from tests.waiting import eventually
+
+_NEMO_GYM: Final = "/compat/nemo_gym"
+_OPENENV: Final = "/compat/openenv/verifier/exact_match"
+
+
+def interaction(stand: Stand, index: int) -> None:
+    """One of two turns, of which the second is right; then it is deleted."""
+    draw = Draw("interaction", index)
+    name, answer = draw.name(), draw.phrase()
+    begun = {"instance_id": name, "verifier": "exact_match", "ground_truth": answer, "query": draw.sentence()}
+    stand.post("/v1/interactions", begun)
+    for turn, said in enumerate((draw.phrase(), answer), start=1):
+        messages = [{"role": "assistant", "content": said}]
+        told = stand.post(f"/v1/interactions/{name}/turns", {"turn_index": turn, "messages": messages})
+        assert told["should_terminate"] is (turn == 2), told
+    stand.request("DELETE", f"/v1/interactions/{name}")
+
+
+def job(stand: Stand, index: int) -> None:
+    begun = stand.post("/v1/jobs", {"items": [item("exact_match", 2 * index), item("numeric", 2 * index + 1)]})
+    path = f"/v1/jobs/{begun['job_id']}"
+    results = stand.request("GET", f"{path}?wait_s=60")["results"]
+    assert [result["status"] for result in results] == ["ok", "ok"], results
+    stand.request("DELETE", path)
+
+
+def audit(stand: Stand, index: int) -> None:
+    """An audit of a data set of some rows."""
+    draw = Draw("audit", index)
+    rows = "".join(json.dumps({"prompt": draw.sentence(), "answer": draw.phrase()}) + "\n" for _ in range(4))
+    path = "/v1/audits?verifier=exact_match&reference=answer"
+    begun = stand.request("POST", path, rows.encode(), {"Content-Type": "application/x-ndjson"})
+    audited = f"/v1/audits/{begun['audit_id']}"
+    eventually(lambda: stand.request("GET", audited)["state"] != "running")
+    stand.request("DELETE", audited)
+
+
+def log_search(stand: Stand, index: int) -> None:
+    """A search for a text that some record of the log may have, and a summary."""
+    draw = Draw("log", index)
+    found = stand.request("GET", f"/v1/log?text={draw.name()}&max_reward={draw.fraction()}&limit=20")
+    assert found["rows"] == [], found
+    stand.request("GET", f"/v1/log/summary?run={draw.name()}&since=1h")
+
+
+def nemo_gym_session(stand: Stand, index: int) -> None:
+    draw = Draw("session", index)
+    session, answer = draw.name(), draw.phrase()
+    episode = {"rollout_id": draw.name(), "attempt": 0}
+    task = {"taskset": "siege", "task_id": draw.name()}
+    seeded = {"resources_session_id": session, "episode_id": episode, "task_id": task, "task_data": {}}
+    stand.post(f"{_NEMO_GYM}/seed_session", seeded)
+    content = [{"type": "output_text", "text": answer}]
+    row = {
+        "responses_create_params": {"input": draw.sentence()},
+        "response": {"output": [{"type": "message", "role": "assistant", "content": content}]},
+        "expected_answer": answer,
+        "verifier_metadata": {"verifier": "exact_match"},
+    }
+    judged = stand.post(f"{_NEMO_GYM}/verify", {"episode_id": episode, "task_id": task, "verification_input": row})
+    assert judged["reward"] == 1.0, judged
+    stand.post(f"{_NEMO_GYM}/close_session", {"resources_session_id": session, "episode_id": episode})
+
+
+def openenv_session(stand: Stand, index: int) -> None:
+    """A connection of its own, in which one episode is played."""
+    draw = Draw("openenv", index)
+    answer = draw.phrase()
+    with connect(f"{stand.url.replace('http', 'ws', 1)}{_OPENENV}/ws", proxy=None) as connection:
+
+        def ask(kind: str, data: Mapping[str, Any]) -> Any:
+            connection.send(json.dumps({"type": kind, "data": data}))
+            return json.loads(connection.recv())["data"]
+
+        ask("reset", {"reference": answer, "prompt": draw.sentence(), "max_turns": 2})
+        assert ask("step", {"message": answer})["reward"] == 1.0
+
+
+def run(stand: Stand, index: int) -> None:
+    """A batch of one item, for a run that no other is for."""
+    name = Draw("run", index).name()
+    answer = stand.post("/v1/score", {"items": [item("exact_match", index)], "run_id": name})
+    assert answer["summary"]["ok"] == 1, answer
+
+
+LIVES: Final[Mapping[str, Callable[[Stand, int], None]]] = {
+    make.__name__: make for make in (interaction, job, audit, log_search, nemo_gym_session, openenv_session, run)
+}

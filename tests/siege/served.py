@@ -1,0 +1,66 @@
+"""`python -m tests.siege.served serve …`: the service with its defaults, and what a siege must see of it.
+
+* The loop of Lean's proofs and the containers of tasks are stand-ins, because few machines have the real ones.
+* Free memory goes back to the system each second instead of each half minute, so that rest comes soon.
+* `rewardline_siege_trims_total` counts that.
+* `rewardline_siege_step_seconds` has the most CPU time that a step of each kind of task has taken on the event loop.
+  SIGUSR2 begins anew.
+"""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from service.__main__ import main
+from service.run import malloc_trim, whole
+from service.run.core import Core, open_core
+from service.settings import Settings
+from tests.siege.steps import Steps
+from tests.verifiers.lean.stand_in import WithLean
+from tests.verifiers.repository.stand_in import Folders
+from verifiers import registry
+from verifiers.base import Resources
+from verifiers.registry import Registry
+
+_TRIM_EVERY_S = 1.0
+_steps = Steps()
+_trims = 0
+_load, _glibc = registry.load, malloc_trim._glibc
+
+
+@asynccontextmanager
+async def _watched(settings: Settings) -> AsyncIterator[Core]:
+    loop = asyncio.get_running_loop()
+    _steps.watch(loop)
+    loop.add_signal_handler(signal.SIGUSR2, _steps.begin)
+    async with open_core(settings) as built:
+        built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
+        built.metrics.watch_total("siege_trims", "Times that free memory was given back", lambda: _trims)
+        yield built
+
+
+def _with_stand_ins(resources: Resources) -> Registry:
+    return _load(replace(resources, sandbox=WithLean(resources.sandbox), containers=Folders()))
+
+
+def _counted() -> Callable[[], None] | None:
+    trim = _glibc()
+    if trim is None:
+        return None
+
+    def trim_and_count() -> None:
+        global _trims
+        trim()
+        _trims += 1
+
+    return trim_and_count
+
+
+if __name__ == "__main__":
+    setattr(whole, "open_core", _watched)  # noqa: B010 - the module does not export the name
+    registry.load = _with_stand_ins
+    malloc_trim._TRIM_EVERY_S = _TRIM_EVERY_S
+    malloc_trim._glibc = _counted
+    main()

@@ -1,0 +1,177 @@
+"""A besieged service: it is given items, and what it holds is measured when it is at rest."""
+
+import json
+import os
+import re
+import signal
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from tests.benchmarks.servers import cpu_s, rss_mb
+from tests.chaos.servers import workers
+from tests.conftest import serving
+from tests.judge_upstream.grader import Grader
+from tests.processes import descendants, gone
+from tests.siege.fresh.items import posted
+from tests.waiting import PATIENCE_S, eventually
+
+BATCH_ITEMS: Final = 256
+_DEADLINE_S: Final = 600
+_SAMPLE: Final = re.compile(r"^rewardline_(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
+_LABEL: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_TRIMS: Final = 2
+"""Free memory has gone back to the system when it was given back twice while nothing ran."""
+_IDLE: Final = ("in_flight_items", "in_flight_requests", "workers_busy", "workers_queued_items", "queue_items")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the service and its workers hold at rest."""
+
+    service_mb: float
+    workers_mb: float
+
+    @property
+    def mb(self) -> float:
+        return self.service_mb + self.workers_mb
+
+    def __sub__(self, other: "Held") -> "Held":
+        return Held(self.service_mb - other.service_mb, self.workers_mb - other.workers_mb)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """CPU seconds so far."""
+
+    service_s: float
+    below_s: float
+    """Of all processes below the service: workers and boxes."""
+
+
+class Stand:
+    def __init__(self, url: str, ops: str, pid: int) -> None:
+        self.url = url
+        self.pid = pid
+        self.headers: dict[str, str] = {}
+        """Sent with each request."""
+        self._connection, self._ops = (
+            HTTPConnection(address.removeprefix("http://"), timeout=PATIENCE_S) for address in (url, ops)
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+        self._ops.close()
+
+    def judge(self, verifier: str, indices: range) -> Counter[str]:
+        """Post the items of these indices in one batch. Returns how many verdicts were `right`, or what they were instead."""
+        items = [posted(verifier, index) for index in indices]
+        batch = {"items": [item.fields(verifier) for item in items], "deadline_s": _DEADLINE_S}
+        results = self.post("/v1/score", batch)["results"]
+        outcomes = Counter[str]()
+        for item, result in zip(items, results, strict=True):
+            is_right = result["status"] == "ok" and result["score"] == item.score
+            outcomes["right" if is_right else f"{result['status']} {result['reason']} {result['score']}"] += 1
+        return outcomes
+
+    def judge_all(self, verifier: str, indices: range, batch_items: int = BATCH_ITEMS) -> Counter[str]:
+        outcomes = Counter[str]()
+        for start in range(indices.start, indices.stop, batch_items):
+            outcomes += self.judge(verifier, range(start, min(start + batch_items, indices.stop)))
+        return outcomes
+
+    def post(self, path: str, value: Any) -> Any:
+        return self.request("POST", path, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+    def request(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] = {}) -> Any:
+        """The answer's JSON; None without any."""
+        self._connection.request(method, path, body, {**headers, **self.headers})
+        answer = self._connection.getresponse()
+        content = answer.read()
+        assert answer.status < HTTPStatus.MULTIPLE_CHOICES, (method, path, answer.status, content[:500])
+        return json.loads(content) if content else None
+
+    def metrics(self) -> Mapping[str, Mapping[str, float]]:
+        """The samples of each metric, by their labels' values. Names have no `rewardline_`."""
+        self._ops.request("GET", "/metrics")
+        found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        for name, labels, value in _SAMPLE.findall(self._ops.getresponse().read().decode()):
+            found[name][" ".join(_LABEL.findall(labels))] = float(value)
+        self._ops.close()  # the service closes connections that are idle, and this may be one soon
+        return found
+
+    def begin_steps(self) -> None:
+        """Forget the steps so far. No scrape asks whether it is done: it would be the first step."""
+        os.kill(self.pid, signal.SIGUSR2)
+
+    def longest_step(self) -> tuple[str, float]:
+        """The longest step since `begin_steps`: the name of its task, and CPU seconds."""
+        return max(self.metrics()["siege_step_seconds"].items(), key=lambda step: step[1])
+
+    def stalls(self, at_least_s: float) -> float:
+        """How many steps of this CPU time or more the service's own watch of its loop has counted, without scrapes."""
+        buckets = self.metrics()
+        return sum(
+            value - buckets["loop_stall_seconds_bucket"][f"{labels.rpartition(' ')[0]} {at_least_s}"]
+            for labels, value in buckets["loop_stall_seconds_bucket"].items()
+            if labels.endswith(" +Inf") and not labels.startswith("service.observe.")
+        )
+
+    def rest(self) -> Held:
+        """Wait until nothing is being judged and free memory was given back, then measure."""
+        eventually(self._is_idle)
+        enough = self.total("siege_trims_total") + _TRIMS
+        eventually(lambda: self.total("siege_trims_total") >= enough)
+        assert self._is_idle()
+        self._connection.close()  # the service may have closed it meanwhile; the next request opens another
+        return self.held()
+
+    def held(self) -> Held:
+        return Held(rss_mb(self.pid), sum(_rss_mb(worker) for worker in workers(self.pid)))
+
+    def spent(self) -> Spent:
+        below = 0.0
+        for pid in descendants(self.pid):
+            with gone():
+                below += _cpu_s(pid)
+        return Spent(cpu_s([self.pid]), below)
+
+    def _is_idle(self) -> bool:
+        metrics = self.metrics()
+        return not any(sum(metrics[name].values()) for name in _IDLE)
+
+    def total(self, name: str) -> float:
+        """The sum of a metric over all labels."""
+        return sum(self.metrics()[name].values())
+
+
+def _rss_mb(pid: int) -> float:
+    with gone():
+        return rss_mb(pid)
+    return 0.0
+
+
+def _cpu_s(pid: int) -> float:
+    try:
+        return cpu_s([pid])
+    except OSError:  # it has ended
+        return 0.0
+
+
+@contextmanager
+def besieged(**settings: str) -> Iterator[Stand]:
+    """The service of `tests.siege.served`, with an honest judge and boxes of its own. Caches have their default sizes."""
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        judges = stack.enter_context(Grader()).file(Path(folder))
+        options = {"sandbox": "local", "judge_file": str(judges), "ops_port": "0", "log_level": "error", **settings}
+        log = Path(folder) / "log.jsonl"
+        served = stack.enter_context(serving(log, (), None, "tests.siege.served", **options))
+        stand = Stand(served.url, served.ops, served.process.pid)
+        stack.callback(stand.close)
+        yield stand
