@@ -11,5 +11,6 @@ BENCHMARKS = {
     "h": "trainer_step",
     "i": "teams",
     "j": "ray_speed",
+    "k": "fresh_speed",
 }
 """Modules with a `run`. A run of some parts imports only these."""
