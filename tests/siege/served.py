@@ -4,7 +4,7 @@
 * Free memory goes back to the system each second instead of each half minute, so that rest comes soon.
 * `rewardline_siege_trims_total` counts that.
 * `rewardline_siege_step_seconds` has the most CPU time that a step of each kind of task has taken on the event loop.
-  SIGUSR2 begins anew, which `rewardline_siege_beginnings_total` counts.
+  SIGUSR2 begins anew.
 """
 
 import asyncio
@@ -37,7 +37,6 @@ async def _watched(settings: Settings) -> AsyncIterator[Core]:
     loop.add_signal_handler(signal.SIGUSR2, _steps.begin)
     async with open_core(settings) as built:
         built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
-        built.metrics.watch_total("siege_beginnings", "Times that steps were forgotten", lambda: _steps.beginnings)
         built.metrics.watch_total("siege_trims", "Times that free memory was given back", lambda: _trims)
         yield built
 

@@ -103,25 +103,24 @@ class Stand:
         found: defaultdict[str, dict[str, float]] = defaultdict(dict)
         for name, labels, value in _SAMPLE.findall(self._ops.getresponse().read().decode()):
             found[name][" ".join(_LABEL.findall(labels))] = float(value)
+        self._ops.close()  # the service closes connections that are idle, and this may be one soon
         return found
 
     def begin_steps(self) -> None:
-        """Forget the steps so far."""
-        before = self.total("siege_beginnings_total")
+        """Forget the steps so far. No scrape asks whether it is done: it would be the first step."""
         os.kill(self.pid, signal.SIGUSR2)
-        eventually(lambda: self.total("siege_beginnings_total") > before)
 
     def longest_step(self) -> tuple[str, float]:
         """The longest step since `begin_steps`: the name of its task, and CPU seconds."""
         return max(self.metrics()["siege_step_seconds"].items(), key=lambda step: step[1])
 
     def stalls(self, at_least_s: float) -> float:
-        """How many steps of this CPU time or more the service's own watch of its loop has counted."""
+        """How many steps of this CPU time or more the service's own watch of its loop has counted, without scrapes."""
         buckets = self.metrics()
         return sum(
             value - buckets["loop_stall_seconds_bucket"][f"{labels.rpartition(' ')[0]} {at_least_s}"]
             for labels, value in buckets["loop_stall_seconds_bucket"].items()
-            if labels.endswith(" +Inf")
+            if labels.endswith(" +Inf") and not labels.startswith("service.observe.")
         )
 
     def rest(self) -> Held:
@@ -130,6 +129,7 @@ class Stand:
         enough = self.total("siege_trims_total") + _TRIMS
         eventually(lambda: self.total("siege_trims_total") >= enough)
         assert self._is_idle()
+        self._connection.close()  # the service may have closed it meanwhile; the next request opens another
         return self.held()
 
     def held(self) -> Held:

@@ -11,13 +11,10 @@ class Steps:
 
     def __init__(self) -> None:
         self.longest_s: dict[str, float] = {}
-        self.beginnings = 0
-        """How often `begin` was called."""
 
     def begin(self) -> None:
         """Forget all steps so far."""
         self.longest_s.clear()
-        self.beginnings += 1
 
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Count the steps of all tasks that begin from now on."""

@@ -33,8 +33,8 @@ def test_new_items_do_not_hold_the_loop(stand: Stand, verifier: str) -> None:
     steps: list[tuple[str, float]] = []
     stalls: list[float] = []
     for number in range(1, _BATCHES + 1):
-        stand.begin_steps()
         before = stand.stalls(_COUNTED_S)
+        stand.begin_steps()
         stand.judge(verifier, range(number * size, (number + 1) * size))
         steps.append(stand.longest_step())
         stalls.append(stand.stalls(_COUNTED_S) - before)
