@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from service.__main__ import main
-from service.run import malloc_trim, whole
-from service.run.core import Core, open_core
+from service.run import malloc_trim, startup
+from service.run.core import Core, begin_core
 from service.settings import Settings
 from tests.siege.steps import Steps
 from tests.verifiers.lean.stand_in import WithLean
@@ -35,7 +35,7 @@ async def _watched(settings: Settings) -> AsyncIterator[Core]:
     loop = asyncio.get_running_loop()
     _steps.watch(loop)
     loop.add_signal_handler(signal.SIGUSR2, _steps.begin)
-    async with open_core(settings) as built:
+    async with begin_core(settings) as built:
         built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
         built.metrics.watch_total("siege_trims", "Times that free memory was given back", lambda: _trims)
         yield built
@@ -59,7 +59,7 @@ def _counted() -> Callable[[], None] | None:
 
 
 if __name__ == "__main__":
-    setattr(whole, "open_core", _watched)  # noqa: B010 - the module does not export the name
+    setattr(startup, "begin_core", _watched)  # noqa: B010 - the module does not export the name
     registry.load = _with_stand_ins
     malloc_trim._TRIM_EVERY_S = _TRIM_EVERY_S
     malloc_trim._glibc = _counted
