@@ -23,7 +23,7 @@ RESPONSE_CHARS = 4096
 ITEMS_PER_PROMPT = 16
 MARK = "@@@@@@@@"
 _HEAD = (
-    "POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n"
+    "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     "answer-bytes: {answer}\r\ncontent-length: {length}\r\n\r\n"
 )
 

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,21 @@ def test_the_schema_has_the_names_of_all_settings_but_secrets() -> None:
     assert (CHART / "values.schema.json").read_text(encoding="utf-8") == render.schema(), (
         "run `python -m deploy.kubernetes.render`"
     )
-    assert '"REWARDLINE_WORKERS"' in render.schema()
-    assert '"REWARDLINE_API_KEYS"' not in render.schema()
+    names = {name for enum in _named_properties(json.loads(render.schema())) for name in enum}
+    assert "REWARDLINE_WORKERS" in names
+    assert "REWARDLINE_API_KEYS" not in names
+
+
+def _named_properties(schema: Any) -> Iterator[list[str]]:
+    """The lists of names that objects of a schema may have."""
+    if isinstance(schema, dict):
+        if enum := schema.get("propertyNames", {}).get("enum"):
+            yield enum
+        for part in schema.values():
+            yield from _named_properties(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _named_properties(part)
 
 
 @pytest.mark.deploy
