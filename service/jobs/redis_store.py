@@ -227,7 +227,7 @@ class RedisJobStore:
         try:
             job_id, attempt, packed, digest, size, items, age_ms, taken_over, stored, is_foreign = reply
             job_id = job_id.decode("ascii")
-            submission = Submission(packed, digest, int(size), int(items), "")
+            submission = Submission(packed or b"", digest, int(size), int(items), "")
             lines = await self._lines(job_id, 0, stored)
         except (ValueError, TypeError, AttributeError) as error:
             raise self._link.nonsense() from error
