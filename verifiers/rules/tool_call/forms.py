@@ -65,17 +65,14 @@ def calls_in(text: str) -> list[Call]:
     return found
 
 
-_UNREAD_CALL = re.compile(
-    r"^[ \t]{0,8}(?:"
-    r"<\|?/?(?:[A-Za-z]{1,20}[_:\-▁]){0,3}(?:tool|function|invoke)s?(?:[_:\-▁][A-Za-z]{1,20}){0,3}(?:[ =][^<>\n]{0,200})?\|?>"
-    r"|✿FUNCTION✿"
-    r"|[*_]{0,2}(?:Action|Call|Tool|Tool[ _]call|Function[ _]call)[*_]{0,2}[ \t]?:[*_]{0,2}[ \t]{0,4}`?[A-Za-z_][\w.\-]{0,200}"
-    r"[ \t]?(?:\([^\n]{0,2000}\)|\[[^\n]{0,2000}\])[`.;]?[ \t]*$"
-    r")",
-    re.MULTILINE,
-)
-"""What looks like a call in no form of these: `<use_mcp_tool>`, `✿FUNCTION✿: f`, `Action: f[a=1]`, `Call: f()`. It is not an answer
-without a call."""
+# <use_mcp_tool>, <|tool_use|>
+_PART_OF_NAME = r"[A-Za-z]{1,20}[_:\-▁]"
+_CALL_TAG = rf"<\|?/?(?:{_PART_OF_NAME}){{0,3}}(?:tool|function|invoke)s?(?![A-Za-z])[^<>\n]{{0,200}}>"
+# Action: f[a=1], **Call:** f(), Tool call: `f()`
+_CALL_WORD = r"[*_]{0,2}(?:Action|Call|Tool(?:[ _]call)?|Function[ _]call)[*_]{0,2}[ \t]?:[*_]{0,2}"
+_CALLED = r"[ \t]{0,4}`?[A-Za-z_][\w.\-]{0,200}[ \t]?(?:\([^\n]{0,2000}\)|\[[^\n]{0,2000}\])[`.;]?[ \t]*$"
+_UNREAD_CALL = re.compile(rf"^[ \t]{{0,8}}(?:{_CALL_TAG}|✿FUNCTION✿|{_CALL_WORD}{_CALLED})", re.MULTILINE)
+"""What looks like a call in none of the forms above. It is not an answer without a call."""
 
 
 def prefilled_calls_in(text: str) -> list[Call]:
