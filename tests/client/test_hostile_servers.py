@@ -406,6 +406,7 @@ async def test_a_hostile_stream_of_messages_is_too() -> None:
                 await streamed(client)
 
 
+@pytest.mark.siege
 async def test_no_error_of_grpc_shows_the_key() -> None:
     for code in grpc.StatusCode:
         if code is grpc.StatusCode.OK:

@@ -103,6 +103,7 @@ def test_other_processes_count_towards_the_bound(process: Process) -> None:
     assert watched.check()
 
 
+@pytest.mark.siege
 def test_cycles_that_python_would_keep_for_long_are_collected() -> None:
     class Ring:
         def __init__(self) -> None:

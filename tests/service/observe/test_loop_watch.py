@@ -85,6 +85,7 @@ def test_a_long_call_of_c_code_is_counted_by_its_caller() -> None:
     assert counted[f"{__name__}.closed"] > LONG / 2
 
 
+@pytest.mark.siege
 def test_many_short_steps_are_not_a_long_one() -> None:
     async def work() -> None:
         async with asyncio.TaskGroup() as group:

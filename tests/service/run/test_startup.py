@@ -54,6 +54,7 @@ def test_the_ports_answer_while_boxes_start_and_one_line_says_that_there_are_non
     assert lines[0].startswith("rewardline: the setting `sandbox` demands boxes for programs, and there are none: ")
 
 
+@pytest.mark.siege
 def test_boxes_that_are_starting_hold_up_nothing_where_they_are_not_demanded(tmp_path: Path) -> None:
     path = tmp_path / "docker.sock"
     code = {
@@ -73,6 +74,7 @@ def test_boxes_that_are_starting_hold_up_nothing_where_they_are_not_demanded(tmp
         assert "starting" not in httpx.get(f"{served.url}/readyz").json()
 
 
+@pytest.mark.siege
 async def test_a_redis_that_does_not_answer_delays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is waited for without end, and everything else is there."""
     for module, name in (
@@ -187,6 +189,7 @@ def test_few_processes_are_said_in_one_line() -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.siege
 def test_a_machine_that_speaks_ascii_judges_any_language() -> None:
     command = [sys.executable, "-m", "service", "try", "exact_match", "--response", "é…", "--reference", "é…", "--json"]
     environment = {"PATH": os.environ["PATH"], "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}

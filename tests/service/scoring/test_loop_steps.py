@@ -79,6 +79,7 @@ _REQUESTS: dict[str, _Make] = {
 }
 
 
+@pytest.mark.siege
 def test_no_request_holds_up_the_loop() -> None:
     async def measure() -> dict[str, float]:
         found = registry.load(Resources(Workers(1)))  # not started: no item needs a worker
