@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 
 from sandbox.workers import Workers
 from service.cache.memory_cache import MemoryCache
