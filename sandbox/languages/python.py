@@ -7,5 +7,12 @@ LANGUAGE = Language(
     aliases=("py", "python3", "py3", "pypy", "pypy3", "cpython", "python_gpu"),
     source_file="main.py",
     run=(),
-    packages=("python3-minimal", "python3-numpy", "python3-pandas", "python3-sympy", "python3-pytest"),
+    packages=(
+        "python3-minimal",
+        "python3-numpy",
+        "python3-pandas",
+        "python3-sympy",
+        "python3-pytest",
+        "python3-sortedcontainers",
+    ),
 )
