@@ -1,7 +1,8 @@
-"""Tests that share more with the program than files and the environment: they need it in their own process.
+"""Tests that share more with the program than the environment: they need it in their own process.
 
     @patch("requests.get")                         the program has a module `requests` of its own
     monkeypatch.setattr(random, "randint", ...)
+    tmp_path, open("a.txt", "w")                   it works in a directory of its own, and cannot read theirs
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
     sys.stdin = io.StringIO("4")                   it reads its own standard input
     inspect.signature(f), f.__doc__                it is known by its calls, not by its text
@@ -19,7 +20,24 @@ from sandbox.base import TestStyle
 from verifiers.base import InvalidItem
 from verifiers.code.cases import CaseType, JoinedTest, Suite, TestProgram, TestPrograms
 
-_FIXTURES: Final = frozenset({"caplog", "recwarn"})
+_FIXTURES: Final = frozenset({"tmp_path", "tmp_path_factory", "tmpdir", "caplog", "recwarn"})
+_OF_FILES: Final = frozenset(
+    {
+        *("makedirs", "mkdir", "chdir", "write_text", "write_bytes", "exists", "isfile", "isdir", "is_file", "is_dir"),
+        *(
+            "listdir",
+            "scandir",
+            "rmtree",
+            "unlink",
+            "getsize",
+            "mkdtemp",
+            "mkstemp",
+            "NamedTemporaryFile",
+            "TemporaryDirectory",
+        ),
+    }
+)
+"""Calls about files. Those of mocks and strings have other names."""
 _PATCHING: Final = frozenset({"patch", "patch.object", "patch.multiple", "setattr", "delattr"})
 _NOTING: Final = frozenset(
     {"assertLogs", "assertNoLogs", "assertWarns", "assertWarnsRegex", "warns", "deprecated_call"}
@@ -74,6 +92,8 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     last = name.rpartition(".")[2]
     if last in _NOTING:
         return last
+    if last in _OF_FILES or (name == "open" and _writes(call)):
+        return f"{name}(...)"
     ending = ".".join(name.split(".")[-2:])
     if not call.args or not ({last, ending} & _PATCHING) or (last in ("setattr", "delattr") and "." not in name):
         return ""
@@ -90,6 +110,12 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
         named = attribute.value if isinstance(attribute, ast.Constant) else ""
         path = ".".join(part for part in (imported[root], rest, str(named)) if part)
     return "" if path.partition(".")[0] in _OF_PROGRAM or path in _TOLD else f"{last}({path})"
+
+
+def _writes(call: ast.Call) -> bool:
+    """Whether a call of `open` is for writing: `open("a.txt", "w")`."""
+    modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    return any(isinstance(mode, ast.Constant) and not {*"wax+"}.isdisjoint(str(mode.value)) for mode in modes)
 
 
 def _dotted(node: ast.expr) -> str:

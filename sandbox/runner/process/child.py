@@ -158,13 +158,12 @@ class TesterChannels(NamedTuple):
     """A byte is written here when all tests have been read."""
 
 
-def test(fields: Sequence[int], directory: str, program_directory: str, flag: StartFlag) -> int:
+def test(fields: Sequence[int], directory: str, flag: StartFlag) -> int:
     """Read the tests and run them. Their text has been in no other process of the box.
 
     Args:
         fields: Of `TesterChannels`.
         directory: The tests' own.
-        program_directory: The candidate's, which tests of files share.
         flag: See `StartFlag`.
     """
     channels = TesterChannels(*fields)
@@ -177,7 +176,7 @@ def test(fields: Sequence[int], directory: str, program_directory: str, flag: St
     flag.set_and_unmap()
     _seed()
     spec: dict[str, object] = json.loads(text)
-    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes, program_directory))
+    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
 
 
 def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) -> NoReturn:

@@ -149,7 +149,7 @@ class Runs:
             taken_end,
         ]
         tester_jail = self._jail(replace(tester, inner=inner))
-        tester_entry = ("test", tuple(channels), self._workspace.test, self._workspace.run)
+        tester_entry = ("test", tuple(channels), self._workspace.test)
         orders = [self._order(RUN, candidate, jail, entry), self._order(TESTER, tester, tester_jail, tester_entry)]
         self._supervisor.prepare()
         # Fork one right after the other: pages written to in between would have to be copied once more.

@@ -17,7 +17,7 @@ from sandbox.runner.testing.captured_output import CapturedOutput
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import seed
-from sandbox.runner.testing.surroundings import open_directory, surround
+from sandbox.runner.testing.surroundings import surround
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
@@ -108,7 +108,6 @@ class _Candidate:
             "operate": self._operate,
             "names": self._names,
             "keep classes": self._keep_classes,
-            "share files": open_directory,
         }
 
     def answer_next(self) -> None:

@@ -11,7 +11,6 @@ from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.shared_state import FIXTURES, detect_sharing_in_pytest
 from sandbox.runner.testing.specification import Specification
-from sandbox.runner.testing.surroundings import open_temporary_directories
 
 _UNUSED_PLUGINS: Final = (
     *("cacheprovider", "doctest", "faulthandler", "junitxml", "nose", "pastebin", "stepwise", "setuponly", "setupplan"),
@@ -40,7 +39,6 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # noqa: TID251 - this process's own
     pytest: Any = importlib.import_module("pytest")
     patch_approx(type(pytest.approx(0)))
-    open_temporary_directories(pytest.TempPathFactory)
     paths = [os.path.join(directory, name) for name in names]
     code = None
     try:

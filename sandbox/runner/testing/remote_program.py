@@ -193,16 +193,9 @@ class RemoteProgram:
 
     # Requests.
 
-    def share_files(self) -> None:
-        """Have the program open its working directory for the tests."""
-        self._tell("share files")
-
     def _keep_classes(self) -> None:
-        self._tell("keep classes")
-
-    def _tell(self, name: str) -> None:
         try:
-            self._ask([name])
+            self._ask(["keep classes"])
         except Gone:
             return  # each test will fail with this error itself
 

@@ -7,7 +7,7 @@
     ["call", target, [argument, ...], {name: argument}]
     ["operate", operator, target, [operand, ...]]
     ["names"]
-    ["keep classes"] | ["share files"]           ──►
+    ["keep classes"]                             ──►
                                                  ◄──     ["value", value, changed, printed]
                                                  ◄──     ["error", error, changed, printed]
                                                  ◄──     ["call back", number, [argument, ...], {...}, printed]

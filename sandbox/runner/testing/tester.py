@@ -23,7 +23,7 @@ from sandbox.runner.testing.seeding import seeds_of
 from sandbox.runner.testing.shared_state import detect_sharing
 from sandbox.runner.testing.specification import Specification
 from sandbox.runner.testing.strict_zip import make_comparisons_strict
-from sandbox.runner.testing.surroundings import share_with
+from sandbox.runner.testing.surroundings import surroundings_of
 
 _STYLES: Final = {
     "asserts": assert_tests.run,
@@ -33,7 +33,7 @@ _STYLES: Final = {
 }
 
 
-def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, program_directory: str) -> None:
+def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
     """Run all tests of a specification.
 
     Args:
@@ -41,7 +41,6 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, progra
         requests: A blocking descriptor to write to the candidate.
         replies: A blocking descriptor to read from it.
         outcomes: A blocking descriptor for the outcomes, see `sandbox.runner.testing.outcomes`.
-        program_directory: The candidate's working directory.
     """
     specification = Specification(
         style=spec["style"],
@@ -59,7 +58,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, progra
     detect_sharing(specification, program)
     set_directory(specification.directory)
     program.seeds = seeds_of(specification)
-    program.surroundings = share_with(specification, program_directory, program.share_files)
+    program.surroundings = surroundings_of(specification)
     specification = make_comparisons_strict(specification)
     missing = specification.missing_module()
     recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)

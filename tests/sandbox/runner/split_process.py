@@ -9,7 +9,6 @@ import faulthandler
 import json
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
@@ -97,12 +96,9 @@ def main() -> None:
 def _run(source: str, timeout_s: float, spec: dict[str, Any]) -> bytes | str:
     """What the tests said, or why they could not run."""
     requests, replies, outcomes = os.pipe(), os.pipe(), os.pipe()
-    shared = tempfile.mkdtemp()
-    if os.geteuid() == 0:
-        os.chown(shared, _NOBODY, _NOBODY)
-    serving = _forked(lambda: _serve(source, shared, requests[0], replies[1]), keep={requests[0], replies[1]})
+    serving = _forked(lambda: _serve(source, requests[0], replies[1]), keep={requests[0], replies[1]})
     testing = _forked(
-        lambda: _test(spec, shared, requests[1], replies[0], outcomes[1]), keep={requests[1], replies[0], outcomes[1]}
+        lambda: _test(spec, requests[1], replies[0], outcomes[1]), keep={requests[1], replies[0], outcomes[1]}
     )
     for descriptor in (*requests, *replies, outcomes[1]):
         os.close(descriptor)
@@ -113,14 +109,13 @@ def _run(source: str, timeout_s: float, spec: dict[str, Any]) -> bytes | str:
         os.kill(testing, signal.SIGKILL)
     os.waitpid(serving, 0)
     _, status = os.waitpid(testing, 0)
-    shutil.rmtree(shared)
     if in_time and status:
         return f"their process ended with status {status}; see standard error"
     return said
 
 
-def _serve(source: str, directory: str, requests: int, replies: int) -> None:
-    os.chdir(directory)
+def _serve(source: str, requests: int, replies: int) -> None:
+    os.chdir("/")
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(_NOBODY, _NOBODY, _NOBODY)
@@ -131,13 +126,12 @@ def _serve(source: str, directory: str, requests: int, replies: int) -> None:
     candidate.serve(module.__dict__, requests, replies)
 
 
-def _test(spec: dict[str, Any], program_directory: str, requests: int, replies: int, outcomes: int) -> None:
+def _test(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         tempfile.tempdir = directory  # the tests' pytest makes directories here, and removes those of others
         whole = {"cases": [], "setup": "", "entry_point": "", "files": {}, **spec}
-        tester.run(whole, requests, replies, outcomes, program_directory)
-        os.chdir("/")
+        tester.run(whole, requests, replies, outcomes)
 
 
 def _forked(work: Callable[[], None], keep: set[int]) -> int:

@@ -15,8 +15,6 @@ def wait():
 def home(): return os.environ.get("A_NAME")
 def read(path):
     with open(path) as file: return file.read()
-def write(path, text):
-    with open(path, "w") as file: file.write(text)
 def arguments(): return sys.argv
 async def later(): return 1
 def log(): logging.getLogger("x").warning("hey")
@@ -73,6 +71,9 @@ def test_what_unittest_does_to_its_own_process() -> None:
         "def test(self):\n    mock = MagicMock()\n    mock.find.return_value = {'name': 'a'}\n    assert named(mock) == 'a'",
         "def test(self):\n    with self.assertLogs('x'): log()",
         "def test(self):\n    with self.assertWarns(UserWarning): warn()",
+        "def test(self):\n    with tempfile.NamedTemporaryFile('w', delete=False) as file: file.write('abc')\n"
+        "    assert read(file.name) == 'abc'",
+        "def test(self):\n    with open('x.txt', 'w') as file: file.write('abc')\n    assert read('x.txt') == 'abc'",
         "def test(self):\n    sys.stdin = io.StringIO('1 2')\n    assert total() == 3",
         "def test(self):\n    kept, builtins.input = builtins.input, lambda: '4'\n"
         "    try: assert ask() == 8\n    finally: builtins.input = kept",
@@ -87,6 +88,7 @@ def test_what_pytest_does_to_its_own_process() -> None:
         "def test(monkeypatch):\n    monkeypatch.setattr('builtins.input', lambda: '4')\n    assert ask() == 8",
         "def test(monkeypatch):\n    monkeypatch.setattr(random, 'randint', lambda a, b: 9)\n    assert roll() == 9",
         "def test(monkeypatch):\n    monkeypatch.setattr('sys.stdin', io.StringIO('1 2'))\n    assert total() == 3",
+        "def test(tmp_path):\n    (tmp_path / 'a').write_text('abc')\n    assert read(str(tmp_path / 'a')) == 'abc'",
         "def test(caplog):\n    log()\n    assert 'hey' in caplog.text",
         "def test():\n    with pytest.warns(UserWarning): warn()",
     ]
@@ -106,24 +108,13 @@ def test_what_is_shared_passes() -> None:
     tests = [
         "@patch.dict('os.environ', {'A_NAME': '1'})\ndef test(self): assert home() == '1'",
         "def test(self):\n    with patch.dict(os.environ, A_NAME='2'): assert home() == '2'\n    assert home() is None",
-        "def test(self):\n    with tempfile.NamedTemporaryFile('w', delete=False) as file: file.write('abc')\n"
-        "    assert read(file.name) == 'abc'",
-        "def test(self):\n    folder = tempfile.mkdtemp()\n    path = os.path.join(folder, 'x')\n"
-        "    with open(path, 'w') as file: file.write('abc')\n    assert read(path) == 'abc'",
-        "def test(self):\n    with open('x.txt', 'w') as file: file.write('abc')\n    assert read('x.txt') == 'abc'",
-        "def test(self):\n    write('y.txt', 'abc')\n    assert open('y.txt').read() == 'abc'\n    os.remove('y.txt')",
-        "def test(self):\n    os.makedirs('d')\n    write('d/y.txt', 'abc')\n    assert os.listdir('d') == ['y.txt']",
         "def test(self):\n    with patch.object(sys, 'argv', ['a', 'b']): assert arguments() == ['a', 'b']",
     ]
     assert set(_unittest(*tests)) == {(True, "")}
     tests = [
         "def test(monkeypatch):\n    monkeypatch.setenv('A_NAME', '1')\n    assert home() == '1'",
         "def test(monkeypatch):\n    monkeypatch.setitem(os.environ, 'A_NAME', '1')\n    assert home() == '1'",
-        "def test(tmp_path):\n    (tmp_path / 'a').write_text('abc')\n    assert read(str(tmp_path / 'a')) == 'abc'",
-        "def test(tmp_path):\n    write(str(tmp_path / 'a'), 'abc')\n    assert (tmp_path / 'a').read_text() == 'abc'",
-        "def test(tmp_path, monkeypatch):\n    monkeypatch.chdir(tmp_path)\n    write('a', 'abc')\n"
-        "    assert (tmp_path / 'a').read_text() == 'abc'",
-        "async def test(tmp_path):\n    assert await later() == 1",
+        "async def test():\n    assert await later() == 1",
     ]
     assert set(_pytest(*tests)) == {(True, "")}
 

@@ -46,8 +46,11 @@ def test_a(monkeypatch):
         ("patch.dict('os.environ', {'A': '1'})", ""),
         ("setattr(thing, 'a', 1)", ""),
         ("class Own: pass\npatch.object(Own, 'a')", ""),
-        ("import tempfile\nf(tempfile.mkdtemp())", ""),
-        ("def test(tmp_path): f(tmp_path)", ""),
+        ("import tempfile\nf(tempfile.mkdtemp())", "tempfile.mkdtemp(...)"),
+        ("def test(tmp_path): f(tmp_path)", "tmp_path"),
+        ("with open('a.txt', 'w') as file: file.write('x')", "open(...)"),
+        ("f('o.txt')\nassert os.path.exists('o.txt')", "os.path.exists(...)"),
+        ("with open('data.csv') as file: f(file.read())", ""),
     ],
 )
 def test_what_tests_share_is_read_from_their_text(test: str, text: str) -> None:
