@@ -1,7 +1,7 @@
 """Watches the event loop: which steps on it take long, and what ran in them.
 
 Nothing else happens while a step runs, so a step of a second is a second in which nobody is answered. A thread looks
-at the loop's thread every five milliseconds:
+at the loop's thread every ten milliseconds:
 
 idle        the loop waits; there is no step
 same step   since the last look the loop took no turn, and the same callback runs: its CPU time so far is noted
@@ -10,7 +10,7 @@ new step    a step that was noted has ended, and is counted if it took `LONG_S` 
 A call of C code that keeps the interpreter to itself keeps this thread from looking, too. It looks as soon as the call
 is over, while its caller still runs; how long it had to wait says how long the call took at least.
 
-So what is counted is less than what a step took, by ten milliseconds at most. CPU time is counted, because on a shared
+So what is counted is less than what a step took, by twenty milliseconds at most. CPU time is counted, because on a shared
 machine time also passes while other processes run.
 """
 
@@ -30,7 +30,7 @@ log = structlog.get_logger("rewardline.loop")
 
 LONG_S: Final = 0.005
 """The CPU time that a step may take."""
-_LOOK_EVERY_S: Final = 0.005
+_LOOK_EVERY_S: Final = 0.01
 _LOUD_S: Final = 0.1
 """A step that takes longer has a line in the log."""
 _LINE_EVERY_S: Final = 10.0

@@ -12,14 +12,14 @@ from memory import Store
 
 V = TypeVar("V")
 _ENTRY_OVERHEAD_BYTES = 1_500
-_MEASURE_EVERY = 8
+_MEASURE_EVERY = 32
 _MEASURED_LATER = 16
 
 
 class LruCache(Store[tuple[object, ...], V], Generic[V]):
     """A cache that drops the least recently used values first.
 
-    A value grows after it was put: parameters keep what is compiled from them at their first use. So one in eight is
+    A value grows after it was put: parameters keep what is compiled from them at their first use. So one in 32 is
     measured some time after it was put. From these measurements it is known how large values of a kind are for the texts
     in their keys.
     """

@@ -56,7 +56,8 @@ class ReasoningGymParams(ExtractionParams):
     """The least score of the scorer that makes 1; lower ones make 0. None: the scorer's own score, if it counts."""
 
 
-EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_s=10.0)
+EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_s=10.0, output_bytes=16_001_024)
+"""An answer may be a whole response: four million characters, in UTF-8."""
 
 
 class ReasoningGym(Verifier[ReasoningGymParams]):

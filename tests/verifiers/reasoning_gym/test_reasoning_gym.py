@@ -210,6 +210,11 @@ async def _alone(response: str, reference: Any) -> Verdict:
     return verdict
 
 
+def test_a_response_that_is_one_long_answer_is_wrong_and_judged(found: Found) -> None:
+    verdict = judge(found, "a" * 1_100_000, row_of("gcd").entry)
+    assert (verdict.status, verdict.score) == (Status.OK, 0.0)
+
+
 def test_boxes_that_are_not_there_are_no_verdict() -> None:
     row = row_of("gcd")
     verdict = asyncio.run(_alone(row.solution, row.entry))
