@@ -69,9 +69,6 @@ class Outcomes:
             name = f"{name}#{self._names[name]}"
         if error is None and self._program.gone:
             error = "the program had ended"
-        if error is None and self._needs_one_process():
-            # A test that shares a process proves nothing here, whether it passes or not: the task decides, not the program.
-            error = "it passed without the program in its process"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False

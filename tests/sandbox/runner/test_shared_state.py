@@ -97,13 +97,6 @@ def test_what_pytest_does_to_its_own_process() -> None:
         assert message.startswith(UNTESTABLE), (test, message)
 
 
-def test_a_test_that_shares_a_process_is_untestable_even_if_it_passes() -> None:
-    tests = ["@patch('time.sleep')\ndef test(self, _): assert wait() == 2"]
-    [(passed, message)] = _unittest(*tests)
-    assert not passed
-    assert message.startswith(UNTESTABLE)
-
-
 def test_what_is_shared_passes() -> None:
     tests = [
         "@patch.dict('os.environ', {'A_NAME': '1'})\ndef test(self): assert home() == '1'",
@@ -121,6 +114,7 @@ def test_what_is_shared_passes() -> None:
 
 def test_what_works_all_the_same_passes() -> None:
     tests = [
+        "@patch('time.sleep')\ndef test(self, _): assert wait() == 2",
         "@patch('solution.random.randint', return_value=9)\ndef test(self, _): assert roll() == 9",
         "@patch('sys.stdout', new_callable=io.StringIO)\ndef test(self, out):\n    say()\n"
         "    assert out.getvalue() == 'hi\\n'",
