@@ -89,11 +89,12 @@ def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
 
 def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     name = _dotted(call.func)
-    last = name.rpartition(".")[2]
+    # Path("o.txt").exists(): the object is no name, but the method is
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else name
     if last in _NOTING:
         return last
     if last in _OF_FILES or (name == "open" and _writes(call)):
-        return f"{name}(...)"
+        return f"{name or last}(...)"
     ending = ".".join(name.split(".")[-2:])
     if not call.args or not ({last, ending} & _PATCHING) or (last in ("setattr", "delattr") and "." not in name):
         return ""

@@ -50,6 +50,7 @@ def test_a(monkeypatch):
         ("def test(tmp_path): f(tmp_path)", "tmp_path"),
         ("with open('a.txt', 'w') as file: file.write('x')", "open(...)"),
         ("f('o.txt')\nassert os.path.exists('o.txt')", "os.path.exists(...)"),
+        ("f('o.txt')\nassert Path('o.txt').exists()", "exists(...)"),
         ("with open('data.csv') as file: f(file.read())", ""),
     ],
 )
