@@ -62,7 +62,7 @@ Pair = tuple[Number, Number | None, int, int]
 def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]:
     """Both values at each point where they can be compared; the answer's is None if its absence is a difference.
 
-    Points where a value would be too large are left out, unless nothing else remains. Those close to a break are not:
+    Points where a value would be too large are left out, unless too few others remain. Those close to a break are not:
     what was not seen on both sides of it is not known to be equal.
 
     Raises:
@@ -86,7 +86,8 @@ def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]
         if pair is not None:
             passed += 1
             yield pair
-    if too_large is not None and not passed:
+    enough = 1 if sampling.is_constant else MIN_POINTS
+    if too_large is not None and passed < enough:
         raise too_large
 
 
