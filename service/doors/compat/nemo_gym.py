@@ -47,7 +47,7 @@ from service.doors.compat.nemo_gym_episodes import (
 from service.doors.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
 from service.doors.compat.nemo_gym_rows import Row, item_of
 from service.doors.compat.nemo_gym_sessions import Sessions
-from service.doors.compat.request_options import RequestOptions
+from service.doors.compat.request_options import Name, RequestOptions
 from service.doors.compat.retries import check, failure_text, numbers_of
 from service.errors import NotJudged, Unprocessable
 from service.json_slices import MAX_CONTAINERS
@@ -57,6 +57,7 @@ _BASE: Final = "/compat/nemo_gym"
 _NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode")
 VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY = (f"{_BASE}/{name}" for name in _NAMES)
 _ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<name>{'|'.join(_NAMES)})")
+_SERVER: Final = re.compile(rf"(?P<base>{_BASE})/(?P<server>[a-z0-9_]{{1,100}})(?P<rest>/.*)")
 _COOKIE: Final = "rewardline_session"
 _TIMEOUT_S: Final = 300.0
 _FAILURE_CLASS: Final = "judge_failed"
@@ -66,6 +67,10 @@ _SESSION: Final = "resources_session_id"
 class GymOptions(RequestOptions, frozen=True, kw_only=True):
     on_failed: Literal["status", "mask"] | msgspec.UnsetType = msgspec.UNSET
     """How to report that a row was not judged. Default: a row by its status, an episode by its mask."""
+    server: Name | msgspec.UnsetType = msgspec.UNSET
+    """The resources server as which rows are judged. It may also stand in the path: `/compat/nemo_gym/mcqa/verify`."""
+    replay: bool = False
+    """The caller vouches that what rows record of a judge's words is about these responses."""
 
 
 class Verified(msgspec.Struct):
@@ -201,7 +206,10 @@ class NeMoGym(Door):
         else:
             row = parse(_rows, exchange.body, [])
         exchange.body = b""
-        item = item_of(row, echoed, options)
+        server = None if options.server is msgspec.UNSET else options.server
+        item = item_of(
+            row, echoed, options, server, has_judges=self.parts.settings.judge_file is not None, replay=options.replay
+        )
         await exchange.hold(1, 1)
         (result,) = await self.parts.scorer.results([item], deadline=exchange.deadline, cache=options.cache)
         if episode and options.on_failed != "status":
@@ -236,9 +244,19 @@ class Rerouted:
         self._is_root = is_root
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and (path := own_path(scope["path"], is_root=self._is_root)) != scope["path"]:
-            scope = {**scope, "path": path, "raw_path": path.encode()}
+        if scope["type"] == "http":
+            scope = _rerouted(scope, self._is_root)
         await self._app(scope, receive, send)
+
+
+def _rerouted(scope: Scope, is_root: bool) -> Scope:
+    """The scope with the path of this door that is meant; a server in the path becomes an option."""
+    path, query = scope["path"], scope["query_string"]
+    if named := _SERVER.fullmatch(path):
+        path = named["base"] + named["rest"]
+        query += (b"&" if query else b"") + b"server=" + named["server"].encode()
+    path = own_path(path, is_root=is_root)
+    return scope if path == scope["path"] else {**scope, "path": path, "raw_path": path.encode(), "query_string": query}
 
 
 def _cookie(headers: Mapping[bytes, bytes]) -> str:

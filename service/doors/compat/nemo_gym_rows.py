@@ -1,6 +1,7 @@
 """Chooses the verifier for a row of NeMo-Gym.
 
-    the URL                            names a verifier, a recipe or labels
+    the URL                            names a verifier, a recipe or labels; or a server: `nemo_gym_servers`
+    `agent_ref.name`                   begins with the name of such a server
     `verifier_metadata`                names one, as the fields of an item
     `expected_answers`                 xlam_fc: `tool_call`; calls may have more arguments than these
     `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
@@ -20,6 +21,7 @@ from typing import Any, Final
 import msgspec
 import re2
 
+from service.doors.compat.nemo_gym_servers import fields_of, server_of
 from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built
 from service.wire import Message, ScoreItem
 from verifiers.base import InvalidItem
@@ -63,13 +65,33 @@ class Row(msgspec.Struct):
         return self.response.output or ""
 
 
-def item_of(row: Row, fields: Mapping[str, Any], options: RequestOptions) -> ScoreItem:
-    """The item of a rollout. `fields` are all fields of its JSON object.
+def item_of(
+    row: Row,
+    fields: JSON,
+    options: RequestOptions,
+    server: str | None = None,
+    *,
+    has_judges: bool = False,
+    replay: bool = False,
+) -> ScoreItem:
+    """The item of a rollout.
+
+    Args:
+        row: The fields that every row may have.
+        fields: All fields of its JSON object.
+        options: Those of the URL.
+        server: The server that the URL names.
+        has_judges: A judge model is configured.
+        replay: The caller vouches that what the row records of a judge is about this response.
 
     Raises:
         Unprocessable
     """
     named = options.fields()
+    if not named.keys() - {"params"} and (chosen := server_of(server, fields)) is not None:
+        of_server = fields_of(chosen, fields, has_judges=has_judges, replay=replay)
+        if of_server is not None:
+            return built(row.said(), options, of_server, row.responses_create_params.input)
     own = dict(_judged_by(row, fields))
     holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
     if not holds:

@@ -1,0 +1,154 @@
+"""Judges a row as the resources server of NeMo-Gym does that its name says.
+
+    URL      /compat/nemo_gym/{server}/verify, or ?server=
+    row      `agent_ref.name`, where it begins with the name of a server of this table
+
+A server of `_VERIFIERS` has its rows judged by a verifier of this service; the table holds what the verifier is given. The
+servers of `verifiers.nemo_gym` are judged by it. Where the original asks a model and one is configured here, ours is asked;
+without one, the words that the row recorded of the original's judge count.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from service.doors.compat.request_options import JSON
+from service.errors import Unprocessable
+from verifiers.nemo_gym import SERVERS
+
+_GRID: Final = "expected_output"
+
+
+def _math(row: JSON) -> JSON:
+    return {"verifier": "math", "reference": row.get("expected_answer")}
+
+
+def _grid(row: JSON) -> JSON:
+    if row.get("agent_mode") == "inductive":
+        raise Unprocessable("rows of nvarc with 'agent_mode': 'inductive' need their program run; they are not judged")
+    return {"verifier": "arc_grid", "reference": row.get(_GRID)}
+
+
+def _point(row: JSON) -> JSON:
+    try:
+        x, y = (float(part) for part in str(row.get("expected_answer")).split(","))
+    except ValueError as error:
+        raise Unprocessable("the row's 'expected_answer' must be 'x,y', both from 0 to 1") from error
+    params = {"scale": 1, "image_size": [1000, 1000], "max_error": row.get("max_dist", 0.15)}
+    return {"verifier": "point", "reference": [x, y], "params": params}
+
+
+def _instructions(row: JSON) -> JSON:
+    metadata = row.get("verifier_metadata")
+    fields = {**metadata, **row} if isinstance(metadata, dict) else row
+    reference = {name: fields[name] for name in ("instruction_id_list", "kwargs", "prompt") if fields.get(name)}
+    every = fields.get("grading_mode", "binary") == "binary"
+    params = {"aggregate": "all" if every else "fraction", "mode": "strict", "profile": "official"}
+    return {"verifier": "instruction_following", "reference": reference, "params": params}
+
+
+def _translation(row: JSON) -> JSON:
+    return {"verifier": "qa", "reference": row.get("translation"), "params": {"metric": "chrf", "extract": "whole"}}
+
+
+def _ruler2(row: JSON) -> JSON:
+    if row.get("eval_type") == "multichoice":
+        return {"verifier": "multiple_choice", "reference": row.get("expected_answer")}
+    return _own("ruler2", row)
+
+
+def _own(server: str, row: JSON) -> JSON:
+    return {"verifier": "nemo_gym", "reference": row, "params": {"server": server}}
+
+
+def _words(row: JSON) -> JSON:
+    return {"verifier": "qa", "reference": row.get("expected_answer"), "params": {"metric": "exact"}}
+
+
+def _judge(row: JSON) -> JSON:
+    """An item for our judge model; None of the row's recorded words are read."""
+    metadata = row.get("verifier_metadata")
+    fields = {**metadata, **row} if isinstance(metadata, dict) else row
+    names = ("expected_answer", "answer", "ideal")
+    reference = next((fields[name] for name in names if fields.get(name) is not None), None)
+    question = fields.get("question")
+    return {"verifier": "judge", "reference": reference, "params": {"question": question} if question else {}}
+
+
+_CONVENTIONS: Final = frozenset([
+    "bunsenbench_chemistry_mcq", "code_gen", "gpqa_diamond", "mcqa", "swerl_llm_judge", "xlam_fc",
+])  # fmt: skip
+"""Servers whose rows say by their fields how they are judged: `nemo_gym_rows`."""
+_VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
+    "arc_agi": _grid,
+    "gui_coordinate": _point,
+    "hotpotqa_qa": _words,
+    "ifbench": _instructions,
+    "instruction_following": _instructions,
+    "litmus_agent": _math,
+    "math_with_autograder": _math,
+    "math_with_judge": _math,
+    "ns_tools": _math,
+    "nvarc": _grid,
+    "physics_judge": _math,
+    "polymath": _math,
+    "ruler2": _ruler2,
+    "string_match": _words,
+    "ugphysics_judge": _math,
+    "wmt_translation": _translation,
+}
+"""The item of a row, by the name of its server."""
+_ASKED: Final = frozenset([
+    "aalcr", "equivalence_llm_judge", "finance_sec_search", "frontierscience_judge", "labbench2_vlm", "longmemeval",
+    "omniscience", "simpleqa",
+])  # fmt: skip
+"""Servers whose judge compares the answer with a reference, as ours does."""
+NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS])
+_AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
+
+
+def server_of(named: str | None, row: Mapping[str, Any]) -> str | None:
+    """The server that judges a row: as the URL names it, or the row by its agent. None: neither names one.
+
+    Raises:
+        Unprocessable: the URL names a server whose rows are not judged here.
+    """
+    if named is not None:
+        if named not in NAMES:
+            names = ", ".join(sorted(NAMES))
+            raise Unprocessable(f"rows of NeMo-Gym's server {named!r} are not judged here; these are: {names}")
+        return named
+    agent = row.get("agent_ref")
+    name = agent.get("name") if isinstance(agent, dict) else None
+    if not isinstance(name, str) or not _AGENT.fullmatch(name):
+        return None
+    return max((server for server in NAMES if name.startswith(f"{server}_")), key=len, default=None)
+
+
+def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False) -> JSON | None:
+    """The fields of the item; None if the fields of the row itself say how it is judged.
+
+    Args:
+        server: One of `NAMES`.
+        row: All fields of the row.
+        has_judges: A judge model is configured.
+        replay: The caller vouches that what the row records of a judge is about this response.
+
+    Raises:
+        Unprocessable: the row lacks what the server judges by.
+    """
+    if server in _CONVENTIONS:
+        return None
+    own = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
+    if replay:
+        own["replay"] = True
+    if server in _VERIFIERS:
+        item = _VERIFIERS[server](own)
+    elif has_judges and server in _ASKED:
+        item = _judge(own)
+    else:
+        item = _own(server, own)
+    return {**item, "params": {"unfinished": "wrong", **item.get("params", {})}}
+
+
+_NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay")

@@ -1,0 +1,65 @@
+"""Posts rollouts of NeMo-Gym's servers to a running service, and prints a table of the rewards that are equal.
+
+`python -m tests.accuracy.nemo_gym rollouts.jsonl.gz http://localhost:8080`; a line is `{"server": ..., "row": ...}`, and the
+row holds the server's `reward`. docs/nemo-gym.md has the table.
+"""
+
+import gzip
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+_SHOWN = 110
+_DIGITS = 1e-9
+
+
+def rollouts(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        for line in lines:
+            read = json.loads(line)
+            yield read["server"], read["row"]
+
+
+def judged(client: httpx.Client, server: str, row: dict[str, Any]) -> tuple[float | None, str]:
+    """The reward, or None and the reason of the refusal."""
+    body = {name: value for name, value in row.items() if name != "reward"}
+    answer = client.post(f"/compat/nemo_gym/{server}/verify", json=body)
+    if answer.is_success:
+        return answer.json()["reward"], ""
+    return None, str(answer.json().get("detail", answer.status_code))
+
+
+def table(client: httpx.Client, rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """The lines of a table: server, equal rewards of all, and why others are none."""
+    equal: Counter[str] = Counter()
+    all_rows: Counter[str] = Counter()
+    reasons: dict[str, str] = {}
+    for server, row in rows:
+        reward, reason = judged(client, server, row)
+        all_rows[server] += 1
+        if reward is not None and math.isclose(reward, row["reward"], rel_tol=0, abs_tol=_DIGITS):
+            equal[server] += 1
+        else:
+            reasons[server] = reason or f"{reward:g} instead of {row['reward']:g}"
+    yield "| server | equal | otherwise |"
+    yield "|---|---|---|"
+    for server, count in sorted(all_rows.items()):
+        yield f"| `{server}` | {equal[server]} of {count} | {_short(reasons.get(server, ''))} |"
+    whole = sum(equal[server] == count for server, count in all_rows.items())
+    yield f"\nAll rows are equal for {whole} of {len(all_rows)} servers: {equal.total()} of {all_rows.total()} rows."
+
+
+def _short(text: str) -> str:
+    line = text.split("; these are:")[0].replace("|", "\\|").replace("\n", " ")
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+if __name__ == "__main__":
+    with httpx.Client(base_url=sys.argv[2], timeout=300) as to_service:
+        print("\n".join(table(to_service, rollouts(Path(sys.argv[1])))))

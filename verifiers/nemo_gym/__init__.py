@@ -1,0 +1,126 @@
+"""Judges rows of NeMo-Gym as the resources server of a name does, where no other verifier judges so.
+
+    measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule
+    labels      one of a few labels: imo_gradingbench, math_proof_judgement, ragtruth, circle_count, spartqa
+    actions     the next call or message of an agent: single_step_tool_use_with_argument_comparison
+    documents   the form of the answer: structeval, format_verification
+    replays     what the server's judge model said, as the row recorded it: simpleqa, omniscience, longmemeval, ...
+
+The forms and formulas are those of NeMo-Gym (github.com/NVIDIA-NeMo/Gym, resources_servers). The door for NeMo-Gym
+chooses the server; servers whose rows another verifier judges are in its table.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import Field
+
+from sandbox.workers import Exit, Workers
+from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier, clip
+from verifiers.nemo_gym import actions, documents, labels, measures, replays
+from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.rules import bounded
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    **measures.SERVERS,
+    **labels.SERVERS,
+    **documents.SERVERS,
+    **actions.SERVERS,
+    **replays.SERVERS,
+}
+"""What each server does with a rollout."""
+_QUICK_CHARS: Final = 2_000
+_QUICK: Final = frozenset(labels.SERVERS) | frozenset(replays.SERVERS)
+"""Servers that read a short text within a turn of the event loop."""
+
+
+class NeMoGymParams(Params):
+    """The server, and the row that it judges by."""
+
+    server: str = Field(min_length=1, max_length=64)
+    """The name of the resources server."""
+    reference: dict[str, Any]
+    """The row's fields, without the request to the model and its response."""
+
+
+class NeMoGym(Verifier[NeMoGymParams]):
+    name = "nemo_gym"
+    version = "1"
+    params = NeMoGymParams
+    summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
+    uses_prompt = True
+    judges_calls = True
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[NeMoGymParams]]) -> Sequence[Verdict]:
+        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+
+
+def create(resources: Resources) -> NeMoGym:
+    bounded.register(resources.workers, judge, Item("Judgement: Yes", _WARM))
+    return NeMoGym(resources.workers)
+
+
+def judge(item: Item[NeMoGymParams]) -> Verdict:
+    """The verdict of the server.
+
+    Raises:
+        InvalidItem: the row lacks what the server judges by.
+    """
+    judged = SERVERS.get(item.params.server)
+    if judged is None:
+        known = ", ".join(sorted(SERVERS))
+        return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {known}")
+    try:
+        judgement = judged(Rollout.of(item))
+    except InvalidItem as error:
+        return Verdict.invalid(error.reason, str(error))
+    return judgement.verdict()
+
+
+def _is_quick(item: Item[NeMoGymParams]) -> bool:
+    return item.params.server in _QUICK and len(item.response) <= _QUICK_CHARS
+
+
+def _stopped(stop: Exit) -> Verdict:
+    return Verdict.failed(f"worker_{stop.name.lower()}", "the comparison of the texts came to a limit of the service")
+
+
+_WARM: Final = NeMoGymParams(server="math_proof_judgement", reference={"expected_judgement": "Judgement: Yes"})
+EXAMPLES = (
+    Example(
+        "Final Answer: [b, a]",
+        {"server": "graphwalks", "reference": {"expected_answer": '["a", "b", "c"]'}},
+        0.8,
+        "partial",
+        "two of three nodes: F1",
+    ),
+    Example(
+        "I think so.\n**Judgement**: Yes",
+        {"server": "math_proof_judgement", "reference": {"expected_judgement": "Judgement: Yes"}},
+        1.0,
+        "correct",
+        "the label behind the mark",
+    ),
+    Example(
+        "-- one\n-- two",
+        {
+            "server": "format_verification",
+            "reference": {"verifier": {"type": "regex", "verify_regex": ["^-- .+"], "verify_min_matches": 3}},
+        },
+        0.0,
+        "wrong_format",
+        "two lines of at least three",
+    ),
+    Example(
+        "Paris",
+        {"server": "simpleqa", "reference": {"expected_answer": "Paris"}},
+        None,
+        "no_recorded_judgement",
+        "without a recorded judgement it needs a judge model",
+        Status.INVALID,
+    ),
+    Example("5", {"server": "chess", "reference": {}}, None, "unknown_server", "there is none", Status.INVALID),
+)

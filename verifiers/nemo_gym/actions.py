@@ -1,0 +1,100 @@
+"""Servers that compare the next action of an agent with the expected one."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from verifiers.base import InvalidItem
+from verifiers.conversation import ToolCall
+from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.rules.pairing import MAX_THINGS, can_be_paired
+
+_SAME_WORDS: Final = 0.1
+"""The least share of words that two texts have in common to be the same argument; one half is the most."""
+_TOLERANCE: Final = 1e-6
+
+
+def single_step(rollout: Rollout) -> Judgement:
+    """A message where one is expected; calls that hold the expected ones, in any order, where calls are.
+
+    As in the original, any message will do, and texts of two or more words are compared by the words they share.
+    """
+    action = rollout.get("expected_action", dict)
+    if action.get("type") == "message":
+        return Judgement(float(not rollout.calls and bool(rollout.text)), rollout.text, "call_unexpected")
+    calls = action["calls"] if isinstance(action.get("calls"), list) else [action]
+    if not 1 <= len(calls) <= MAX_THINGS:
+        raise InvalidItem("bad_row", f"the row's 'expected_action.calls' must be 1 to {MAX_THINGS} calls")
+    expected = [_call(each) for each in calls]
+    threshold = rollout.row.get("word_count_similarity_threshold", _SAME_WORDS)
+    if not isinstance(threshold, int | float):
+        raise InvalidItem("bad_row", "the row's 'word_count_similarity_threshold' must be a number")
+    if not rollout.calls:
+        return Judgement(0.0, rollout.text, "no_call")
+    fitting = [
+        [place for place, made in enumerate(rollout.calls) if _is_same_call(wanted, made, threshold)]
+        for wanted in expected
+    ]
+    return Judgement(float(can_be_paired(fitting)), rollout.calls[0].name, "wrong_call")
+
+
+def example_mcp_weather(rollout: Rollout) -> Judgement:
+    """The weather of the city was asked for, and told."""
+    weather = rollout.get("expected_weather", str)
+    city = str(rollout.get("verifier_metadata", dict).get("expected_city")).casefold()
+    cities = [_arguments(call.arguments).get("city") for call in rollout.calls if call.name == "get_weather"]
+    asked = any(str(named).casefold() == city for named in cities)
+    return Judgement(float(asked and weather.casefold() in rollout.text.casefold()), rollout.text)
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    "example_mcp_weather": example_mcp_weather,
+    "single_step_tool_use_with_argument_comparison": single_step,
+}
+
+
+def _call(action: Any) -> ToolCall:
+    name = action.get("name") if isinstance(action, dict) else None
+    arguments = _arguments(action.get("arguments")) if isinstance(action, dict) else {}
+    if not isinstance(name, str):
+        raise InvalidItem(
+            "bad_row", "the row's 'expected_action' must be a message, a function_call, or a batch of calls"
+        )
+    return ToolCall(name, arguments)
+
+
+def _arguments(arguments: Any) -> Mapping[str, Any]:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _is_same_call(wanted: ToolCall, made: ToolCall, threshold: float) -> bool:
+    return wanted.name == made.name and _is_same(wanted.arguments, _arguments(made.arguments), threshold)
+
+
+def _is_same(wanted: Any, made: Any, threshold: float) -> bool:
+    if not isinstance(made, type(wanted)):
+        return False
+    if isinstance(wanted, dict):
+        return wanted.keys() == made.keys() and all(_is_same(wanted[key], made[key], threshold) for key in wanted)
+    if isinstance(wanted, list):
+        pairs = zip(wanted, made, strict=False)
+        return len(wanted) == len(made) and all(_is_same(one, other, threshold) for one, other in pairs)
+    if isinstance(wanted, str):
+        return _is_same_text(wanted, made, threshold)
+    if isinstance(wanted, float):
+        return math.isclose(wanted, made, rel_tol=0.0, abs_tol=_TOLERANCE)
+    return bool(wanted == made)
+
+
+def _is_same_text(wanted: str, made: str, threshold: float) -> bool:
+    one, other = wanted.lower().split(), made.lower().split()
+    if min(len(one), len(other)) < 2:
+        return wanted == made
+    return (Counter(one) & Counter(other)).total() >= threshold * (len(one) + len(other))

@@ -1,0 +1,140 @@
+"""Servers that look at the form of an answer alone."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import re2
+import yaml
+
+from verifiers.base import InvalidItem
+from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.rules import documents
+from verifiers.rules.structured_output.toml_documents import read_toml
+from verifiers.rules.structured_output.yaml_documents import read_yaml
+
+_MAX_PATTERN_BYTES: Final = 2 << 20
+_MAX_PATTERNS: Final = 64
+_PARSED_SHARE: Final = 0.2
+_BEGIN, _END = "<|BEGIN_CODE|>", "<|END_CODE|>"
+_STEP: Final = re.compile(r"`([^`]{0,1000})`|\[(\d{1,9})\]|([^.\[`]{1,1000})")
+"""A step of a path: a quoted name, a position, or a name."""
+
+
+def format_verification(rollout: Rollout) -> Judgement:
+    """Enough lines match one of the patterns; or every marker stands in the text, and no other that the patterns match."""
+    rule = rollout.get("verifier", dict)
+    match rule.get("type"):
+        case "regex" | "inline_prose":
+            patterns = _patterns(rule, "verify_regex")
+            least = rule.get("verify_min_matches", 1)
+            if not isinstance(least, int):
+                raise InvalidItem("bad_row", "the row's 'verifier.verify_min_matches' must be a whole number")
+            lines = sum(any(pattern.search(line) for pattern in patterns) for line in rollout.text.split("\n"))
+            return Judgement(float(lines >= least), None, "wrong_format", {"matching_lines": lines})
+        case "string_match":
+            markers = set(_strings(rule, "expected_markers"))
+            matches = (match for pattern in _patterns(rule, "patterns") for match in pattern.finditer(rollout.text))
+            others = sum(match.group(0) not in markers for match in matches)
+            missing = sum(marker not in rollout.text for marker in markers)
+            detail = {"missing_markers": missing, "other_markers": others}
+            return Judgement(float(not others and not missing), None, "wrong_format", detail)
+    raise InvalidItem("bad_row", "the row's 'verifier.type' must be regex, inline_prose or string_match")
+
+
+def structeval(rollout: Rollout) -> Judgement:
+    """0.2 for a document that can be read, and the share of the paths that it has times 0.8 (StructEval-T)."""
+    paths, form = rollout.texts("raw_output_metric"), rollout.get("output_type", str).lower()
+    if form not in _READERS:
+        raise InvalidItem("bad_row", f"the row's 'output_type' must be one of {', '.join(_READERS)}")
+    try:
+        document = _READERS[form](_code(rollout.text, form))
+    except (documents.Unreadable, yaml.YAMLError, ValueError, csv.Error, RecursionError):
+        document = None
+    if not document:
+        return Judgement(0.0, None, "not_readable")
+    share = sum(_has(document, path) for path in paths) / len(paths)
+    return Judgement(round(_PARSED_SHARE + (1 - _PARSED_SHARE) * share, 2), None, detail={"paths": share})
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    "format_verification": format_verification,
+    "structeval": structeval,
+}
+
+
+def _strings(rule: Mapping[str, Any], name: str) -> list[str]:
+    values = rule.get(name, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise InvalidItem("bad_row", f"the row's 'verifier.{name}' must be a list of texts")
+    return values
+
+
+def _patterns(rule: Mapping[str, Any], name: str) -> list[Any]:
+    """Patterns of the row, by RE2, whose work grows with the text and no faster."""
+    sources = _strings(rule, name)
+    if len(sources) > _MAX_PATTERNS:
+        raise InvalidItem("bad_row", f"the row's 'verifier.{name}' has more than {_MAX_PATTERNS} patterns")
+    options = re2.Options()
+    options.max_mem = _MAX_PATTERN_BYTES
+    options.log_errors = False
+    try:
+        return [re2.compile(source, options) for source in sources]
+    except (re2.error, UnicodeEncodeError) as error:
+        message = f"the row's 'verifier.{name}' has a pattern that RE2 does not take: {error}"
+        raise InvalidItem("bad_row", message) from error
+
+
+def _code(text: str, form: str) -> str:
+    """The document of a response: between the marks, in the first fence, or all of it."""
+    if _BEGIN in text:
+        text = text.split(_BEGIN, 1)[1].split(_END, 1)[0]
+    if "```" in text:
+        fenced = text.split("```", 1)[1]
+        _, _, text = fenced.partition("\n")
+        text = text.split("```", 1)[0]
+    return text.strip()
+
+
+def _json(text: str) -> Any:
+    return documents.read_json(text, unique_keys=False)
+
+
+def _yaml(text: str) -> Any:
+    return read_yaml(text, False, False)
+
+
+def _csv(text: str) -> Any:
+    rows = csv.reader(io.StringIO(text, newline=""))
+    return {f"csv::{name}": None for name in next(rows, [])}
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {"json": _json, "yaml": _yaml, "toml": read_toml, "csv": _csv}
+
+
+def _has(document: Any, path: str) -> bool:
+    """Whether a document has a path: `museum.galleries[0].title`, `items.*.name`, `csv::id`."""
+    if path.startswith("csv::"):
+        return isinstance(document, dict) and path in document
+    nodes = [document]
+    for step in _steps(path):
+        nodes = [below for node in nodes for below in _below(node, step)]
+    return bool(nodes)
+
+
+def _below(node: Any, step: str | int) -> Iterator[Any]:
+    if isinstance(step, int):
+        if isinstance(node, list) and step < len(node):
+            yield node[step]
+    elif step == "*" and isinstance(node, list):
+        yield from node
+    elif isinstance(node, dict) and step in node:
+        yield node[step]
+
+
+def _steps(path: str) -> Iterator[str | int]:
+    for match in _STEP.finditer(path):
+        quoted, position, name = match.groups()
+        yield int(position) if position is not None else quoted if quoted is not None else name

@@ -1,0 +1,144 @@
+"""Servers that grade by a likeness or a share."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
+from typing import Final
+
+from rapidfuzz.distance import Levenshtein
+
+from verifiers.base import InvalidItem
+from verifiers.nemo_gym.rollouts import Judgement, Rollout
+
+_LIST_MARK: Final = "Final Answer:"
+_CONTROLS: Final = dict.fromkeys(range(32), "\n")
+_PREFIX_CHARS: Final = 10
+
+
+def graphwalks(rollout: Rollout) -> Judgement:
+    """F1 of two sets of nodes; the answer's stands in the last line as `Final Answer: [a, b]` (openai/graphwalks)."""
+    return _nodes(rollout, lambda node: node)
+
+
+def lc_niah(rollout: Rollout) -> Judgement:
+    """F1 as for graphwalks, times the share of the thoughts beyond their longest copy out of the prompt."""
+    found = _nodes(rollout, lambda node: node.strip("\"'").strip())
+    thoughts, prompt = _plain(rollout.reasoning), _plain(rollout.prompt)
+    if not thoughts:
+        return found
+    longest = SequenceMatcher(None, thoughts, prompt, autojunk=False).find_longest_match()
+    share = longest.size / len(thoughts)
+    return Judgement(found.score * (1 - share), found.extracted, found.wrong, {"copied_share": share})
+
+
+def mrcr(rollout: Rollout) -> Judgement:
+    """The ratio of matching characters behind a prefix that the answer must begin with (openai/mrcr)."""
+    wanted, prefix = rollout.get("expected_answer", str), rollout.get("random_string_to_prepend", str)
+    answer = rollout.text
+    if not answer.startswith(prefix):
+        return Judgement(0.0, answer, "no_prefix")
+    ratio = SequenceMatcher(None, answer.removeprefix(prefix), wanted.removeprefix(prefix)).ratio()
+    return Judgement(ratio, answer)
+
+
+def equivalence_rule(rollout: Rollout) -> Judgement:
+    """Equal but for case and white space; or alike, by `grading_rule`."""
+    answer, wanted = _plain(rollout.text), _plain(rollout.get("expected_answer", str))
+    match rollout.row.get("grading_rule", "exact"):
+        case "exact":
+            return Judgement(float(answer == wanted), rollout.text)
+        case "seq_match":
+            return Judgement(SequenceMatcher(None, answer, wanted).ratio(), rollout.text)
+        case "weighted_seq_match":
+            start = wanted[:_PREFIX_CHARS]
+            whole = SequenceMatcher(None, answer, wanted).ratio()
+            begins = SequenceMatcher(None, answer[: len(start)], start).ratio()
+            return Judgement(0.85 * whole + 0.15 * begins, rollout.text)
+    raise InvalidItem("bad_row", "the row's 'grading_rule' must be exact, seq_match or weighted_seq_match")
+
+
+def ruler(rollout: Rollout) -> Judgement:
+    """The share of the references that stand in the answer; for questions, whether one does (RULER)."""
+    wanted, answer = rollout.texts("outputs"), rollout.text.lower()
+    hits = [float(text.lower() in answer) for text in wanted]
+    is_question = rollout.get("subset", str) in ("qa_1", "qa_2")
+    return Judgement(max(hits) if is_question else sum(hits) / len(hits), rollout.text)
+
+
+def ruler2(rollout: Rollout) -> Judgement:
+    """How near the references are: each by standing in the answer, or by its word error rate (RULER v2).
+
+    Rows with `eval_type` multichoice are for `multiple_choice`.
+    """
+    wanted = rollout.texts("expected_answer")
+    answer = rollout.text.translate(_CONTROLS).strip()
+    kind = rollout.row.get("match_type", "all")
+    if kind == "2steps":
+        answer = answer.split("\n\n")[-1]
+    elif kind == "part":
+        answer = _without_documents(answer)
+    elif kind != "all":
+        raise InvalidItem("bad_row", "the row's 'match_type' must be all, part or 2steps")
+    shares = [_near(answer.lower(), text.lower()) for text in wanted]
+    return Judgement(max(shares) if kind == "part" else sum(shares) / len(shares), answer)
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    "graphwalks": graphwalks,
+    "lc_niah": lc_niah,
+    "mrcr": mrcr,
+    "equivalence_rule": equivalence_rule,
+    "ruler": ruler,
+    "ruler2": ruler2,
+}
+
+
+def _nodes(rollout: Rollout, cleaned: Callable[[str], str]) -> Judgement:
+    try:
+        nodes = json.loads(rollout.get("expected_answer", str))
+        wanted = {str(node) for node in nodes} if isinstance(nodes, list) else None
+    except (ValueError, RecursionError):
+        wanted = None
+    if wanted is None:
+        raise InvalidItem("bad_row", "the row's 'expected_answer' must be a JSON list of nodes, as text")
+    lines = [line for line in rollout.text.split("\n") if line.strip()]
+    _, mark, rest = lines[-1].partition(_LIST_MARK) if lines else ("", "", "")
+    listed = rest.strip()
+    end = listed.rfind("]")
+    if not mark or not listed.startswith("[") or end < 0:
+        return Judgement(0.0, None, "no_answer")
+    nodes_of = (cleaned(part.strip()) for part in listed[1:end].split(","))
+    answered = {node for node in nodes_of if node}
+    return Judgement(_f1(answered, wanted), listed[: end + 1])
+
+
+def _f1(answered: set[str], wanted: set[str]) -> float:
+    if not answered and not wanted:
+        return 1.0
+    return 2 * len(answered & wanted) / (len(answered) + len(wanted))
+
+
+def _near(answer: str, wanted: str) -> float:
+    if wanted in answer:
+        return 1.0
+    words = wanted.split()
+    return 1 - Levenshtein.distance(answer.split(), words) / len(words) if words else 0.0
+
+
+_HEADER: Final = re.compile(r"Document \d{1,9}:")
+
+
+def _without_documents(text: str) -> str:
+    """The text without its copies of documents: each from `Document 3:` to the next blank line."""
+    kept: list[str] = []
+    copies = False
+    for line in text.split("\n"):
+        copies = bool(line) if copies else bool(_HEADER.match(line))
+        if not copies and (line or kept):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())

@@ -1,0 +1,77 @@
+"""A rollout as a server of NeMo-Gym sees it, and what it says of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from verifiers.base import InvalidItem, Item, Status, Verdict, clip
+from verifiers.conversation import ToolCall
+
+T = TypeVar("T")
+_THOUGHTS, _END_OF_THOUGHTS = "<think>", "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a server makes of a response."""
+
+    score: float
+    """Correctness in [0, 1]."""
+    extracted: str | None = None
+    wrong: str = "wrong_answer"
+    """The reason where the score is 0."""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def verdict(self) -> Verdict:
+        score = min(max(self.score, 0.0), 1.0)
+        reason = "correct" if score == 1.0 else "partial" if score else self.wrong
+        return Verdict(Status.OK, score, reason, clip(self.extracted), dict(self.detail))
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A response and its row."""
+
+    text: str
+    """The texts of the assistant, one after the other, without thoughts and calls; empty if a thought was cut off."""
+    reasoning: str
+    """The thoughts."""
+    calls: tuple[ToolCall, ...]
+    prompt: str
+    row: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, item: Item[Any]) -> "Rollout":
+        steps = [step for step in item.said.steps if step.role == "assistant"]
+        written = "".join(step.text for step in steps)
+        before, end, text = written.rpartition(_END_OF_THOUGHTS)
+        if not end and _THOUGHTS in written:
+            before, text = written, ""
+        reasoning = "".join(step.reasoning for step in steps) + before.replace(_THOUGHTS, "", 1)
+        calls = tuple(call for step in steps for call in step.calls)
+        return cls(text.strip(), reasoning, calls, item.prompt or "", item.params.reference)
+
+    def get(self, name: str, kind: type[T]) -> T:
+        """A field of the row.
+
+        Raises:
+            InvalidItem: the row has none of this kind.
+        """
+        value = self.row.get(name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InvalidItem("bad_row", f"the row needs {name!r} as {_NAMES.get(kind, kind.__name__)}; add it")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """A field that is a list of texts, at least one.
+
+        Raises:
+            InvalidItem: it is anything else.
+        """
+        values = self.get(name, list)
+        if not values or not all(isinstance(value, str) for value in values):
+            raise InvalidItem("bad_row", f"the row needs {name!r} as a list of texts, at least one; add it")
+        return values
+
+
+_NAMES = {str: "text", list: "a list", dict: "an object", int: "a whole number", bool: "true or false"}
