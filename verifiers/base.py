@@ -51,6 +51,8 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     """The judged answer as it stood in the response, cut to `MAX_DETAIL_TEXT_CHARS`."""
     detail: Mapping[str, Any] = {}
     """Small JSON. For invalid and failed verdicts it holds `message`: what was expected, and what was found."""
+    is_lasting: bool = True
+    """Whether any other replica gives the same verdict, at any time. If not, it is not cached."""
 
     def __post_init__(self) -> None:
         score = self.score
@@ -93,10 +95,10 @@ class Params(BaseModel):
 
     Of a turn, the last message of the assistant is judged; of all turns, all its messages.
     """
-    unfinished: Literal["refuse", "wrong"] = "refuse"
-    """How text verifiers treat a turn that ends in a call instead of an answer: they refuse it, or judge "no answer".
+    unfinished: Literal["refuse", "wrong"] = "wrong"
+    """How text verifiers treat a turn that ends in a call instead of an answer: it is wrong, or they refuse it.
 
-    A trainer whose rollouts have a limit of steps wants the latter.
+    With refuse, the response decides whether it is judged. That is for finding rows that have the wrong verifier.
     """
 
     def as_json(self) -> bytes:

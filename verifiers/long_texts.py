@@ -3,13 +3,17 @@
 Reading a text takes time linear in its length, but hostile texts take some hundred nanoseconds per character. A text of
 up to `INLINE_CHARS` is read on the event loop, which takes microseconds for ordinary responses. A longer text goes to a
 worker, which can also be killed.
+
+The task decides whether it is judged, never the response. `blamed` holds to that if a worker breaks a limit.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
+
+import msgspec
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers.base import Item, Params, Status, Unavailable, Verdict
@@ -110,17 +114,76 @@ async def _with_long(
         payloads.append(_judge_payload(judge, items[position]))
         if pace.is_over():
             await pace.rest()
+    broken: dict[int, Outcome] = {}
     for position, outcome in zip(long, await ask_workers(workers, JUDGE, payloads), strict=True):
-        verdicts[position] = verdict_of(outcome.value) if outcome.exit is Exit.OK else trouble(outcome)
+        if is_too_complex(outcome, items[position].response):
+            broken[position] = outcome
+        else:
+            verdicts[position] = verdict_of(outcome.value) if outcome.exit is Exit.OK else trouble(outcome)
+    if broken:
+        probes = {position: [_judge_payload(judge, items[position], "")] for position in broken}
+        for position, verdict in (await blamed(workers, JUDGE, broken, probes)).items():
+            verdicts[position] = verdict
     return [verdict for verdict in verdicts if verdict is not None]
 
 
-def trouble(outcome: Outcome) -> Verdict:
-    """The verdict on an item whose worker had no result.
+BROKEN_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT, Exit.CRASHED)
+"""The ends of a worker that its payload causes."""
 
-    Reading is linear, and its limits are several times the need of the most hostile response. A broken limit therefore
-    means a fault of the service or of the parameters. It never means that the answer is wrong.
+
+def is_too_complex(outcome: Outcome, response: str) -> bool:
+    """Whether a response is so long that it may be at fault for a broken limit.
+
+    Reading is linear, and its limits are many times what an ordinary response needs. If one of ordinary length breaks
+    them, the service is at fault.
     """
+    return outcome.exit in BROKEN_LIMITS and len(response) > INLINE_CHARS
+
+
+def too_complex(outcome: Outcome) -> Verdict:
+    """The verdict on a response that is at fault for a broken limit: it is judged, and it is wrong."""
+    return Verdict.wrong("too_complex", limit=str(outcome.exit))
+
+
+def too_complex_params(outcome: Outcome) -> Verdict:
+    """The verdict on an item whose parameters break a limit with any response."""
+    message = (
+        f"the reference and the parameters take more than a worker may spend, whatever the response: {outcome.exit}"
+    )
+    return Verdict.invalid("params_too_complex", message)
+
+
+async def blamed(
+    workers: Workers,
+    task: Task,
+    broken: Mapping[int, Outcome],
+    probes: Mapping[int, Sequence[Any]],
+    too_complex_params: Callable[[Outcome], Verdict] = too_complex_params,
+) -> dict[int, Verdict]:
+    """The verdicts on items whose workers broke a limit, by their positions.
+
+    `probes` are the same payloads with responses that cost nothing. If a probe breaks a limit, too, the parameters are
+    at fault, and the item is invalid. Else the response is at fault, and is wrong.
+    """
+    payloads = {msgspec.msgpack.encode(probe): probe for some in probes.values() for probe in some}
+    outcomes = dict(zip(payloads, await ask_workers(workers, task, list(payloads.values())), strict=True))
+
+    def verdict(position: int) -> Verdict:
+        for probe in probes[position]:
+            alone = outcomes[msgspec.msgpack.encode(probe)]
+            if alone.exit in BROKEN_LIMITS:
+                return too_complex_params(alone)
+            if alone.exit is not Exit.OK:
+                return trouble(alone)
+            if (judged := verdict_of(alone.value)).status is not Status.OK:
+                return judged
+        return too_complex(broken[position])
+
+    return {position: verdict(position) for position in broken}
+
+
+def trouble(outcome: Outcome) -> Verdict:
+    """The verdict on an item whose worker had no result, if the response is not at fault for it."""
     if outcome.exit is Exit.RAISED:
         return Verdict.failed("verifier_bug", outcome.message.partition("\n")[0])
     return Verdict.failed(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
@@ -142,10 +205,11 @@ async def ask_workers(
         raise Unavailable("workers_unavailable", str(error)) from error
 
 
-def _judge_payload(judge: Callable[..., Verdict], item: Item[Any]) -> list[Any]:
+def _judge_payload(judge: Callable[..., Verdict], item: Item[Any], response: str | None = None) -> list[Any]:
     kind = type(item.params)
     names = [judge.__module__, judge.__qualname__, kind.__module__, kind.__qualname__]
-    return [names, sendable(item.response), item.params.model_dump_json(), item.explain]
+    text = sendable(item.response if response is None else response)
+    return [names, text, item.params.model_dump_json(), item.explain]
 
 
 def sendable(text: str) -> str:

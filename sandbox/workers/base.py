@@ -21,7 +21,7 @@ class Task:
 
 
 class Exit(StrEnum):
-    """How one item ended. Each value except STALLED says something about the item."""
+    """How one item ended. Each value except KILLED and STALLED says something about the item."""
 
     OK = "ok"
     TIME_LIMIT = "time_limit"
@@ -31,6 +31,8 @@ class Exit(StrEnum):
     """Its result is larger than the limits of the task and the pool."""
     CRASHED = "crashed"
     """Its worker died, and so did a fresh one that had nothing else to do."""
+    KILLED = "killed"
+    """The same, by SIGKILL: the kernel sends it where the machine has no memory left, and others may send it, too."""
     RAISED = "raised"
     """It raised an exception, or its payload or result is not plain data."""
     STALLED = "stalled"

@@ -5,7 +5,7 @@
       ├─────────────┘
       │             │ head's worker died: the head is suspect, the rest goes back to the front
       └─────────────┤
-    suspects ──► a fresh worker of its own ──► answered, or died again: CRASHED. There is no third attempt.
+    suspects ──► a fresh worker of its own ──► answered, or died again: CRASHED or KILLED. There is no third attempt.
 
 A worker answers its window in order. So it is working on the first unanswered item (the head), and only that item can
 be blamed for its death. An item costs nothing but the moves between queues: no task, future or timer.
@@ -761,7 +761,8 @@ class Workers:
             item.settle(Exit.MEMORY_LIMIT, "its worker had no memory left to answer")
             return
         how = f"signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit status {code}"
-        item.settle(Exit.CRASHED, f"its worker ended with {how}, and so did another before")
+        exit_ = Exit.KILLED if code == -signal.SIGKILL else Exit.CRASHED
+        item.settle(exit_, f"its worker ended with {how}, and so did another before")
 
     def _end(self, worker: _Worker, reason: str) -> None:
         """Kill the worker, hand back the items it has not begun, and have it replaced.

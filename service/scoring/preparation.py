@@ -31,6 +31,9 @@ from verifiers.registry import Registry
 KEY_BYTES = 20
 MEMO_BYTES = 32_000_000
 _NO_ANSWER = Verdict.wrong("no_answer")
+_REPLACEMENT = "\ufffd"
+"""What stands for half a character of a response."""
+_CONVERSATIONS = msgspec.json.Decoder(Conversation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +105,12 @@ class Preparation:
     ) -> PreparedItem:
         if isinstance(response, str):
             text, conversation = response if configured.reads_text else "", None
-        elif _breaks_off(configured, response):
-            return PreparedItem(configured, "", prompt, explain, key=None, known=_NO_ANSWER)
+        elif (verdict := _unjudged(configured, response)) is not None:
+            return PreparedItem(configured, "", prompt, explain, key=None, known=verdict)
+        elif configured.entry.verifier.judges_calls:
+            text, conversation = response.text("last"), response
         else:
-            text, conversation = _judged(configured, response)
+            text, conversation = response.text(configured.params.turn), None
         key = None
         owner = owned("") if self._by_tenant or configured.is_opinion else ""
         if share and configured.is_shared:
@@ -176,18 +181,23 @@ class Preparation:
     def _response(self, value: str | list[Message]) -> str | Conversation:
         """The response as text, or as a conversation. Messages that are no more than one text become that text."""
         if isinstance(value, str):
-            return self._text(value, "response")
+            return self._mended(value)
         conversation = dialects.read(value)
         if not conversation.turns:
             raise InvalidItem("no_response", "the response is a list of messages without an assistant message")
         text = plain(conversation)
         if text is not None:
-            return self._text(text, "response")
+            return self._mended(text)
         encoded = encode(conversation)
         self._check_size(len(encoded), "response")
         if DAMAGED.encode() in encoded:
-            raise InvalidItem("invalid_text", "the response holds a lone surrogate: half of a pair")
+            return _CONVERSATIONS.decode(encoded.replace(DAMAGED.encode(), _REPLACEMENT.encode()))
         return conversation
+
+    def _mended(self, response: str) -> str:
+        """A response's text. A model may write half a character, so it is judged with U+FFFD in its place."""
+        self._check_size(len(response), "response")
+        return response.replace(DAMAGED, _REPLACEMENT) if DAMAGED in response else response
 
     def _text(self, text: str, field: str) -> str:
         self._check_size(len(text), field)
@@ -248,31 +258,19 @@ def _shared_reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) ->
     return bytes(found)
 
 
-def _breaks_off(configured: ConfiguredVerifier, response: Conversation) -> bool:
-    """Whether the response ends in a call, and the parameters say that this counts as a missing answer."""
-    params = configured.params
-    return (
-        params.unfinished == "wrong"
-        and not configured.entry.verifier.judges_calls
-        and response.unjudged(params.turn) == ["tool_calls"]
-    )
-
-
-def _judged(configured: ConfiguredVerifier, response: Conversation) -> tuple[str, Conversation | None]:
-    """The text that the verifier judges, and the whole conversation if the verifier judges conversations.
+def _unjudged(configured: ConfiguredVerifier, response: Conversation) -> Verdict | None:
+    """The verdict on a response with parts that the verifier would ignore: calls, images and others.
 
     Raises:
-        InvalidItem: the verifier would ignore a part of the response.
+        InvalidItem: the parameters ask to refuse such responses.
     """
-    verifier = configured.entry.verifier
-    if verifier.judges_calls:
-        return response.text("last"), response
-    turn = configured.params.turn
-    unjudged = response.unjudged(turn)
-    if unjudged:
+    verifier, params = configured.entry.verifier, configured.params
+    if verifier.judges_calls or not (parts := response.unjudged(params.turn)):
+        return None
+    if params.unfinished == "refuse":
         raise InvalidItem(
             "unjudged_parts",
-            f"{verifier.name} judges text, and the assistant's message has {', '.join(unjudged)}; tool_call and trajectory "
-            'judge calls; with params.unfinished "wrong", a response that ends in a call has no answer',
+            f"{verifier.name} judges text, and the assistant's message has {', '.join(parts)}; tool_call and trajectory "
+            'judge calls; without params.unfinished "refuse", such a response is wrong',
         )
-    return response.text(turn), None
+    return _NO_ANSWER if parts == ["tool_calls"] else Verdict.wrong("unjudged_parts", unjudged=parts)

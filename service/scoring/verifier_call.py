@@ -48,7 +48,7 @@ class VerifierCalls:
             pending = chunk.verdicts[position]
             if not pending.is_open:
                 return
-            if verdict.status is Status.OK and pending.prepared.key is not None:
+            if verdict.status is Status.OK and verdict.is_lasting and pending.prepared.key is not None:
                 fields = (verdict.score, verdict.reason, verdict.extracted, verdict.detail)
                 fresh[pending.prepared.key] = encode_verdict(fields)
             pending.finish(verdict, now=perf_counter())

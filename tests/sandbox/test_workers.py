@@ -73,8 +73,8 @@ DEEDS = {
     "segfault": (Exit.CRASHED, "signal 11 (SIGSEGV)"),
     "recurse in C": (Exit.CRASHED, "signal 11 (SIGSEGV)"),
     "leave": (Exit.CRASHED, "exit status 7"),
-    "talk nonsense": (Exit.CRASHED, "signal 9 (SIGKILL)"),
-    "close everything": (Exit.CRASHED, "signal 9 (SIGKILL)"),
+    "talk nonsense": (Exit.KILLED, "signal 9 (SIGKILL)"),
+    "close everything": (Exit.KILLED, "signal 9 (SIGKILL)"),
     "exit politely": (Exit.RAISED, "SystemExit: leaving\n"),
     "eat memory": (Exit.MEMORY_LIMIT, ""),
     "bite memory": (Exit.MEMORY_LIMIT, ""),
@@ -372,7 +372,7 @@ async def test_an_item_that_kills_two_workers_is_not_tried_again(tmp_path: Path)
 
     async with started() as workers, door(answer, tmp_path / "door") as path:
         outcomes = await workers.map(BEHAVE, [1, {"knock": path}, 2])
-    assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.CRASHED, Exit.OK]
+    assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.KILLED, Exit.OK]
     assert len(set(visitors)) == 2
 
 

@@ -15,28 +15,17 @@ from hypothesis import strategies as st
 import memory
 from sandbox.workers import Workers
 from tests.verifiers.found import Found
+from tests.verifiers.hostile_responses import ODD, floods
+from tests.verifiers.statuses import is_right, scored, tasks
 from tests.waiting import eventually
 from verifiers import registry
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict
 from verifiers.registry import Entry
 
 NAMES = list(registry.load(Resources(workers=Workers(1))))
-NEEDS_A_MODEL = "judge"
 IN_A_CYCLE = ("reasoning_gym",)
 """Verifiers whose parameters are part of a cycle while a box runs, until young garbage is collected."""
-ODD_TEXTS = [
-    "",
-    " ",
-    "\x00",
-    "\\boxed{",
-    "a" * 50_000,
-    "<think>",
-    "\u200b",
-    "1e999",
-    "{" * 5_000,
-    "𝟙½①Ⅻ",
-    "<answer></answer>",
-]
+FLOODS = [text for _, text in floods(1_500)]
 PATIENT = settings(
     max_examples=25,
     deadline=None,
@@ -91,20 +80,17 @@ def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:
 
 @PATIENT
 @given(data=st.data())
-def test_any_text_gets_a_verdict(entry: Entry, found: Found, data: st.DataObject) -> None:
-    example = data.draw(st.sampled_from(entry.examples))
+def test_a_response_never_decides_whether_it_is_judged(entry: Entry, found: Found, data: st.DataObject) -> None:
+    task = data.draw(st.sampled_from(tasks(entry, fresh=1)))
     texts = st.one_of(
-        st.sampled_from(ODD_TEXTS),
+        st.sampled_from(ODD),
+        st.sampled_from(FLOODS),
         st.text(max_size=200),
         st.text("\\boxed{}<>/answer think#0123456789.,-+*^$()ABC=或是\n\x00", max_size=200),
         st.lists(st.sampled_from([example.response for example in entry.examples]), max_size=4).map("\n".join),
     )
-    response = data.draw(texts)
-    (verdict,) = found.score(entry, [item_of(entry, example, response, explain=data.draw(st.booleans()))])
-    allowed = {Status.INVALID} if example.status is Status.INVALID else {Status.OK, Status.INVALID}
-    if entry.verifier.name == NEEDS_A_MODEL and example.status is not Status.INVALID:
-        allowed.add(Status.FAILED)  # no model is configured here, and what none is needed for is judged
-    assert verdict.status in allowed
+    (verdict,) = scored(found, entry, [task.item(data.draw(texts), explain=data.draw(st.booleans()))])
+    assert is_right(entry, task, verdict), verdict
     assert msgspec.json.decode(msgspec.json.encode(verdict)) is not None
     assert len(msgspec.json.encode(verdict)) < 20_000
 

@@ -1,14 +1,15 @@
 """A long response gets the verdict a short one would, only elsewhere."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from sandbox.workers import Exit, Outcome, Workers
+from sandbox.workers import Exit, Outcome, Task, Workers
 from tests.verifiers.found import Found
 from verifiers import registry
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.long_texts import INLINE_CHARS, trouble
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, judge_in_worker, trouble
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
 
@@ -88,3 +89,58 @@ def test_no_ending_of_a_worker_is_a_wrong_answer(exit_: Exit) -> None:
     verdict = trouble(Outcome(exit_, message="why\nwhere"))
     assert (verdict.status, verdict.score) == (Status.FAILED, None)
     assert verdict.detail == {"message": "why"}
+
+
+class Limited(Workers):
+    """Workers that end like this for each response of a length that is not allowed."""
+
+    def __init__(self, exit_: Exit, may_read: Callable[[int], bool]) -> None:
+        super().__init__(1)
+        self._exit, self._may_read = exit_, may_read
+
+    async def map(
+        self, task: Task, payloads: Sequence[Any], on_outcome: Callable[[int, Outcome], None] | None = None
+    ) -> list[Outcome]:
+        assert on_outcome is None
+        return [
+            Outcome(Exit.OK, judge_in_worker(payload)) if self._may_read(len(payload[1])) else Outcome(self._exit)
+            for payload in payloads
+        ]
+
+
+async def _limited(exit_: Exit, may_read: Callable[[int], bool], response: str, **params: Any) -> Verdict:
+    verifier = registry.load(Resources(Limited(exit_, may_read)))["numeric"].verifier
+    (verdict,) = await verifier.score([Item(response, verifier.params.model_validate(params))])
+    return verdict
+
+
+@pytest.mark.parametrize("exit_", BROKEN_LIMITS)
+async def test_a_response_that_breaks_a_limit_is_judged(exit_: Exit) -> None:
+    verdict = await _limited(exit_, lambda chars: chars < INLINE_CHARS, FILLER, reference="7")
+    assert verdict == Verdict.wrong("too_complex", limit=exit_.value)
+
+
+@pytest.mark.parametrize("exit_", BROKEN_LIMITS)
+async def test_parameters_that_break_a_limit_are_the_callers_to_mend(exit_: Exit) -> None:
+    verdict = await _limited(exit_, lambda _: False, FILLER, reference="7")
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "params_too_complex")
+
+
+async def test_a_reference_that_cannot_be_read_is_invalid_for_a_response_that_breaks_a_limit_too() -> None:
+    verdict = await _limited(Exit.TIME_LIMIT, lambda chars: chars < INLINE_CHARS, FILLER, reference="seven?")
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "unparseable_reference")
+
+
+@pytest.mark.parametrize("exit_", set(Exit) - {Exit.OK, *BROKEN_LIMITS})
+async def test_what_happens_to_a_worker_is_not_the_responses_fault(exit_: Exit) -> None:
+    verdict = await _limited(exit_, lambda chars: chars < INLINE_CHARS, FILLER, reference="7")
+    assert (verdict.status, verdict.reason) == (
+        Status.FAILED,
+        "verifier_bug" if exit_ is Exit.RAISED else f"worker_{exit_}",
+    )
+
+
+async def test_a_response_of_ordinary_length_that_is_not_read_is_not_wrong() -> None:
+    long = "7" + " " * INLINE_CHARS
+    verdict = await _limited(Exit.TIME_LIMIT, lambda _: False, "The answer is 7.", reference=long)
+    assert (verdict.status, verdict.reason) == (Status.FAILED, "worker_time_limit")

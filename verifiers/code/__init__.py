@@ -38,7 +38,7 @@ from verifiers.code.prelude import Prelude
 from verifiers.code.programs import language_named, language_of, languages_of, program_of
 from verifiers.code_blocks import Found, Select
 from verifiers.commitment import Think, final_segment
-from verifiers.long_texts import INLINE_CHARS, trouble
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, sendable, trouble
 
 
 def _by_name(value: Any) -> Any:
@@ -114,7 +114,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "12"
+    version = "13"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -201,9 +201,10 @@ class Code(Verifier[CodeParams]):
             return Verdict.wrong(found.reason, language=found.language)
         if found.language not in allowed:
             return Verdict.wrong("wrong_language", language=found.language, languages=sorted(allowed))
-        # The task leaves the language to the response, which chose one that nothing here runs.
+        # The task leaves the language to the response, which chose one that nothing here runs. Other boxes may run it.
         if demanded is None and self._sandbox.languages and found.language not in self._sandbox.languages:
-            return Verdict.wrong("wrong_language", language=found.language, languages=sorted(self._sandbox.languages))
+            detail = {"language": found.language, "languages": sorted(self._sandbox.languages)}
+            return Verdict(Status.OK, 0.0, "wrong_language", None, detail, is_lasting=False)
         return found
 
     async def _extract(
@@ -216,11 +217,11 @@ class Code(Verifier[CodeParams]):
             )
             if not code_blocks.needs_parsing(found, suite.prompt, name):
                 return found
-        payload = [item.response, language, params.think, params.select, suite.prompt, name, sorted(allowed)]
+        payload = [sendable(item.response), language, params.think, params.select, suite.prompt, name, sorted(allowed)]
         (outcome,) = await self._workers.map(FIND, [payload])
         if outcome.exit is Exit.OK:
             return Found(*outcome.value)
-        if outcome.exit in (Exit.RAISED, Exit.STALLED):
+        if outcome.exit not in BROKEN_LIMITS:
             return trouble(outcome)
         return Found(None, "no_code", language or code_blocks.DEFAULT_LANGUAGE)
 

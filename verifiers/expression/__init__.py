@@ -24,7 +24,16 @@ from sandbox.workers import Exit, Outcome, Task, Workers
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.commitment import ExtractionParams
 from verifiers.expression.comparison import Nearness
-from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble, verdict_of
+from verifiers.long_texts import (
+    BROKEN_LIMITS,
+    INLINE_CHARS,
+    TIME_LIMIT_S,
+    ask_workers,
+    sendable,
+    too_complex,
+    trouble,
+    verdict_of,
+)
 from verifiers.math.blame import is_ours
 from verifiers.math.options import UnitPolicy
 from verifiers.math.params import Answers, FinalAnswer
@@ -66,15 +75,16 @@ class ExpressionParams(ExtractionParams):
 
 
 GRADE = Task("verifiers.expression.grading", "grade", time_limit_s=0.5)
+_LONG = replace(GRADE, time_limit_s=TIME_LIMIT_S)
+"""For long responses: to find the answer takes most of the time."""
 _REFERENCE_ALONE = replace(GRADE, time_limit_s=0.25)
 """A reference that alone takes longer than this is at fault for a broken limit, whatever the answer took."""
-_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT)
 _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
 
 class Expression(Verifier[ExpressionParams]):
     name = "expression"
-    version = "13"
+    version = "14"
     params = ExpressionParams
     summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
     uses_prompt = True
@@ -97,7 +107,7 @@ class Expression(Verifier[ExpressionParams]):
         def take(index: int, outcome: Outcome) -> None:
             if outcome.exit is Exit.OK:
                 deliver(index, verdict_of(outcome.value))
-            elif outcome.exit in _LIMITS:
+            elif outcome.exit in BROKEN_LIMITS:
                 broke.append((index, outcome))
             else:
                 deliver(index, trouble(outcome))
@@ -106,9 +116,23 @@ class Expression(Verifier[ExpressionParams]):
             index, broken = broke[position]
             deliver(index, _blamed(broken, outcome, items[index]))
 
-        await ask_workers(self._workers, GRADE, [_payload(item, item.response) for item in items], take)
+        for task, indices in _by_length(items):
+            payloads = [_payload(items[index], items[index].response) for index in indices]
+
+            def take_one(position: int, outcome: Outcome, indices: Sequence[int] = indices) -> None:
+                take(indices[position], outcome)
+
+            await ask_workers(self._workers, task, payloads, take_one)
         payloads = [_payload(items[index], None) for index, _ in broke]
         await ask_workers(self._workers, _REFERENCE_ALONE, payloads, blame)
+
+
+def _by_length(items: Sequence[Item[ExpressionParams]]) -> list[tuple[Task, list[int]]]:
+    """The items with the task that grades them."""
+    long = [index for index, item in enumerate(items) if len(item.response) > INLINE_CHARS]
+    if not long:
+        return [(GRADE, list(range(len(items))))]
+    return [(GRADE, [index for index in range(len(items)) if index not in set(long)]), (_LONG, long)]
 
 
 def _payload(item: Item[ExpressionParams], response: str | None) -> list[Any]:
@@ -131,11 +155,8 @@ _QUESTION_CHARS = 8_000
 
 
 def _blamed(broken: Outcome, outcome: Outcome, item: Item[ExpressionParams]) -> Verdict:
-    """The verdict after a limit was broken; `outcome` is that of the reference alone.
-
-    The time may have gone into finding the answer in a long response.
-    """
-    if outcome.exit in _LIMITS:
+    """The verdict after a limit was broken; `outcome` is that of the reference alone."""
+    if outcome.exit in BROKEN_LIMITS:
         message = f"reference {item.params.references[0][:100]!r} takes more than a worker may spend: {outcome.exit}"
         return Verdict.invalid("reference_too_complex", message)
     if outcome.exit is not Exit.OK:
@@ -143,11 +164,9 @@ def _blamed(broken: Outcome, outcome: Outcome, item: Item[ExpressionParams]) -> 
     verdict = verdict_of(outcome.value)
     if verdict.status is not Status.OK:
         return verdict
-    if len(item.response) > INLINE_CHARS:
-        return trouble(broken)
     if is_ours(item.params.references, item.response):
         return Verdict.failed("too_complex", "to evaluate the answer takes more than a worker may spend")
-    return Verdict.wrong("too_complex")
+    return too_complex(broken)
 
 
 def create(resources: Resources) -> Expression:

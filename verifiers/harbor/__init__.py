@@ -27,7 +27,7 @@ from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdic
 from verifiers.harbor import responses, tasks
 from verifiers.harbor.judging import HarborTask, Judging
 from verifiers.harbor.reference import MAX_TASK_BYTES, HarborParams, HarborReference
-from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable
+from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
 from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange
 from verifiers.repository.verdicts import not_read, settled
 
@@ -130,6 +130,8 @@ class Harbor(Verifier[HarborParams]):
         if len(item.response) <= INLINE_CHARS:
             return responses.read(item.response, form, think, workdir)
         (outcome,) = await ask_workers(self._workers, READ, [[sendable(item.response), form, think, workdir]])
+        if is_too_complex(outcome, item.response):
+            raise NoChange("too_complex", outcome.message)
         if outcome.exit is not Exit.OK:
             raise not_read(outcome)
         script, patch, files, paths, reason, message = outcome.value

@@ -27,7 +27,7 @@ from verifiers.judge import guards
 from verifiers.judge.errors import JudgeFailure, OverBudget, Unparseable
 from verifiers.judge.inquiry import Inquiry, explanation
 from verifiers.judge.long_texts import by_length
-from verifiers.judge.modes import Question, finding, questions, suits
+from verifiers.judge.modes import Question, TooManySteps, finding, questions, require, suits
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.profiles import Mode, Profile
 from verifiers.judge.rendering import Prompt
@@ -41,7 +41,7 @@ _MAX_FAILURE_CHARS = 200
 
 class Judge(Verifier[JudgeParams]):
     name = "judge"
-    version = "4"
+    version = "5"
     params = JudgeParams
     summary = (
         "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"
@@ -54,7 +54,7 @@ class Judge(Verifier[JudgeParams]):
     def __init__(self, panel: "Panel | None") -> None:
         self._panel = panel
         if panel is not None:
-            self.version = f"1-{panel.fingerprint[:12]}"
+            self.version = f"2-{panel.fingerprint[:12]}"
             self.concurrency = panel.config.max_items_in_flight
 
     async def score(self, items: Sequence[Item[JudgeParams]]) -> Sequence[Verdict]:
@@ -129,24 +129,37 @@ class Judge(Verifier[JudgeParams]):
         """
         params = item.params
         name, mode, profile = self._profile(params)
+        require(mode, params)
+        prompt = self._prompt(params, mode, profile)
         segment = final_segment(item.response)
         text = item.response[segment.start : segment.end]
-        if mode == "reference" and not params.reference:
-            raise InvalidItem("bad_reference", "mode reference needs a reference")
         if not text:
             return Verdict.wrong("truncated" if segment.reason == "truncated" else "no_answer")
         decided = _without_a_model(text, params, profile) if mode == "reference" else None
         if decided is not None:
             return decided
-        if self._panel is None or profile is None:
+        if self._panel is None or profile is None or prompt is None:
             raise JudgeFailure("not_configured", "no judge models are configured (setting judge_file)", retryable=False)
         shown, extracted = _view(text, params.view or profile.view)
+        try:
+            asked = questions(mode, shown, params.question or item.prompt, params, profile)
+        except TooManySteps:
+            return Verdict.wrong("too_many_steps")
+        addresses_judge = guards.addresses_judge(shown)
+        return _Case(self._panel, name, mode, profile, prompt, asked, extracted, addresses_judge)
+
+    def _prompt(self, params: JudgeParams, mode: Mode, profile: Profile | None) -> Prompt | None:
+        """The prompt; None if no judge models are configured.
+
+        Raises:
+            InvalidItem: there is no prompt of that name, or it asks another question.
+        """
+        if self._panel is None or profile is None:
+            return None
         prompt = self._panel.prompts.get(params.prompt_template or profile.prompt)
         if prompt is None or not suits(prompt, mode):
             raise InvalidItem("bad_params", f"params.prompt_template: no prompt of that name for mode {mode}")
-        asked = questions(mode, shown, params.question or item.prompt, params, profile)
-        addresses_judge = guards.addresses_judge(shown)
-        return _Case(self._panel, name, mode, profile, prompt, asked, extracted, addresses_judge)
+        return prompt
 
     def _profile(self, params: JudgeParams) -> tuple[str | None, Mode, Profile | None]:
         """The name of the profile that judges, the mode, and the profile.

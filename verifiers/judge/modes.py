@@ -35,6 +35,10 @@ class Finding:
     detail: Mapping[str, Any]
 
 
+class TooManySteps(Exception):
+    """The response has more steps than a judge is asked about."""
+
+
 def suits(prompt: Prompt, mode: Mode) -> bool:
     """Whether a prompt asks the question of a mode."""
     kind, slots = SCHEMAS[prompt.schema].kind, prompt.slots
@@ -51,33 +55,43 @@ def suits(prompt: Prompt, mode: Mode) -> bool:
             return "steps" in slots and kind is Kind.STEPS
 
 
-def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, profile: Profile) -> Sequence[Question]:
-    """The questions about a response of which `text` is shown.
+def require(mode: Mode, params: JudgeParams) -> None:
+    """Check that no parameter is missing.
 
     Raises:
         InvalidItem: the mode needs a parameter that is missing.
     """
+    if mode == "reference" and not params.reference:
+        raise InvalidItem("bad_reference", "mode reference needs a reference")
+    if mode == "criteria" and not params.criteria:
+        raise InvalidItem("bad_params", "params.criteria: mode criteria needs them")
+    if mode == "pairwise" and params.other is None:
+        raise InvalidItem("bad_params", "params.other: mode pairwise needs the response to compare with")
+
+
+def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, profile: Profile) -> Sequence[Question]:
+    """The questions about a response of which `text` is shown. The parameters have what the mode needs (`require`).
+
+    Raises:
+        TooManySteps
+    """
     asked = Data(question=question or None, references=params.reference, response=text)
     match mode:
         case "reference":
-            if not params.reference:
-                raise InvalidItem("bad_reference", "mode reference needs a reference")
             return [Question(asked, Context())]
         case "quality":
             return [Question(asked, Context())]
         case "criteria":
-            if not params.criteria:
-                raise InvalidItem("bad_params", "params.criteria: mode criteria needs them")
+            assert params.criteria
             return [_about(asked, part) for part in _parts(params.criteria, profile.criteria_per_call)]
         case "pairwise":
-            if params.other is None:
-                raise InvalidItem("bad_params", "params.other: mode pairwise needs the response to compare with")
+            assert params.other is not None
             turned = replace(asked, response=params.other, response_b=text)
             return [Question(replace(asked, response_b=params.other), Context()), Question(turned, Context())]
         case "steps":
             steps = tuple(params.steps or split(text))
             if len(steps) > MAX_STEPS:
-                raise InvalidItem("too_many_steps", f"the response has {len(steps)} steps; at most {MAX_STEPS}")
+                raise TooManySteps
             return [Question(replace(asked, response=None, steps=steps), Context(n_steps=len(steps)))]
 
 

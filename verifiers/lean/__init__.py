@@ -50,7 +50,7 @@ from verifiers.commitment import Think
 from verifiers.lean import repl, texts
 from verifiers.lean.dialogue import DECLARATIONS, Dialogue
 from verifiers.lean.texts import Statement
-from verifiers.long_texts import INLINE_CHARS, trouble
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, sendable, trouble
 
 MAX_CODE_CHARS: Final = 200_000
 """Code that is longer is not judged: 0, `too_large`."""
@@ -168,11 +168,11 @@ class Lean(Verifier[LeanParams]):
         params = item.params
         if len(item.response) <= INLINE_CHARS:
             return code_blocks.find(item.response, "lean", params.think, params.select)
-        payload = [item.response, "lean", params.think, params.select, "", "", ["lean"]]
+        payload = [sendable(item.response), "lean", params.think, params.select, "", "", ["lean"]]
         (outcome,) = await self._workers.map(FIND, [payload])
         if outcome.exit is Exit.OK:
             return Found(*outcome.value)
-        return trouble(outcome) if outcome.exit in (Exit.RAISED, Exit.STALLED) else Found(None, "no_code", "lean")
+        return Found(None, "no_code", "lean") if outcome.exit in BROKEN_LIMITS else trouble(outcome)
 
 
 def create(resources: Resources) -> Lean:

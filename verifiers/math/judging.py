@@ -23,7 +23,7 @@ import msgspec
 
 from sandbox.workers import Exit, Outcome, Workers
 from verifiers.base import MAX_DETAIL_TEXT_CHARS, Item, Status, Verdict
-from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable, trouble
+from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable, too_complex, trouble
 from verifiers.math.first_look import Batch, BatchResult, FirstLook, decode_result, encode
 from verifiers.math.params import MathParams
 from verifiers.math.questions import INVALID, GivenAnswer, Question, distinct
@@ -79,7 +79,9 @@ class Judging:
                 self._take_first_results(parts[position], decode_result(outcome.value))
                 return
             for index in parts[position]:
-                if len(self._items[index].response) > INLINE_CHARS:
+                if is_too_complex(outcome, self._items[index].response):
+                    self._deliver(index, too_complex(outcome))
+                elif len(self._items[index].response) > INLINE_CHARS:
                     self._deliver(index, trouble(outcome))
                 else:
                     self._look_here(index)

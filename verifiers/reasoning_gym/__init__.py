@@ -30,7 +30,7 @@ from sandbox.workers import worker_function
 from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams
-from verifiers.long_texts import INLINE_CHARS, ask_workers, trouble
+from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable, too_complex, trouble
 from verifiers.reasoning_gym.entries import Entry, parse
 from verifiers.reasoning_gym.scoring import Outcome, Scored, Scorers
 from verifiers.reasoning_gym.tasks import Task
@@ -112,11 +112,17 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
         await self._scorers.score(task, [(entry, answer) for _, _, entry, answer, _ in asked], hear)
 
     async def _extract(self, item: Item[ReasoningGymParams]) -> "_Found | Verdict":
-        payload = [item.response, item.params.model_dump(mode="json", include=_EXTRACTION_FIELDS), item.explain]
+        payload = [
+            sendable(item.response),
+            item.params.model_dump(mode="json", include=_EXTRACTION_FIELDS),
+            item.explain,
+        ]
         if len(item.response) <= INLINE_CHARS:
             answer, reason, detail = extract_in_worker(payload)
         else:
             (outcome,) = await ask_workers(self._workers, EXTRACT, [payload])
+            if is_too_complex(outcome, item.response):
+                return too_complex(outcome)
             if outcome.exit is not WorkerExit.OK:
                 return trouble(outcome)
             answer, reason, detail = outcome.value

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from sandbox.workers import Exit, Task
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
-from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable
+from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
 from verifiers.repository import changes, reports
 from verifiers.repository.changes import Change, NoChange
 from verifiers.repository.judging import STATES, Judging
@@ -69,6 +69,8 @@ class Repository(Verifier[RepositoryParams]):
         if len(item.response) <= INLINE_CHARS:
             return changes.read(item.response, think, workdir)
         (outcome,) = await ask_workers(self._workers, READ, [[sendable(item.response), think, workdir]])
+        if is_too_complex(outcome, item.response):
+            raise NoChange("too_complex", outcome.message)
         if outcome.exit is not Exit.OK:
             raise not_read(outcome)
         patch, files, paths, reason, message = outcome.value

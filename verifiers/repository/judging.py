@@ -22,7 +22,7 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
-from verifiers.long_texts import INLINE_CHARS, ask_workers
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, ask_workers
 from verifiers.repository import reports
 from verifiers.repository.changes import Change
 from verifiers.repository.protection import Protection
@@ -149,7 +149,7 @@ class Judging:
             kind, message, states = states_in_worker(payload)
         else:
             (outcome,) = await ask_workers(self._workers, STATES, [payload])
-            if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
+            if outcome.exit is not WorkerExit.OK and outcome.exit not in BROKEN_LIMITS:
                 raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
             if outcome.exit is not WorkerExit.OK:
                 return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)

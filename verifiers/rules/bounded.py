@@ -1,7 +1,7 @@
 """Judges items in a worker under limits, if judging may take long or crash its process.
 
-Items that the verifier calls quick are judged inline. The rest goes to a worker. A broken limit there is due to the
-item, because its size and nesting were bounded before: `stopped` turns it into a verdict.
+Items that the verifier calls quick are judged inline. The rest goes to a worker. If one breaks a limit there, its
+parameters are tried with responses that cost nothing: whichever breaks the limit is at fault (`long_texts.blamed`).
 """
 
 from collections.abc import Callable, Sequence
@@ -37,11 +37,12 @@ async def judge_all(
     judge: Callable[[Item[P]], Verdict],
     items: Sequence[Item[P]],
     is_quick: Callable[[Item[P]], bool],
-    stopped: Callable[[Exit], Verdict] | None = None,
+    probes: Sequence[str] = ("",),
+    too_complex_params: Callable[[Outcome], Verdict] = long_texts.too_complex_params,
 ) -> list[Verdict]:
     """Call `judge(item)` for each item, in order; `judge` is a module's own pure function.
 
-    Without `stopped`, an item that breaks a limit counts as a fault of the service.
+    `probes` are responses that cost nothing, unless the parameters make them costly.
     """
     verdicts: dict[int, Verdict] = {}
     slow: list[int] = []
@@ -58,20 +59,23 @@ async def judge_all(
             chars = 0
             await pace.rest()
     if slow:
+        broken: dict[int, Outcome] = {}
         for position, outcome in zip(slow, await ask_workers(workers, JUDGE, payloads), strict=True):
-            verdicts[position] = _verdict(outcome, stopped)
+            if outcome.exit in long_texts.BROKEN_LIMITS:
+                broken[position] = outcome
+            else:
+                is_judged = outcome.exit is Exit.OK
+                verdicts[position] = long_texts.verdict_of(outcome.value) if is_judged else long_texts.trouble(outcome)
+        if broken:
+            tried = {
+                position: [
+                    _payload(judge, msgspec.structs.replace(items[position], response=probe, conversation=None))
+                    for probe in probes
+                ]
+                for position in broken
+            }
+            verdicts |= await long_texts.blamed(workers, JUDGE, broken, tried, too_complex_params)
     return [verdicts[position] for position in range(len(items))]
-
-
-def _verdict(outcome: Outcome, stopped: Callable[[Exit], Verdict] | None) -> Verdict:
-    if outcome.exit is Exit.OK:
-        return long_texts.verdict_of(outcome.value)
-    if stopped is not None and outcome.exit in _BROKEN_LIMITS:
-        return stopped(outcome.exit)
-    return long_texts.trouble(outcome)
-
-
-_BROKEN_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.CRASHED)
 
 
 def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Workers
+from sandbox.workers import Workers
 from verifiers import code_blocks
 from verifiers.base import Example, Item, Params, Resources, Verdict, Verifier
 from verifiers.commitment import Think, final_segment
@@ -49,7 +49,7 @@ class CodeFormat(Verifier[CodeFormatParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[CodeFormatParams]]) -> Sequence[Verdict]:
-        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        return await bounded.judge_all(self._workers, judge, items, _is_quick)
 
 
 def create(resources: Resources) -> CodeFormat:
@@ -70,10 +70,6 @@ def _is_quick(item: Item[CodeFormatParams]) -> bool:
 
 
 _MAX_QUICK_FENCES = 200
-
-
-def _stopped(exit_: Exit) -> Verdict:
-    return Verdict.wrong("too_complex", limit=str(exit_))
 
 
 def judge(item: Item[CodeFormatParams]) -> Verdict:

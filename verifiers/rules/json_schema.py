@@ -2,11 +2,11 @@
 
 JSON is that of RFC 8259: no NaN or infinity, no comments, one document. It is nested at most 100 deep. It may stand in
 one code fence, with nothing beside it. The schema is the `reference`; `verifiers.rules.schemas` describes how schemas
-are read.
+are read. A schema that takes more than the limit on the smallest documents is invalid. A response that makes another
+schema take more gets no reward: `too_complex`.
 
 Deliberate differences to graders built on Python's `json.loads` and `jsonschema`: NaN, infinity and numbers beyond
-doubles are refused; `$ref` never fetches anything. A schema with look-around in a pattern is invalid, and so is a
-schema that takes more than the limit on some response.
+doubles are refused; `$ref` never fetches anything. A schema with look-around in a pattern is invalid.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from sandbox.workers import Exit, Workers
+from sandbox.workers import Workers
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.rules import bounded
 from verifiers.rules.documents import DocumentParams, Unreadable, document, read_json
-from verifiers.rules.schemas import Schema, compile_schema, parts, quick_values
+from verifiers.rules.schemas import PROBES, Schema, compile_schema, parts, quick_values, too_slow_schema
 
 
 class JsonSchemaParams(DocumentParams):
@@ -48,7 +48,7 @@ class JsonSchemaParams(DocumentParams):
 
 class JsonSchema(Verifier[JsonSchemaParams]):
     name = "json_schema"
-    version = "6"
+    version = "7"
     params = JsonSchemaParams
     summary = "The response is one JSON document that a JSON schema holds for"
     concurrency = None
@@ -57,7 +57,7 @@ class JsonSchema(Verifier[JsonSchemaParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[JsonSchemaParams]]) -> Sequence[Verdict]:
-        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        return await bounded.judge_all(self._workers, judge, items, _is_quick, PROBES, too_slow_schema)
 
 
 def create(resources: Resources) -> JsonSchema:
@@ -67,13 +67,6 @@ def create(resources: Resources) -> JsonSchema:
 
 def _is_quick(item: Item[JsonSchemaParams]) -> bool:
     return len(item.response) <= INLINE_CHARS and parts(item.response) <= item.params.quick_values
-
-
-def _stopped(exit_: Exit) -> Verdict:
-    message = (
-        f"validating a response took more than {bounded.TIME_LIMIT_S} s or all memory ({exit_}); simplify the schema"
-    )
-    return Verdict.invalid("schema_too_slow", message)
 
 
 def judge(item: Item[JsonSchemaParams]) -> Verdict:

@@ -8,7 +8,8 @@ pattern goes to a worker too.
 The whole text behind thinking and the following space is judged, without chat tokens at its end; `extract` can name a
 part of it. The pattern must match from the first to the last character, with a line break at the end and zero-width
 characters. `.` does not match a line break unless the pattern says `(?s)`. A pattern that does not compile, or that
-exhausts the limit on some response, makes the item invalid: the caller must correct it.
+takes more than the limit on an empty text, makes the item invalid: the caller must correct it. A response on which
+another pattern takes more than the limit is wrong: `too_complex`.
 """
 
 import re
@@ -25,7 +26,7 @@ from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Channel, Extraction
-from verifiers.long_texts import INLINE_CHARS, ask_workers
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, ask_workers, sendable
 from verifiers.pace import Pace
 from verifiers.rules.pattern_size import is_small
 
@@ -57,7 +58,7 @@ class RegexParams(commitment.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "12"
+    version = "13"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None
@@ -69,6 +70,7 @@ class Regex(Verifier[RegexParams]):
         verdicts: dict[int, Verdict] = {}
         slow: dict[int, tuple[Extraction, list[Any]]] = {}
         long: list[int] = []
+        broken: dict[int, Outcome] = {}
         pace = Pace()
         for index, item in enumerate(items):
             if len(item.response) > INLINE_CHARS:
@@ -85,13 +87,20 @@ class Regex(Verifier[RegexParams]):
         if slow:
             outcomes = await ask_workers(self._workers, _SLOW, [payload for _, payload in slow.values()])
             for (index, (extraction, _)), outcome in zip(slow.items(), outcomes, strict=True):
-                verdicts[index] = _verdict(outcome, extraction, items[index].explain)
+                if outcome.exit in BROKEN_LIMITS:
+                    broken[index] = outcome
+                else:
+                    verdicts[index] = _verdict(outcome, extraction, items[index].explain)
         if long:
-            payloads = [
-                [item.response, item.params.model_dump_json(), item.explain] for item in map(items.__getitem__, long)
-            ]
+            payloads = [_payload(items[index], items[index].response) for index in long]
             for index, outcome in zip(long, await ask_workers(self._workers, _LONG, payloads), strict=True):
-                verdicts[index] = _long_verdict(outcome)
+                if outcome.exit in BROKEN_LIMITS:
+                    broken[index] = outcome
+                else:
+                    verdicts[index] = _long_verdict(outcome)
+        if broken:
+            probes = {index: [_payload(items[index], "")] for index in broken}
+            verdicts |= await long_texts.blamed(self._workers, _LONG, broken, probes, _long_verdict)
         return [verdicts[index] for index in range(len(items))]
 
 
@@ -99,6 +108,10 @@ def create(resources: Resources) -> Regex:
     resources.workers.register(_SLOW)
     resources.workers.register(_LONG)
     return Regex(resources.workers)
+
+
+def _payload(item: Item[RegexParams], response: str) -> list[Any]:
+    return [sendable(response), item.params.model_dump_json(), item.explain]
 
 
 def extract(response: str, params: RegexParams, explain: bool = False) -> Extraction:
@@ -136,9 +149,10 @@ def match_in_worker(payload: Sequence[Any]) -> bool | str:
         return compiled.fullmatch(text.encode()) is not None
     try:
         flags = regex.VERSION0 | regex.ASCII | (regex.IGNORECASE if ignore_case else 0)
-        return regex.fullmatch(pattern, text, flags=flags) is not None
+        backtracking = regex.compile(pattern, flags)
     except (regex.error, ValueError, OverflowError, RecursionError) as error:
         return str(error)
+    return backtracking.fullmatch(text) is not None
 
 
 @worker_function
@@ -180,7 +194,7 @@ def _verdict(outcome: Outcome, extraction: Extraction, explain: bool) -> Verdict
         case Exit.OK:
             return Verdict.invalid("bad_pattern", f"the pattern does not compile: {outcome.value}")
         case Exit.TIME_LIMIT:
-            message = f"the pattern took more than {_SLOW.time_limit_s} s on a response; avoid nested repetition"
+            message = f"the pattern takes more than {_LONG.time_limit_s} s on an empty text; avoid nested repetition"
             return Verdict.invalid("pattern_too_slow", message)
         case Exit.MEMORY_LIMIT:
             return Verdict.invalid("bad_pattern", "the pattern exhausts its matcher's memory")

@@ -12,6 +12,9 @@ from typing import Any
 
 import jsonschema_rs
 
+from sandbox.workers import Outcome
+from verifiers.base import Verdict
+
 MAX_SCHEMA_CHARS = 200_000
 _MAX_QUICK_CHARS = 20_000
 _MAX_QUICK_MEETINGS = 40_000
@@ -26,6 +29,15 @@ _BYTES_PER_PATTERN = 50_000
 _ENVELOPE = frozenset(("name", "strict", "schema", "description"))
 """The keys of `response_format` in OpenAI's API."""
 _SLOW_WORDS = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"', '"pattern"', '"patternProperties"')
+
+PROBES = ("null", "0", '""', "[]", "{}")
+"""The smallest documents. A schema that takes long on one of them is too slow for any response."""
+
+
+def too_slow_schema(outcome: Outcome) -> Verdict:
+    """The verdict on an item whose schema broke a limit with one of `PROBES`."""
+    message = f"the schema takes more than a worker may spend on the smallest documents ({outcome.exit}); simplify it"
+    return Verdict.invalid("schema_too_slow", message)
 
 
 @dataclass(frozen=True, slots=True)

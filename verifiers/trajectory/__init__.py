@@ -28,7 +28,7 @@ from typing import Any, Literal
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from sandbox.workers import Exit, Workers
+from sandbox.workers import Workers
 from verifiers import shapes
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think
@@ -42,7 +42,7 @@ from verifiers.rules.tool_call.expected import Expected, Policy
 from verifiers.trajectory import parts
 from verifiers.trajectory.parts import Part
 
-_INLINE_BYTES = 16_000
+_INLINE_CHARS = 16_000
 PARTS = ("required", "others", "forbidden", "max_steps", "max_calls", "max_repeats", "recovered", "state", "answer")
 
 
@@ -159,7 +159,7 @@ class TrajectoryParams(Params):
 
 class Trajectory(Verifier[TrajectoryParams]):
     name = "trajectory"
-    version = "1"
+    version = "2"
     params = TrajectoryParams
     summary = "The calls, steps, final state and final answer of a whole conversation are as they should be"
     judges_calls = True
@@ -178,15 +178,15 @@ class Trajectory(Verifier[TrajectoryParams]):
         return () if params.answer is None else (self._inner(params)[0],)
 
     async def score(self, items: Sequence[Item[TrajectoryParams]]) -> Sequence[Verdict]:
-        verdicts = await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        verdicts = await bounded.judge_all(self._workers, judge, items, _is_quick)
         asked: dict[str, list[int]] = {}
         for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True)):
-            if item.params.answer is not None and verdict.status is Status.OK and _last_text(item):
+            if item.params.answer is not None and verdict.status is Status.OK:
                 asked.setdefault(item.params.answer.verifier, []).append(place)
         answers: dict[int, Verdict] = {}
         await asyncio.gather(*(self._answers(items, places, answers) for places in asked.values()))
         return [
-            _whole(item.params, verdict, answers.get(place))
+            _whole(item, verdict, answers.get(place))
             for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True))
         ]
 
@@ -240,11 +240,9 @@ def _is_quick(item: Item[TrajectoryParams]) -> bool:
     pattern = item.params.error_pattern
     if pattern is not None and not is_small(pattern):
         return False
-    return len(msgspec.json.encode(item.said)) + item.params.chars <= _INLINE_BYTES
-
-
-def _stopped(exit_: Exit) -> Verdict:
-    return Verdict.wrong("too_complex", limit=str(exit_))
+    if item.conversation is None:
+        return len(item.response) + item.params.chars <= _INLINE_CHARS
+    return len(msgspec.json.encode(item.conversation)) + item.params.chars <= _INLINE_CHARS
 
 
 def _last_text(item: Item[TrajectoryParams]) -> str:
@@ -260,6 +258,8 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
         found = parts.of(item)
         if found is None:
             return Verdict.wrong("no_answer")
+    except parts.UnjudgedParts as error:
+        return Verdict.wrong("unjudged_parts", unjudged=error.names)
     except Malformed as error:
         return Verdict.invalid("bad_params", str(error))
     except InvalidItem as error:
@@ -267,18 +267,19 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
     return _verdict(item.params, found)
 
 
-def _whole(params: TrajectoryParams, verdict: Verdict, answer: Verdict | None) -> Verdict:
+def _whole(item: Item[TrajectoryParams], verdict: Verdict, answer: Verdict | None) -> Verdict:
     """Add to a verdict the part that another verifier judged."""
-    if verdict.status is not Status.OK or params.answer is None or "parts" not in verdict.detail:
+    params = item.params
+    if answer is None or answer.score is None:
+        return answer or verdict
+    if "parts" not in verdict.detail:  # the response is wrong as a whole
         return verdict
-    if answer is None:
-        answer = Verdict.wrong("no_answer")
-    if answer.score is None:
-        return answer
+    # Without a text it was asked only whether it can judge: an empty text may be what it wants.
+    part = Part("answer", answer.score, answer.reason) if _last_text(item) else Part("answer", 0.0, "no_answer")
     found = [
         Part(name, score, verdict.detail["reasons"].get(name, "")) for name, score in verdict.detail["parts"].items()
     ]
-    return _verdict(params, [*found, Part("answer", answer.score, answer.reason)], answer)
+    return _verdict(params, [*found, part], answer)
 
 
 def _verdict(params: TrajectoryParams, found: Sequence[Part], answer: Verdict | None = None) -> Verdict:
@@ -292,7 +293,9 @@ def _verdict(params: TrajectoryParams, found: Sequence[Part], answer: Verdict | 
     if answer is not None and answer.detail:
         detail["answer"] = dict(answer.detail)
     reason = next(iter(reasons.values()), "correct")
-    return Verdict(Status.OK, min(1.0, score), reason, None if answer is None else answer.extracted, detail)
+    if answer is None:
+        return Verdict(Status.OK, min(1.0, score), reason, None, detail)
+    return Verdict(Status.OK, min(1.0, score), reason, answer.extracted, detail, answer.is_lasting)
 
 
 _FLIGHT = {"name": "book", "arguments": {"flight": "LH1"}}

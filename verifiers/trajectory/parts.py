@@ -35,18 +35,35 @@ class Evidence(NamedTuple):
     """Whether a call could not be read. Then no demand on calls is met."""
 
 
+class UnjudgedParts(Exception):
+    """The response has parts that are not judged; `names` are their types."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
 def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
     """Judge the demanded parts except the answer. The result is None if the response has no text and no call.
 
     Raises:
-        InvalidItem: the response has parts that are not judged, or the environment reports no state.
+        UnjudgedParts
+        InvalidItem: the environment reports no state.
         Malformed: the parameters hold a value that is no call.
     """
     params, conversation = item.params, item.said
+    reports = [step for step in conversation.steps if step.role == "tool"]
+    # What the caller must correct is found before the response is looked at, so that no response hides it.
+    wanted = params.wanted
+    if params.forbidden:
+        _ = params.unwanted
+    if params.error_pattern is not None:
+        compiled(params.error_pattern)
+    if params.state is not None:
+        _reported(params, reports)
     steps = [step for turn in conversation.chosen(params.turn) for step in turn]
     if others := sorted({name for step in steps if step.role == "assistant" for name in step.others}):
-        raise InvalidItem("unjudged_parts", f"the response has {', '.join(others)}; trajectory judges text and calls")
-    wanted = params.wanted
+        raise UnjudgedParts(others)
     try:
         found = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(wanted))
         calls, is_malformed = found.calls, False
@@ -54,7 +71,6 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
             return None
     except Malformed:
         calls, is_malformed = [], True
-    reports = [step for step in conversation.steps if step.role == "tool"]
     evidence = Evidence(params, calls, steps, reports, is_malformed)
     return [_part(name, evidence) for name in params.named if name != "answer"]
 
@@ -156,15 +172,25 @@ def error_test(pattern: str | None) -> Callable[[Step], bool]:
 
 def _state(evidence: Evidence) -> tuple[float, str]:
     params = evidence.params
-    report = next((step for step in reversed(evidence.reports) if step.name == params.state_from), None)
-    found = None if report is None else _json(report.text)
-    if found is None:
+    holds = _includes if params.state_match == "subset" else same
+    state = _reported(params, evidence.reports)
+    return float(holds(state, params.state, params.strings)), "wrong_state"
+
+
+def _reported(params: "TrajectoryParams", reports: Sequence[Step]) -> Any:
+    """The state that the environment reports last.
+
+    Raises:
+        InvalidItem: it reports none.
+    """
+    report = next((step for step in reversed(reports) if step.name == params.state_from), None)
+    state = None if report is None else _json(report.text)
+    if state is None:
         raise InvalidItem(
             "no_state",
             f"the last message of the role or tool {params.state_from!r} must report the state as JSON text",
         )
-    holds = _includes if params.state_match == "subset" else same
-    return float(holds(found, params.state, params.strings)), "wrong_state"
+    return state
 
 
 def _includes(found: Any, wanted: Any, strings: Any) -> bool:

@@ -153,7 +153,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
 
 def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
     """An item that follows NeMo-Gym's convention: a rollout that ends in a call has no answer."""
-    return {"verifier": verifier, "reference": reference, "params": {"unfinished": "wrong", **params}}
+    return {"verifier": verifier, "reference": reference, "params": params}
 
 
 def _calls(wanted: Any) -> JSON:

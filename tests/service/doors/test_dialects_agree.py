@@ -131,7 +131,7 @@ JUDGES: list[JSON] = [
     {"verifier": "trajectory", "reference": "12", "params": {"answer": {"verifier": "math"}, "max_calls": 1}},
     {"verifier": "trajectory", "params": {"required": WANTED, "recovered": True}},
     {"verifier": "math", "reference": "12"},
-    {"verifier": "math", "reference": "12", "params": {"unfinished": "wrong", "turn": 1}},
+    {"verifier": "math", "reference": "12", "params": {"turn": 1}},
     {"verifier": "exact_match", "reference": "It rains.", "params": {"turn": "all"}},
 ]
 Verdict = tuple[str, float | None, str]
@@ -263,14 +263,25 @@ def _by_interaction(served: Any, judge: JSON, messages: list[JSON]) -> float | N
         ({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}, "server_tool_use"),
     ],
 )
-def test_what_nobody_judges_is_refused_everywhere(
+def test_what_nobody_judges_is_wrong_everywhere(
     served: Any, way: Callable[[Any, list[JSON]], list[Verdict]], part: JSON, name: str
 ) -> None:
     said = {"role": "assistant", "content": [{"type": "text", "text": "\\boxed{12}"}, part]}
     items = [judge | {"response": [said]} for judge in JUDGES]
-    assert way(served, items) == [("invalid", None, "unjudged_parts")] * len(JUDGES)
+    assert way(served, items) == [("ok", 0.0, "unjudged_parts")] * len(JUDGES)
     reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()
-    assert all(name in each["detail"]["message"] for each in reply["results"])
+    assert all(each["detail"]["unjudged"] == [name] for each in reply["results"])
+
+
+def test_a_caller_may_have_calls_refused(served: Any) -> None:
+    item = {
+        "verifier": "math",
+        "reference": "12",
+        "params": {"unfinished": "refuse"},
+        "response": chat(CALLED_AND_SAID),
+    }
+    (result,) = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, timeout=PATIENCE_S).json()["results"]
+    assert (result["status"], result["reason"]) == ("invalid", "unjudged_parts")
 
 
 def test_recipes_compose_what_was_done_and_what_was_said(served: Any) -> None:
@@ -285,15 +296,14 @@ def test_recipes_compose_what_was_done_and_what_was_said(served: Any) -> None:
         for steps in (right, wrong, often, CALLED_AND_SAID)
     ]
     reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()
-    assert [each["reward"] for each in reply["results"]] == [1.0, 0.25, 0.75, None]
-    assert reply["results"][3]["reason"] == "unjudged_parts"
+    assert [each["reward"] for each in reply["results"]] == [1.0, 0.25, 0.75, 0.25]
 
 
-def test_a_response_that_may_end_in_a_call_has_no_answer_there_whatever_its_verifier(served: Any) -> None:
+def test_a_response_that_ends_in_a_call_has_no_answer_whatever_its_verifier(served: Any) -> None:
     """A verifier that was given the empty text would pay it where nothing is what is wanted."""
     items: list[JSON] = []
     for verifier, reference in (("math", "12"), ("exact_match", "")):
-        judge: JSON = {"verifier": verifier, "params": {"unfinished": "wrong"}}
+        judge: JSON = {"verifier": verifier}
         items += [judge | {"reference": reference}, {"checks": [judge], "reference": reference}]
     sent = [item | {"response": chat(CALLED_AND_SAID)} for item in items]
     reply = httpx.post(f"{served.url}/v1/score", json={"items": sent}, timeout=PATIENCE_S).json()

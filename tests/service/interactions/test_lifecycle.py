@@ -143,18 +143,30 @@ async def test_silence_is_no_answer_whatever_the_verifier_makes_of_it(desk: Inte
 @pytest.mark.parametrize(
     ("message", "error"),
     [
-        ({"role": "assistant", "content": [{"type": "image"}]}, "unjudged_parts"),
-        ({"role": "assistant", "content": GOLD, "tool_calls": [{"function": {"name": "f"}}]}, "unjudged_parts"),
         ({}, "message 0: a message has a role"),
         ({"role": "somebody", "content": GOLD}, "message 0: the role is one of"),
     ],
 )
-async def test_what_would_be_passed_over_is_refused(desk: Interactions, message: dict[str, Any], error: str) -> None:
+async def test_what_is_not_a_message_is_refused(desk: Interactions, message: dict[str, Any], error: str) -> None:
     await open_interaction(desk)
     request = decode_turn(json.dumps({"messages": [message], "turn_index": 1}).encode())
     with pytest.raises(Unprocessable, match=error):
         await take(desk, request)
     assert (await desk.show("a")).turn == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"content": [{"type": "text", "text": GOLD}, {"type": "image"}]}, "unjudged_parts"),
+        ({"content": GOLD, "tool_calls": [{"function": {"name": "f"}}]}, "no_answer"),
+    ],
+)
+async def test_what_would_be_passed_over_is_wrong(desk: Interactions, more: dict[str, Any], reason: str) -> None:
+    await open_interaction(desk)
+    messages = [{"role": "assistant", **more}]
+    answer = await take(desk, decode_turn(json.dumps({"messages": messages, "turn_index": 1}).encode()))
+    assert (answer["score"], answer["reason"]) == (0.0, reason)
 
 
 async def test_the_last_assistant_message_counts_and_its_parts_are_one_text(desk: Interactions) -> None:

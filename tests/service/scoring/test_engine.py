@@ -211,6 +211,18 @@ async def test_what_has_been_judged_is_freed_without_the_garbage_collector() -> 
     assert {*map(id, left)} <= {*map(id, earlier)}
 
 
+async def test_a_verdict_that_does_not_last_is_not_remembered() -> None:
+    class Passing(Counting):
+        async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+            return [msgspec.structs.replace(verdict, is_lasting=False) for verdict in await super().score(items)]
+
+    passing = Passing()
+    async with engine_of(passing) as engine:
+        scored = [await engine.score(batch(item("counting", "yes"))) for _ in range(2)]
+    assert [each.results[0].cached for each in scored] == [False, False]
+    assert passing.asked == ["yes", "yes"]
+
+
 async def test_a_second_request_is_answered_from_memory() -> None:
     counting = Counting()
     async with engine_of(counting) as engine:

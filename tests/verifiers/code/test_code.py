@@ -611,6 +611,7 @@ def test_a_response_in_a_language_that_no_box_has_is_judged(bench: Bench) -> Non
     lacking = next(name for name in ("swift", "kotlin", "julia", "cuda") if name not in bench.sandbox.languages)
     verdict = bench.judge(f"```{lacking}\nmain\n```", SQUARE)
     assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "wrong_language")
+    assert not verdict.is_lasting, "a replica with other boxes may run it"
 
 
 # --- trouble

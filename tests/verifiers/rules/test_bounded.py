@@ -148,6 +148,15 @@ async def test_a_schema_that_multiplies_is_the_callers_to_mend(verifiers: dict[s
     assert (verdict.status, verdict.reason) == (Status.INVALID, "schema_too_slow")
 
 
+@pytest.mark.growth
+async def test_a_response_that_makes_a_schema_slow_is_wrong(verifiers: dict[str, Verifier[Any]]) -> None:
+    """Each item is compared with every value."""
+    params = json_schema.JsonSchemaParams(reference={"items": {"not": {"enum": list(range(20_000))}}})
+    many = Item(f"[{'0.5,' * 900_000}0.5]", params)
+    slow, quick = await verifiers[json_schema.__name__].score([many, Item("[0.5]", params)])
+    assert (slow.status, slow.score, slow.reason, quick.score) == (Status.OK, 0.0, "too_complex", 1.0)
+
+
 @pytest.mark.parametrize(
     ("format_", "bomb"),
     [

@@ -782,3 +782,10 @@ def test_an_earlier_sentence_that_contradicts_itself_counts_as_one_more_answer()
     for explain in (False, True):
         assert judge(text, params, explain).reason == "conflicting_answers"
         assert judge(text.replace(", but A is wrong", ""), params, explain).reason == "correct"
+
+
+@pytest.mark.parametrize("extract", ["auto", "whole"])
+def test_a_text_of_more_labels_than_anybody_reads_is_judged(extract: str) -> None:
+    params = MultipleChoiceParams(reference="A", choices=("x", "y"), extract=extract)
+    verdict = judge("A\n" * 100_001, params)
+    assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "too_complex")

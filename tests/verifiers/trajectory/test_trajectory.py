@@ -187,10 +187,10 @@ def test_no_judgement_of_the_answer_is_no_score(found: Found) -> None:
     assert (bad.status, bad.reason) == (Status.INVALID, "unparseable_reference")
 
 
-def test_what_nobody_judges_is_refused(found: Found) -> None:
+def test_what_nobody_judges_is_wrong(found: Found) -> None:
     shown = {"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
     verdict = found.judge("trajectory", [*BOOKED, shown], max_steps=9)
-    assert (verdict.status, verdict.reason) == (Status.INVALID, "unjudged_parts")
+    assert (verdict.score, verdict.reason, verdict.detail) == (0.0, "unjudged_parts", {"unjudged": ["image_url"]})
     assert "image_url" in verdict.detail["message"]
 
 

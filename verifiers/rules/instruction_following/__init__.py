@@ -23,7 +23,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from sandbox.workers import Exit, Task, Workers, worker_function
+from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think, fold
@@ -83,7 +83,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "12"
+    version = "13"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8
@@ -101,12 +101,20 @@ class InstructionFollowing(Verifier[InstructionFollowingParams]):
                 await pace.rest()
         costly = [position for position, verdict in enumerate(verdicts) if verdict is None]
         if costly:
-            payloads = [_payload(items[position]) for position in costly]
+            payloads = [_payload(items[position], items[position].response) for position in costly]
             outcomes = await long_texts.ask_workers(self._workers, _TASK, payloads)
+            broken: dict[int, Outcome] = {}
             for position, outcome in zip(costly, outcomes, strict=True):
-                verdicts[position] = (
-                    long_texts.verdict_of(outcome.value) if outcome.exit is Exit.OK else long_texts.trouble(outcome)
-                )
+                if long_texts.is_too_complex(outcome, items[position].response):
+                    broken[position] = outcome
+                else:
+                    verdicts[position] = (
+                        long_texts.verdict_of(outcome.value) if outcome.exit is Exit.OK else long_texts.trouble(outcome)
+                    )
+            if broken:
+                probes = {position: [_payload(items[position], "")] for position in broken}
+                for position, verdict in (await long_texts.blamed(self._workers, _TASK, broken, probes)).items():
+                    verdicts[position] = verdict
         return [verdict for verdict in verdicts if verdict is not None]
 
 
@@ -152,7 +160,7 @@ def _argument_chars(instruction: Instruction) -> int:
 def _has_pattern(instruction: Instruction) -> bool:
     """Whether a keyword is a regular expression for the published checkers. Only workers compile those of callers."""
     for name, value in instruction.arguments.items():
-        if name in _PATTERNS and any(map(patterns.is_pattern, (value,) if isinstance(value, str) else value)):
+        if name in _PATTERNS and any(map(patterns.is_compiled, (value,) if isinstance(value, str) else value)):
             return True
     return False
 
@@ -163,8 +171,8 @@ _PATTERNS = frozenset(
 """The arguments that the published checkers read as regular expressions."""
 
 
-def _payload(item: Item[InstructionFollowingParams]) -> list[Any]:
-    return [item.response, item.params.model_dump_json(), item.explain]
+def _payload(item: Item[InstructionFollowingParams], response: str) -> list[Any]:
+    return [long_texts.sendable(response), item.params.model_dump_json(), item.explain]
 
 
 @worker_function
@@ -177,9 +185,15 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
 def judge(response: str, params: InstructionFollowingParams, explain: bool = False) -> Verdict:
     """Judge one response. An item with a bad reference is invalid for every response."""
     try:
-        return _verdict(response, read(params.reference), params, explain)
+        instructions = read(params.reference)
+        if params.profile == "official":
+            _follow(_ANY_TEXT, instructions, params)  # a keyword that is no pattern is found, whatever the response is
+        return _verdict(response, instructions, params, explain)
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))
+
+
+_ANY_TEXT = "a"
 
 
 def _verdict(

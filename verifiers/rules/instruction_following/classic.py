@@ -40,7 +40,7 @@ from verifiers.rules.tags import has_substance
 
 
 def _official_existence(text: Text, keywords: Sequence[str]) -> bool:
-    return all(patterns.keyword(word).found(text.raw) for word in keywords)
+    return all(keyword.found(text.raw) for keyword in [patterns.keyword(word) for word in keywords])
 
 
 def _existence(text: Text, keywords: Sequence[str]) -> bool:
@@ -63,7 +63,8 @@ def frequency_of(text: Text, keyword: str, frequency: int, relation: str) -> boo
 
 
 def _official_forbidden(text: Text, forbidden_words: Sequence[str]) -> bool:
-    return not any(patterns.keyword(word, patterns.AS_WORD).found(text.raw) for word in forbidden_words)
+    forbidden = [patterns.keyword(word, patterns.AS_WORD) for word in forbidden_words]
+    return not any(word.found(text.raw) for word in forbidden)
 
 
 def without_words(text: Text, forbidden_words: Sequence[str]) -> bool:

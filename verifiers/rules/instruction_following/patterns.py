@@ -105,12 +105,17 @@ def keyword(source: str, edge: _Edge = ANYWHERE, ignore_case: bool = True) -> Li
     Raises:
         InvalidItem: the keyword is no pattern.
     """
-    if not is_pattern(source) and len(source) <= _MAX_PATTERN_CHARS:
+    if not is_compiled(source):
         return Literal(source, edge, ignore_case)
     stem = source.removesuffix("++")
     if stem and stem != source and not is_pattern(stem) and not stem[-1].isdigit():
         source = stem + "+"
     return linear(source, edge.before.pattern, edge.behind.pattern, ignore_case)
+
+
+def is_compiled(source: str) -> bool:
+    """Whether a keyword is not simply looked for as it stands."""
+    return is_pattern(source) or len(source) > _MAX_PATTERN_CHARS
 
 
 def is_pattern(source: str) -> bool:

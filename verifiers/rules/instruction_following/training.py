@@ -206,7 +206,8 @@ def _unique(view: Text) -> bool:
 
 
 def _official_increment(view: Text, keyword1: str, keyword2: str) -> bool:
-    return patterns.keyword(keyword1).count(view.raw) == 1 and patterns.keyword(keyword2).count(view.raw) == 2
+    once, twice = patterns.keyword(keyword1), patterns.keyword(keyword2)
+    return once.count(view.raw) == 1 and twice.count(view.raw) == 2
 
 
 def _increment(view: Text, keyword1: str, keyword2: str) -> bool:

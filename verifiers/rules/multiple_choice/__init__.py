@@ -6,6 +6,8 @@ compare by value). If all texts are given, "the third option" names one, too. La
 plant needs light" and the C in "Correct!" are not labels. Only existing labels count. A label beside the text of
 another option names no option.
 
+A text that names more than 100,000 labels is not read: `too_complex`.
+
 With `multi` the named set must equal the reference set; a superset earns nothing. With `on_conflict="reject"` a
 response may never call two different options right.
 """
@@ -29,7 +31,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "23"
+    version = "24"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 
@@ -114,6 +116,8 @@ def _found(
         seen = tuple(each.text for each in extraction.candidates)
         if extraction.answer is None:
             return Commitment(None, extraction.reason, channel, None, seen, extraction.mentions)
+        if len(extraction.answer) > _SHORT_CHARS and options.names_more(extraction.answer, _MAX_LABELS):
+            return Commitment(None, "too_complex", channel, extraction.span, seen, extraction.mentions)
         named = content(extraction.answer, options, params.on_conflict)
         reason = "found" if named else "unparseable" if named is None else "conflicting_answers"
         return Commitment(named or None, reason, channel, extraction.span, seen, extraction.mentions)
@@ -122,7 +126,9 @@ def _found(
         return Commitment(None, segment.reason)
     said = text[segment.start : segment.end]
     is_short = len(said) <= _SHORT_CHARS
-    if not is_short and most_labels is not None and options.names_more(said, most_labels):
+    if not is_short and options.names_more(said, _MAX_LABELS if most_labels is None else most_labels):
+        if most_labels is None:
+            return Commitment(None, "too_complex")
         raise _Costly
     found = (_commit_once if is_short else commit)(said, options, params.on_conflict, explain)
     span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
@@ -130,6 +136,8 @@ def _found(
 
 
 _SHORT_CHARS = 200
+_MAX_LABELS = 100_000
+"""Labels named in a text that is read: it takes about two seconds to read them all."""
 _COMMITMENTS: Store[tuple[bytes, str, str, bool], Commitment] = Store(
     "multiple_choice.commitments", 4_000_000, of_texts=True
 )

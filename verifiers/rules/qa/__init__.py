@@ -123,7 +123,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "18"
+    version = "19"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -181,15 +181,17 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
+        references = [parts for parts in references if visible(parts[0])]
+    # Before the response is looked at, so that no response keeps its author from mending the reference.
+    if references and (fault := params.fault if references is params.parts else _fault(references, params.metric)):
+        return Verdict.invalid(*fault)
+    if len(references) < len(params.parts):
         if (verdict := _says_none(response, params, sent)) is not None:
             return verdict
-        references = [parts for parts in references if visible(parts[0])]
         if not references:
             extraction = commitment.extract(response, params, _AUTO, sent=sent)
             reason = "wrong_answer" if extraction.answer is not None else extraction.reason
             return Verdict.wrong(reason, extraction.answer, **extraction.detail(explain))
-    if fault := params.fault if references is params.parts else _fault(references, params.metric):
-        return Verdict.invalid(*fault)
     channels = _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO
     extraction = commitment.extract(response, params, channels, sent=sent)
     if params.metric not in _LIKENESS:

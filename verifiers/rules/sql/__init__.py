@@ -64,7 +64,7 @@ class SqlParams(commitment.ExtractionParams):
 
 class Sql(Verifier[SqlParams]):
     name = "sql"
-    version = "6"
+    version = "7"
     params = SqlParams
     summary = "The query of the response returns the reference's rows on a read-only SQLite database"
     concurrency = None
@@ -73,7 +73,7 @@ class Sql(Verifier[SqlParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[SqlParams]]) -> Sequence[Verdict]:
-        payloads = [[item.response, item.params.text, item.explain] for item in items]
+        payloads = [[long_texts.sendable(item.response), item.params.text, item.explain] for item in items]
         outcomes = await long_texts.ask_workers(self._workers, _JUDGE, payloads)
         stopped = [place for place, outcome in enumerate(outcomes) if outcome.exit in _BROKEN_LIMITS]
         references = [[None, items[place].params.text, False] for place in stopped]

@@ -23,12 +23,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
-from sandbox.workers import Exit, Workers
+from sandbox.workers import Workers
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.rules import bounded
 from verifiers.rules.documents import DocumentParams, Unreadable, document, read_json
-from verifiers.rules.schemas import Schema, compile_schema, parts, quick_values
+from verifiers.rules.schemas import PROBES, Schema, compile_schema, parts, quick_values, too_slow_schema
 from verifiers.rules.structured_output.tables import objects, read_csv
 from verifiers.rules.structured_output.toml_documents import read_toml
 from verifiers.rules.structured_output.yaml_documents import read_yaml
@@ -91,7 +91,7 @@ class StructuredOutputParams(DocumentParams):
 
 class StructuredOutput(Verifier[StructuredOutputParams]):
     name = "structured_output"
-    version = "6"
+    version = "7"
     params = StructuredOutputParams
     summary = "The response is one document of JSON, YAML, TOML or CSV, and a JSON schema holds for it"
     concurrency = None
@@ -100,7 +100,7 @@ class StructuredOutput(Verifier[StructuredOutputParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[StructuredOutputParams]]) -> Sequence[Verdict]:
-        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        return await bounded.judge_all(self._workers, judge, items, _is_quick, PROBES, too_slow_schema)
 
 
 def create(resources: Resources) -> StructuredOutput:
@@ -118,10 +118,6 @@ def _is_quick(item: Item[StructuredOutputParams]) -> bool:
 
 _MAX_QUICK_FIELDS = 1_500
 """The most fields of CSV that are read on the event loop. To read a number takes some microseconds."""
-
-
-def _stopped(exit_: Exit) -> Verdict:
-    return Verdict.wrong("too_complex", limit=str(exit_))
 
 
 def judge(item: Item[StructuredOutputParams]) -> Verdict:

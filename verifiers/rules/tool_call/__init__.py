@@ -30,7 +30,7 @@ from typing import Any, Literal
 import msgspec
 from pydantic import Field, model_validator
 
-from sandbox.workers import Exit, Workers
+from sandbox.workers import Workers
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Think
 from verifiers.rules import bounded
@@ -137,7 +137,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "11"
+    version = "12"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -147,7 +147,7 @@ class ToolCall(Verifier[ToolCallParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[ToolCallParams]]) -> Sequence[Verdict]:
-        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        return await bounded.judge_all(self._workers, judge, items, _is_quick)
 
 
 def create(resources: Resources) -> ToolCall:
@@ -172,10 +172,6 @@ def _is_short(text: str) -> bool:
     return len(text) <= _INLINE_CHARS and forms.is_quick(text)
 
 
-def _stopped(exit_: Exit) -> Verdict:
-    return Verdict.wrong("too_complex", limit=str(exit_))
-
-
 def judge(item: Item[ToolCallParams]) -> Verdict:
     params = item.params
     if isinstance(params.tools_, str):
@@ -185,9 +181,8 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
         return Verdict.invalid("bad_reference", wanted)
     turn = "all" if wanted.is_by_turn else params.turn
     if others := sorted({name for steps in item.said.chosen(turn) for step in steps for name in step.others}):
-        return Verdict.invalid(
-            "unjudged_parts", f"the response has {', '.join(others)}; tool_call judges text and calls"
-        )
+        # They may be calls in all but name, such as a server's own tools, so they never count as no call.
+        return Verdict.wrong("unjudged_parts", unjudged=others)
     try:
         found = said.read(item.said, turn, params.think, params.tools_, may_be_prefilled=bool(wanted.calls))
     except Malformed as error:

@@ -97,8 +97,7 @@ def test_an_action_that_says_nothing_is_an_error_and_the_episode_goes_on(env: Cl
     ask(env, "reset", TASK)
     assert "tool_calls, message" in ask(env, "step", {"value": 1})["data"]["message"]
     assert "tool_calls" in ask(env, "step", {"message": "x", "tool_calls": "add(7, 8)"})["data"]["message"]
-    refused = ask(env, "step", {"message": "\\boxed{56}", "tool_calls": [CALL]})
-    assert "unjudged_parts" in refused["data"]["message"]
+    assert ask(env, "step", {"message": "\\boxed{56}", "tool_calls": [CALL]})["data"]["reward"] == 0.0
     assert ask(env, "step", {"message": "\\boxed{56}"})["data"]["reward"] == 1.0
 
 

@@ -175,10 +175,19 @@ def test_one_item_or_a_list_of_items_is_a_batch(served: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ['{"items": [%s]}', "[%s]", "%s"])
-def test_half_a_character_makes_its_item_invalid_in_every_form(served: Any, form: str) -> None:
-    one = json.dumps(item("12 \ud83d"))
+def test_half_a_character_of_a_response_is_judged_in_every_form(served: Any, form: str) -> None:
+    one = json.dumps(item("12 \ud83d", "12 \ufffd", verifier="exact_match"))
     (result,) = post(served, (form % one).encode()).json()["results"]
-    assert (result["status"], result["reason"]) == ("invalid", "invalid_text")
+    assert (result["status"], result["reason"]) == ("ok", "correct")
+
+
+def test_half_a_character_of_a_call_is_judged(served: Any) -> None:
+    call = {"function": {"name": "f", "arguments": {"a": "\ud83d"}}}
+    said = {"role": "assistant", "tool_calls": [call]}
+    wanted = {"name": "f", "arguments": {"a": "\ufffd"}}
+    body = json.dumps({"items": [{"verifier": "tool_call", "response": [said], "reference": wanted}]})
+    (result,) = post(served, body.encode()).json()["results"]
+    assert (result["status"], result["reason"]) == ("ok", "correct")
 
 
 def test_a_large_list_of_items_is_a_batch(served: Any) -> None:
@@ -229,8 +238,8 @@ def test_a_ten_megabyte_response_is_invalid_alone(served: Any) -> None:
     assert results[1]["reason"] == "response_too_large"
 
 
-def test_a_lone_surrogate_is_invalid_alone(served: Any) -> None:
-    """Legal JSON, but no text: half of a pair."""
+def test_a_lone_surrogate_of_a_reference_is_invalid_alone(served: Any) -> None:
+    """Legal JSON, but no text: half of a pair. A response has U+FFFD in its place."""
     body = rb"""{"items": [
         {"verifier": "numeric", "response": "12", "reference": "12"},
         {"verifier": "numeric", "response": "12 \ud83d", "reference": "12"},
@@ -240,8 +249,8 @@ def test_a_lone_surrogate_is_invalid_alone(served: Any) -> None:
     results = post(served, body).json()["results"]
     assert [result["reason"] for result in results] == [
         "correct",
-        "invalid_text",
-        "invalid_text",
+        "correct",
+        "correct",
         "correct",
         "invalid_text",
     ]
