@@ -317,7 +317,12 @@ class _One:
 
 def _metadata(context: Context) -> Metadata:
     pairs = context.invocation_metadata() or ()
-    return {key: value for key, value in pairs if isinstance(value, str)}
+    metadata = {key: value for key, value in pairs if isinstance(value, str)}
+    if len(metadata) < len(pairs):  # as in HTTP, values of one name are one list
+        counts = [value for key, value in pairs if key == "x-item-count" and isinstance(value, str)]
+        if len(counts) > 1:
+            metadata["x-item-count"] = ", ".join(counts)
+    return metadata
 
 
 async def _abort(context: Context, error: RequestError) -> None:

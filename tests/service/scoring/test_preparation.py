@@ -57,7 +57,9 @@ def test_opinions_are_parted_and_all_else_if_it_is_wished(
     for tenant in ("default", "red", "blue", "red", "default"):
         token = TENANT.set(tenant)
         try:
-            prepared = preparation.prepare(msgspec.json.decode(body, type=ScoreItem), SharedReferences({}), explain=False, share=True)
+            prepared = preparation.prepare(
+                msgspec.json.decode(body, type=ScoreItem), SharedReferences({}), explain=False, share=True
+            )
         finally:
             TENANT.reset(token)
         assert isinstance(prepared, PreparedItem)
