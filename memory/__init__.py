@@ -20,13 +20,15 @@ from memory.registry import (
     halve,
     holdings,
     settle,
+    settling,
     total_bytes,
 )
 from memory.sizes import size_of
 from memory.store import Store
-from memory.watch import Watch, machine_bytes, resident_bytes
+from memory.watch import GRADUAL_GROWTH_BYTES, Watch, machine_bytes, resident_bytes, trimming
 
 __all__ = [
+    "GRADUAL_GROWTH_BYTES",
     "Holding",
     "Store",
     "Watch",
@@ -40,6 +42,8 @@ __all__ = [
     "remember",
     "resident_bytes",
     "settle",
+    "settling",
     "size_of",
     "total_bytes",
+    "trimming",
 ]

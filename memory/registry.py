@@ -73,10 +73,14 @@ class _Libraries:
         """The bytes when it was last measured."""
         return self._used_bytes
 
-    def measure(self) -> int:
+    def measuring(self) -> Iterator[None]:
+        """Measure all, with a stop behind each."""
         patterns = [pattern for kept in _kept_patterns() for pattern in [*kept.values()]]
-        self._used_bytes = _estimated(patterns) + sum(map(self._bytes_of, self.caches))
-        return self._used_bytes
+        size = _estimated(patterns)
+        for cache in self.caches:
+            yield
+            size += self._bytes_of(cache)
+        self._used_bytes = size
 
     def _bytes_of(self, cache: "_lru_cache_wrapper[Any]") -> int:
         """The bytes of the entries of a cache. They are measured again only if there was a new one."""
@@ -191,9 +195,17 @@ def drop_overfull() -> None:
 
 def settle() -> None:
     """Measure what does not count itself, and drop what is beyond a bound."""
-    for function in _functions:
+    for _ in settling():
+        pass
+
+
+def settling() -> Iterator[None]:
+    """`settle`, with a stop behind each memory."""
+    for function in [*_functions]:
         function.settle()
-    if _libraries.measure() > _LIBRARY_BYTES:
+        yield
+    yield from _libraries.measuring()
+    if _libraries.used_bytes > _LIBRARY_BYTES:
         _libraries.clear()
 
 

@@ -88,6 +88,9 @@ class Store(Generic[K, V]):
         return self._max_entries is not None and len(self._kept) > self._max_entries
 
     def _drop_oldest(self) -> None:
+        if not self._kept:  # two threads have put the same key at once, and both have counted it
+            self._used_bytes = 0
+            return
         _, (_, size) = self._kept.popitem(last=False)
         self._used_bytes -= size
 

@@ -3,6 +3,10 @@
 A full collection looks at all that lives, so Python's own rule, which counts objects, makes it take a sixth of the time of
 the hot path. What counts is whether the process grew. So there is one after a growth of so many bytes, and none before the
 last one has been paid for: a hundred times what it took. So collections cost at most one per cent.
+
+A process whose event loop must not stand looks at each object once (`is_gradual`): what survives a collection is left out of the
+next ones (`gc.freeze`). Then a collection takes as long as what came since the last one, and comes sooner. Cycles
+among what had survived before are found by a whole collection, after a growth of many times as much.
 """
 
 import ctypes
@@ -16,6 +20,9 @@ from typing import Final
 from memory import registry
 
 GROWTH_BYTES: Final = 32_000_000
+GRADUAL_GROWTH_BYTES: Final = 4_000_000
+"""Of small objects: some 20,000, which take 5 ms."""
+WHOLE_GROWTH_BYTES: Final = 256_000_000
 _REST_FACTOR: Final = 100
 """The least time between two collections, in durations of the last one."""
 _HALVE_EVERY_S: Final = 10.0
@@ -30,12 +37,25 @@ class Watch:
         self,
         *,
         growth_bytes: int = GROWTH_BYTES,
+        is_gradual: bool = False,
+        settle: Callable[[], object] = registry.settle,
+        trim: Callable[[], object] | None = None,
         bound_bytes: int | None = None,
         resident: "Callable[[], int] | None" = None,
         more_bytes: Callable[[], int] = lambda: 0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`more_bytes`: what other processes have that count towards the bound."""
+        """
+        Args:
+            growth_bytes: A process that grew by this has garbage collected.
+            is_gradual: Whether to collect among what came since the last time only.
+            settle: Has memories measured that do not count themselves.
+            trim: Gives free pages back to the system.
+            bound_bytes: The bound of the process and of the others.
+            resident: The size of the process.
+            more_bytes: What other processes have that count towards the bound.
+            clock: Seconds.
+        """
         self.bound_bytes = bound_bytes
         self.collections = 0
         self.collection_s = 0.0
@@ -45,8 +65,10 @@ class Watch:
         self._resident = resident or resident_bytes
         self._more_bytes = more_bytes
         self._clock = clock
-        self._trim = _trimming()
-        self._base_bytes = self._resident()
+        self._is_gradual = is_gradual
+        self._settle = settle
+        self._trim = trim or trimming()
+        self._base_bytes = self._whole_base_bytes = self._resident()
         self._collect_from_s = self._halve_from_s = clock()
 
     def check(self) -> bool:
@@ -58,11 +80,11 @@ class Watch:
             self._halve_from_s = now_s + _HALVE_EVERY_S
             self.halvings += 1
             registry.halve()
-            self._collect()
+            self._collect(is_whole=True)
             return True
         if self.rss_bytes - self._base_bytes >= self._growth_bytes and now_s >= self._collect_from_s:
-            registry.settle()
-            self._collect()
+            self._settle()
+            self._collect(is_whole=self.rss_bytes - self._whole_base_bytes >= WHOLE_GROWTH_BYTES)
         return False
 
     @property
@@ -70,15 +92,21 @@ class Watch:
         """Whether the processes are larger than the bound."""
         return self.bound_bytes is not None and self.rss_bytes + self._more_bytes() > self.bound_bytes
 
-    def _collect(self) -> None:
+    def _collect(self, *, is_whole: bool) -> None:
         started_s = self._clock()
+        if self._is_gradual and is_whole:
+            gc.unfreeze()
         gc.collect()
+        if self._is_gradual:
+            gc.freeze()
         self._trim()
         ended_s = self._clock()
         self.collections += 1
         self.collection_s += ended_s - started_s
         self._collect_from_s = ended_s + _REST_FACTOR * (ended_s - started_s)
         self.rss_bytes = self._base_bytes = self._resident()
+        if is_whole:
+            self._whole_base_bytes = self.rss_bytes
 
 
 def resident_bytes(pid: int | str = "self") -> int:
@@ -103,7 +131,7 @@ def machine_bytes() -> int:
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
-def _trimming() -> Callable[[], object]:
+def trimming() -> Callable[[], object]:
     """The function that gives free pages back to the system, with glibc."""
     try:
         malloc_trim = ctypes.CDLL(None).malloc_trim

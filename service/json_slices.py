@@ -28,6 +28,10 @@ MAX_TOKENS: Final = 2_000_000
 """Texts, lists and objects in a batch that is walked through."""
 MAX_ITEM_BYTES: Final = 24_000_000
 """One item of a batch: a response of four million characters takes up to 16 MB."""
+MAX_DIGITS: Final = 500
+"""Numbers of half as many digits are cheap. To read or write a longer one takes time by the square of its length."""
+MAX_LONG_NUMBERS_BYTES: Final = 65_536
+"""What such numbers may take in one item or field: about a millisecond."""
 CONTAINER_BYTES: Final = 100
 """What a list or an object takes in memory."""
 _MAX_DEPTH: Final = 500
@@ -45,13 +49,15 @@ _IS_ITEMS: Final = re.compile(rb'"items"%b:%b\Z' % (_SPACE, _SPACE))
 _TOKEN: Final = re.compile(rb'["\[\]{},]')
 _BRACKET: Final = re.compile(rb'["\[\]{}]')
 _TEXT: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_LIGHT_BYTES: Final = 5_000_000
+_LIGHT_BYTES: Final = 2_500_000
 _LIGHT_SHARE: Final = 0.05
 """The share of commas and brackets in a light body. Mathematics in LaTeX has 0.04."""
 _SAMPLES: Final = 32
 _SAMPLE_BYTES: Final = 512
 _WHOLE_TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _FEW_QUOTES: Final = 20_000
+_GRID: Final = MAX_DIGITS // 2
+_ALL_DIGITS: Final = re.compile(rb"[0-9]{2,}")
 _NOT_MARKS: Final = bytes(set(range(256)) - set(b"[{,"))
 _NOT_OPEN: Final = bytes(set(range(256)) - set(b"[{"))
 
@@ -62,7 +68,7 @@ def containers(text: bytes) -> int:
 
 
 def is_light(body: bytes) -> bool:
-    """Whether a body may be decoded in one step, in about 3 ms: it is not large, and most of it is text. Counting would take
+    """Whether a body may be decoded in one step: it is not large, and most of it is text. Counting would take
     as long as decoding, so some of it is looked at, in places that nobody can foresee.
     """
     if len(body) <= SLICE_BYTES:
@@ -73,6 +79,33 @@ def is_light(body: bytes) -> bool:
     starts = [number % (len(body) - _SAMPLE_BYTES) for number in drawn]
     marks = sum([len(body[start : start + _SAMPLE_BYTES].translate(None, _NOT_MARKS)) for start in starts])
     return marks <= _SAMPLES * _SAMPLE_BYTES * _LIGHT_SHARE
+
+
+def digits_bytes(text: bytes) -> int:
+    """About how many bytes runs of more than `MAX_DIGITS` digits take. Such a run fills the whole of a square of a grid."""
+    size = 0
+    for row in _ALL_DIGITS.finditer(text[::_GRID]):  # two digits at the corners of each such square
+        for corner in range(row.start() * _GRID, (row.end() - 1) * _GRID, _GRID):
+            size += _GRID * text[corner : corner + _GRID].isdigit()
+    return size
+
+
+def has_long_numbers(text: bytes) -> bool:
+    """Whether the numbers of more than `MAX_DIGITS` digits in a JSON text take too long. Digits within its texts do not
+    count.
+    """
+    if len(text) <= MAX_LONG_NUMBERS_BYTES or digits_bytes(text) <= MAX_LONG_NUMBERS_BYTES:
+        return False
+    return digits_bytes(_WHOLE_TEXT.sub(b"", text)) > MAX_LONG_NUMBERS_BYTES
+
+
+def excess(text: bytes, most: int = MAX_VALUES) -> str | None:
+    """What a JSON text holds too much of, if anything."""
+    if is_too_much(text, most):
+        return f"more than {most} values"
+    if has_long_numbers(text):
+        return f"more than {MAX_LONG_NUMBERS_BYTES} bytes of numbers with more than {MAX_DIGITS} digits; write them as texts"
+    return None
 
 
 def is_too_much(text: bytes, most: int = MAX_VALUES) -> bool:
@@ -136,6 +169,10 @@ class Walk:
     """Of the list, within its brackets."""
     containers: int = 0
     most_in_item: int = 0
+    digits: int = 0
+    """What its long numbers take, in bytes."""
+    most_digits: int = 0
+    """In an item."""
     _level: int = -1
     """The depth within the list of items: 1 if it is the body. -1: not within it."""
     _ends: list[int] = field(default_factory=list)
@@ -148,7 +185,7 @@ class Walk:
             TooLarge: it holds too many lists and objects.
         """
         body = self.body
-        at, tokens, stepped, depth, before = 0, 0, 0, 0, 0
+        at, tokens, stepped, depth, before, digits_before = 0, 0, 0, 0, 0, 0
         while True:
             pattern = _TOKEN if depth <= max(self._level, 0) else _BRACKET
             near = pattern.search(body, at, at + _WINDOW)
@@ -156,6 +193,9 @@ class Walk:
             if found is None:
                 return
             token = body[found]
+            if found - at > MAX_DIGITS:
+                self.digits += digits_bytes(body[at:found])
+                self.most_digits = max(self.most_digits, self.digits - digits_before)
             at = found + 1
             if token == 0x22:  # a text
                 end = _TEXT.match(body, at, at + _WINDOW).end()  # type: ignore[union-attr]  # it matches nothing, too
@@ -163,6 +203,7 @@ class Walk:
             elif token == 0x2C:  # a comma
                 if depth == self._level:
                     self._ends.append(found)
+                    digits_before = self.digits
             elif token in b"[{":
                 if token == 0x5B and (depth == 0 or (depth == 1 and self._level != 1 and self._is_items(found))):
                     if self.items is not None:

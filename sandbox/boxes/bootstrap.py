@@ -6,13 +6,13 @@ always runs the version of the runner that belongs to this service. The archive 
 of the service's own version. Other versions compile the source, which takes a tenth of a second.
 """
 
+import asyncio
 import dataclasses
 import io
 import json
 import py_compile
 import zipfile
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -26,6 +26,9 @@ ENVIRONMENT: Final[Mapping[str, str]] = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8
 """Environment of the interpreter, not of programs. LD_BIND_NOW: what the loader binds at the start, forks need not bind
 one by one (ld.so(8)).
 """
+
+_packed: Final[dict[tuple[str, ...], bytes]] = {}
+"""The archives so far, by the modules that were added."""
 
 _BOOTSTRAP: Final = """\
 import importlib, json, os, struct, sys
@@ -84,13 +87,23 @@ def frame(header: Mapping[str, Any], modules: bytes) -> bytes:
     return LENGTHS.pack(len(text), len(modules)) + text + modules
 
 
-@cache
+async def pack(*others: str) -> bytes:
+    """`archive` for the event loop: the first time the runner is compiled, which takes a tenth of a second."""
+    return archive(*others) if others in _packed else await asyncio.to_thread(archive, *others)
+
+
 def archive(*others: str) -> bytes:
     """A zip archive of the runner's modules, stored uncompressed: an interpreter without zlib can import it too.
 
     Args:
         others: Paths below `sandbox` of modules to add. Nothing else of their packages is included.
     """
+    if others not in _packed:
+        _packed[others] = _archive(others)
+    return _packed[others]
+
+
+def _archive(others: tuple[str, ...]) -> bytes:
     packed = io.BytesIO()
     paths = [*sorted((_SANDBOX / "runner").rglob("*.py")), *(_SANDBOX / other for other in others)]
     with zipfile.ZipFile(packed, "w") as file, TemporaryDirectory() as folder:

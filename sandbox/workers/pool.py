@@ -89,6 +89,8 @@ _COST_WEIGHT: Final = 0.1
 _COST_CAP_S: Final = 0.02
 
 _encode: Final = msgspec.msgpack.Encoder().encode
+_LARGE_CHARS: Final = 500_000
+"""A payload with a text of this length is written in a thread: it takes a millisecond or more."""
 _decode: Final = msgspec.msgpack.Decoder().decode
 
 
@@ -396,19 +398,20 @@ class Workers:
         if not payloads:
             return []
         spans.note(task=task.function, items=len(payloads))
+        bodies = [
+            await asyncio.to_thread(_written, payload) if _is_large(payload) else _written(payload)
+            for payload in payloads
+        ]
+        if self._unavailable:
+            raise WorkersUnavailable(self._unavailable)
         call = _Call(len(payloads), asyncio.get_running_loop().create_future(), on_outcome)
         self._calls.add(call)
-        for index, payload in enumerate(payloads):
-            try:
-                body = _encode(payload)
-            except (TypeError, ValueError, OverflowError, RecursionError) as error:
-                text = f"payload: {type(error).__name__}: {error}"[:500].encode("utf-8", "replace").decode()
-                call.settle(index, Outcome(Exit.RAISED, None, text))
-                continue
-            if len(body) > MAX_PAYLOAD_BYTES:
-                call.settle(index, Outcome(Exit.RAISED, None, f"payload: {len(body)} > {MAX_PAYLOAD_BYTES} bytes"))
-                continue
-            self._queue.append(_Item(call, index, number, task.time_limit_s, body))
+        for index, body in enumerate(bodies):
+            if isinstance(body, Outcome):
+                call.settle(index, body)
+            else:
+                self._queue.append(_Item(call, index, number, task.time_limit_s, body))
+        del bodies
         self._fill_all()
         try:
             await call.done
@@ -905,6 +908,23 @@ class Workers:
             self._link.kill()
         else:
             self._watch_zygote()
+
+
+def _is_large(payload: Any) -> bool:
+    """Whether a payload has a large text. Those of tasks that read texts are lists of few values."""
+    return type(payload) is list and any(type(part) is str and len(part) > _LARGE_CHARS for part in payload)
+
+
+def _written(payload: Any) -> bytes | Outcome:
+    """The payload as it is sent, or the outcome of one that cannot be sent."""
+    try:
+        body = _encode(payload)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        text = f"payload: {type(error).__name__}: {error}"[:500].encode("utf-8", "replace").decode()
+        return Outcome(Exit.RAISED, None, text)
+    if len(body) > MAX_PAYLOAD_BYTES:
+        return Outcome(Exit.RAISED, None, f"payload: {len(body)} > {MAX_PAYLOAD_BYTES} bytes")
+    return body
 
 
 async def _close(link: Link, workers: Sequence[_Worker]) -> None:

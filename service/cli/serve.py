@@ -12,6 +12,7 @@ from service import settings
 from service.cli.console import fail, say
 from service.observe import logs
 from service.run import host as host_limits
+from service.run import malloc_trim
 from service.run.cannot_start import CannotStart
 from service.run.sockets import Addresses, bound
 
@@ -36,6 +37,7 @@ def command(
     try:
         chosen = settings.read(config, options)
         logs.configure(chosen)
+        malloc_trim.share_heap()
         _tune_garbage_collection()
         host_limits.allow_many_files()
         host_limits.check_processes(chosen)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from fairness import TENANT, Room
-from service.errors import Overloaded, ShuttingDown
+from service.errors import BadRequest, Overloaded, ShuttingDown
 from service.limits.keys import CALLER
 from service.limits.open_calls import OpenCalls
 from service.limits.rate_limits import RateLimits
@@ -223,7 +223,15 @@ class Permit:
 def announced(count: str | bytes | None, most: int) -> int:
     """The number of items that a request announces (`X-Item-Count`), at most the number that a request may bring.
     Without the header it is one.
+
+    Raises:
+        BadRequest: it announces something else.
     """
-    if count is None or len(count) > _MAX_DIGITS or not (count.isascii() and count.isdigit()):
+    if count is None:
         return 1
+    if len(count) > _MAX_DIGITS or not (count.isascii() and count.isdigit()):
+        shown = count.decode("latin-1") if isinstance(count, bytes) else count
+        raise BadRequest(
+            f"X-Item-Count: {shown[:40]!r} is not a number of items; send one whole number, such as 64, or leave it out"
+        )
     return max(1, min(int(count), most))

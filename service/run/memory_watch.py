@@ -7,6 +7,7 @@ import structlog
 import memory
 from sandbox.workers import Workers
 from service.observe.metrics import Metrics
+from verifiers.pace import Pace
 
 log = structlog.get_logger("rewardline")
 
@@ -21,7 +22,13 @@ class MemoryWatch:
     def __init__(self, bound_mb: int, workers: Workers) -> None:
         """`bound_mb`: of the service and its workers. 0: half of what this process may have."""
         self._workers = workers
+        self._must_settle = self._must_trim = False
+        self._trim = memory.trimming()
         self.watch = memory.Watch(
+            growth_bytes=memory.GRADUAL_GROWTH_BYTES,
+            is_gradual=True,
+            settle=self._settle_soon,
+            trim=self._trim_soon,
             bound_bytes=bound_mb * 1_000_000 or memory.machine_bytes() // 2,
             more_bytes=lambda: workers.resident_bytes,
         )
@@ -32,9 +39,25 @@ class MemoryWatch:
         while True:
             await asyncio.sleep(_EVERY_S)
             looks += 1
-            if looks % _SETTLE_EVERY == 0:
-                memory.settle()
             self.look()
+            if self._must_settle or looks % _SETTLE_EVERY == 0:
+                self._must_settle = False
+                await self._settle()
+            if self._must_trim:
+                self._must_trim = False
+                await asyncio.to_thread(self._trim)
+
+    def _settle_soon(self) -> None:
+        self._must_settle = True
+
+    def _trim_soon(self) -> None:
+        self._must_trim = True
+
+    async def _settle(self) -> None:
+        pace = Pace()
+        for _ in memory.settling():
+            if pace.is_over():
+                await pace.rest()
 
     def look(self) -> None:
         memory.drop_overfull()

@@ -7,6 +7,7 @@ from fairness import TENANT
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Composition, Part
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
+from service.scoring.preparation import SharedReferences
 from service.scoring.prepared_item import ConfiguredVerifier
 from service.tenant import RUN
 from service.wire import BatchRequest, Result, Summary
@@ -31,6 +32,7 @@ class BatchState:
         on_result: Callable[[int, Result], None] | None = None,
     ) -> None:
         self.request = request
+        self.references = SharedReferences(request.references)
         self.tenant = TENANT.get()
         self.run = RUN.get()
         self.deadline = request.deadline

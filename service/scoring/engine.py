@@ -10,8 +10,10 @@ the verdict is dropped from its queue, or stopped if it has begun.
 
 import asyncio
 import contextlib
+import contextvars
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
 from types import TracebackType
@@ -30,7 +32,7 @@ from service.scoring.composition import Composed, Composition
 from service.scoring.fair_queue import FairQueue
 from service.scoring.lru import Memories
 from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Place
-from service.scoring.preparation import Preparation
+from service.scoring.preparation import LARGE_BYTES, Preparation, SharedReferences, is_large
 from service.scoring.prepared_item import PreparedItem
 from service.scoring.verifier_call import VerifierCalls
 from service.usage.ledger import REASON, Ledger
@@ -108,7 +110,9 @@ class Engine:
         self._usage = Ledger() if usage is None else usage
         self.book = book
         memories = Memories(by_tenant=cache_by_tenant)
-        self._preparation = Preparation(registry, book, max_response_bytes, memories, by_tenant=cache_by_tenant)
+        self._preparation, self._preparation_apart = (
+            Preparation(registry, book, max_response_bytes, memories, by_tenant=cache_by_tenant) for _ in range(2)
+        )
         self._parts_tenants = cache_by_tenant
         self._calls = VerifierCalls(
             cache,
@@ -124,6 +128,9 @@ class Engine:
         self._queues: dict[str, FairQueue] = {}
         self._preparing = FairLock()
         """Large batches hold this lock between two of their slices, so that they take turns. It guards no data."""
+        self._apart = ThreadPoolExecutor(1, "rewardline-large-items")
+        """Makes large items ready, one after the other."""
+        self._preparing_apart = FairLock()
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -151,17 +158,20 @@ class Engine:
             queue.stop()
         # The group gets no error: it would wrap the error in an exception group, though none of its tasks raised it.
         await self._tasks.__aexit__(None, None, None)
+        self._apart.shutdown(wait=False)
 
     def use(self, book: Book) -> None:
         """Put other recipes and routes in force. Items under way keep the old ones."""
         self.book = book
         self._preparation.use(book)
+        self._apart.submit(self._preparation_apart.use, book)
 
     def refusal(self, item: ScoreItem) -> Verdict | None:
         """The reason why no response to this item could be judged. None if one can be, as far as is known in
         advance.
         """
-        prepared = self._prepare(item, BatchRequest([item], {}, "use", False, 0.0))
+        request = BatchRequest([item], {}, "use", False, 0.0)
+        prepared = self._prepare(self._preparation, item, request, SharedReferences({}))
         return prepared if isinstance(prepared, Verdict) else None
 
     def queued(self) -> Mapping[str, float]:
@@ -233,9 +243,15 @@ class Engine:
         try:
             chars, now, last = 0, perf_counter(), len(batch.request.items) - 1
             pace = Pace(self._clock)
+            nbytes = batch.request.nbytes
+            may_be_large = nbytes is None or nbytes > LARGE_BYTES
             for index, item in enumerate(batch.request.items):
                 if batch.results[index] is None:
-                    self._begin(batch, index, item, missed, now)
+                    if may_be_large and is_large(item, batch.references):
+                        missed += await self._begin_apart(batch, index, item)
+                    else:
+                        prepared = self._prepare(self._preparation, item, batch.request, batch.references)
+                        self._begin(batch, index, prepared, missed, now)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
                 ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS or pace.is_over()
                 if ends_slice and index < last:
@@ -260,11 +276,28 @@ class Engine:
     def _asks_redis(self, batch: BatchState) -> bool:
         return batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
-    def _begin(self, batch: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict], now: float) -> None:
+    async def _begin_apart(self, batch: BatchState, index: int, item: ScoreItem) -> list[PendingVerdict]:
+        """Begin a large item, which is made ready in a thread. Tenants take turns."""
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+        missed: list[PendingVerdict] = []
+        async with self._preparing_apart:
+            work = (self._prepare, self._preparation_apart, item, batch.request, batch.references)
+            prepared = await loop.run_in_executor(self._apart, context.run, *work)
+        if batch.results[index] is None:
+            self._begin(batch, index, prepared, missed, perf_counter())
+        return missed
+
+    def _begin(
+        self,
+        batch: BatchState,
+        index: int,
+        prepared: PreparedItem | Composed | Verdict,
+        missed: list[PendingVerdict],
+        now: float,
+    ) -> None:
         """Answer the item, or make it wait for verdicts. Verdicts that must be queued are added to `missed`. `now` is
         that of the slice.
         """
-        prepared = self._prepare(item, batch.request)
         if isinstance(prepared, PreparedItem):
             pending = self._find(batch, index, prepared, now)
             if pending is not None:
@@ -301,10 +334,12 @@ class Engine:
                 return None
         return self._pending.wait(batch, place, prepared)
 
-    def _prepare(self, item: ScoreItem, request: BatchRequest) -> PreparedItem | Composed | Verdict:
+    def _prepare(
+        self, preparation: Preparation, item: ScoreItem, request: BatchRequest, references: SharedReferences
+    ) -> PreparedItem | Composed | Verdict:
         try:
-            return self._preparation.prepare(
-                item, request.references, explain=request.explain or item.explain, share=request.cache != "off"
+            return preparation.prepare(
+                item, references, explain=request.explain or item.explain, share=request.cache != "off"
             )
         except InvalidItem as error:
             return Verdict.invalid(error.reason, str(error))

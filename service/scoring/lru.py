@@ -5,6 +5,7 @@ process remembers of tenants' texts beside it.
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Generic, TypeVar
 
 import memory
@@ -71,6 +72,8 @@ class Memories:
         """The tenants whose texts are being read, and how often."""
         self._remembered: set[str] = set()
         """The tenants whose texts may be remembered."""
+        self._changing = Lock()
+        """Large items are read in a thread."""
         if by_tenant:
             memory.find_libraries()
 
@@ -80,14 +83,16 @@ class Memories:
         if not self._by_tenant:
             yield
             return
-        if self._remembered - {tenant}:
-            memory.forget()
-            self._remembered = set(self._reading)
-        self._remembered.add(tenant)
-        self._reading[tenant] += 1
+        with self._changing:
+            if self._remembered - {tenant}:
+                memory.forget()
+                self._remembered = set(self._reading)
+            self._remembered.add(tenant)
+            self._reading[tenant] += 1
         try:
             yield
         finally:
-            self._reading[tenant] -= 1
-            if not self._reading[tenant]:
-                del self._reading[tenant]
+            with self._changing:
+                self._reading[tenant] -= 1
+                if not self._reading[tenant]:
+                    del self._reading[tenant]

@@ -10,7 +10,7 @@ from blake3 import blake3
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from service.json_slices import MAX_VALUES, is_too_much
+from service.json_slices import excess
 from service.wire import DAMAGED_JSON, CacheMode
 from verifiers import shapes
 from verifiers.base import InvalidItem, Item, Params, Verdict
@@ -115,8 +115,8 @@ def decoded(raw: bytes, field: str) -> Any:
     Raises:
         InvalidItem: the JSON cannot be read, or holds too much.
     """
-    if is_too_much(raw):
-        raise InvalidItem("too_many_values", f"{field} holds more than {MAX_VALUES} values")
+    if much := excess(raw):
+        raise InvalidItem("too_many_values", f"{field} holds {much}")
     try:
         value = _decoder.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

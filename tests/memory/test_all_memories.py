@@ -15,7 +15,6 @@ ELSEWHERE = ("sandbox/runner/", "sandbox/images/")
 """Folders of what runs in boxes."""
 OWN_TABLES = {
     # What they are asked for are names of ours.
-    "sandbox.boxes.bootstrap.archive",
     "verifiers.code.joining._tokens",
     "verifiers.commitment.cues._entries",
     "verifiers.commitment.cues._parsed",

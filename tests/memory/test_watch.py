@@ -140,3 +140,20 @@ def test_the_machine_is_as_large_as_its_control_group(tmp_path: Path, monkeypatc
     assert memory.machine_bytes() == whole
     limit.write_text("1000000\n")
     assert memory.machine_bytes() == 1_000_000
+
+
+def test_a_gradual_watch_looks_at_what_is_new_and_now_and_then_at_all(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    for name in ("unfreeze", "freeze"):
+        monkeypatch.setattr(gc, name, lambda name=name: calls.append(name))
+    monkeypatch.setattr(gc, "collect", lambda: calls.append("collect"))
+    watched = Watch(growth_bytes=10 * MB, is_gradual=True, resident=process.resident, clock=process.clock)
+    for _ in range(watch.WHOLE_GROWTH_BYTES // (10 * MB) + 2):
+        process.size += 10 * MB
+        process.now_s += 1
+        watched.check()
+    assert calls[:4] == ["collect", "freeze"] * 2
+    assert calls.count("unfreeze") == 1
+    assert calls.count("freeze") == calls.count("collect") == watched.collections

@@ -9,7 +9,7 @@ import pytest
 
 from service import json_slices, wire
 from service.errors import BadRequest, RequestError, TooLarge, Unprocessable
-from service.json_slices import MAX_CONTAINERS, SLICE_BYTES, is_light, is_too_much
+from service.json_slices import MAX_CONTAINERS, SLICE_BYTES, excess, is_light, is_too_much
 from service.wire import ScoreRequest, decode_request
 from tests.tables import table
 
@@ -165,3 +165,48 @@ def test_a_body_of_texts_is_light_and_one_of_values_is_not() -> None:
     assert is_light(json.dumps({"items": [{"response": "So it is true, as was to be shown. " * 300}] * 200}).encode())
     assert not is_light(b'{"items":[' + BARE % (b"[" + b"[]," * 200_000 + b"[]]") + b"]}")
     assert not is_light(b'{"items":[' + b'{"response":"1"},' * 50_000 + b'{"response":"1"}]}')
+
+
+LONG = b"9" * 4_300
+"""The longest number that Python reads. To read it takes a hundred times as long as a text of its length."""
+MANY: dict[str, tuple[bytes, bool]] = {
+    "integers": (BARE % (b"[" + b",".join([LONG] * 900) + b"]"), True),
+    "fractions": (BARE % (b"[" + b",".join([b"0." + LONG] * 900) + b"]"), True),
+    "members": (BARE % (b"{" + b",".join([b'"a":%b' % LONG] * 900) + b"}"), True),
+    "in messages": (b'{"verifier":"qa","response":[{"role":"assistant","n":[%b]}]}' % b",".join([LONG] * 900), True),
+    "few": (BARE % (b"[" + b",".join([LONG] * 15) + b"]"), False),
+    "short ones": (BARE % (b"[" + b",".join([b"9" * 200] * 2000) + b"]"), False),
+    "within a text": (BARE % (b'"' + b",".join([LONG] * 200) + b'"'), False),
+    "within texts": (BARE % (b"[" + b",".join([b'"%b"' % LONG] * 200) + b"]"), False),
+}
+
+
+@table("name", MANY)
+def test_an_item_whose_long_numbers_take_long_to_read_is_refused(name: str) -> None:
+    item, is_too_much = MANY[name]
+    one, _ = driven(decode_request(b'{"items":[%b,%b]}' % (item, BARE % b"1"), MOST))
+    assert isinstance(one, TooLarge if is_too_much else ScoreRequest), one
+    alone, _ = driven(decode_request(b'{"verifier":"qa","response":"1","reference":"1","metadata":[%b]}' % item, MOST))
+    assert isinstance(alone, TooLarge if is_too_much else ScoreRequest), alone
+    assert (excess(item) is not None) is is_too_much
+
+
+def test_the_numbers_of_items_count_for_each_of_them() -> None:
+    assert len(checked(b'{"items":[' + b",".join([BARE % (b"[%b]" % b",".join([LONG] * 12))] * 50) + b"]}").items) == 50
+
+
+def checked(body: bytes) -> ScoreRequest:
+    outcome, _ = driven(decode_request(body, MOST))
+    assert isinstance(outcome, ScoreRequest), outcome
+    return outcome
+
+
+@table("character, more", [("\U0001f600", 3), ("\u4e2d", 1), ("", 0)])
+def test_a_character_that_widens_its_text_is_held(character: str, more: int) -> None:
+    held: list[int] = []
+    for count in (1, 40):  # as a whole, and in slices
+        held.clear()
+        item = {"verifier": "qa", "response": character + "a" * 100_000}
+        body = json.dumps({"items": [item] * count}, ensure_ascii=False).encode()
+        driven(decode_request(body, MOST, held.append))
+        assert sum(held) // (100_000 * count) == more

@@ -27,9 +27,9 @@ class Hostile:
     body: Callable[[], bytes]
     """Made when it is sent: all bodies together would take gigabytes."""
     path: str = SCORE
-    """Of HTTP; for gRPC the method."""
+    """Of HTTP; for gRPC the method; the lines of the head if that is what is hostile."""
     encoding: Literal["identity", "gzip", "zstd"] = "identity"
-    how: Literal["http", "grpc", "half-closed", "cut", "chunked", "raw"] = "http"
+    how: Literal["http", "grpc", "half-closed", "cut", "chunked", "raw", "head"] = "http"
 
     def packed(self) -> bytes:
         body = self.body()
@@ -55,9 +55,31 @@ def items(item: dict[str, Any], count: int) -> bytes:
     return json.dumps({"items": [item] * count}).encode()
 
 
+def items_of(reference: bytes, count: int, response: bytes = b'"1"') -> bytes:
+    item = b'{"verifier":"qa","response":%b,"reference":%b}' % (response, reference)
+    return b'{"items":[%b]}' % b",".join([item] * count)
+
+
 def words(count: int) -> bytes:
     asked = {"instruction_id": "keywords:existence", "kwargs": {"keywords": [f"neword{n}" for n in range(count)]}}
     return items({"verifier": "instruction_following", "response": "no", "params": {"instructions": [asked]}}, 1)
+
+
+DIGITS: Final = b"9" * 4_300
+"""The longest number that Python reads: in the square of its length."""
+FACE: Final = "\U0001f600".encode()
+"""One of them, and each character of its text takes four bytes."""
+
+
+def shared(reference: bytes, count: int) -> bytes:
+    """A batch whose items share a reference."""
+    item = b'{"verifier":"qa","response":"%d","reference_id":"a"}'
+    return b'{"references":{"a":%b},"items":[%b]}' % (reference, b",".join([item % n for n in range(count)]))
+
+
+def shared_message(reference: bytes, count: int) -> bytes:
+    items = [pb.Item(verifier="qa", response=str(n), reference_id="a") for n in range(count)]
+    return bytes(pb.ScoreRequest(items=items, references_json={"a": reference.decode()}).SerializeToString())
 
 
 def message(*parts: bytes) -> bytes:
@@ -85,6 +107,23 @@ REQUESTS: Final = (
     Hostile("depth of a small body", ("400", "invalid"), lambda: batch(b"[" * 100_000 + b"]" * 100_000)),
     Hostile("one number", ("400",), lambda: batch(b"9" * BODY)),
     Hostile("a number of 200 kB", ("invalid", "400"), lambda: batch(b"9" * 200_000)),
+    Hostile("long integers", ("413",), lambda: batch(many(DIGITS, 4 * MB))),
+    Hostile("long integers in one body", ("413", "invalid", "200"), lambda: items_of(DIGITS, 900)),
+    Hostile("long fractions", ("413",), lambda: batch(many(b"0." + DIGITS, 4 * MB))),
+    Hostile(
+        "long integers in messages",
+        ("413",),
+        lambda: b'{"items":[{"verifier":"qa","response":[{"role":"assistant","n":%b}]}]}' % many(DIGITS, 4 * MB),
+    ),
+    Hostile("one wide character", ("invalid",), lambda: batch(b'"' + FACE + b"a" * (23 * MB) + b'"')),
+    Hostile("a text as long as an item may be", ("invalid",), lambda: batch(b'"' + b"a" * (23 * MB) + b'"')),
+    Hostile(
+        "long answers with a wide character each",
+        ("200", "429"),
+        lambda: items_of(b'"1"', 15, response=b'"' + FACE + b"a" * 3_800_000 + b'"'),
+    ),
+    Hostile("4,000 items that share 5 MB", ("invalid",), lambda: shared(many(b'"' + b"a" * 300 + b'"', 5 * MB), 4_000)),
+    Hostile("a shared reference larger than an item", TOO_MUCH, lambda: shared(b'"' + b"a" * (58 * MB) + b'"', 1)),
     Hostile("one text", TOO_MUCH, lambda: batch(b'"' + b"a" * BODY + b'"')),
     Hostile("escapes", TOO_MUCH, lambda: batch(b'"' + b"\\u0041" * (BODY // 6) + b'"')),
     Hostile("a long key", TOO_MUCH, lambda: b'{"items":[{"' + b"k" * BODY + b'":1}]}'),
@@ -117,8 +156,33 @@ REQUESTS: Final = (
     Hostile("half-closed", ("200",), lambda: batch(b'"1"'), how="half-closed"),
     Hostile("half-closed within the body", ("closed", "400"), lambda: batch(b'"1"')[:-9], how="raw"),
     Hostile("chunks of one byte", ("200",), lambda: batch(b'"1"') + b" " * 3000, how="chunked"),
+    Hostile("two hosts", ("400",), lambda: b"", how="head", path="Host: localhost\r\nHost: 127.0.0.1"),
+    Hostile("a count below 0", ("400",), lambda: b"", how="head", path="Host: localhost\r\nX-Item-Count: -1"),
+    Hostile(
+        "a count without end", ("400",), lambda: b"", how="head", path=f"Host: localhost\r\nX-Item-Count: {'9' * 5000}"
+    ),
+    Hostile(
+        "two counts", ("400",), lambda: b"", how="head", path="Host: localhost\r\nX-Item-Count: 1\r\nX-Item-Count: 9"
+    ),
     Hostile("new words", ("200", "invalid", "413", "422"), lambda: words(4000)),
     Hostile("empty items", GRPC_TOO_MUCH, lambda: b"\x0a\x00" * (BODY // 2), "Score", how="grpc"),
+    Hostile(
+        "4,000 items that share 5 MB",
+        ("invalid",),
+        lambda: shared_message(many(b'"' + b"a" * 300 + b'"', 5 * MB), 4_000),
+        "Score",
+        how="grpc",
+    ),
+    Hostile(
+        "an item of 58 MB",
+        GRPC_TOO_MUCH,
+        lambda: (
+            shared_message(b"1", 1)
+            + bytes(pb.ScoreRequest(items=[pb.Item(response="a" * 58 * MB)]).SerializeToString())
+        ),
+        "Score",
+        how="grpc",
+    ),
     Hostile("empty references", GRPC_TOO_MUCH, lambda: b"\x12\x00" * (BODY // 2), "Score", how="grpc"),
     Hostile("unknown fields", GRPC_TOO_MUCH, lambda: b"\xfa\x7f\x00" * (BODY // 3), "Score", how="grpc"),
     Hostile(

@@ -3,8 +3,8 @@
 * The loop of Lean's proofs and the containers of tasks are stand-ins, because few machines have the real ones.
 * Free memory goes back to the system each second instead of each half minute, so that rest comes soon.
 * `rewardline_siege_trims_total` counts that.
-* `rewardline_siege_step_seconds` has the most CPU time that a step of each kind of task has taken on the event loop.
-  SIGUSR2 begins anew.
+* `rewardline_siege_step_seconds` has the most CPU time that a step of each name has taken on the event loop. SIGUSR2 begins
+  anew. The loop is asyncio's, whose steps can be counted; what runs in them is the same.
 """
 
 import asyncio
@@ -12,6 +12,8 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+
+import uvloop
 
 from service.__main__ import main
 from service.run import malloc_trim, startup
@@ -63,4 +65,5 @@ if __name__ == "__main__":
     registry.load = _with_stand_ins
     malloc_trim._TRIM_EVERY_S = _TRIM_EVERY_S
     malloc_trim._glibc = _counted
+    uvloop.run = asyncio.run
     main()

@@ -17,7 +17,7 @@ import pytest
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.conftest import Served, serving
 from tests.service.doors.http.test_app import _all, _open
-from tests.siege.hostile_requests import REQUESTS, Hostile
+from tests.siege.hostile_requests import REQUESTS, SCORE, Hostile
 from tests.waiting import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.siege
@@ -92,7 +92,7 @@ def answer(served: Served, request: Hostile) -> str:
     body = request.packed()
     if request.how == "grpc":
         return _answer_of_grpc(served, body)
-    if request.how in ("half-closed", "raw", "chunked"):
+    if request.how in ("half-closed", "raw", "chunked", "head"):
         return _answer_to_bytes(served, request, body)
     if request.how == "cut":
         body = body[:-5]
@@ -119,7 +119,9 @@ def _answer_of_grpc(served: Served, body: bytes) -> str:
 
 def _answer_to_bytes(served: Served, request: Hostile, body: bytes) -> str:
     head = b"POST /v1/score HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\n"
-    if request.how == "chunked":
+    if request.how == "head":
+        sent = f"POST {SCORE} HTTP/1.1\r\n{request.path}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}".encode()
+    elif request.how == "chunked":
         sent = (
             head
             + b"Transfer-Encoding: chunked\r\n\r\n"

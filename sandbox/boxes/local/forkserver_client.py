@@ -90,8 +90,8 @@ class ForkserverClient:
             self._control = ours
             ours.setblocking(False)
             self._process = self._started(theirs)
-        carried = bootstrap.archive(*forkserver_protocol.CARRIED)
-        known = bootstrap.archive()
+        carried = await bootstrap.pack(*forkserver_protocol.CARRIED)
+        known = await bootstrap.pack()
         header = {"directory": str(self._directory), "preload": self._preload, "archive_bytes": len(known)}
         loop = asyncio.get_running_loop()
         try:

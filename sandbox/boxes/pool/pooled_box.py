@@ -7,7 +7,7 @@ from typing import Final
 from fairness import DEFAULT
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.backend import Backend, Box, Profile
-from sandbox.boxes.bootstrap import first_frame
+from sandbox.boxes.bootstrap import first_frame, pack
 from sandbox.boxes.link import Link, Question
 from sandbox.boxes.pool.job import Job
 from sandbox.boxes.pool.messages import Hello, read_hello
@@ -89,6 +89,7 @@ async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
             said.set_result(answer)
 
     link.when_lost(on_answer)
+    await pack()
     configuration = replace(box.configuration, once=once)
     link.ask(Question(first_frame(configuration), read_hello, on_answer))
     hello = await said

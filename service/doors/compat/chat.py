@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge, Unprocessable
-from service.json_slices import MAX_VALUES, is_too_much
+from service.json_slices import excess
 from service.limits.admission import Admission
 from service.settings import Settings
 from service.tenant import owned
@@ -147,8 +147,8 @@ class ChatDoor:
 
 
 def _decoded(body: bytes) -> dict[str, Any]:
-    if is_too_much(body):
-        raise TooLarge(f"the body holds more than {MAX_VALUES} values; send less at once")
+    if much := excess(body):
+        raise TooLarge(f"the body holds {much}; send less at once")
     try:
         request = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -10,7 +10,18 @@ from google.protobuf.message import DecodeError
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.errors import BadRequest, FieldError, TooLarge, Unprocessable
 from service.json_slices import MAX_IN_ITEM, SLICE_BYTES
-from service.wire import ABSENT, CacheMode, Message, Result, ScoreItem, Summary, add_row, check_count, encode
+from service.wire import (
+    ABSENT,
+    CacheMode,
+    Message,
+    Result,
+    ScoreItem,
+    Summary,
+    add_row,
+    check_count,
+    check_item_bytes,
+    encode,
+)
 from service.wire import parse as decoded
 
 _SLICE_ITEMS: Final = 256
@@ -50,11 +61,14 @@ async def batch_of(body: bytes, max_items: int) -> Any:
     if len(body) <= _WHOLE_BYTES:
         return parse(pb.ScoreRequest, body)
     request = pb.ScoreRequest()
-    start = items = 0
+    start = before = items = 0
     for count, (number, end) in enumerate(_fields(pb.ScoreRequest.DESCRIPTOR, body, 0, len(body)), 1):
         items += number == _ITEMS
         if items > max_items:
             check_count(items, max_items)
+        if number:
+            check_item_bytes(end - before)
+            before = end
         if count % _STEP_FIELDS == 0:
             await asyncio.sleep(0)
         if end - start >= SLICE_BYTES or end == len(body):
@@ -132,15 +146,28 @@ def _varint(body: bytes, at: int, until: int) -> tuple[int, int]:
     raise BadRequest(f"not protobuf: the number at byte {at} has no end")
 
 
-async def items_of(messages: Any) -> list[ScoreItem]:
-    """The items of a request, as `item_of` reads each."""
+async def items_of(messages: Any, nbytes: int) -> list[ScoreItem]:
+    """The items of a request of so many bytes, as `item_of` reads each. Large ones are read in a thread."""
     items: list[ScoreItem] = []
     raw = Raws()
     for start in range(0, len(messages), _SLICE_ITEMS):
         if start:
             await asyncio.sleep(0)
         part = messages[start : start + _SLICE_ITEMS]
-        items.extend([item_of(message, raw, start + at) for at, message in enumerate(part)])
+        if nbytes <= SLICE_BYTES:
+            items.extend([item_of(message, raw, start + at) for at, message in enumerate(part)])
+            continue
+        read = 0
+        for at, message in enumerate(part, start):
+            size = message.ByteSize()
+            if size > SLICE_BYTES:
+                items.append(await asyncio.to_thread(item_of, message, Raws(), at))
+                continue
+            items.append(item_of(message, raw, at))
+            read += size
+            if read > SLICE_BYTES:
+                read = 0
+                await asyncio.sleep(0)
     return items
 
 

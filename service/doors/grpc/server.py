@@ -38,6 +38,7 @@ from service.doors.grpc.messages import (
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.doors.verifier_info import describe
 from service.errors import FieldError, Overloaded, RequestError, Unprocessable
+from service.json_slices import SLICE_BYTES
 from service.limits import certificates
 from service.limits.admission import Admission, announced
 from service.limits.keys import Keys, Scope
@@ -46,7 +47,7 @@ from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
-from service.wire import BatchRequest, CacheMode, ScoreItem, check_count, encode
+from service.wire import LARGE_BYTES, BatchRequest, CacheMode, ScoreItem, check_count, encode, free, wide_bytes
 from tracing import spans
 
 log = structlog.get_logger("rewardline.grpc")
@@ -137,16 +138,21 @@ class Door:
                 permit.add(items=len(request.items))
                 call.items = len(request.items)
                 call.is_of_run(request.run_id or None, "run_id")
-                scored = await self._engine.score(
-                    BatchRequest(
-                        await items_of(request.items),
-                        {name: raw_of(text) for name, text in request.references_json.items()},
-                        cache_mode_of(request.cache),
-                        request.explain,
-                        self._deadline(context, request.deadline_s),
-                    )
+                items = await items_of(request.items, len(body))
+                permit.hold(sum(map(wide_bytes, items)) if len(body) > SLICE_BYTES else 0)
+                batch = BatchRequest(
+                    items,
+                    {name: raw_of(text) for name, text in request.references_json.items()},
+                    cache_mode_of(request.cache),
+                    request.explain,
+                    self._deadline(context, request.deadline_s),
+                    nbytes=len(body),
                 )
+                del request  # its items are there twice
+                scored = await self._engine.score(batch)
                 self._admission.observe_rate(call.items, loop.time() - started)
+                if len(body) > LARGE_BYTES:
+                    await free(items)
                 return await response_of(scored.results, scored.summary)
 
         return await self._serve("Score", context, work)
@@ -223,7 +229,7 @@ class Door:
         with self._admission.permit() as permit:
             await permit.add_when_possible(items=1, nbytes=one.nbytes)
             with spans.span("item"):
-                batch = BatchRequest([one.item], {}, one.cache, one.explain, self._deadline(context))
+                batch = BatchRequest([one.item], {}, one.cache, one.explain, self._deadline(context), nbytes=one.nbytes)
                 scored = await self._engine.score(batch)
         result = pb.Result()
         fill(result, scored.results[0], one.index)
@@ -311,7 +317,12 @@ class _One:
 
 def _metadata(context: Context) -> Metadata:
     pairs = context.invocation_metadata() or ()
-    return {key: value for key, value in pairs if isinstance(value, str)}
+    metadata = {key: value for key, value in pairs if isinstance(value, str)}
+    if len(metadata) < len(pairs):  # as in HTTP, values of one name are one list
+        counts = [value for key, value in pairs if key == "x-item-count" and isinstance(value, str)]
+        if len(counts) > 1:
+            metadata["x-item-count"] = ", ".join(counts)
+    return metadata
 
 
 async def _abort(context: Context, error: RequestError) -> None:

@@ -13,7 +13,7 @@ from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import Disconnected, drain_body
 from service.doors.http import console
 from service.doors.http.connection import CERTIFICATE, CONNECTION
-from service.doors.http.page_guard import PageGuard, refuse_websocket
+from service.doors.http.page_guard import PageGuard, check_single, refuse_websocket
 from service.errors import BodyTimeout, MethodNotAllowed, Overloaded, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.budgets import Measure
@@ -165,8 +165,10 @@ class Gate:
         """Check that no page of others makes the request, where no key tells whose it is.
 
         Raises:
-            Forbidden, UnsupportedMedia
+            BadRequest, Forbidden, UnsupportedMedia
         """
+        if len(headers) < len(scope["headers"]):
+            check_single(scope["headers"])
         if self._keys.is_open:
             self._guard.check_host(headers)
         elif _has_key(headers):

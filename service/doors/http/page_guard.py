@@ -21,11 +21,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import drain_body
-from service.errors import Forbidden, RequestError, UnsupportedMedia
+from service.errors import BadRequest, Forbidden, RequestError, UnsupportedMedia
 from service.settings import Settings
 from service.wire import encode
 
 _AUTHORITY: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/?#@\s]+)(?::([0-9]{0,5}))?")
+_SINGLE: Final = (b"host", b"origin", b"sec-fetch-site", b"x-item-count")
 _PORTS: Final = {"http": "80", "https": "443"}
 _OWN: Final = (b"same-origin", b"none")
 """`Sec-Fetch-Site` of our own pages, and of an address that somebody typed."""
@@ -36,6 +37,20 @@ _PRIVATE: Final = (".local", ".internal", ".svc")
 _HOST_CHARS: Final = 253
 """The longest host name, by RFC 1035."""
 _REMEMBERED: Final = 64
+
+
+def check_single(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Check that a header that decides something is not there twice: others on the way may go by the other one.
+
+    Raises:
+        BadRequest
+    """
+    names = [name for name, _ in headers]
+    for name in _SINGLE:
+        if names.count(name) > 1:
+            raise BadRequest(
+                f"the request has the header {name.decode().title()} {names.count(name)} times; send it once"
+            )
 
 
 class PageGuard:
@@ -136,6 +151,8 @@ class GuardedFromPages:
         if scope["type"] in ("http", "websocket"):
             headers = dict(scope["headers"])
             try:
+                if len(headers) < len(scope["headers"]):
+                    check_single(scope["headers"])
                 self._guard.check_host(headers)
                 self._guard.check_origin(scope, headers)
             except RequestError as error:

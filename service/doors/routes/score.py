@@ -14,7 +14,17 @@ from service.limits.admission import Admission, announced
 from service.observe.access_log import Call
 from service.scoring.engine import Engine
 from service.settings import Settings
-from service.wire import NDJSON, BatchRequest, Summary, decode_request, rendered, stream_line, summary_line
+from service.wire import (
+    LARGE_BYTES,
+    NDJSON,
+    BatchRequest,
+    Summary,
+    decode_request,
+    free,
+    rendered,
+    stream_line,
+    summary_line,
+)
 
 PATH: Final = "/v1/score"
 
@@ -50,6 +60,7 @@ class ScoreDoor:
                 request.explain,
                 loop.time()
                 + min(request.deadline_s or self._settings.default_deadline_s, self._settings.max_deadline_s),
+                nbytes=(nbytes := len(body)),
             )
             del body
             async with cancelled_on_disconnect(receive):
@@ -57,7 +68,9 @@ class ScoreDoor:
                     await self._stream(batch, send)
                 else:
                     await self._answer(batch, send)
-        self._admission.observe_rate(len(batch.items), loop.time() - started)
+            self._admission.observe_rate(call.items, loop.time() - started)
+            if nbytes > LARGE_BYTES:
+                await free(request.items)
 
     async def _answer(self, batch: BatchRequest, send: Send) -> None:
         scored = await self._engine.score(batch)

@@ -9,7 +9,7 @@ import pytest
 
 from fairness import TENANT
 from service.recipes import book as recipes
-from service.scoring.preparation import Preparation
+from service.scoring.preparation import Preparation, SharedReferences
 from service.scoring.prepared_item import PreparedItem
 from service.wire import ScoreItem
 from tests.work import counted
@@ -57,7 +57,9 @@ def test_opinions_are_parted_and_all_else_if_it_is_wished(
     for tenant in ("default", "red", "blue", "red", "default"):
         token = TENANT.set(tenant)
         try:
-            prepared = preparation.prepare(msgspec.json.decode(body, type=ScoreItem), {}, explain=False, share=True)
+            prepared = preparation.prepare(
+                msgspec.json.decode(body, type=ScoreItem), SharedReferences({}), explain=False, share=True
+            )
         finally:
             TENANT.reset(token)
         assert isinstance(prepared, PreparedItem)
@@ -80,6 +82,6 @@ def test_what_is_unknown_is_refused_with_little_work(fields: dict[str, Any], rea
     body = msgspec.json.encode({"response": "a", "reference": "b", **fields})
     item = msgspec.json.decode(body, type=ScoreItem)
     with counted() as work, pytest.raises(InvalidItem, match=re.escape(message)) as caught:
-        preparation.prepare(item, {}, explain=False, share=True)
+        preparation.prepare(item, SharedReferences({}), explain=False, share=True)
     assert caught.value.reason == reason
     assert work.calls <= 3 * _COUNT  # what names may stand for is looked up for a few only

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -324,3 +325,20 @@ def test_the_own_page_goes_on_to_work(served: Served, context: BrowserContext) -
             SCORE,
         )
         assert reply == 200
+
+
+TWICE = ("Host", "Origin", "Sec-Fetch-Site", "X-Item-Count")
+
+
+def test_a_header_that_decides_something_is_sent_once(serve: Serve) -> None:
+    address = urlsplit(serve().url)
+    answers = []
+    for name in TWICE:
+        with socket.create_connection((address.hostname, address.port), timeout=PATIENCE_S) as caller:
+            first = b"" if name == "Host" else b"Host: localhost\r\n"
+            twice = b"%s: localhost\r\n%s: 127.0.0.1\r\n" % (name.encode(), name.encode())
+            caller.sendall(b"GET /v1/verifiers HTTP/1.1\r\nConnection: close\r\n" + first + twice + b"\r\n")
+            answers.append(caller.makefile("rb").read())
+    for name, answer in zip(TWICE, answers, strict=True):
+        assert answer.startswith(b"HTTP/1.1 400"), name
+        assert f"the header {name} 2 times".encode() in answer or b"Duplicate" in answer, answer
