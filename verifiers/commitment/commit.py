@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
+from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
@@ -19,6 +20,7 @@ from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.mentions import in_order
+from verifiers.commitment.spans import trim
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import ends_with, single, without_guesses
@@ -126,8 +128,10 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
         text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
-    offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
-    found = _found(reader, marks, offers, on_conflict)
+    found = None if on_conflict == "reject" else _final_line(text, values)
+    if found is None:
+        offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
+        found = _found(reader, marks, offers, on_conflict)
     if not explain:
         return found
     seen = reader.shown(reader.offers()) if found.seen else ()
@@ -141,6 +145,30 @@ def _found(reader: "_Reader", marks: Sequence["Mark"], offers: Sequence["Offer"]
     return reader.last(offers, on_conflict) if offers else reader.lines()
 
 
+def _final_line(text: str, values: Values) -> Commitment | None:
+    """The values of a last line that does nothing but announce them: 【答案】B stands against all prose before it.
+
+    If another such line announces other values, there is no last word.
+    """
+    start = text.rstrip().rfind("\n") + 1
+    if start == 0 or len(text) - start > _MAX_LINE_CHARS:
+        return None
+    said: dict[Names, Span] = {}
+    for each in announcements(text, 0, len(text)):
+        begin = text.rfind("\n", 0, each.start) + 1
+        end = text.find("\n", each.span[0])
+        end = len(text) if end < 0 else end
+        is_line = each.stance is Stance.ANNOUNCED and _NO_WORDS.fullmatch(text, begin, each.start)
+        if is_line and (names := values.named(_unwrapped(text[each.span[0] : end]))) is not None:
+            said[names] = each.span[0], end
+    if len(said) != 1 or (span := next(iter(said.values())))[0] < start:
+        return None
+    names = next(iter(said))
+    return Commitment(names or None, "found" if names else "conflicting_answers", "line", trim(text, *span))
+
+
+_MAX_LINE_CHARS = 200
+_NO_WORDS = re.compile(r"[\W_]*")
 _WIDE = {0xFF01 + n: 0x21 + n for n in range(94) if chr(0xFF01 + n) not in "，：；？！（）"}
 _WIDE |= {0x24B6 + n: ord("A") + n for n in range(26)}
 """Full-width and circled letters and digits, one character each."""
