@@ -5,7 +5,7 @@ A heading such as "**Answer**" above a line is one, too.
 
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, adverbs
+from verifiers.commitment.cues import Cue, Kind, adverbs, alone
 from verifiers.commitment.stance import Sentence, Span, Stance, sentence_at
 from verifiers.commitment.wording import places
 
@@ -129,9 +129,16 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     if place >= len(said):
         return (place, False) if sentence.skipped(noun.first) == 0 and "\n" in sentence.stop else None
     is_marked = said[place - 1].text == "】"
-    if sentence.skipped(noun.first) == 0 and (is_marked or (place == noun.stop and begins_value(sentence, place))):
+    is_plain = place == noun.stop and (begins_value(sentence, place) or _has_no_verb(sentence, noun))
+    if sentence.skipped(noun.first) == 0 and (is_marked or is_plain):
         return place, False
     return None
+
+
+def _has_no_verb(sentence: Sentence, noun: Cue) -> bool:
+    """Whether a sentence is a noun and one word, in a language that needs no verb between them: "Cevap evet"."""
+    said = sentence.words
+    return len(said) == noun.stop + 1 and said[noun.stop - 1].text not in alone(Kind.ANSWER, "en")
 
 
 def begins_value(sentence: Sentence, place: int) -> bool:

@@ -5,13 +5,14 @@ Nor does one of several guesses: "Paris or Rome", "Paris, London, Rome, Berlin".
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
 from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.stance import UNMADE, Sentence, Span, sentence_at, sentences
-from verifiers.rules.qa.words import Normalise, has_cjk, visible
+from verifiers.commitment.wording import single
+from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible
 
 Outcome = Literal["found", "absent", "denied", "several_candidates"]
 _TOKEN = re.compile(
@@ -26,15 +27,15 @@ _MOST_WORDS = 16
 _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
 
 
-def contained(answer: str, reference: str, normalise: Normalise) -> Outcome:
-    """The way in which an answer states a reference, if it does."""
+def contained(answer: str, reference: str, normalise: Normalise, *, is_name: bool = False) -> Outcome:
+    """The way in which an answer states a reference, if it does. The accents of a name do not count."""
     answer = visible(answer)
     if (truth := reference.strip(" .").lower()) in _OPPOSITE:
         return says_truth(answer, truth)
     if _is_stuffed(answer):
         return "several_candidates"
     outcome: Outcome = "absent"
-    for place, span in enumerate(_places(answer, visible(reference), normalise)):
+    for place, span in enumerate(_places(answer, visible(reference), normalise, unaccented if is_name else str)):
         if place == _MAX_PLACES:
             break
         sentence = sentence_at(answer, span[0], 0, len(answer))
@@ -74,6 +75,8 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
     if sentence.stance(span) in UNMADE and not sentence.asks:
         return "denied"
     first, stop = sentence.place(span)
+    if _is_denied_subject(sentence, first, stop):
+        return "denied"
     if reference[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
         return "denied"
     if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
@@ -81,6 +84,15 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
     if not any(cue.kind is Kind.OR for cue in cues(words(reference))) and _is_a_choice(sentence, first, stop):
         return "several_candidates"
     return "found"
+
+
+def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a mention is the subject of a verb that is denied: "Mark Twain did not write it"."""
+    denials = [cue.first - stop for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop]
+    return sentence.skipped(first) == 0 and bool(denials) and denials[0] <= _MAX_VERB_WORDS
+
+
+_MAX_VERB_WORDS = 3
 
 
 def _is_stuffed(answer: str) -> bool:
@@ -115,6 +127,8 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
         if cue.stop < len(said)
     ):
         return True
+    if len(said) <= _SHORT_WORDS and any(word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])):
+        return True
     for cue in sentence.cues:
         if cue.kind is not Kind.OR:
             continue
@@ -127,17 +141,22 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
     return False
 
 
-def _places(answer: str, reference: str, normalise: Normalise) -> Iterator[Span]:
+_SHORT_WORDS = 6
+_PLAIN_OR = single(Kind.OR) - {"of", "からか", "か", "から"}
+"""Words for "or" that need no other word of their language in a short answer; the Dutch one is an English word, too."""
+
+
+def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[[str], str]) -> Iterator[Span]:
     """The spans where the words of a reference stand in a row."""
     token = _CJK if normalise == "cjk" or has_cjk(reference) else _TOKEN
-    wanted = [_form(each[0]) for each in token.finditer(reference)]
+    wanted = [_form(folded(each[0])) for each in token.finditer(reference)]
     wanted = [word for word in wanted if word not in _ARTICLES] or wanted
     if not wanted:
         return
     said = [
         (form, each.start(), each.end())
         for each in token.finditer(answer)
-        if (form := _form(each[0])) not in _ARTICLES or form in wanted
+        if (form := _form(folded(each[0]))) not in _ARTICLES or form in wanted
     ]
     forms = [form for form, _, _ in said]
     is_negative = reference.startswith(("-", "−"))
