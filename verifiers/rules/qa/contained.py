@@ -6,6 +6,7 @@ Nor does one of several guesses: "Paris or Rome", "Paris, London, Rome, Berlin".
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
@@ -35,9 +36,10 @@ def contained(answer: str, reference: str, normalise: Normalise, *, is_name: boo
     if _is_stuffed(answer):
         return "several_candidates"
     outcome: Outcome = "absent"
-    for place, span in enumerate(_places(answer, visible(reference), normalise, unaccented if is_name else str)):
-        if place == _MAX_PLACES:
-            break
+    spans = chain.from_iterable(
+        _places(answer, form, normalise, unaccented if is_name else str) for form in _forms(visible(reference))
+    )
+    for span in islice(spans, _MAX_PLACES):
         sentence = sentence_at(answer, span[0], 0, len(answer))
         said = _said(sentence, span, reference)
         if said == "found":
@@ -46,6 +48,30 @@ def contained(answer: str, reference: str, normalise: Normalise, *, is_name: boo
     return outcome
 
 
+def _forms(reference: str) -> Iterator[str]:
+    """A reference, and the same in other words: a date in the other order, without its acronym or middle names."""
+    yield reference
+    if day := _DAY.fullmatch(reference):
+        month, number, year = day["month"] or day["name"], int(day["day"] or day["number"]), day["year"] or day["of"]
+        yield f"{month} {number} {year}"
+        yield f"{number} {month} {year}"
+    bare = _REMARK.sub("", reference).strip()
+    if bare != reference and any(map(str.isalnum, bare)):
+        yield bare
+    names = bare.split()
+    is_name = len(names) > _FULL_NAME and names[0].lower() not in _ARTICLES
+    if is_name and all(_NAME.fullmatch(name) for name in names):
+        yield f"{names[0]} {names[-1]}"
+
+
+_DAY = re.compile(
+    r"(?P<month>[A-Z][a-z]{2,8})\s(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<year>\d{4})"
+    r"|(?P<number>\d{1,2})(?:st|nd|rd|th)?\s(?:of\s)?(?P<name>[A-Z][a-z]{2,8}),?\s(?P<of>\d{4})"
+)
+_REMARK = re.compile(r"\s\([A-Z]{2,6}\)")
+_NAME = re.compile(r"[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?")
+_FULL_NAME = 2
+"""A name of more words has middle names, which may be left out."""
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
 
@@ -160,8 +186,9 @@ def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[
     ]
     forms = [form for form, _, _ in said]
     is_negative = reference.startswith(("-", "−"))
+    firsts = {wanted[0]} if len(wanted) > 1 else {wanted[0], *_plurals(wanted[0])}
     for place in range(len(said) - len(wanted) + 1):
-        if forms[place] == wanted[0] and forms[place : place + len(wanted)] == wanted:
+        if forms[place] in firsts and _is_same(forms[place : place + len(wanted)], wanted):
             start, end = said[place][1], said[place + len(wanted) - 1][2]
             sign = answer[max(0, start - 2) : start]
             if sign[-1:] in _HYPHENS and sign[:1].isalpha():
@@ -169,6 +196,19 @@ def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[
             if wanted[0][0].isdigit() and (sign[-1:] in ("-", "−") and not sign[:1].isalnum()) is not is_negative:
                 continue
             yield start, end
+
+
+def _is_same(forms: list[str], wanted: list[str]) -> bool:
+    """Whether words are the wanted ones; the last may be in the plural."""
+    return forms == wanted or (forms[:-1] == wanted[:-1] and forms[-1] in _plurals(wanted[-1]))
+
+
+def _plurals(noun: str) -> tuple[str, ...]:
+    is_noun = noun.isascii() and noun.isalpha() and len(noun) >= _SHORTEST_NOUN
+    return (noun + "s", noun + "es") if is_noun else ()
+
+
+_SHORTEST_NOUN = 4
 
 
 def _form(word: str) -> str:
