@@ -187,7 +187,8 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
             found.append(Mark(channel, None, at, at, offers.reason))
     for field in _FIELD.finditer(text):
         inner = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
-        found.append(Mark("json", values.named(inner), *field.span()))
+        names = values.named(inner)
+        found.append(Mark("json", _entry(inner.strip('"'), values) if names is None else names, *field.span()))
     found.sort(key=lambda mark: (mark.start, -mark.end))
     outer: list[Mark] = []
     for mark in found:
@@ -196,6 +197,27 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     return outer
 
 
+def _entry(text: str, values: Values) -> Names | None:
+    """The option of a text that is a label with any words: `C) twelve`, `b. gravity`, "b is the correct choice".
+
+    The words may not name another option, nor deny, doubt or ask.
+    """
+    entry = _LABELLED.fullmatch(text.strip()) if len(text) <= _MAX_LINE_CHARS else None
+    names = values.named(entry["label"]) if entry else None
+    if not entry or not names:
+        return None
+    rest = Sentence(entry["text"], 0, len(entry["text"]), "")
+    others = values.mentions(rest.text, 0, rest.end)
+    if rest.asks or not rest.kinds.isdisjoint(_UNSETTLED) or any(each.value != names for each in others):
+        return None
+    is_verdict = any(cue.kind is Kind.FITS and cue.first == 0 and rest.ends(cue.stop) for cue in rest.cues)
+    return names if entry["sign"] or is_verdict else None
+
+
+_LABELLED = re.compile(r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}")
+_UNSETTLED = frozenset(
+    [Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.OR, Kind.WRONG, Kind.NO, Kind.BUT, Kind.EXCEPT]
+)
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
 _FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'
 _FIELD = re.compile(
@@ -800,6 +822,8 @@ class _Reader:
         if len(self._tail) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
             return self._found(named, "bare", (0, end))
         lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
+        if len(lines) == 1 and (entry := _entry(text[:end], values)) is not None:
+            return self._found(entry, "bare", (0, end))
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
         numbered = _NUMBERED.match(text, 0, end)
