@@ -72,9 +72,22 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
         ]
         swap = swap or _restated(sentence, denied)
         begin, stance = (max(swap), Stance.ANNOUNCED) if swap else (begin, stance)
+    begin = _past_wrong(sentence, begin)
     first = sentence.skipped(noun.first)
     at = sentence.words[begin - 1].end
     return Announcement(sentence.words[first].start, (at, end), has_verb, stance)
+
+
+def _past_wrong(sentence: Sentence, begin: int) -> int:
+    """The place behind a number that is denied behind it, where another one follows: "20 değil 18", 20ではなく18."""
+    denials = [
+        cue.stop
+        for cue in sentence.cues
+        if cue.kind is Kind.WRONG and begin < cue.first <= begin + 2 and cue.stop < len(sentence.words)
+    ]
+    stop = max(denials, default=begin)
+    is_swap = stop > begin and sentence.words[begin].text[0].isdigit() and sentence.words[stop].text[0].isdigit()
+    return stop if is_swap else begin
 
 
 def _restated(sentence: Sentence, denied: int) -> list[int]:

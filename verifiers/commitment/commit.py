@@ -210,7 +210,10 @@ def _entry(text: str, values: Values) -> Names | None:
     others = values.mentions(rest.text, 0, rest.end)
     if rest.asks or not rest.kinds.isdisjoint(_UNSETTLED) or any(each.value != names for each in others):
         return None
-    is_verdict = any(cue.kind is Kind.FITS and cue.first == 0 and rest.ends(cue.stop) for cue in rest.cues)
+    is_verdict = any(
+        cue.kind is Kind.FITS and cue.first == 0 and rest.ends(rest.past_cue(cue.stop, Kind.NOUN, Kind.ANSWER))
+        for cue in rest.cues
+    )
     return names if entry["sign"] or is_verdict else None
 
 

@@ -247,5 +247,5 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE])
-"""The beginning of an aside about the source or the precision of a number."""
+_POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE, Kind.NOT])
+"""The beginning of an aside about the source or the precision of a number, or about another one: "7 (not 8)"."""

@@ -46,7 +46,7 @@ _PERCENT_BEFORE = re.compile(r"百分之\s?$")
 _PERCENT_WORD = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
 _EDGES = " .,;:!*\"'$()"
 _ONE_LETTER_UNITS = frozenset("mgshlLCFKNJWVAdMt")
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])*")
 _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
 
 
