@@ -5,7 +5,7 @@ A heading such as "**Answer**" above a line is one, too.
 
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, adverbs
+from verifiers.commitment.cues import Cue, Kind, adverbs, alone
 from verifiers.commitment.stance import Sentence, Span, Stance, sentence_at
 from verifiers.commitment.wording import places
 
@@ -72,9 +72,22 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
         ]
         swap = swap or _restated(sentence, denied)
         begin, stance = (max(swap), Stance.ANNOUNCED) if swap else (begin, stance)
+    begin = _past_wrong(sentence, begin)
     first = sentence.skipped(noun.first)
     at = sentence.words[begin - 1].end
     return Announcement(sentence.words[first].start, (at, end), has_verb, stance)
+
+
+def _past_wrong(sentence: Sentence, begin: int) -> int:
+    """The place behind a number that is denied behind it, where another one follows: "20 değil 18", 20ではなく18."""
+    denials = [
+        cue.stop
+        for cue in sentence.cues
+        if cue.kind is Kind.WRONG and begin < cue.first <= begin + 2 and cue.stop < len(sentence.words)
+    ]
+    stop = max(denials, default=begin)
+    is_swap = stop > begin and sentence.words[begin].text[0].isdigit() and sentence.words[stop].text[0].isdigit()
+    return stop if is_swap else begin
 
 
 def _restated(sentence: Sentence, denied: int) -> list[int]:
@@ -129,9 +142,16 @@ def _answer_start(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     if place >= len(said):
         return (place, False) if sentence.skipped(noun.first) == 0 and "\n" in sentence.stop else None
     is_marked = said[place - 1].text == "】"
-    if sentence.skipped(noun.first) == 0 and (is_marked or (place == noun.stop and begins_value(sentence, place))):
+    is_plain = place == noun.stop and (begins_value(sentence, place) or _has_no_verb(sentence, noun))
+    if sentence.skipped(noun.first) == 0 and (is_marked or is_plain):
         return place, False
     return None
+
+
+def _has_no_verb(sentence: Sentence, noun: Cue) -> bool:
+    """Whether a sentence is a noun and one word, in a language that needs no verb between them: "Cevap evet"."""
+    said = sentence.words
+    return len(said) == noun.stop + 1 and said[noun.stop - 1].text not in alone(Kind.ANSWER, "en")
 
 
 def begins_value(sentence: Sentence, place: int) -> bool:

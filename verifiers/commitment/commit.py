@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
+from verifiers.commitment.announce import announcements
 from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
@@ -19,6 +20,7 @@ from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.mentions import in_order
+from verifiers.commitment.spans import trim
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import ends_with, single, without_guesses
@@ -126,8 +128,10 @@ def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -
         text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
-    offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
-    found = _found(reader, marks, offers, on_conflict)
+    found = None if on_conflict == "reject" else _final_line(text, values)
+    if found is None:
+        offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
+        found = _found(reader, marks, offers, on_conflict)
     if not explain:
         return found
     seen = reader.shown(reader.offers()) if found.seen else ()
@@ -141,6 +145,30 @@ def _found(reader: "_Reader", marks: Sequence["Mark"], offers: Sequence["Offer"]
     return reader.last(offers, on_conflict) if offers else reader.lines()
 
 
+def _final_line(text: str, values: Values) -> Commitment | None:
+    """The values of a last line that does nothing but announce them: 【答案】B stands against all prose before it.
+
+    If another such line announces other values, there is no last word.
+    """
+    start = text.rstrip().rfind("\n") + 1
+    if start == 0 or len(text) - start > _MAX_LINE_CHARS:
+        return None
+    said: dict[Names, Span] = {}
+    for each in announcements(text, 0, len(text)):
+        begin = text.rfind("\n", 0, each.start) + 1
+        end = text.find("\n", each.span[0])
+        end = len(text) if end < 0 else end
+        is_line = each.stance is Stance.ANNOUNCED and _NO_WORDS.fullmatch(text, begin, each.start)
+        if is_line and (names := values.named(_unwrapped(text[each.span[0] : end]))) is not None:
+            said[names] = each.span[0], end
+    if len(said) != 1 or (span := next(iter(said.values())))[0] < start:
+        return None
+    names = next(iter(said))
+    return Commitment(names or None, "found" if names else "conflicting_answers", "line", trim(text, *span))
+
+
+_MAX_LINE_CHARS = 200
+_NO_WORDS = re.compile(r"[\W_]*")
 _WIDE = {0xFF01 + n: 0x21 + n for n in range(94) if chr(0xFF01 + n) not in "，：；？！（）"}
 _WIDE |= {0x24B6 + n: ord("A") + n for n in range(26)}
 """Full-width and circled letters and digits, one character each."""
@@ -159,7 +187,8 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
             found.append(Mark(channel, None, at, at, offers.reason))
     for field in _FIELD.finditer(text):
         inner = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
-        found.append(Mark("json", values.named(inner), *field.span()))
+        names = values.named(inner)
+        found.append(Mark("json", _entry(inner.strip('"'), values) if names is None else names, *field.span()))
     found.sort(key=lambda mark: (mark.start, -mark.end))
     outer: list[Mark] = []
     for mark in found:
@@ -168,6 +197,30 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     return outer
 
 
+def _entry(text: str, values: Values) -> Names | None:
+    """The option of a text that is a label with any words: `C) twelve`, `b. gravity`, "b is the correct choice".
+
+    The words may not name another option, nor deny, doubt or ask.
+    """
+    entry = _LABELLED.fullmatch(text.strip()) if len(text) <= _MAX_LINE_CHARS else None
+    names = values.named(entry["label"]) if entry else None
+    if not entry or not names:
+        return None
+    rest = Sentence(entry["text"], 0, len(entry["text"]), "")
+    others = values.mentions(rest.text, 0, rest.end)
+    if rest.asks or not rest.kinds.isdisjoint(_UNSETTLED) or any(each.value != names for each in others):
+        return None
+    is_verdict = any(
+        cue.kind is Kind.FITS and cue.first == 0 and rest.ends(rest.past_cue(cue.stop, Kind.NOUN, Kind.ANSWER))
+        for cue in rest.cues
+    )
+    return names if entry["sign"] or is_verdict else None
+
+
+_LABELLED = re.compile(r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}")
+_UNSETTLED = frozenset(
+    [Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.OR, Kind.WRONG, Kind.NO, Kind.BUT, Kind.EXCEPT]
+)
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
 _FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'
 _FIELD = re.compile(
@@ -772,6 +825,8 @@ class _Reader:
         if len(self._tail) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
             return self._found(named, "bare", (0, end))
         lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
+        if len(lines) == 1 and (entry := _entry(text[:end], values)) is not None:
+            return self._found(entry, "bare", (0, end))
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
         numbered = _NUMBERED.match(text, 0, end)

@@ -76,6 +76,8 @@ def content(text: str, announcement: Announcement, limit: int) -> tuple[int, int
         stop = text.find(closing, start + 2, limit)
         return (start, stop + 2) if stop >= 0 else (start, limit)
     stop = _stop(text, start, limit, announcement.has_verb)
+    if start > after and text[start - 1] == '"' and text.count('"', start, stop) == 1:
+        start -= 1
     start, stop = _matched(text, start, clause_end(Sentence(text, start, stop, "")))
     return start, stop
 
@@ -245,5 +247,5 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE])
-"""The beginning of an aside about the source or the precision of a number."""
+_POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE, Kind.NOT])
+"""The beginning of an aside about the source or the precision of a number, or about another one: "7 (not 8)"."""

@@ -20,42 +20,24 @@ class Segment(msgspec.Struct, frozen=True):
     """`found`, or the reason why there is no text to read (`truncated`, `no_answer`, `empty`)."""
 
 
-_NAME = r"(?:th(?:ink(?:ing)?|ought)|reasoning|seed:think)\s{0,4}>"
+_NAME = r"(?:th(?:ink(?:ing)?|ought)|reason(?:ing)?|seed:think)\s{0,4}>"
 _THINK_TAG = re.compile(
     rf"<(?:(?P<close>/){_NAME}|{_NAME}|\|(?:begin|(?P<end>end))_of_thought\|>)",
     re.IGNORECASE,
 )
 """The alternatives begin with different characters, so that one character rules out most other tags."""
 _MAX_THINK_TAG_CHARS = 32
-_THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")
+_THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reason|seed:think)|\|(?:begin|end)_of_thought)")
 _FEW_TAGS = 6
 """Tags at the end of a text: those of an answer, and the one that closes thinking."""
 _FEW_CHARS = 200
 """The number of characters between the first and the last tag. Up to this many, `_THINK_TAG` itself is faster."""
-_OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
-_CHAT_TOKENS = (
-    "<|endoftext|>",
-    "<|im_end|>",
-    "<|im_start|>",
-    "<|eot_id|>",
-    "<|end_of_text|>",
-    "<|end|>",
-    "<|return|>",
-    "<|END_RESPONSE|>",
-    "<|end_of_solution|>",
-    "<|begin_of_solution|>",
-    "<|end_of_sentence|>",
-    "<｜end▁of▁sentence｜>",
-    "<end_of_turn>",
-    "<eos>",
-    "<pad>",
-    "<|pad|>",
-    "<s>",
-    "</s>",
-    "[PAD]",
-    "[EOS]",
+_OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷|&lt;(?P<escaped>/?)think(?:ing)?&gt;")
+_CHAT_TOKEN = re.compile(
+    r"(?:<[|｜](?!box_end|object_ref_end|tool_calls?_end)[^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:bos|eo[a-z]{1,2}|pad|unk|[a-z]{2,12}_of_[a-z]{2,12})>|\[(?:PAD|[BE]OS)\])\Z"
 )
-_CHAT_TOKEN_ENDS = frozenset(token[-1] for token in _CHAT_TOKENS)
+"""A token of a chat template at the end of a text, by its form: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `<eos>`, `<eoa>`."""
+_MAX_TOKEN_CHARS = 48
 _MAX_CHAT_TOKENS = 100_000
 
 
@@ -86,7 +68,7 @@ def _think_tags(text: str) -> tuple[int, int]:
     last_open = last_close = -1
     if (last := text.rfind("<")) >= 0:
         last_open, last_close = _last_think_tag(text, last)
-    if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text:
+    if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text or "&" in text:
         other_open, other_close = _last_tags(_OTHER_THINK_TAG.finditer(text))
         last_open, last_close = max(last_open, other_open), max(last_close, other_close)
     return last_open, last_close
@@ -111,13 +93,13 @@ def _last_think_tag(text: str, last: int) -> tuple[int, int]:
 def thinking(response: str) -> list[bool]:
     """Whether each think tag closes, in the order of the text."""
     found = [*_THINK_TAG.finditer(response), *_OTHER_THINK_TAG.finditer(response)]
-    return [bool(tag["close"] or tag["end"]) for tag in sorted(found, key=re.Match.start)]
+    return [any(tag.groups()) for tag in sorted(found, key=re.Match.start)]
 
 
 def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
     last_open = last_close = -1
     for tag in tags:
-        if tag["close"] or tag["end"]:
+        if any(tag.groups()):
             last_close = tag.end()
         else:
             last_open = tag.end()
@@ -133,24 +115,41 @@ def _may_hold_think_tag(text: str, start: int, end: int) -> bool:
 
 _I, _S, _K = "(?:i|İ|ı)", "(?:s|ſ)", "(?:k|\u212a)"
 _WIDER_THINK_TAG_BEGINS = Scan(
-    rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on{_I}ng|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
+    rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
 )
 """The letters of think tags in UTF-8, with the letters beyond ASCII that equal one of them when case is ignored."""
-_THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
-"""The tokens that begin and end thinking: gpt-oss (Harmony), Cohere's models."""
-_ANY_TOKEN = re.compile(r"<\|")
+_THOUGHTS = (
+    (re.compile(r"<\|channel\|>analysis<\|message\|>"), "<|end|>"),
+    (re.compile(r"<\|START_THINKING\|>"), "<|END_THINKING|>"),
+    (re.compile(r"<\|im_start\|>think(?![a-z])"), "<|im_end|>"),
+    (re.compile(r"<unused94>"), "<unused95>"),
+    (
+        re.compile(
+            r"<details[^<>]{0,80}>\s{0,4}<summary>\s{0,4}(?:th(?:ink|ought)|reasoning)[^<>]{0,60}</summary>", re.IGNORECASE
+        ),
+        "</details>",
+    ),
+)
+"""What begins and ends thinking in the own tokens of gpt-oss (Harmony), Cohere's models, s1 and MedGemma, and as a fold."""
+_ANY_TOKEN = re.compile(r"<(?:\||unused94|details)")
 """The common beginning of all tokens. This search is twice as fast as `in`, and much faster if a sign is missing."""
-_SPOKEN = re.compile(r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>)")
+_SPOKEN = re.compile(
+    r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>"
+    r"|<\|im_start\|>(?:answer|assistant))"
+)
 """The tokens that begin an answer behind thinking."""
 
 
 def _behind_thought_tokens(text: str, start: int) -> int | None:
     """The end of thinking in a model's own tokens; None if it never ends."""
-    if "|" not in text or "<" not in text or _ANY_TOKEN.search(text, start) is None:
+    if "<" not in text or _ANY_TOKEN.search(text) is None:
         return start
-    for opening, closing in _THOUGHT_TOKENS:
-        if (place := text.rfind(opening, start)) >= 0:
-            if (stop := text.find(closing, place + len(opening))) < 0:
+    for opening, closing in _THOUGHTS:
+        begin = None
+        for begin in opening.finditer(text, start):
+            pass
+        if begin is not None:
+            if (stop := text.find(closing, begin.end())) < 0:
                 return None
             start = stop + len(closing)
     spoken = _SPOKEN.match(text, start)
@@ -160,7 +159,10 @@ def _behind_thought_tokens(text: str, start: int) -> int | None:
 def _without_chat_tokens(text: str, start: int, end: int) -> int:
     for _ in range(_MAX_CHAT_TOKENS):
         _, end = strip(text, start, end)
-        if start == end or text[end - 1] not in _CHAT_TOKEN_ENDS or not text.endswith(_CHAT_TOKENS, start, end):
+        if start == end or text[end - 1] not in ">]":
             break
-        end -= next(len(token) for token in _CHAT_TOKENS if text.endswith(token, start, end))
+        token = _CHAT_TOKEN.search(text[max(start, end - _MAX_TOKEN_CHARS) : end])
+        if token is None:
+            break
+        end -= len(token[0])
     return end

@@ -2,8 +2,10 @@
 
 import re
 
-_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\ufeff")
-_EMPHASIS = "*`_"
+_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2066\u2067\u2068\u2069\ufeff")
+_EMPHASIS = "*`_∴⇒⟹➜✓✔✅☑\ufe0f"
+"""Emphasis, and marks that may stand beside an answer."""
+_QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "‹": "›", "‘": "’"}
 _MATH_QUOTES = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _ENDS_IN_DOTS = re.compile(r"\d\.\.\.$")
 """Digits that continue: `0.333...`."""
@@ -32,10 +34,18 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
             start < end and text[end - 1] in ".。,，;；:：" and not _ENDS_IN_DOTS.search(text, max(start, end - 4), end)
         ):
             end -= 1
-        start, end = unwrap(text, start, end)
+        start, end = unwrap(text, *_unquoted(text, start, end))
         if (start, end) == before:
             break
     return start, end
+
+
+def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the only pair of quotes around all of it."""
+    closing = _QUOTES.get(text[start]) if end - start > 2 else None
+    if closing is None or text[end - 1] not in closing or text.find(text[end - 1], start + 1, end) < end - 1:
+        return start, end
+    return start + 1, end - 1
 
 
 def unwrap(text: str, start: int, end: int) -> tuple[int, int]:

@@ -6,6 +6,8 @@ from enum import StrEnum
 from itertools import islice
 
 from verifiers.commitment import Channel, ExtractionParams, extract
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.wording import places
 from verifiers.math.exact import unwrap
 from verifiers.math.words import split_option
 
@@ -63,7 +65,8 @@ def final_answer(text: str) -> str:
     together are its answer.
     """
     bare = unwrap(text)
-    if not any(mark in bare for mark in ("boxed", "####", "</")) and len(_WORD.findall(bare)) < _LEAST_WORDS:
+    is_marked = any(mark in bare for mark in ("boxed", "####", "</")) or places(Kind.ANSWER, bare, 0, len(bare))
+    if not is_marked and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
     found = extract(bare, _PARAMS, _MARKED)
     if found.answer is None and found.channel is Channel.BOXED and found.candidates:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from verifiers.numerals.chinese import HAN_GAP, HAN_NUMBER, han, han_followed
 from verifiers.numerals.english import ORDINALS, VOCABULARY, WORD, number_of, number_words
 from verifiers.numerals.european import european
+from verifiers.numerals.scales import SCALES
 from verifiers.numerals.spelling import spoken
 
 _SECOND = re.compile(r"second(?![a-z])", re.IGNORECASE)
@@ -34,7 +35,13 @@ def value(text: str) -> Fraction | None:
         return han(HAN_GAP.sub("", spelled))
     words, end = number_words(spelled, every_word=True)
     number = number_of(words) if end == len(spelled) else None
+    if number is None and (times := _MULTIPLIED.fullmatch(spelled)) and (scale := SCALES.get(times[2].casefold())):
+        return Fraction(times[1].replace(",", "")) * scale
     return european(spelled) if number is None else number
+
+
+_MULTIPLIED = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?) ?(\D{2,24})")
+"""Figures and a scale word. A single letter is a unit."""
 
 
 def followed(text: str) -> tuple[Fraction, str] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from verifiers import cldr
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
 
@@ -17,7 +18,7 @@ _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
 def _name_table() -> dict[str, Mapping[str, int]]:
     """The names of units, in which case does not count."""
-    table: dict[str, Mapping[str, int]] = {"unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
+    table: dict[str, Mapping[str, int]] = {**cldr.UNITS, "unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
     for symbol, _, _, names, prefixes in PREFIXED:
         for name in names.split():
             plurals = (name, f"{name}s", f"{name[:-1]}ies" if name.endswith("y") else f"{name}es")

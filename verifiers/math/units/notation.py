@@ -30,7 +30,8 @@ r"""Text in braces is no factor of its own: the square in `\\text{m/s}^2` belong
 _MATH_EXPONENT = re.compile(r"\$ ?(\^[^$]{1,8})\$")
 BLANKS = re.compile(r"\s+")
 """Blanks in a row."""
-_LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ☉"
+_LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ☉\u0370-\u03ff\u0400-\u052f\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u1ea0-\u1eff\uac00-\ud7af"
+"""The letters of words that have no sign of their own, in all scripts but those of Chinese and Japanese."""
 _HAN_OR_KANA = r"\u3040-\u30ff\u4e00-\u9fff"
 _WORD = rf"(?P<word>°[CF](?![A-Za-z])|[{_LATIN}]+(?:-[{_LATIN}]+)*|[{_HAN_OR_KANA}]+)"
 _SIGN = r"(?P<frac>\\frac)|(?P<exponent>\^-?\d)|(?P<sign>''|[$€£¥¢°'\"])|(?P<operator>[/·()]|\d|-)"

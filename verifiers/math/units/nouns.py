@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.latex import split
+from verifiers.numerals.scales import SCALES
 
 _MAX_WORDS = 4
 
@@ -56,6 +57,8 @@ def _is_ordinary(word: str) -> bool:
     word = word.casefold()
     if word in _SINGULARS:
         return True
+    if word in SCALES:
+        return False
     if len(word) < 2 or not re.fullmatch(r"[a-zß-öø-ɏ]+", word):
         return False
     return word not in _NOT_NOUNS and not word.endswith(_NOT_NOUN_ENDINGS)
@@ -162,8 +165,7 @@ _NOT_NOUNS = split(
     mas más menos moins plus fois veces vezes jamais jamás después apres après sauf nichts falls mindestens höchstens
     weniger mehr nicht kein keine pas non nem nunca sans sin ou und oder et como mal
 
-    debt debts loss losses deficit deficits shortage shortages anti pseudo basis mille cien ciento cientos mil
-    millones milliers millionen tausende hunderte docena docenas douzaine douzaines centaine centaines
+    debt debts loss losses deficit deficits shortage shortages anti pseudo basis ciento cientos hunderte centaine centaines
     dizaine dizaines decenas centenas milhares medios medias tercios cuartos quintos mitades demis quarts tiers
     cinquièmes dixièmes centièmes décimos decimos centésimos de des du del
     """

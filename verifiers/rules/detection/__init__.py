@@ -148,7 +148,7 @@ def judge(response: str, params: DetectionParams, explain: bool = False) -> Verd
     if explain:
         detail["compared"] = {"answer": _shown(predicted), "reference": _shown(gold)}
     if not predicted or not gold:
-        is_right = not predicted and not gold
+        is_right = not predicted and not gold and not found.dropped
         return Verdict.correct(answer, **detail) if is_right else Verdict.wrong(extracted=answer, **detail)
     score = _score(
         Scene(predicted, gold, _classes(predicted, gold, params.label_match if counts_labels else "ignore")),

@@ -28,7 +28,7 @@ BoxFormat = Literal["xyxy", "xywh", "cxcywh", "yxyx"]
 
 MAX_BOXES = 300
 MAX_TEXT_CHARS = 200_000
-_BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d", "bounding_box", "coordinates")
+_BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d", "bounding_box", "coordinates", "position")
 _LABEL_KEYS = ("label", "category", "class", "name", "class_name", "category_name", "object")
 _CORNER_KEYS = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("x_min", "y_min", "x_max", "y_max"))
 _SCORE_KEYS = ("score", "confidence")
@@ -69,7 +69,9 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
         return None
     value = _tagged(text) if text.startswith("<") else _places(text) if _CORNER_PAIR.match(text) else _decoded(text)
     if value is None and not text.startswith(("<", "[", "{")):
-        value = _listed_last(text)
+        value = [] if _NOTHING.fullmatch(text) else _listed_last(text)
+        if value is None and _FOUR.fullmatch(f"[{text}]"):
+            value = _loaded(f"[{text}]")
         if value is None and not needs_label:
             value = _only_box(text)
     return None if value is None else from_value(value, box_format, needs_label=needs_label)
@@ -77,7 +79,7 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
 
 def from_value(value: Any, box_format: BoxFormat, *, needs_label: bool) -> Boxes | None:
     """The boxes of decoded JSON, in order; None if the value cannot hold boxes."""
-    items = _items(value)
+    items = _items(_with_small_keys(value))
     if items is None:
         return None
     boxes = [_box(item, box_format) for item in items]
@@ -147,6 +149,7 @@ def _is_denied(text: str, place: int) -> bool:
 _DENIAL_CHARS = 80
 _LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
 _FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
+_NOTHING = re.compile(r"(?:no|0|zero) (?:object|target|box|instance|item)(?:s|es)?(?: (?:is|are|was|were))?(?: (?:found|detected|present|visible|there))?[.!]?|none[.!]?", re.IGNORECASE)
 _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
 
 
@@ -213,6 +216,13 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 # --- items
+
+
+def _with_small_keys(value: Any) -> Any:
+    """The objects of a list, or one object, with their keys in lower case: "Position", "Confidence"."""
+    if isinstance(value, dict):
+        return {str(key).lower(): inner for key, inner in value.items()}
+    return [_with_small_keys(each) if isinstance(each, dict) else each for each in value] if isinstance(value, list) else value
 
 
 def _items(value: Any) -> Sequence[Any] | None:

@@ -11,6 +11,7 @@ from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
 from verifiers.commitment.stance import Span
+from verifiers.commitment.wording import single
 from verifiers.math import algebra
 from verifiers.math.exact import number, plain
 from verifiers.math.reader import read
@@ -270,7 +271,11 @@ class Options:
         if label == "I" and _GOES_ON.match(behind):
             return False
         if label == "A" and _GOES_ON.match(behind):
-            found = cues(words(behind))
+            following = words(behind)
+            is_joined = len(following) > 1 and following[0].text in single(Kind.JOINS, Kind.OR)
+            if is_joined and self.label(following[1].text.upper()):
+                return True
+            found = cues(following)
             if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in found):
                 return False
         said = words(text[max(start, sight.start - 40) : sight.start])

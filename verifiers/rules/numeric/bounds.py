@@ -8,7 +8,6 @@ from verifiers.commitment.stance import Sentence, Stance
 _CHARS = 40
 _BEFORE = frozenset([Kind.BOUND, Kind.NOT])
 _BEHIND = frozenset([Kind.LIMIT, Kind.WRONG])
-_BEFORE_OR_BEHIND = frozenset([Kind.BOUND, Kind.LIMIT])
 _DENYING = frozenset([Kind.NOT, Kind.NO, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.EXCEPT])
 _ANYWHERE = frozenset([Kind.OR, Kind.IF])
 _MAX_COUNTED = 3
@@ -28,11 +27,11 @@ def is_bounded(text: str, start: int, end: int) -> bool:
     sentence = Sentence(text, 0, len(text), "")
     first, stop = sentence.place((start, end))
     said = max([cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first], default=0)
-    own = {cue.first for cue in sentence.cues if cue.kind in (Kind.NEGATIVE, Kind.ASIDE)}
+    own = {cue.first: cue.stop for cue in sentence.cues if cue.kind in (Kind.NEGATIVE, Kind.ASIDE)}
     for cue in sentence.cues:
         is_beside = cue.kind is Kind.PART and (cue.stop == first or cue.first == stop)
-        is_limit = cue.kind in _BEFORE_OR_BEHIND and cue.first >= said
-        if cue.first not in own and (is_beside or is_limit or cue.kind in _ANYWHERE):
+        is_limit = (cue.kind is Kind.BOUND and cue.first >= said) or (cue.kind is Kind.LIMIT and cue.first >= stop)
+        if cue.stop > own.get(cue.first, 0) and (is_beside or is_limit or cue.kind in _ANYWHERE):
             return True
     may_be_denied = any(cue.kind in _DENYING for cue in sentence.cues)
     return may_be_denied and sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)

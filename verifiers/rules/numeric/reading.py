@@ -46,7 +46,7 @@ _PERCENT_BEFORE = re.compile(r"百分之\s?$")
 _PERCENT_WORD = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
 _EDGES = " .,;:!*\"'$()"
 _ONE_LETTER_UNITS = frozenset("mgshlLCFKNJWVAdMt")
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])*")
 _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
 
 
@@ -86,7 +86,9 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     is_bounded = bounds.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
     if is_bounded or any(bounds.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
-    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after) or figure.value is None:
+    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after):
+        return Unreadable("unparseable")
+    if figure.value is None or scale is None:
         return Unreadable("unparseable")
     is_percent = figure.is_percent or bool(PERCENT_BEHIND.match(after) or _PERCENT_BEFORE.search(before))
     number = Number(*figure.value, is_percent, currency)

@@ -255,6 +255,10 @@ _FLOOD = 3
 
 
 _OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?|(?<=\d)分之\s?)\Z")
+_CUT_OFF = re.compile(r"[\w)\]}]\s?(?:[+×÷/^=−]|\s[-*])\s*\Z")
+"""An operator at the end of a text that was cut off: "3 +"."""
+_CUT_OFF_CHARS = 8
+_BASES = frozenset("₀₁₂₃₄₅₆₇₈₉")
 _OPERATOR_ENDS = frozenset("*/±-m之")
 """Asterisks with a word before them and no word behind are not emphasis."""
 
@@ -267,7 +271,7 @@ def _fault(scene: _Scene) -> str | None:
     start = extraction.span[0]
     if extraction.channel is not Channel.LAST_NUMBER:
         return None
-    if _is_of_a_power(scene):
+    if _is_of_a_power(scene) or _CUT_OFF.search(scene.final[-_CUT_OFF_CHARS:]) or response[extraction.span[1] :][:1] in _BASES:
         return "unparseable"
     head = response[max(0, start - _WIDER_CHARS) : start]
     if head.rstrip()[-1:] in _OPERATOR_ENDS and _OPERATOR_BEFORE.search(head):

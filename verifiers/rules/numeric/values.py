@@ -40,7 +40,7 @@ class Unreadable:
     reason: str
 
 
-def scaled(number: Number, scale: int, negative: bool) -> Number:
+def scaled(number: Number, scale: Fraction, negative: bool) -> Number:
     fraction = (-number.fraction if negative else number.fraction) * scale
     fraction, exponent = normal(fraction, number.exponent) if number.exponent else (fraction, 0)
     return replace(number, fraction=fraction, exponent=exponent)

@@ -38,7 +38,7 @@ from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.similarity import Rouge
 from verifiers.rules.qa.truths import truth
 from verifiers.rules.qa.unanswerable import says_none
-from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
+from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible, words
 
 Metric = Literal["exact", "f1", "contains", "drop", "wer", "rouge", "bleu", "chrf", "list", "bool", "date"]
 
@@ -83,7 +83,7 @@ class QaParams(commitment.ExtractionParams):
     normalise: Normalise | None = None
     """The normal form of texts.
 
-    If it is left out, exact, f1 and contains use `squad`, or `cjk` if the reference is Chinese, Japanese or Korean; wer
+    If it is left out, exact, f1 and contains use `signs`, or `cjk` if the reference is Chinese, Japanese or Korean; wer
     and rouge use `cjk`, bleu uses mteval-v13a's words, and chrf all characters. The other metrics have their own.
     """
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -97,6 +97,8 @@ class QaParams(commitment.ExtractionParams):
     alternatives: Literal["reject", "allow", "reject_lists"] = "reject"
     """For f1, contains and drop: whether an answer may leave a choice open. `allow` is what the originals do.
     `reject_lists` also takes "London, Paris, Rome" for an open choice, which `contains` alone would reward."""
+    accents: Literal["names", "count"] = "names"
+    """For exact, f1 and contains: whose accents do not count. Those of names: of references that begin with a capital."""
     in_sentences: bool = False
     """For exact and f1: whether an answer may stand in a sentence ("No, it's Paris, not Lyon.").
 
@@ -318,9 +320,11 @@ _LAST_WORD = re.compile(r"[^\W_]+(?=[\W_]*\Z)")
 
 def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
     """Whether an answer holds the last word of a reference, so that it may name the reference among other words."""
-    text = answer.lower()
+    text = unaccented(answer.lower())
     return any(
-        (last := _LAST_WORD.search(part)) is None or last[0].lower() in text for parts in references for part in parts
+        (last := _LAST_WORD.search(part)) is None or unaccented(last[0].lower()) in text
+        for parts in references
+        for part in parts
     )
 
 
@@ -420,7 +424,7 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
 def _why_not(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str:
     """The reason why an answer does not state any reference; the most specific one, if it names a reference."""
     found = {
-        contained(answer, parts[0], params.normalise or ("cjk" if has_cjk(parts[0]) else "squad"))
+        contained(answer, parts[0], params.normalise or ("cjk" if has_cjk(parts[0]) else "signs"))
         for parts in references
     }
     return "several_candidates" if "several_candidates" in found else "denied" if "denied" in found else "wrong_answer"
@@ -432,7 +436,9 @@ def _is_list(answer: str, reference: str) -> bool:
 
 def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | float:
     reference, words_of = parts[0], params.normalise
-    short: Normalise = words_of or ("cjk" if has_cjk(reference) else "squad")
+    if params.metric in _OF_NAMES and _is_name(reference, params):
+        answer, reference = unaccented(answer), unaccented(reference)
+    short: Normalise = words_of or ("cjk" if has_cjk(reference) else "signs")
     match params.metric:
         case "exact":
             is_same = overlap.exact(answer, reference, short) or (
@@ -442,7 +448,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "f1":
             return overlap.f1(answer, reference, short)
         case "contains":
-            return Fraction(contained(answer, reference, short) == "found")
+            return Fraction(contained(answer, reference, short, is_name=_is_name(reference, params)) == "found")
         case "drop":
             return drop.score(answer, parts)
         case "wer":
@@ -460,6 +466,14 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "date":
             wanted = typed.day(reference)
             return Fraction(wanted is not None and typed.same_day(answer, wanted))
+
+
+_OF_NAMES = frozenset(["exact", "f1"])
+
+
+def _is_name(reference: str, params: QaParams) -> bool:
+    """Whether the accents of a reference do not count."""
+    return params.normalise in (None, "signs") and params.accents == "names" and reference[:1].isupper()
 
 
 _DAY = re.compile(r"(?=\D{0,20}\d)(?=[^a-z]{0,20}[a-z]{3})[\w., ]{10,30}", re.IGNORECASE)

@@ -5,13 +5,15 @@ Nor does one of several guesses: "Paris or Rome", "Paris, London, Rome, Berlin".
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
 from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.stance import UNMADE, Sentence, Span, sentence_at, sentences
-from verifiers.rules.qa.words import Normalise, has_cjk, visible
+from verifiers.commitment.wording import single
+from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible
 
 Outcome = Literal["found", "absent", "denied", "several_candidates"]
 _TOKEN = re.compile(
@@ -26,17 +28,18 @@ _MOST_WORDS = 16
 _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
 
 
-def contained(answer: str, reference: str, normalise: Normalise) -> Outcome:
-    """The way in which an answer states a reference, if it does."""
+def contained(answer: str, reference: str, normalise: Normalise, *, is_name: bool = False) -> Outcome:
+    """The way in which an answer states a reference, if it does. The accents of a name do not count."""
     answer = visible(answer)
     if (truth := reference.strip(" .").lower()) in _OPPOSITE:
         return says_truth(answer, truth)
     if _is_stuffed(answer):
         return "several_candidates"
     outcome: Outcome = "absent"
-    for place, span in enumerate(_places(answer, visible(reference), normalise)):
-        if place == _MAX_PLACES:
-            break
+    spans = chain.from_iterable(
+        _places(answer, form, normalise, unaccented if is_name else str) for form in _forms(visible(reference))
+    )
+    for span in islice(spans, _MAX_PLACES):
         sentence = sentence_at(answer, span[0], 0, len(answer))
         said = _said(sentence, span, reference)
         if said == "found":
@@ -45,6 +48,30 @@ def contained(answer: str, reference: str, normalise: Normalise) -> Outcome:
     return outcome
 
 
+def _forms(reference: str) -> Iterator[str]:
+    """A reference, and the same in other words: a date in the other order, without its acronym or middle names."""
+    yield reference
+    if day := _DAY.fullmatch(reference):
+        month, number, year = day["month"] or day["name"], int(day["day"] or day["number"]), day["year"] or day["of"]
+        yield f"{month} {number} {year}"
+        yield f"{number} {month} {year}"
+    bare = _REMARK.sub("", reference).strip()
+    if bare != reference and any(map(str.isalnum, bare)):
+        yield bare
+    names = bare.split()
+    is_name = len(names) > _FULL_NAME and names[0].lower() not in _ARTICLES
+    if is_name and all(_NAME.fullmatch(name) for name in names):
+        yield f"{names[0]} {names[-1]}"
+
+
+_DAY = re.compile(
+    r"(?P<month>[A-Z][a-z]{2,8})\s(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<year>\d{4})"
+    r"|(?P<number>\d{1,2})(?:st|nd|rd|th)?\s(?:of\s)?(?P<name>[A-Z][a-z]{2,8}),?\s(?P<of>\d{4})"
+)
+_REMARK = re.compile(r"\s\([A-Z]{2,6}\)")
+_NAME = re.compile(r"[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?")
+_FULL_NAME = 2
+"""A name of more words has middle names, which may be left out."""
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
 
@@ -74,6 +101,8 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
     if sentence.stance(span) in UNMADE and not sentence.asks:
         return "denied"
     first, stop = sentence.place(span)
+    if _is_denied_subject(sentence, first, stop):
+        return "denied"
     if reference[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
         return "denied"
     if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
@@ -81,6 +110,15 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
     if not any(cue.kind is Kind.OR for cue in cues(words(reference))) and _is_a_choice(sentence, first, stop):
         return "several_candidates"
     return "found"
+
+
+def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a mention is the subject of a verb that is denied: "Mark Twain did not write it"."""
+    denials = [cue.first - stop for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop]
+    return sentence.skipped(first) == 0 and bool(denials) and denials[0] <= _MAX_VERB_WORDS
+
+
+_MAX_VERB_WORDS = 3
 
 
 def _is_stuffed(answer: str) -> bool:
@@ -115,6 +153,8 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
         if cue.stop < len(said)
     ):
         return True
+    if len(said) <= _SHORT_WORDS and any(word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])):
+        return True
     for cue in sentence.cues:
         if cue.kind is not Kind.OR:
             continue
@@ -127,22 +167,28 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
     return False
 
 
-def _places(answer: str, reference: str, normalise: Normalise) -> Iterator[Span]:
+_SHORT_WORDS = 6
+_PLAIN_OR = single(Kind.OR) - {"of", "からか", "か", "から"}
+"""Words for "or" that need no other word of their language in a short answer; the Dutch one is an English word, too."""
+
+
+def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[[str], str]) -> Iterator[Span]:
     """The spans where the words of a reference stand in a row."""
     token = _CJK if normalise == "cjk" or has_cjk(reference) else _TOKEN
-    wanted = [_form(each[0]) for each in token.finditer(reference)]
+    wanted = [_form(folded(each[0])) for each in token.finditer(reference)]
     wanted = [word for word in wanted if word not in _ARTICLES] or wanted
     if not wanted:
         return
     said = [
         (form, each.start(), each.end())
         for each in token.finditer(answer)
-        if (form := _form(each[0])) not in _ARTICLES or form in wanted
+        if (form := _form(folded(each[0]))) not in _ARTICLES or form in wanted
     ]
     forms = [form for form, _, _ in said]
     is_negative = reference.startswith(("-", "−"))
+    firsts = {wanted[0]} if len(wanted) > 1 else {wanted[0], *_plurals(wanted[0])}
     for place in range(len(said) - len(wanted) + 1):
-        if forms[place] == wanted[0] and forms[place : place + len(wanted)] == wanted:
+        if forms[place] in firsts and _is_same(forms[place : place + len(wanted)], wanted):
             start, end = said[place][1], said[place + len(wanted) - 1][2]
             sign = answer[max(0, start - 2) : start]
             if sign[-1:] in _HYPHENS and sign[:1].isalpha():
@@ -150,6 +196,19 @@ def _places(answer: str, reference: str, normalise: Normalise) -> Iterator[Span]
             if wanted[0][0].isdigit() and (sign[-1:] in ("-", "−") and not sign[:1].isalnum()) is not is_negative:
                 continue
             yield start, end
+
+
+def _is_same(forms: list[str], wanted: list[str]) -> bool:
+    """Whether words are the wanted ones; the last may be in the plural."""
+    return forms == wanted or (forms[:-1] == wanted[:-1] and forms[-1] in _plurals(wanted[-1]))
+
+
+def _plurals(noun: str) -> tuple[str, ...]:
+    is_noun = noun.isascii() and noun.isalpha() and len(noun) >= _SHORTEST_NOUN
+    return (noun + "s", noun + "es") if is_noun else ()
+
+
+_SHORTEST_NOUN = 4
 
 
 def _form(word: str) -> str:

@@ -41,7 +41,10 @@ def truth(text: str) -> bool | None:
         value = lead[0] in YES
         is_both = any(word in (NO if value else YES) for word in said)
         return None if is_open or is_both or (lead[0] == "不" and lead[1].strip(_EDGES)) else value
-    if said[-1] in YES and _is_denial(sentence):
+    judgement, clause, _ = text.partition(" that ")
+    if clause and judgement.startswith("it "):
+        return truth(judgement)
+    if (said[-1] in YES or not text.isascii()) and _is_denial(sentence):
         return False
     is_plain = {word for word in said if word in YES or word in NO} == {said[-1]} and _OPEN.isdisjoint(
         cue.kind for cue in sentence.cues if cue.stop < len(sentence.words)
@@ -59,4 +62,4 @@ def _is_denial(sentence: Sentence) -> bool:
     return is_whole and first <= _MAX_SUBJECT_WORDS
 
 
-_MAX_SUBJECT_WORDS = 2
+_MAX_SUBJECT_WORDS = 4

@@ -1,16 +1,20 @@
 """Compares answers with a fixed form: lists and dates. `truths` reads yes and no.
 
 list   the same elements, as often as in the reference, in its order if `ordered`; numbers compare as numbers
-date   the same day of the calendar in any notation, also at the end of a sentence; 03/04/2020 names no day
+date   the same day of the calendar in any notation, also at the end of a sentence; 03/04/2020 names no day. A
+       reference that is a month or a year wants just that
 """
 
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
+from verifiers import cldr
 from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.lines import clause_end
 from verifiers.commitment.stance import Sentence
 from verifiers.math import moments
 from verifiers.rules import numeric
@@ -127,9 +131,19 @@ def _element(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", visible(text)).casefold().split()).strip(_EDGES)
 
 
-def same_day(answer: str, reference: moments.Date) -> bool:
-    """Whether an answer names the day of the reference. If the reference has a year, the answer needs it, too."""
+@dataclass(frozen=True)
+class Month:
+    """A year, or one of its months."""
+
+    year: int
+    month: int | None = None
+
+
+def same_day(answer: str, reference: moments.Date | Month) -> bool:
+    """Whether an answer names the day of the reference, with the year if the reference has one; or its month or year."""
     found = day(answer)
+    if isinstance(found, Month) or isinstance(reference, Month):
+        return found == reference
     return found is not None and reference.same_as(found) and (reference.year is None or found.year is not None)
 
 
@@ -139,35 +153,30 @@ _ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
 
 
 _KOREAN = re.compile(r"(\d{4})년\s?(\d{1,2})월\s?(\d{1,2})일")
-_FOREIGN_MONTHS = {
-    name: english
-    for english, names in {
-        "January": "januar jänner janvier enero gennaio janeiro января",
-        "February": "februar février febrero febbraio fevereiro февраля",
-        "March": "märz mars marzo março марта",
-        "April": "avril abril aprile апреля",
-        "May": "mai mayo maggio maio мая",
-        "June": "juni juin junio giugno junho июня",
-        "July": "juli juillet julio luglio julho июля",
-        "August": "août agosto августа",
-        "September": "septembre septiembre settembre setembro сентября",
-        "October": "oktober octobre octubre ottobre outubro октября",
-        "November": "novembre noviembre novembro ноября",
-        "December": "dezember décembre diciembre dicembre dezembro декабря",
-    }.items()
-    for name in names.split()
-}
-_FOREIGN_DAY = re.compile(
-    rf"(?:am |le |el |il )?(?P<day>\d{{1,2}})(?:\.|er|º|°)? (?:de )?(?P<month>{'|'.join(_FOREIGN_MONTHS)})(?: de[l]?)? (?P<year>\d{{4}})(?: года| г)?",
-    re.IGNORECASE,
+_MONTH = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff]| \u0e00-\u0e7f)*")
+_ENGLISH_MONTHS = (
+    "January February March April May June July August September October November December".split()
 )
+_AROUND_DAY = re.compile(r"(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z", re.IGNORECASE)
 
 
-def day(text: str) -> moments.Date | None:
-    """The day that a text names alone, or at the end of a sentence: "The treaty was signed on 5 January 2020."."""
+def _in_english(text: str) -> str:
+    """A date with the name of its month in English, without the small words around the day and the year."""
+    for word in _MONTH.finditer(text):
+        number = cldr.MONTHS.get(word[0].casefold())
+        if number is not None:
+            name = _ENGLISH_MONTHS[number - 1]
+            return " ".join(_AROUND_DAY.sub("", f"{text[: word.start()]}{name}{text[word.end() :]}").split())
+    return text
+
+
+def day(text: str) -> moments.Date | Month | None:
+    """The day, month or year that a text names alone, or at the end of a sentence: "The treaty was signed on 5 January 2020."."""
     text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。*_`\"'")
     if (found := _day(text)) is not None or len(text) > _MAX_DAY_CHARS:
         return found
+    whole = Sentence(text, 0, len(text), "")
+    text = text[: clause_end(whole)].rstrip(" ,")
     said = Sentence(text, 0, len(text), "")
     first = next((place for place, word in enumerate(said.words) if word.text[0].isdigit()), 0)
     leads = [cue for cue in said.cues if cue.first < first]
@@ -198,13 +207,32 @@ _NO_DAY = frozenset(
 _MAX_DAY_CHARS = 200
 
 
-def _day(text: str) -> moments.Date | None:
+def _day(text: str) -> moments.Date | Month | None:
     if korean := _KOREAN.fullmatch(text):
         text = "-".join(number.zfill(2) for number in korean.groups())
-    elif named := _FOREIGN_DAY.fullmatch(text):
-        text = f"{named['day']} {_FOREIGN_MONTHS[named['month'].lower()]} {named['year']}"
     if compact := _ISO_COMPACT.fullmatch(text):
         text = "-".join(compact.groups())
     elif iso := _ISO_SHORT.fullmatch(text):
         text = f"{iso[1]}-{int(iso[3]):02}-{int(iso[4]):02}"
-    return moments.date(text) if len(text) <= moments.MAX_CHARS else None
+    if len(text) > moments.MAX_CHARS:
+        return None
+    english = _in_english(text)
+    return moments.date(text) or moments.date(english) or _month(english)
+
+
+_YEAR = re.compile(r"(?P<year>[12]\d{3})(?: ?年|년)?")
+_MONTH_IN_FIGURES = re.compile(r"(?P<year>[12]\d{3})(?:[-/.]|년 ?|年 ?)(?P<month>\d{1,2})(?:월|月)?")
+_MONTH_NAMED = re.compile(rf"(?P<name>{'|'.join(_ENGLISH_MONTHS)}),? (?P<year>[12]\d{{3}})")
+
+
+def _month(text: str) -> Month | None:
+    if year := _YEAR.fullmatch(text):
+        return Month(int(year["year"]))
+    if named := _MONTH_NAMED.fullmatch(text):
+        return Month(int(named["year"]), _ENGLISH_MONTHS.index(named["name"]) + 1)
+    figures = _MONTH_IN_FIGURES.fullmatch(text)
+    is_month = figures is not None and 1 <= int(figures["month"]) <= _MONTHS
+    return Month(int(figures["year"]), int(figures["month"])) if figures and is_month else None
+
+
+_MONTHS = 12

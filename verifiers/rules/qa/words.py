@@ -1,5 +1,6 @@
 """The normal form of a text, and its words. Two answers are compared by them.
 
+    signs   as squad, but signs that make another value or name count: -5, 3.5, 10:30, 1/2, >5, 5%, C++, C#, A+, Cl-
     squad   lower case, without ASCII punctuation and without the words a, an, the  (SQuAD's evaluation script: 3.5 is 35);
             and without the quotes and dashes that typesetters write for ASCII's  (as TriviaQA's does for quotes)
     cjk     NFKC, lower case, without punctuation and symbols; a Chinese, Japanese or Korean character is a word
@@ -18,12 +19,12 @@ from memory import remember
 from verifiers.commitment.cues import Kind, cues
 from verifiers.commitment.cues import words as spoken
 
-Normalise = Literal["squad", "cjk", "none"]
+Normalise = Literal["signs", "squad", "cjk", "none"]
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that are invisible, although Unicode calls them letters, marks or symbols."""
 _PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…")
-LETTERS = re.compile(r"[^\W\d_]+")
+LETTERS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])*")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
@@ -46,6 +47,17 @@ def visible(text: str) -> str:
 
 def _shows_nothing(char: str) -> bool:
     return char in _BLANK or unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f" or char == "\x00"
+
+
+def unaccented(text: str) -> str:
+    """The text without the accents and strokes of its letters: Łódź becomes Lodz."""
+    if text.isascii():
+        return text
+    parts = unicodedata.normalize("NFD", text.translate(_STROKES))
+    return unicodedata.normalize("NFC", "".join(char for char in parts if not "\u0300" <= char <= "\u036f"))
+
+
+_STROKES = str.maketrans("łŁøØđĐħĦıſ", "lLoOdDhHis")
 
 
 def has_cjk(text: str) -> bool:
@@ -80,8 +92,26 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
         return _cjk(text) or tuple(text.lower().split())
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
+    if normalise == "signs":
+        text = _SUBSCRIPTS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text.replace("−", "-"))
+        text = _KEPT.sub(lambda sign: sign[0].translate(_AS_LETTERS), _IN_DIGITS.sub("", text))
+        text = _BETWEEN_DIGITS.sub(" ", text)
     plain = text.lower().translate(_PUNCTUATION)
     return tuple(ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
+
+
+_SUBSCRIPTS = re.compile("(?<=[A-Za-z)\\]])[₀-₉]+")
+"""The digits of a formula: H₂O."""
+_IN_DIGITS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))|(?<![^\s(])\+(?=\.?\d)")
+"""Signs of a number that change nothing: 1,000 and +5."""
+_KEPT = re.compile(
+    r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(])[-<>]=?(?=\s?\.?\d)|(?<=\w)\$(?=\w)"
+    r"|(?<=[^\W_])(?:\+{1,2}|#)(?![^\W_])|(?<=\d)\s?%|(?<![^\W_])[^\W_]{1,3}-(?![\w-])"
+)
+"""Signs inside a number, before one, inside a name, and behind the letters of a name, a mark or an ion."""
+_AS_LETTERS = {ord(sign): 0xE000 + ord(sign) for sign in ".:/^-<>=$+#%"}
+"""Private characters stand for the signs that are kept."""
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[(),;]+(?=\d)")
 
 
 def _cjk(text: str) -> tuple[str, ...]:
