@@ -77,15 +77,23 @@ class Section:
         return "\n".join([*lines, *self.binary, *self.hunks]) + "\n"
 
 
-def sections(text: str, *, until_fence: bool = False) -> list[Section]:
-    """The changes in a text. With `until_fence` it ends at a line that closes a fence or a tag, outside of hunks.
+def sections(text: str) -> list[Section]:
+    """The changes in a text.
 
     Raises:
         Broken: a change cannot be read.
     """
-    lines = text.split("\n")
+    return block(text.split("\n"), 0, until_fence=False)[0]
+
+
+def block(lines: Sequence[str], position: int, *, until_fence: bool = True) -> tuple[list[Section], int]:
+    """The changes in the lines from `position` on, and where they end: at a line that closes a fence or a tag, outside of
+    hunks.
+
+    Raises:
+        Broken: a change cannot be read.
+    """
     found: list[Section] = []
-    position = 0
     while position < len(lines):
         line = lines[position].rstrip("\r")
         if until_fence and _FENCE.match(line):
@@ -98,7 +106,7 @@ def sections(text: str, *, until_fence: bool = False) -> list[Section]:
             raise Broken("a hunk stands apart from its file")
         else:
             position += 1
-    return found
+    return found, position
 
 
 def reverse(section: Section) -> Section:

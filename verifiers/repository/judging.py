@@ -22,13 +22,13 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
-from verifiers.long_texts import INLINE_CHARS, ask_workers
+from verifiers.long_texts import ask_workers
 from verifiers.repository import reports
 from verifiers.repository.changes import Change
 from verifiers.repository.protection import Protection
 from verifiers.repository.reference import RepositoryReference
 from verifiers.repository.reports import ReportPlan, State
-from verifiers.repository.reports.formats import MAX_REPORT_BYTES, states_in_worker
+from verifiers.repository.reports.formats import MAX_REPORT_BYTES
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
 
 STATES: Final = WorkerTask(
@@ -144,16 +144,12 @@ class Judging:
         """
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
-        is_ours = reference.log_format != "swebench"
-        if is_ours and len(ended.output) + len(report or b"") <= INLINE_CHARS:
-            kind, message, states = states_in_worker(payload)
-        else:
-            (outcome,) = await ask_workers(self._workers, STATES, [payload])
-            if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
-                raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
-            if outcome.exit is not WorkerExit.OK:
-                return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
-            kind, message, states = outcome.value
+        (outcome,) = await ask_workers(self._workers, STATES, [payload])
+        if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
+            raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
+        if outcome.exit is not WorkerExit.OK:
+            return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
+        kind, message, states = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:

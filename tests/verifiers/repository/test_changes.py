@@ -30,6 +30,7 @@ NEW = "diff --git a/docs/a.md b/docs/a.md\nnew file mode 100644\n--- /dev/null\n
         (f"```diff\n{FIX}```\nand\n```diff\n{NEW}```", {PATH, "docs/a.md"}),
         (f"<patch>\n{FIX}</patch>", {PATH}),
         (f"<patch>\n{NEW}</patch> or rather <patch>\n{FIX}</patch>", {PATH}),
+        (f"<patch>\n```diff\n{FIX}```\n</patch>", {PATH}),
         (f"<think>```diff\n{NEW}```</think>{FIX}", {PATH}),
         (FIX.replace("diff --git a/calc/__init__.py b/calc/__init__.py\n", ""), {PATH}),
         (FIX.replace("a/calc", "calc").replace("b/calc", "calc"), {PATH}),
@@ -91,7 +92,7 @@ def test_what_git_writes_is_read_and_means_the_same(
     if not diff:
         return
     (folder / "file").write_text((folder / "old").read_text())
-    (section,) = sections(f"```\n{diff}```\n", until_fence=False)
+    (section,) = sections(f"```\n{diff}```\n")
     (folder / "patch").write_text(section.text())
     _git(folder, "apply", "patch")
     assert (folder / "file").read_text() == (folder / "new").read_text()

@@ -68,6 +68,27 @@ ok 3 - later # SKIP not now
             },
         ),
         ("tap", TAP, {"adds": "passed", "subtracts": "failed", "later": "skipped", "inner": "passed"}),
+        (
+            "tap",
+            "ok 1 - adds # skipped\nok 2 - issue #12\nok 3 - C#\nok 4 - quick # time=1.2ms\nok 5 - \\#7\nok 6 # TODO\n",
+            {"adds": "skipped", "issue #12": "passed", "C#": "passed", "quick": "passed", "#7": "passed"},
+        ),
+        ("tap", "\x1b[32mok 1 - adds\x1b[0m\r\nnot ok 2 - b\r\n", {"adds": "passed", "b": "failed"}),
+        (
+            "cargo",
+            "test a ... printed\nok\nignored\nok\ntest b ... ok\nFAILED\ntest c ... ignored, slow\ntest d ... x\nok\nFAILED\n"
+            "\nfailures:\nok\n",
+            {"a": "passed", "b": "passed", "c": "skipped", "d": "failed"},
+        ),
+        (
+            "unittest",
+            "test_a (m.A.test_a) ... INFO:root:status ok\nok\ntest_b (m.A.test_b)\nWords. ... INFO:root:status ok\nFAIL\n"
+            "test_c (m.A.test_c) ... INFO:root:status ok\nok\nERROR\n\n"
+            + "=" * 70
+            + "\nERROR: test_c (m.A.test_c)\nok\n",
+            {"test_a (m.A.test_a)": "passed", "test_b (m.A.test_b)": "failed", "test_c (m.A.test_c)": "error"},
+        ),
+        ("go", '{"Action": ["pass"], "Test": "a"}\n[]\n{"Action": "pass", "Test": [1]}\n', {"/[1]": "passed"}),
         ("cargo", "test a ... ok\ntest a ... FAILED\n", {"a": "failed"}),
         ("cargo", "test a ... FAILED\ntest a ... ok\n", {"a": "failed"}),
     ],
@@ -79,6 +100,8 @@ def test_outputs_are_read(log_format: str, log: str, expected: Mapping[str, str]
 def test_junit_is_read() -> None:
     found = states("junit", {"path": "x.xml"}, b"", JUNIT.encode())
     assert found == {"a.B.right": "passed", "a.B.wrong": "failed", "skips": "skipped", "a.breaks": "error"}
+    with_namespace = JUNIT.replace("<testsuites>", '<testsuites xmlns="http://example.org/junit">')
+    assert states("junit", {"path": "x.xml"}, b"", with_namespace.encode()) == found
 
 
 @table(
@@ -224,6 +247,8 @@ def test_a_runner_that_was_made_to_pass_everything_is_found(trick: str) -> None:
         b"a passed\n",
         json.dumps([NONCE, "a", "passed"]).encode() + b'\n["", "b", "passed"]\n',
         json.dumps([NONCE, "", "forged"]).encode(),
+        json.dumps([NONCE, "a", "zzz"]).encode(),
+        b'["' + NONCE.encode() + b'", "\xff", "passed"]\n',
     ],
 )
 def test_lines_without_the_key_are_forged(report: bytes) -> None:

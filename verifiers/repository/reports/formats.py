@@ -1,7 +1,6 @@
 """The formats of reports by name."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -12,32 +11,15 @@ import msgspec
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
-from verifiers.repository.reports import swebench
+from verifiers.long_texts import sendable
+from verifiers.repository.reports import outputs, swebench
 from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
 _PLUGIN: Final = Path(__file__).with_name("pytest_plugin.py").read_text(encoding="utf-8")
 _MAX_DEPTH: Final = 64
-_CARGO: Final = re.compile(r"^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b", re.M)
-_TAP: Final = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok\b *\d* *(?:- )?(?P<name>[^#\n]*?)[ \t]*(?:# *(?P<directive>\w+)[^\n]*)?$", re.M
-)
-_UNITTEST_STATES: Final = r"ok|FAIL|ERROR|skipped[^\n]*|expected failure|unexpected success"
-_UNITTEST: Final = re.compile(
-    rf"^(?P<name>\w+ \([\w.<>]+\))(?:\n[^\n]*)?? \.\.\. (?:[^\n]*?)(?P<state>{_UNITTEST_STATES})$", re.M
-)
-_WORDS: Final = {
-    "ok": State.PASSED,
-    "pass": State.PASSED,
-    "fail": State.FAILED,
-    "skip": State.SKIPPED,
-    "FAILED": State.FAILED,
-    "FAIL": State.FAILED,
-    "ERROR": State.ERROR,
-    "ignored": State.SKIPPED,
-    "expected failure": State.PASSED,
-    "unexpected success": State.FAILED,
-}
+_STATES: Final = frozenset(State)
+_GO_STATES: Final = {"pass": State.PASSED, "fail": State.FAILED, "skip": State.SKIPPED}
 
 Reader = Callable[[Mapping[str, str], bytes, bytes | None], Iterator[tuple[str, State]]]
 
@@ -84,7 +66,7 @@ def states(log_format: str, options: Mapping[str, str], log: bytes, report: byte
 def states_in_worker(payload: list[Any]) -> list[Any]:
     """Run `states` in a worker: `[kind of error, message, states]`."""
     try:
-        return ["", "", dict(states(*payload))]
+        return ["", "", {sendable(name): state for name, state in states(*payload).items()}]
     except ForgedReport as error:
         return ["forged", str(error), {}]
     except UnreadableReport as error:
@@ -107,7 +89,7 @@ def _pytest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Ite
     for line in report.splitlines():
         try:
             key, name, state = msgspec.json.decode(line, type=tuple[str, str, str])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ForgedReport("a line of the report is not pytest's") from error
         if key != options["nonce"]:
             raise ForgedReport("a line of the report has not the key")
@@ -115,6 +97,8 @@ def _pytest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Ite
             if state == "forged":
                 raise ForgedReport("a test that must fail has passed")
             continue
+        if state not in _STATES:
+            raise ForgedReport("a line of the report has a state that is not pytest's")
         yield _NAMES[options.get("names", "whole")](name), State(state)
 
 
@@ -144,7 +128,7 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
             depth += 1 if event == "start" else -1
             if depth > _MAX_DEPTH:
                 raise UnreadableReport("the report is nested too deeply")
-            if event == "end" and element.tag == "testcase":
+            if event == "end" and _tag(element) == "testcase":
                 yield _junit_case(element)
     except ParseError as error:
         raise UnreadableReport(f"the report is not XML: {error}") from error
@@ -152,19 +136,16 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
 
 def _junit_case(case: Element) -> tuple[str, State]:
     group, name = case.get("classname", ""), case.get("name", "")
-    children = {child.tag for child in case}
+    children = {_tag(child) for child in case}
     state = State.PASSED
     for tag, means in (("skipped", State.SKIPPED), ("error", State.ERROR), ("failure", State.FAILED)):
         state = means if tag in children else state
     return (f"{group}.{name}" if group else name), state
 
 
-def _tap(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    for found in _TAP.finditer(log.decode(errors="replace")):
-        is_skipped = (found["directive"] or "").lower() in ("skip", "todo")
-        judged = State.FAILED if found["not"] else State.PASSED
-        if found["name"]:
-            yield found["name"], State.SKIPPED if is_skipped else judged
+def _tag(element: Element) -> str:
+    """The name of an element, without the namespace that some writers give it."""
+    return element.tag.rpartition("}")[2]
 
 
 def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
@@ -176,28 +157,21 @@ def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterato
             event = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict) and event.get("Test") and event.get("Action") in ("pass", "fail", "skip"):
-            yield f"{event.get('Package', '')}/{event['Test']}", _WORDS[event["Action"]]
+        state = _GO_STATES.get(str(event.get("Action"))) if isinstance(event, dict) else None
+        if state and event.get("Test"):
+            yield f"{event.get('Package', '')}/{event['Test']}", state
 
 
-def _cargo(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    for found in _CARGO.finditer(log.decode(errors="replace")):
-        yield found[1], _WORDS[found[2]]
-
-
-def _unittest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    """Lines of `python -m unittest -v`; a test is `name (module.Class.name)` as Python prints it."""
-    for found in _UNITTEST.finditer(log.decode(errors="replace")):
-        word = found["state"]
-        yield found["name"], State.SKIPPED if word.startswith("skipped") else _WORDS[word]
+def _in_output(read: Callable[[bytes], Iterator[tuple[str, State]]]) -> Reader:
+    return lambda options, log, report: read(log)
 
 
 FORMATS: Final[Mapping[str, Reader]] = {
     "pytest": _pytest,
     "junit": _junit,
-    "tap": _tap,
+    "tap": _in_output(outputs.tap),
     "go": _go,
-    "cargo": _cargo,
-    "unittest": _unittest,
+    "cargo": _in_output(outputs.cargo),
+    "unittest": _in_output(outputs.unittest),
     "swebench": swebench.read,
 }
