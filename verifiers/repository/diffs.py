@@ -27,6 +27,7 @@ _INDEX: Final = re.compile(r"index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?$")
 _BINARY_LINE: Final = re.compile(r"(?:literal|delta) \d+$|[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]+$")
 _OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 """How git writes a byte beyond ASCII. Its other escapes stand for signs that no path here may have."""
+_TIME: Final = re.compile(r" \d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?: [+-]\d{4})?\s*$")
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)|</patch>")
 _PLAIN_MODES: Final = ("100644", "100755", "100664", "100600")
 _LINK_MODE: Final = "120000"
@@ -296,7 +297,7 @@ def _quoted_pair(names: str) -> tuple[str, str]:
 
 def _named(line: str) -> str:
     """The path behind `---` or `+++`, without the time that `diff -u` adds."""
-    return _unquoted(line[len(_OLD) :].rstrip("\r").partition("\t")[0].strip())
+    return _unquoted(_TIME.sub("", line[len(_OLD) :].rstrip("\r").partition("\t")[0]).strip())
 
 
 def _unquoted(path: str) -> str:

@@ -7,9 +7,10 @@ The base run of a task is made once and remembered (`verifiers.base_runs`). So a
 or pass anyhow, is never a score, whatever the response was.
 """
 
+import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import blake3
@@ -32,7 +33,7 @@ from verifiers.repository.reports.formats import MAX_REPORT_BYTES
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
 
 STATES: Final = WorkerTask(
-    "verifiers.repository.reports.formats", "states_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
+    "verifiers.repository.reports.formats", "report_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
 )
 _PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
 _BROUGHT: Final = "report.xml"
@@ -57,14 +58,21 @@ class Run:
     """Why the tests did not get to their end, or said nothing; empty if they did."""
     message: str = ""
     cpu_s: float = 0.0
+    is_whole: bool = True
+    """Whether the runner has come to its end, as far as its report says it."""
+    is_sound: bool = False
+    """Whether a test that must fail was run, and failed."""
 
-    def passes(self, test: str) -> bool:
-        return self.states.get(test) is State.PASSED
+    def passes(self, test: str, before: "Run | None" = None) -> bool:
+        """Whether a test passes. One that gives up must have given up before the change: code under test can do that."""
+        state = self.states.get(test)
+        gave_up = before is None or before.states.get(test) is State.GAVE_UP
+        return state in (State.PASSED, State.XFAILED) or (state is State.GAVE_UP and gave_up)
 
     def keeps(self, test: str, before: "Run | None" = None) -> bool:
         """Whether a test of `pass_to_pass` is as it should be. One that is skipped in this image stays skipped."""
         was_skipped = before is None or before.states.get(test) is State.SKIPPED
-        return self.passes(test) or (was_skipped and self.states.get(test) is State.SKIPPED)
+        return self.passes(test, before) or (was_skipped and self.states.get(test) is State.SKIPPED)
 
 
 class Judging:
@@ -84,7 +92,8 @@ class Judging:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: it was not judged.
         """
         before = await self.base_run(reference, owner)
-        return _verdict(reference, before, await self._run(reference, change), explain=explain)
+        after = await self._run(reference, change)
+        return _verdict(reference, before, _vouched(before, after), explain=explain)
 
     async def base_run(self, reference: RepositoryReference, owner: str = "") -> Run:
         """The run without a change, of a task that can be judged.
@@ -111,7 +120,7 @@ class Judging:
         if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
             raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
         asked = {*reference.fail_to_pass, *reference.pass_to_pass}
-        return Run({test: state for test, state in run.states.items() if test in asked}, cpu_s=run.cpu_s)
+        return replace(run, states={test: state for test, state in run.states.items() if test in asked})
 
     async def _run(self, reference: RepositoryReference, change: Change) -> Run:
         """Apply a change and run the tests.
@@ -119,9 +128,9 @@ class Judging:
         Raises:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: there is no result, and that is not the change's doing.
         """
-        nonce = secrets.token_hex(32)
+        nonce = _nonce(is_turned=False)
         plan = reports.plan(reference.log_format, reference.log_options, nonce)
-        files = _given(reference, change, plan)
+        files = await asyncio.to_thread(_given, reference, change, plan)
         async with self._containers.open(_task(reference), files) as container:
             prepared = await container.run(
                 ["sh", f"{GIVEN}/prepare.sh", reference.base_commit or ""], _PREPARATION_LIMITS
@@ -149,13 +158,14 @@ class Judging:
             raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
         if outcome.exit is not WorkerExit.OK:
             return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
-        kind, message, states = outcome.value
+        kind, message, states, is_whole, is_sound = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:
             said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
             return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
-        return Run({name: State(state) for name, state in states.items()}, cpu_s=ended.cpu_s)
+        found = {name: State(state) for name, state in states.items()}
+        return Run(found, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound)
 
 
 async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
@@ -195,10 +205,24 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
     raise SandboxUnavailable(f"the repository could not be prepared ({code}): {said}", "preparation_failed")
 
 
+def _nonce(*, is_turned: bool) -> str:
+    """A key for a report. Its last digit says whether the order of the tests is turned around."""
+    return secrets.token_hex(32)[:-1] + secrets.choice("13579bdf" if is_turned else "02468ace")
+
+
+def _vouched(before: Run, after: Run) -> Run:
+    """The run with a change, or why its report is not to be believed."""
+    if not after.reason and not after.is_whole:
+        return replace(after, reason="no_report", message="the test runner has not come to its end")
+    if not after.reason and before.is_sound and not after.is_sound:
+        return replace(after, reason="forged", message="the test that must fail was not run")
+    return after
+
+
 def _verdict(reference: RepositoryReference, before: Run, after: Run, *, explain: bool) -> Verdict:
     detail: dict[str, Any] = {}
     wanted, kept = reference.fail_to_pass, reference.pass_to_pass
-    fixed = sum(after.passes(test) for test in wanted)
+    fixed = sum(after.passes(test, before) for test in wanted)
     broken = [test for test in kept if not after.keeps(test, before)]
     if not after.reason:
         detail = {
@@ -221,7 +245,7 @@ def _verdict(reference: RepositoryReference, before: Run, after: Run, *, explain
 
 def _explained(before: Run, after: Run, tests: Sequence[str]) -> list[dict[str, str]]:
     """The tests, those first that did not pass, as far as a verdict has room for them."""
-    order = sorted(tests, key=after.passes)
+    order = sorted(tests, key=lambda test: after.passes(test, before))
     return [
         {
             "test": test[:200],
@@ -258,11 +282,14 @@ def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> 
         "tests.patch": (reference.test_patch or "").encode(),
         "paths": _lines(sorted(change.paths)),
         "protected": _lines(protected),
+        "shadows": _lines(f"{shadow}\t{path}" for path in sorted(change.paths) if (shadow := protection.shadows(path))),
         "files": _lines(change.files),
         "reports": _lines(filter(None, [plan.workspace_report])),
         "tests": _lines(reference.test_files),
         "tests.sh": tests_script(reference.test_command, environment, plan.arguments).encode(),
     }
+    if any(" " in path for path in change.paths):
+        given["exactly"] = b""  # `patch` would read another name than ours
     given |= {f"file-{n}": content for n, content in enumerate(change.files.values(), 1) if content is not None}
     given |= {f"test-{n}": text.encode() for n, text in enumerate(reference.test_files.values(), 1)}
     files = {f"given/{name}": content for name, content in given.items()}

@@ -35,6 +35,7 @@ NEW = "diff --git a/docs/a.md b/docs/a.md\nnew file mode 100644\n--- /dev/null\n
         (FIX.replace("diff --git a/calc/__init__.py b/calc/__init__.py\n", ""), {PATH}),
         (FIX.replace("a/calc", "calc").replace("b/calc", "calc"), {PATH}),
         (FIX.replace("\n", "\r\n"), {PATH}),
+        (FIX.replace("__.py\n@@", "__.py 2026-01-02 03:04:05.678 +0100\n@@"), {PATH}),
         (f"```diff\n{NEW}```", {"docs/a.md"}),
         ("diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n", {"a", "b"}),
         ('diff --git "a/\\303\\251.py" "b/\\303\\251.py"\nold mode 100644\nnew mode 100755\n', {"é.py"}),
@@ -123,7 +124,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("setup.cfg", True),
         ("crates/a/Cargo.toml", True),
         ("sitecustomize.py", True),
-        ("pytest.py", True),
+        (".pytest.toml", True),
+        ("a/evil-1.DIST-INFO/entry_points.txt", True),
+        ("GNUmakefile", True),
+        ("makefile", True),
         ("src/_pytest/python.py", False),
         ("calc/__init__.py", False),
         ("calc/testing.py", False),
@@ -149,6 +153,31 @@ def test_protected_files(path: str, is_protected: bool) -> None:
         }
     )
     assert Protection(reference).covers(path) is is_protected
+
+
+@table(
+    "path, shadow",
+    [
+        ("json.py", "json.py"),
+        ("attr/__init__.py", "attr"),
+        ("lib/py.cpython-311.so", "lib/py.cpython-311.so"),
+        ("src/pytest.py", "src/pytest.py"),
+        ("calc/json.py", None),
+        ("types/a.ts", None),
+        ("json.md", None),
+        ("calc.py", None),
+    ],
+)
+def test_files_in_the_place_of_modules_of_the_runner(path: str, shadow: str | None) -> None:
+    reference = RepositoryReference.model_validate(
+        {
+            "image": "x",
+            "test_command": "PYTHONPATH=src:. pytest",
+            "environment": {"PYTHONPATH": "/testbed/lib"},
+            "fail_to_pass": ["a"],
+        }
+    )
+    assert Protection(reference).shadows(path) == shadow
 
 
 @table(

@@ -9,7 +9,7 @@ from tests.growth import ends, stays_in_proportion
 from verifiers.harbor import responses
 from verifiers.harbor.rewards import NoReward, rewards
 from verifiers.repository.changes import NoChange, read
-from verifiers.repository.reports import FORMATS, UnreadableReport, states
+from verifiers.repository.reports import FORMATS, UnreadableReport, report_of
 
 CHARS: Final = 400_000
 PYTEST_KEY: Final = "k"
@@ -43,7 +43,7 @@ def reader(log_format: str) -> Callable[[str], object]:
 
     def read_it(text: str) -> object:
         try:
-            return states(log_format, options, text.encode(), text.encode())
+            return report_of(log_format, options, text.encode(), text.encode())
         except UnreadableReport as error:
             return error
 
@@ -72,7 +72,7 @@ def reward_reader(text: str) -> object:
 
 
 @pytest.mark.growth(beyond=1)
-@pytest.mark.parametrize("log_format", sorted(FORMATS.keys() - {"swebench"}, reverse=True))
+@pytest.mark.parametrize("log_format", sorted(FORMATS - {"swebench"}, reverse=True))
 def test_reading_a_report_takes_time_in_proportion(log_format: str) -> None:
     read_report = reader(log_format)
     ends(lambda: [read_report(unit * (20_000 // len(unit))) for unit in UNITS])

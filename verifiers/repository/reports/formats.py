@@ -6,19 +6,17 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-import msgspec
-
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
 from verifiers.long_texts import sendable
-from verifiers.repository.reports import outputs, swebench
-from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
+from verifiers.repository.reports import outputs, signed, swebench
+from verifiers.repository.reports.state import ForgedReport, Report, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
 _PLUGIN: Final = Path(__file__).with_name("pytest_plugin.py").read_text(encoding="utf-8")
+_EARLY: Final = Path(__file__).with_name("early.py").read_text(encoding="utf-8")
 _MAX_DEPTH: Final = 64
-_STATES: Final = frozenset(State)
 _GO_STATES: Final = {"pass": State.PASSED, "fail": State.FAILED, "skip": State.SKIPPED}
 
 Reader = Callable[[Mapping[str, str], bytes, bytes | None], Iterator[tuple[str, State]]]
@@ -53,53 +51,49 @@ def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
     return ReportPlan(workspace_report=options["path"] if log_format == "junit" else None)
 
 
-def states(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Mapping[str, State]:
-    """The state of each test in a report. For `pytest` the options have the `nonce` of the plan.
+def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Report:
+    """The states of the tests in a report. For `pytest` the options have the `nonce` of the plan.
 
     Raises:
         UnreadableReport: there is no report, or it is not of this format.
     """
-    return merged(FORMATS[log_format](options, log, report))
+    if log_format != "pytest":
+        return Report(merged(_READERS[log_format](options, log, report)))
+    if report is None:
+        raise UnreadableReport("pytest has written no report")
+    found, name_of = signed.read(report, options["nonce"]), _NAMES[options.get("names", "whole")]
+    tests = merged((name_of(name), state) for name, state in found.tests)
+    return Report(tests, found.is_whole, found.is_sound)
 
 
 @worker_function
-def states_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `states` in a worker: `[kind of error, message, states]`."""
+def report_in_worker(payload: list[Any]) -> list[Any]:
+    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound]`."""
     try:
-        return ["", "", {sendable(name): state for name, state in states(*payload).items()}]
+        report = report_of(*payload)
+        states = {sendable(name): state for name, state in report.states.items()}
+        return ["", "", states, report.is_whole, report.is_sound]
     except ForgedReport as error:
-        return ["forged", str(error), {}]
+        return ["forged", str(error), {}, False, False]
     except UnreadableReport as error:
-        return ["unreadable", str(error), {}]
+        return ["unreadable", str(error), {}, False, False]
 
 
 def _pytest_plan(nonce: str) -> ReportPlan:
     module, key = f"report_{nonce[:16]}", f"key_{nonce[:16]}"
-    source = _PLUGIN.replace("@KEY_FILE@", f"{MADE}/{key}").replace("@REPORT_FILE@", f"{MADE}/report")
+    names = {"@KEY_FILE@": f"{MADE}/{key}", "@REPORT_FILE@": f"{MADE}/report", "@GIVEN@": GIVEN, "@PLUGIN@": module}
+    files = {f"given/{module}.py": _filled_in(_PLUGIN, names), "given/sitecustomize.py": _filled_in(_EARLY, names)}
     return ReportPlan(
         environment={"PYTEST_ADDOPTS": f"-p {module}", "PYTHONPATH": GIVEN, "PYTEST_PLUGINS": ""},
-        files={f"given/{module}.py": source.encode(), f"made/{key}": nonce.encode()},
+        files={**files, f"made/{key}": nonce.encode()},
         report="report",
     )
 
 
-def _pytest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    if report is None:
-        raise UnreadableReport("pytest has written no report")
-    for line in report.splitlines():
-        try:
-            key, name, state = msgspec.json.decode(line, type=tuple[str, str, str])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ForgedReport("a line of the report is not pytest's") from error
-        if key != options["nonce"]:
-            raise ForgedReport("a line of the report has not the key")
-        if not name:
-            if state == "forged":
-                raise ForgedReport("a test that must fail has passed")
-            continue
-        if state not in _STATES:
-            raise ForgedReport("a line of the report has a state that is not pytest's")
-        yield _NAMES[options.get("names", "whole")](name), State(state)
+def _filled_in(source: str, names: Mapping[str, str]) -> bytes:
+    for mark, name in names.items():
+        source = source.replace(mark, name)
+    return source.encode()
 
 
 _NAMES: Final[Mapping[str, Callable[[str], str]]] = {
@@ -166,8 +160,7 @@ def _in_output(read: Callable[[bytes], Iterator[tuple[str, State]]]) -> Reader:
     return lambda options, log, report: read(log)
 
 
-FORMATS: Final[Mapping[str, Reader]] = {
-    "pytest": _pytest,
+_READERS: Final[Mapping[str, Reader]] = {
     "junit": _junit,
     "tap": _in_output(outputs.tap),
     "go": _go,
@@ -175,3 +168,4 @@ FORMATS: Final[Mapping[str, Reader]] = {
     "unittest": _in_output(outputs.unittest),
     "swebench": swebench.read,
 }
+FORMATS: Final = frozenset({"pytest", *_READERS})
