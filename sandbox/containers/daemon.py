@@ -167,6 +167,15 @@ class TaskDaemon(Daemon):
 
         return await self._ask(look)
 
+    async def is_ready_to_run(self, name: str) -> bool:
+        """Whether a thread of a container is ready to run, as the daemon's own machine sees it."""
+
+        def look(client: docker.APIClient) -> bool:
+            threads = client.top(name, ps_args="-eLo pid,stat")["Processes"]
+            return any(state.startswith("R") for _, state in threads)
+
+        return await self._ask(look)
+
     async def usage(self, name: str) -> Usage | None:
         """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""
 

@@ -127,6 +127,11 @@ while IFS= read -r path; do
     number=$((number + 1))
     put "$GIVEN/test-$number" "$path"
 done <$GIVEN/tests
+number=0
+while IFS= read -r path; do
+    number=$((number + 1))
+    [ ! -f "$path" ] || cat <"$path" >{MADE}/source-$number || trouble "no room"
+done <$GIVEN/sources
 rm -rf "$KEPT" "$KEPT".said "$KEPT".mark "$KEPT".shadows
 """
 
