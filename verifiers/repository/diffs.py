@@ -200,20 +200,26 @@ def _binary(lines: Sequence[str], position: int, section: Section) -> int:
 
 
 def _hunks(lines: Sequence[str], position: int, section: Section) -> int:
+    # a diff of a file with such ends of lines has them in its hunks alone
+    has_returns = lines[position - 1].endswith("\r")
     while position < len(lines) and (head := _HUNK.match(lines[position])):
         old, new = (1 if count is None else int(count) for count in (head[2], head[4]))
         section.hunks.append(lines[position])
         position += 1
         while old > 0 or new > 0:
             if position >= len(lines):
-                # a text that was stripped has lost its last lines if they were empty
+                # who strips a text or a hunk loses its last lines if they are empty
                 if old == new and old <= _LOST_LINES:
                     section.hunks += [" "] * old
                     break
                 raise Cut("the diff ends within a hunk")
-            line = lines[position]
+            line = lines[position].removesuffix("\r") if has_returns else lines[position]
             sign = line[:1] or " "
             if sign not in " +-\\\r":
+                if old == new and old <= _LOST_LINES:
+                    section.hunks += [" "] * old
+                    old = new = 0
+                    break
                 raise Broken(f"a line of a hunk starts with {sign!r}: its head says {head[0]!r}")
             old -= sign in " -\r"
             new += -(sign in " +\r")

@@ -184,9 +184,13 @@ class Judging:
             )
         if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
             raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
+        guard = await self._guard(run.sources, places)
+        missing = [test for test in reference.fail_to_pass if _is_missing(test, places, guard, run)]
+        if missing:
+            raise InvalidItem("no_such_test", f"{len(missing)} of fail_to_pass are not there: {missing[0][:200]!r}")
         asked = {*reference.fail_to_pass, *reference.pass_to_pass}
         states = {test: state for test, state in run.states.items() if test in asked}
-        return replace(run, states=states, sources={}, guard=await self._guard(run.sources, places))
+        return replace(run, states=states, sources={}, guard=guard)
 
     async def _guard(self, sources: Mapping[str, bytes], places: Mapping[str, tuple[str, str]]) -> Guard:
         """The tests at these places turned around, as far as they can be.
@@ -309,6 +313,14 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
 def _nonce(*, is_turned: bool) -> str:
     """A key for a report. Its last digit says whether the order of the tests is turned around."""
     return secrets.token_hex(32)[:-1] + secrets.choice("13579bdf" if is_turned else "02468ace")
+
+
+def _is_missing(test: str, places: Mapping[str, tuple[str, str]], guard: Guard, run: Run) -> bool:
+    """Whether a file was run and read, and a test that its name puts there is neither reported nor defined."""
+    if test not in places or test in guard.tests or test in run.states:
+        return False
+    file, _ = places[test]
+    return file in guard.files and any(name.startswith(f"{file}::") for name in run.states)
 
 
 def _doubt(before: Run, after: Run, twin: Run) -> Run | None:

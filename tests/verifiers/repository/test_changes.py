@@ -49,6 +49,21 @@ def test_changes_are_found(text: str, paths: set[str]) -> None:
 
 
 @table(
+    "text",
+    [
+        FIX.replace("\n", "\r\n"),
+        FIX.replace(" \n \n", "\n\n"),
+        FIX.replace(" def double(x):\n", ""),
+        FIX.replace(" def double(x):\n", "").replace("-1,5 +1,5", "-1,4 +1,4").replace(" \n \n", "")
+        + "@@ -20,1 +20,1 @@\n-a\n+b\n",
+    ],
+)
+def test_what_is_lost_on_the_way_is_put_back(text: str) -> None:
+    hunk = FIX[FIX.index("@@") :].splitlines()[1:4]
+    assert sections(text)[0].text().splitlines()[4:7] == hunk
+
+
+@table(
     "text, reason",
     [
         ("", "no_patch"),

@@ -206,6 +206,7 @@ def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
         "bad_test_patch": {"test_patch": FIX.replace("a - b", "a * b")},
         "base_passes": {"fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
         "base_fails": {"pass_to_pass": ["tests/test_calc.py::test_missing"]},
+        "no_such_test": {"fail_to_pass": ["tests/test_calc.py::test_add", "tests/test_calc.py::test_misspelt"]},
         "setup_fails": {"setup": ["echo no compiler; exit 3"]},
         "network_not_allowed": {"network": True},
         "bad_reference": {"log_format": "grep"},
