@@ -20,6 +20,8 @@ _SLOW_PATIENCE_S: Final = 600
 _TAR_OVERHEAD_BYTES: Final = 1 << 20
 _FAULTS_OF_IMAGES: Final = ("executable file not found", "is not a directory")
 """Words of the daemon when it makes and starts a container. The second ones are about its working directory."""
+_NO_FILE: Final = ("too many levels of symbolic links", "not a directory", "file name too long", "too many links")
+"""Words of the daemon about a path of a container that leads to no file."""
 GONE: Final = -1
 """The exit code of a command that is over because its container is."""
 USER_LABEL: Final = "rewardline.user"
@@ -107,6 +109,10 @@ class TaskDaemon(Daemon):
                 pieces, _ = client.get_archive(name, path)
             except NotFound:
                 return None
+            except APIError as error:
+                if any(words in str(error.explanation) for words in _NO_FILE):
+                    return None
+                raise
             archive = io.BytesIO()
             try:
                 for piece in pieces:
@@ -158,6 +164,15 @@ class TaskDaemon(Daemon):
                 )  # the filter takes prefixes
             finally:
                 events.close()
+
+        return await self._ask(look)
+
+    async def is_ready_to_run(self, name: str) -> bool:
+        """Whether a thread of a container is ready to run, as the daemon's own machine sees it."""
+
+        def look(client: docker.APIClient) -> bool:
+            threads = client.top(name, ps_args="-eLo pid,stat")["Processes"]
+            return any(state.startswith("R") for _, state in threads)
 
         return await self._ask(look)
 

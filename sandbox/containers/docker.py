@@ -476,9 +476,20 @@ class DockerContainer(Container):
     async def wants_cpu(self) -> bool:
         """Whether a thread of the container is ready to run. One that can start no process says nothing of it.
 
+        The daemon's machine tells it, where it can. In gVisor it does not see the threads, so a program of the container looks.
+
         Raises:
             SandboxUnavailable: the daemon does not answer.
         """
+        if not self._is_gvisor:
+            try:
+                return await self._daemon.is_ready_to_run(self.name)
+            except SandboxUnavailable as error:
+                if not isinstance(error.__cause__, APIError):
+                    raise
+        return await self._looks_ready()
+
+    async def _looks_ready(self) -> bool:
         try:
             async with asyncio.timeout(_LOOK_PATIENCE_S):
                 execution, connection = await self._begin(

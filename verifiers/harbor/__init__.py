@@ -25,7 +25,7 @@ import msgspec
 from sandbox.workers import Exit, Task
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier
 from verifiers.harbor import responses, tasks
-from verifiers.harbor.judging import HarborTask, Judging
+from verifiers.harbor.judging import REWARD, HarborTask, Judging
 from verifiers.harbor.reference import MAX_TASK_BYTES, HarborParams, HarborReference
 from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
 from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange
@@ -37,7 +37,7 @@ TAR: Final = Task("verifiers.harbor.tasks", "of_tar_in_worker", time_limit_s=20.
 
 class Harbor(Verifier[HarborParams]):
     name = "harbor"
-    version = "1"
+    version = "2"
     params = HarborParams
     summary = "The tests of a Harbor task reward what the response did, in a container of the task's image"
     chunk_items: ClassVar[int] = 1
@@ -47,7 +47,7 @@ class Harbor(Verifier[HarborParams]):
         self._workers = resources.workers
         self._containers = resources.containers
         self._root = resources.task_root
-        self._judging = Judging(resources.containers)
+        self._judging = Judging(resources.containers, resources.workers)
         self.concurrency = resources.containers.slots + 1
 
     async def score(self, items: Sequence[Item[HarborParams]]) -> Sequence[Verdict]:
@@ -143,6 +143,7 @@ class Harbor(Verifier[HarborParams]):
 def create(resources: Resources) -> Harbor:
     resources.workers.register(READ)
     resources.workers.register(TAR)
+    resources.workers.register(REWARD)
     return Harbor(resources)
 
 

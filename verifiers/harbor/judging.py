@@ -18,14 +18,19 @@ import blake3
 from sandbox.base import SandboxUnavailable
 from sandbox.containers import NO_SPACE, STARVED, Container, Containers, End, Ended, Task, TaskLimits
 from sandbox.containers.base import GIVEN
-from verifiers.base import InvalidItem, Status, Verdict
+from sandbox.workers import Exit as WorkerExit
+from sandbox.workers import Task as WorkerTask
+from sandbox.workers import Workers
+from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
 from verifiers.harbor.reference import HarborReference
-from verifiers.harbor.rewards import MAX_REWARD_BYTES, NoReward, reward
+from verifiers.harbor.rewards import MAX_REWARD_BYTES
 from verifiers.harbor.scripts import APPLY, COLLECT, END_OTHERS, PLACE, Exit, run_tests
 from verifiers.harbor.tasks import Config, Files, part
+from verifiers.long_texts import ask_workers
 from verifiers.repository.changes import Change
 
+REWARD: Final = WorkerTask("verifiers.harbor.rewards", "reward_in_worker", time_limit_s=20.0)
 _OUR_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=600.0)
 _AGENT_S: Final = 600.0
 _SAID_CHARS: Final = 300
@@ -87,8 +92,9 @@ class _Lost(Exception):
 class Judging:
     """Judges responses in containers."""
 
-    def __init__(self, containers: Containers) -> None:
+    def __init__(self, containers: Containers, workers: Workers) -> None:
         self._containers = containers
+        self._workers = workers
         self._base_runs: BaseRuns[None] = BaseRuns()
 
     async def verdict(self, task: HarborTask, response: str | Change, *, explain: bool, owner: str = "") -> Verdict:
@@ -179,7 +185,27 @@ class Judging:
         collected = await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
         if response is None and collected.end is not End.EXITED:
             raise SandboxUnavailable(f"the reward could not be read: {collected.end}", "preparation_failed")
-        return await _reward(container, task, ended, response_end)
+        return await self._reward(container, task, ended, response_end)
+
+    async def _reward(self, container: Container, task: HarborTask, ended: Ended, response_end: str) -> Run:
+        said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+        for name in ("reward.json", "reward.txt"):
+            content = await container.fetch(name, max_bytes=MAX_REWARD_BYTES + 1)
+            if content is None:
+                continue
+            (outcome,) = await ask_workers(self._workers, REWARD, [[name, content, task.reference.reward_key]])
+            if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
+                raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
+            found, message = (
+                outcome.value if outcome.exit is WorkerExit.OK else (0.0, f"reading meets the {outcome.exit}")
+            )
+            if message:
+                return Run(reason="bad_reward", message=message, response_end=response_end)
+            if found > task.reference.max_reward:
+                message = f"the reward {found:g} is more than max_reward, {task.reference.max_reward:g}"
+                return Run(reason="bad_reward", message=message, response_end=response_end)
+            return Run(max(found, 0.0), response_end=response_end)
+        return Run(reason="no_reward", message=f"the tests wrote none. They said: {said}", response_end=response_end)
 
 
 async def _act(container: Container, task: HarborTask, response: str | Change | None) -> Ended | None:
@@ -237,23 +263,6 @@ async def _place(container: Container, task: HarborTask, response: str | Change 
     if response is not None:
         raise _Judged("tests_blocked", said)
     raise InvalidItem("bad_image", f"tests cannot be put into the image: {said}")
-
-
-async def _reward(container: Container, task: HarborTask, ended: Ended, response_end: str) -> Run:
-    said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
-    for name in ("reward.json", "reward.txt"):
-        content = await container.fetch(name, max_bytes=MAX_REWARD_BYTES + 1)
-        if content is None:
-            continue
-        try:
-            found = reward(name, content, task.reference.reward_key)
-        except NoReward as error:
-            return Run(reason="bad_reward", message=str(error), response_end=response_end)
-        if found > task.reference.max_reward:
-            message = f"the reward {found:g} is more than max_reward, {task.reference.max_reward:g}"
-            return Run(reason="bad_reward", message=message, response_end=response_end)
-        return Run(max(found, 0.0), response_end=response_end)
-    return Run(reason="no_reward", message=f"the tests wrote none. They said: {said}", response_end=response_end)
 
 
 def _given(response: str | Change | None) -> dict[str, bytes]:

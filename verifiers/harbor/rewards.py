@@ -8,6 +8,8 @@ import json
 import math
 from typing import Any, Final
 
+from sandbox.workers import worker_function
+
 MAX_REWARD_BYTES: Final = 65_536
 
 
@@ -43,6 +45,15 @@ def reward(name: str, content: bytes, key: str | None) -> float:
     if wanted not in found:
         raise NoReward(f"{name} has no reward {wanted!r}; name one of its {len(found)} with reward_key")
     return found[wanted]
+
+
+@worker_function
+def reward_in_worker(payload: list[Any]) -> list[Any]:
+    """Run `reward` in a worker: `[reward, message]`; the message is empty if there is a reward."""
+    try:
+        return [reward(*payload), ""]
+    except NoReward as error:
+        return [0.0, str(error)]
 
 
 def _number(name: str, value: object) -> float:

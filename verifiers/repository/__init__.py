@@ -23,7 +23,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
 from verifiers.repository import changes, reports
 from verifiers.repository.changes import Change, NoChange
-from verifiers.repository.judging import STATES, Judging
+from verifiers.repository.judging import NEGATE, STATES, Judging
 from verifiers.repository.reference import RepositoryParams
 from verifiers.repository.verdicts import not_read, settled
 
@@ -34,7 +34,7 @@ READ = Task(
 
 class Repository(Verifier[RepositoryParams]):
     name = "repository"
-    version = "1"
+    version = "2"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
     chunk_items: ClassVar[int] = 1
@@ -56,7 +56,13 @@ class Repository(Verifier[RepositoryParams]):
         reference = item.params.reference
         reports.check(reference.log_format, reference.log_options)
         change = await self._read(item)
-        return await self._judging.verdict(reference, change, explain=item.explain, owner=item.owner)
+        return await self._judging.verdict(
+            reference,
+            change,
+            explain=item.explain,
+            owner=item.owner,
+            may_be_unguarded=item.params.unguarded == "allow",
+        )
 
     async def _read(self, item: Item[RepositoryParams]) -> Change:
         """The change of the response.
@@ -82,6 +88,7 @@ class Repository(Verifier[RepositoryParams]):
 def create(resources: Resources) -> Repository:
     resources.workers.register(READ)
     resources.workers.register(STATES)
+    resources.workers.register(NEGATE)
     return Repository(resources)
 
 

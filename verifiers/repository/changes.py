@@ -20,14 +20,15 @@ import msgspec
 
 from sandbox.workers import worker_function
 from verifiers.commitment import Think, final_segment
-from verifiers.repository.diffs import Broken, Cut, Forbidden, Section, check_path, sections
+from verifiers.repository.diffs import Broken, Cut, Forbidden, Section, block, check_path, sections
 
 MAX_CHANGE_BYTES: Final = 48_000_000
 """A larger change is not applied: 0, `too_large`."""
 MAX_FILES: Final = 2000
 _TAG: Final = "<patch>"
 _END_TAG: Final = "</patch>"
-_FENCE: Final = re.compile(r"^[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b[^\n]*\n", re.M | re.I)
+_FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b", re.I)
+_ANY_FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})")
 
 
 class NoChange(Exception):
@@ -80,20 +81,35 @@ def _of_text(text: str, workdir: str) -> Change:
     start = text.rfind(_TAG)
     if start >= 0:
         end = text.rfind(_END_TAG)
-        found = sections(text[start + len(_TAG) :], until_fence=True)
+        found = _of_tag(text[start + len(_TAG) :].split("\n"))
         if end < start and not found:
             raise NoChange("truncated", "the tag <patch> is not closed")
         return _of_sections(found)
-    fences = list(_FENCE.finditer(text))
-    if not fences:
-        return _of_sections(sections(text))
+    found, has_fence = _of_fences(text.split("\n"))
+    return _of_sections(found if has_fence else sections(text))
+
+
+def _of_tag(lines: Sequence[str]) -> Sequence[Section]:
+    """The changes behind an opening tag. They may be in a fence."""
+    begin = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return block(lines, begin + bool(_ANY_FENCE.match(lines[begin])))[0]
+
+
+def _of_fences(lines: Sequence[str]) -> tuple[Sequence[Section], bool]:
+    """The changes in the fences tagged as such, and whether there are any. Each line is read once."""
     by_paths: dict[frozenset[str], list[Section]] = {}
-    for fence in fences:
+    position, has_fence = 0, False
+    while position < len(lines):
+        if not _FENCE.match(lines[position]):
+            position += 1
+            continue
+        has_fence = True
+        found, position = block(lines, position + 1)
         here: dict[frozenset[str], list[Section]] = {}
-        for section in sections(text[fence.end() :], until_fence=True):
+        for section in found:
             here.setdefault(frozenset(section.paths), []).append(section)
         by_paths |= here
-    return _of_sections([section for group in by_paths.values() for section in group])
+    return [section for group in by_paths.values() for section in group], has_fence
 
 
 def _of_sections(found: Sequence[Section]) -> Change:

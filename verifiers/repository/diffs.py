@@ -27,6 +27,7 @@ _INDEX: Final = re.compile(r"index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?$")
 _BINARY_LINE: Final = re.compile(r"(?:literal|delta) \d+$|[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]+$")
 _OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 """How git writes a byte beyond ASCII. Its other escapes stand for signs that no path here may have."""
+_TIME: Final = re.compile(r" \d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?: [+-]\d{4})?\s*$")
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)|</patch>")
 _PLAIN_MODES: Final = ("100644", "100755", "100664", "100600")
 _LINK_MODE: Final = "120000"
@@ -77,15 +78,23 @@ class Section:
         return "\n".join([*lines, *self.binary, *self.hunks]) + "\n"
 
 
-def sections(text: str, *, until_fence: bool = False) -> list[Section]:
-    """The changes in a text. With `until_fence` it ends at a line that closes a fence or a tag, outside of hunks.
+def sections(text: str) -> list[Section]:
+    """The changes in a text.
 
     Raises:
         Broken: a change cannot be read.
     """
-    lines = text.split("\n")
+    return block(text.split("\n"), 0, until_fence=False)[0]
+
+
+def block(lines: Sequence[str], position: int, *, until_fence: bool = True) -> tuple[list[Section], int]:
+    """The changes in the lines from `position` on, and where they end: at a line that closes a fence or a tag, outside of
+    hunks.
+
+    Raises:
+        Broken: a change cannot be read.
+    """
     found: list[Section] = []
-    position = 0
     while position < len(lines):
         line = lines[position].rstrip("\r")
         if until_fence and _FENCE.match(line):
@@ -98,7 +107,7 @@ def sections(text: str, *, until_fence: bool = False) -> list[Section]:
             raise Broken("a hunk stands apart from its file")
         else:
             position += 1
-    return found
+    return found, position
 
 
 def reverse(section: Section) -> Section:
@@ -191,20 +200,26 @@ def _binary(lines: Sequence[str], position: int, section: Section) -> int:
 
 
 def _hunks(lines: Sequence[str], position: int, section: Section) -> int:
+    # a diff of a file with such ends of lines has them in its hunks alone
+    has_returns = lines[position - 1].endswith("\r")
     while position < len(lines) and (head := _HUNK.match(lines[position])):
         old, new = (1 if count is None else int(count) for count in (head[2], head[4]))
         section.hunks.append(lines[position])
         position += 1
         while old > 0 or new > 0:
             if position >= len(lines):
-                # a text that was stripped has lost its last lines if they were empty
+                # who strips a text or a hunk loses its last lines if they are empty
                 if old == new and old <= _LOST_LINES:
                     section.hunks += [" "] * old
                     break
                 raise Cut("the diff ends within a hunk")
-            line = lines[position]
+            line = lines[position].removesuffix("\r") if has_returns else lines[position]
             sign = line[:1] or " "
             if sign not in " +-\\\r":
+                if old == new and old <= _LOST_LINES:
+                    section.hunks += [" "] * old
+                    old = new = 0
+                    break
                 raise Broken(f"a line of a hunk starts with {sign!r}: its head says {head[0]!r}")
             old -= sign in " -\r"
             new += -(sign in " +\r")
@@ -288,7 +303,7 @@ def _quoted_pair(names: str) -> tuple[str, str]:
 
 def _named(line: str) -> str:
     """The path behind `---` or `+++`, without the time that `diff -u` adds."""
-    return _unquoted(line[len(_OLD) :].rstrip("\r").partition("\t")[0].strip())
+    return _unquoted(_TIME.sub("", line[len(_OLD) :].rstrip("\r").partition("\t")[0]).strip())
 
 
 def _unquoted(path: str) -> str:

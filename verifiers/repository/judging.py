@@ -2,14 +2,16 @@
 
     base run   no change: the tests of `fail_to_pass` fail, those of `pass_to_pass` pass, or the task is `invalid`
     run        the change applied, the tests restored, the tests run: their states are the verdict
+    twin run   if that would earn something: the same with the tests turned around, which must fail (negation.py)
 
 The base run of a task is made once and remembered (`verifiers.base_runs`). So a task whose tests cannot pass in its image,
 or pass anyhow, is never a score, whatever the response was.
 """
 
+import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import blake3
@@ -22,18 +24,24 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
-from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, ask_workers
-from verifiers.repository import reports
+from verifiers.long_texts import BROKEN_LIMITS, ask_workers
+from verifiers.repository import negation, reports
 from verifiers.repository.changes import Change
 from verifiers.repository.protection import Protection
 from verifiers.repository.reference import RepositoryReference
 from verifiers.repository.reports import ReportPlan, State
-from verifiers.repository.reports.formats import MAX_REPORT_BYTES, states_in_worker
+from verifiers.repository.reports.formats import MAX_REPORT_BYTES
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
+from verifiers.repository.verdicts import not_read
 
 STATES: Final = WorkerTask(
-    "verifiers.repository.reports.formats", "states_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
+    "verifiers.repository.reports.formats", "report_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
 )
+NEGATE: Final = WorkerTask(
+    "verifiers.repository.negation", "negate_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
+)
+_MOST_SOURCES: Final = 200
+_MOST_SOURCE_BYTES: Final = 2 << 20
 _PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
 _BROUGHT: Final = "report.xml"
 _SHOWN: Final = 20
@@ -49,6 +57,17 @@ _INVALID: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """Tests that were turned around before a change came, so that a right change fails them."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """The text of their files by path."""
+    tests: frozenset[str] = frozenset()
+    expecting: frozenset[str] = frozenset()
+    """Those of them whose file says that tests may be expected to fail."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What a run of the tests said."""
 
@@ -57,14 +76,24 @@ class Run:
     """Why the tests did not get to their end, or said nothing; empty if they did."""
     message: str = ""
     cpu_s: float = 0.0
+    is_whole: bool = True
+    """Whether the runner has come to its end, as far as its report says it."""
+    is_sound: bool = False
+    """Whether a test that must fail was run, and failed."""
+    sources: Mapping[str, bytes] = field(default_factory=dict)
+    """The text of files that were asked for, as they are before the tests run."""
+    guard: Guard = Guard()
 
-    def passes(self, test: str) -> bool:
-        return self.states.get(test) is State.PASSED
+    def passes(self, test: str, before: "Run | None" = None) -> bool:
+        """Whether a test passes. One that gives up must have given up before the change: code under test can do that."""
+        state = self.states.get(test)
+        gave_up = before is None or before.states.get(test) is State.GAVE_UP
+        return state in (State.PASSED, State.XFAILED) or (state is State.GAVE_UP and gave_up)
 
     def keeps(self, test: str, before: "Run | None" = None) -> bool:
         """Whether a test of `pass_to_pass` is as it should be. One that is skipped in this image stays skipped."""
         was_skipped = before is None or before.states.get(test) is State.SKIPPED
-        return self.passes(test) or (was_skipped and self.states.get(test) is State.SKIPPED)
+        return self.passes(test, before) or (was_skipped and self.states.get(test) is State.SKIPPED)
 
 
 class Judging:
@@ -74,17 +103,56 @@ class Judging:
         self._containers = containers
         self._workers = workers
         self._base_runs: BaseRuns[Run] = BaseRuns()
+        self._base_twins: BaseRuns[Run] = BaseRuns()
 
     async def verdict(
-        self, reference: RepositoryReference, change: Change, *, explain: bool, owner: str = ""
+        self,
+        reference: RepositoryReference,
+        change: Change,
+        *,
+        explain: bool,
+        owner: str = "",
+        may_be_unguarded: bool = True,
     ) -> Verdict:
         """The verdict on a change. The base run is remembered for the same owner alone.
+
+        A change that would earn something is run again, with the tests turned around.
 
         Raises:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: it was not judged.
         """
         before = await self.base_run(reference, owner)
-        return _verdict(reference, before, await self._run(reference, change), explain=explain)
+        unguarded = [test for test in _asked(reference) if test not in before.guard.tests]
+        if unguarded and not may_be_unguarded:
+            message = f"{len(unguarded)} tests cannot be turned around, so nothing guards them: {unguarded[0][:80]!r}"
+            raise InvalidItem("unguarded", message)
+        after = await self._run(reference, change)
+        verdict = _verdict(reference, before, after, explain=explain)
+        if not verdict.score:
+            return verdict
+        twin = await self._run(reference, change, turned=before.guard.files) if before.guard.files else Run({})
+        doubt = _doubt(before, after, twin) or await self._forged(reference, before, twin, owner)
+        if doubt is not None:
+            return _verdict(reference, before, doubt, explain=explain)
+        guarded = _with_guard(verdict, reference, before, after, twin)
+        if "unguarded" in guarded.detail and not may_be_unguarded:
+            return Verdict.wrong(
+                "unguarded", **guarded.detail, message=f"the twin run has not judged them: {twin.reason}"
+            )
+        return guarded
+
+    async def _forged(self, reference: RepositoryReference, before: Run, twin: Run, owner: str) -> Run | None:
+        """What is wrong if tests pass both as they are and turned around. Those that do so without a change say nothing."""
+        odd = [test for test in before.guard.tests if _is_odd(test, before, twin)]
+        if odd:
+            key = await self._key(reference, owner)
+            base = await self._base_twins.get(key, lambda: self._run(reference, Change(), turned=before.guard.files))
+            odd = [test for test in odd if not (before.passes(test) and base.passes(test))]
+        if not odd:
+            return None
+        return Run(
+            {}, "forged", f"{len(odd)} tests pass as they are and turned around: {_named(odd, twin)}", twin.cpu_s
+        )
 
     async def base_run(self, reference: RepositoryReference, owner: str = "") -> Run:
         """The run without a change, of a task that can be judged.
@@ -92,13 +160,19 @@ class Judging:
         Raises:
             InvalidItem, BadTask: the task cannot be judged.
         """
-        image = await self._containers.base(_task(reference))
-        named = reference.model_dump_json(exclude={"patch", "scoring"})
-        key = blake3.blake3(f"{owner}\n{image}\n{named}".encode()).digest()
+        key = await self._key(reference, owner)
         return await self._base_runs.get(key, lambda: self._checked_base_run(reference))
 
+    async def _key(self, reference: RepositoryReference, owner: str) -> bytes:
+        image = await self._containers.base(_task(reference))
+        named = reference.model_dump_json(exclude={"patch", "scoring"})
+        return blake3.blake3(f"{owner}\n{image}\n{named}".encode()).digest()
+
     async def _checked_base_run(self, reference: RepositoryReference) -> Run:
-        run = await self._run(reference, Change())
+        places = negation.places(_asked(reference), reference.log_format, reference.log_options.get("names", "whole"))
+        run = await self._run(
+            reference, Change(), sources=sorted({file for file, _ in places.values()})[:_MOST_SOURCES]
+        )
         if run.reason == End.TIME_LIMIT and run.cpu_s <= reference.cpu_s:
             raise SandboxUnavailable(f"without a change the tests take more than {reference.wall_s:g} s", "too_slow")
         if run.reason:
@@ -110,18 +184,53 @@ class Judging:
             )
         if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
             raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
+        guard = await self._guard(run.sources, places)
+        missing = [test for test in reference.fail_to_pass if _is_missing(test, places, guard, run)]
+        if missing:
+            raise InvalidItem("no_such_test", f"{len(missing)} of fail_to_pass are not there: {missing[0][:200]!r}")
         asked = {*reference.fail_to_pass, *reference.pass_to_pass}
-        return Run({test: state for test, state in run.states.items() if test in asked}, cpu_s=run.cpu_s)
+        states = {test: state for test, state in run.states.items() if test in asked}
+        return replace(run, states=states, sources={}, guard=guard)
 
-    async def _run(self, reference: RepositoryReference, change: Change) -> Run:
-        """Apply a change and run the tests.
+    async def _guard(self, sources: Mapping[str, bytes], places: Mapping[str, tuple[str, str]]) -> Guard:
+        """The tests at these places turned around, as far as they can be.
+
+        Raises:
+            Unavailable: no worker could do it.
+        """
+        files = list(sources)
+        payload = [[sources[file], sorted({test for at, test in places.values() if at == file})] for file in files]
+        (outcome,) = await ask_workers(self._workers, NEGATE, [payload])
+        if outcome.exit is WorkerExit.STALLED:
+            raise not_read(outcome)
+        if outcome.exit is not WorkerExit.OK:
+            return Guard()
+        turned = dict(zip(files, outcome.value, strict=True))
+        done = {(file, test) for file, (_, tests, _) in turned.items() for test in tests}
+        guarded = {name for name, place in places.items() if place in done}
+        return Guard(
+            {file: text for file, (text, tests, _) in turned.items() if tests},
+            frozenset(guarded),
+            frozenset(name for name in guarded if turned[places[name][0]][2]),
+        )
+
+    async def _run(
+        self,
+        reference: RepositoryReference,
+        change: Change,
+        *,
+        turned: Mapping[str, bytes] | None = None,
+        sources: Sequence[str] = (),
+    ) -> Run:
+        """Apply a change and run the tests: with `turned`, with these files in their place, and in another order. `sources`
+        are files whose text is wanted.
 
         Raises:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: there is no result, and that is not the change's doing.
         """
-        nonce = secrets.token_hex(32)
+        nonce = _nonce(is_turned=turned is not None)
         plan = reports.plan(reference.log_format, reference.log_options, nonce)
-        files = _given(reference, change, plan)
+        files = await asyncio.to_thread(_given, reference, change, plan, turned or {}, sources)
         async with self._containers.open(_task(reference), files) as container:
             prepared = await container.run(
                 ["sh", f"{GIVEN}/prepare.sh", reference.base_commit or ""], _PREPARATION_LIMITS
@@ -130,11 +239,16 @@ class Judging:
             if refusal is not None:
                 return refusal
             await container.give({name: content for name, content in plan.files.items() if name.startswith("made/")})
+            found = {
+                path: text
+                for number, path in enumerate(sources, 1)
+                if (text := await container.fetch(f"source-{number}", max_bytes=_MOST_SOURCE_BYTES))
+            }
             ended = await container.run(TESTS_COMMAND, is_report=True)
             if ended.end is not End.EXITED:
                 return Run({}, str(ended.end), "", ended.cpu_s)
             report = await _fetched(container, plan)
-        return await self._read(reference, nonce, ended, report)
+        return replace(await self._read(reference, nonce, ended, report), sources=found)
 
     async def _read(self, reference: RepositoryReference, nonce: str, ended: Ended, report: bytes | None) -> Run:
         """What the tests reported.
@@ -144,22 +258,19 @@ class Judging:
         """
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
-        is_ours = reference.log_format != "swebench"
-        if is_ours and len(ended.output) + len(report or b"") <= INLINE_CHARS:
-            kind, message, states = states_in_worker(payload)
-        else:
-            (outcome,) = await ask_workers(self._workers, STATES, [payload])
-            if outcome.exit is not WorkerExit.OK and outcome.exit not in BROKEN_LIMITS:
-                raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
-            if outcome.exit is not WorkerExit.OK:
-                return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
-            kind, message, states = outcome.value
+        (outcome,) = await ask_workers(self._workers, STATES, [payload])
+        if outcome.exit is not WorkerExit.OK and outcome.exit not in BROKEN_LIMITS:
+            raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
+        if outcome.exit is not WorkerExit.OK:
+            return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
+        kind, message, states, is_whole, is_sound = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:
             said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
             return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
-        return Run({name: State(state) for name, state in states.items()}, cpu_s=ended.cpu_s)
+        found = {name: State(state) for name, state in states.items()}
+        return Run(found, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound)
 
 
 async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
@@ -199,10 +310,53 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
     raise SandboxUnavailable(f"the repository could not be prepared ({code}): {said}", "preparation_failed")
 
 
+def _nonce(*, is_turned: bool) -> str:
+    """A key for a report. Its last digit says whether the order of the tests is turned around."""
+    return secrets.token_hex(32)[:-1] + secrets.choice("13579bdf" if is_turned else "02468ace")
+
+
+def _is_missing(test: str, places: Mapping[str, tuple[str, str]], guard: Guard, run: Run) -> bool:
+    """Whether a file was run and read, and a test that its name puts there is neither reported nor defined."""
+    if test not in places or test in guard.tests or test in run.states:
+        return False
+    file, _ = places[test]
+    return file in guard.files and any(name.startswith(f"{file}::") for name in run.states)
+
+
+def _doubt(before: Run, after: Run, twin: Run) -> Run | None:
+    """What is wrong with a run that would earn something; None if nothing is."""
+    if not after.is_whole:
+        return replace(after, reason="no_report", message="the test runner has not come to its end")
+    if before.is_sound and not after.is_sound:
+        return replace(after, reason="forged", message="the test that must fail was not run")
+    return twin if twin.reason == "forged" else None
+
+
+def _is_odd(test: str, before: Run, twin: Run) -> bool:
+    """Whether a test that is turned around has passed."""
+    state = twin.states.get(test)
+    if state in (State.XFAILED, State.GAVE_UP):
+        return test not in before.guard.expecting and before.states.get(test) is not state
+    return state is State.PASSED
+
+
+def _with_guard(verdict: Verdict, reference: RepositoryReference, before: Run, after: Run, twin: Run) -> Verdict:
+    """The verdict. It counts the tests that passed, and that no twin run guards."""
+    passed = [test for test in _asked(reference) if after.passes(test, before)]
+    unguarded = [test for test in passed if test not in before.guard.tests or test not in twin.states]
+    if not unguarded:
+        return verdict
+    return replace(verdict, detail={**verdict.detail, "unguarded": f"{len(unguarded)}/{len(passed)}"})
+
+
+def _asked(reference: RepositoryReference) -> Sequence[str]:
+    return (*reference.fail_to_pass, *reference.pass_to_pass)
+
+
 def _verdict(reference: RepositoryReference, before: Run, after: Run, *, explain: bool) -> Verdict:
     detail: dict[str, Any] = {}
     wanted, kept = reference.fail_to_pass, reference.pass_to_pass
-    fixed = sum(after.passes(test) for test in wanted)
+    fixed = sum(after.passes(test, before) for test in wanted)
     broken = [test for test in kept if not after.keeps(test, before)]
     if not after.reason:
         detail = {
@@ -225,7 +379,7 @@ def _verdict(reference: RepositoryReference, before: Run, after: Run, *, explain
 
 def _explained(before: Run, after: Run, tests: Sequence[str]) -> list[dict[str, str]]:
     """The tests, those first that did not pass, as far as a verdict has room for them."""
-    order = sorted(tests, key=after.passes)
+    order = sorted(tests, key=lambda test: after.passes(test, before))
     return [
         {
             "test": test[:200],
@@ -251,10 +405,17 @@ def _task(reference: RepositoryReference) -> Task:
     )
 
 
-def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> dict[str, bytes]:
+def _given(
+    reference: RepositoryReference,
+    change: Change,
+    plan: ReportPlan,
+    turned: Mapping[str, bytes],
+    sources: Sequence[str],
+) -> dict[str, bytes]:
     """The files of a run, by path below `sandbox.containers.base.EXCHANGE`."""
     protection = Protection(reference)
     protected = sorted(path for path in change.paths if protection.covers(path))
+    tests = {path: text.encode() for path, text in reference.test_files.items()} | dict(turned)
     environment = {**reference.environment, **_joined(reference.environment, plan.environment)}
     given: dict[str, bytes] = {
         "prepare.sh": PREPARE.encode(),
@@ -262,13 +423,17 @@ def _given(reference: RepositoryReference, change: Change, plan: ReportPlan) -> 
         "tests.patch": (reference.test_patch or "").encode(),
         "paths": _lines(sorted(change.paths)),
         "protected": _lines(protected),
+        "shadows": _lines(f"{shadow}\t{path}" for path in sorted(change.paths) if (shadow := protection.shadows(path))),
         "files": _lines(change.files),
         "reports": _lines(filter(None, [plan.workspace_report])),
-        "tests": _lines(reference.test_files),
+        "tests": _lines(tests),
+        "sources": _lines(sources),
         "tests.sh": tests_script(reference.test_command, environment, plan.arguments).encode(),
     }
+    if any(" " in path for path in change.paths):
+        given["exactly"] = b""  # `patch` would read another name than ours
     given |= {f"file-{n}": content for n, content in enumerate(change.files.values(), 1) if content is not None}
-    given |= {f"test-{n}": text.encode() for n, text in enumerate(reference.test_files.values(), 1)}
+    given |= {f"test-{n}": text for n, text in enumerate(tests.values(), 1)}
     files = {f"given/{name}": content for name, content in given.items()}
     return files | {name: content for name, content in plan.files.items() if name.startswith("given/")}
 

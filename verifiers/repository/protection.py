@@ -6,6 +6,7 @@ tests of its own, which are then not there.
 
 import posixpath
 import re
+import sys
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
@@ -40,6 +41,8 @@ RUNNERS: Final = (
     "**/conftest.py",
     "**/pytest.ini",
     "**/.pytest.ini",
+    "**/pytest.toml",
+    "**/.pytest.toml",
     "**/tox.ini",
     "**/setup.cfg",
     "**/pyproject.toml",
@@ -52,7 +55,8 @@ RUNNERS: Final = (
     "**/vitest.config*",
     "**/karma.conf*",
     "**/babel.config*",
-    "**/Makefile",
+    "**/makefile",
+    "**/gnumakefile",
     "**/.cargo/**",
     "**/Cargo.toml",
     "**/build.rs",
@@ -68,7 +72,7 @@ RUNNERS: Final = (
     "**/.env",
     "**/.envrc",
 )
-"""Files that say how tests are run."""
+"""Files that say how tests are run, whatever the case of their letters."""
 SHADOWS: Final = (
     "**/sitecustomize.py",
     "**/usercustomize.py",
@@ -78,17 +82,25 @@ SHADOWS: Final = (
     "**/*.pyo",
     "**/*.egg-info/**",
     "**/*.dist-info/**",
-    "pytest.py",
-    "pytest/**",
-    "_pytest/**",
-    "pluggy.py",
-    "pluggy/**",
-    "unittest.py",
-    "unittest/**",
     "**/node_modules/**",
 )
-"""Files that Python or Node loads by themselves, or instead of the runner."""
-_DEFAULT: Final = (*TESTS, *RUNNERS, *SHADOWS)
+"""Files that Python or Node loads by themselves, whatever the case of their letters."""
+_REQUIREMENTS: Final = (
+    "_pytest", "pytest", "pluggy", "iniconfig", "packaging", "py", "attr", "attrs", "tomli", "toml", "exceptiongroup",
+    "colorama", "pygments", "typing_extensions", "importlib_metadata", "zipp", "wcwidth", "atomicwrites",
+    "more_itertools", "pathlib2", "six", "funcsigs", "pkg_resources", "xdist", "execnet", "pytest_cov", "coverage",
+    "pytest_asyncio", "hypothesis", "nose",
+)  # fmt: skip
+"""What pytest and its plugins import, in any of their releases."""
+_FORMER: Final = (
+    "asynchat", "asyncore", "binhex", "cgi", "cgitb", "chunk", "crypt", "distutils", "imghdr", "imp", "mailcap",
+    "nntplib", "parser", "pipes", "smtpd", "sndhdr", "symbol", "telnetlib", "uu", "xdrlib",
+)  # fmt: skip
+"""Modules of the standard library of older Pythons."""
+_SHADOWED: Final = sys.stdlib_module_names.union(_REQUIREMENTS, _FORMER)
+_IMPORTED: Final = (".py", ".pyc", ".so")
+_OF_ANY_CASE: Final = (*(glob.lower() for glob in RUNNERS), *SHADOWS)
+_PYTHONPATH: Final = "PYTHONPATH="
 _WORDS: Final = re.compile(r"[^\s'\"=;&|()<>]+")
 
 
@@ -100,18 +112,50 @@ class Protection:
 
     def covers(self, path: str) -> bool:
         """Whether a change of this file is undone."""
-        if path in self._given or any(given.startswith(f"{path}/") for given in self._given):
+        if path in self._given or path in self._folders_of_given:
             return True
         if matches(path, self._reference.protected):
             return True
         if path in self._solution or matches(path, self._reference.editable):
             return False
-        return path in self._named or matches(path, _DEFAULT)
+        return path in self._named or matches(path, TESTS) or matches(path.lower(), _OF_ANY_CASE)
+
+    def shadows(self, path: str) -> str | None:
+        """What stands in the place of a module that Python or pytest imports, if it was not there before: the path of the
+        module or package. A repository's own module of such a name stays.
+        """
+        for folder in self._python_path if path.endswith(_IMPORTED) and path not in self._solution else ():
+            if folder and not path.startswith(f"{folder}/"):
+                continue
+            name = path.removeprefix(f"{folder}/" if folder else "").partition("/")[0]
+            if name.partition(".")[0] in _SHADOWED:
+                return posixpath.join(folder, name)
+        return None
+
+    @cached_property
+    def _python_path(self) -> tuple[str, ...]:
+        """The folders from which Python imports before it looks at its own."""
+        reference = self._reference
+        texts = [reference.environment.get("PYTHONPATH", "")]
+        words = (word for line in (reference.test_command, *reference.setup) for word in line.split())
+        texts += [word.removeprefix(_PYTHONPATH) for word in words if word.startswith(_PYTHONPATH)]
+        folders = (folder.strip("'\"") for text in texts for folder in text.split(":"))
+        top = reference.workdir.rstrip("/")
+        inside = (posixpath.normpath(folder.removeprefix(top).lstrip("/")) for folder in folders if folder)
+        return ("", *dict.fromkeys(folder for folder in inside if folder != "."))
 
     @cached_property
     def _given(self) -> frozenset[str]:
         """The files that the reference brings."""
         return frozenset(self._reference.test_files) | changed(self._reference.test_patch)
+
+    @cached_property
+    def _folders_of_given(self) -> frozenset[str]:
+        return frozenset(
+            "/".join(parts[:depth])
+            for parts in (path.split("/") for path in self._given)
+            for depth in range(1, len(parts))
+        )
 
     @cached_property
     def _solution(self) -> frozenset[str]:

@@ -134,3 +134,6 @@ class RepositoryParams(Params):
     think: Think = "auto"
     """Which text is searched for the change. auto: the text after the last closing think tag; required: the tag must be
     there; none: all text."""
+    unguarded: Literal["allow", "refuse"] = "allow"
+    """What becomes of a task with tests that cannot be turned around, so that nothing shows whether a change made them pass by
+    force. allow: it is judged, and `detail.unguarded` counts them. refuse: it is `invalid`."""

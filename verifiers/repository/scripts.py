@@ -39,7 +39,7 @@ apply() {{  # patch, exit code
     [ -s "$1" ] || return 0
     if git apply --check --whitespace=nowarn "$1" 2>"$KEPT.said"; then
         git apply --whitespace=nowarn "$1" 2>&1 || cannot "git cannot write"
-    elif command -v patch >/dev/null && patch --dry-run --batch --forward --fuzz=5 -p1 -i "$1" >/dev/null 2>&1; then
+    elif [ ! -e $GIVEN/exactly ] && command -v patch >/dev/null && patch --dry-run --batch --forward --fuzz=5 -p1 -i "$1" >/dev/null 2>&1; then
         patch --batch --forward --fuzz=5 -p1 --no-backup-if-mismatch -i "$1" 2>&1 || cannot "patch cannot write"
     else
         cat "$KEPT.said"
@@ -53,6 +53,7 @@ put() {{  # content, path
 
 command -v git >/dev/null || exit {Exit.NO_GIT}
 TOP=$(pwd -P)
+: >"$KEPT.mark" || trouble "no room"
 [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$TOP" ] || exit {Exit.NO_REPOSITORY}
 if [ -n "$1" ]; then
     git merge-base --is-ancestor "$1" HEAD 2>/dev/null || {{ git rev-parse HEAD; exit {Exit.OTHER_COMMIT}; }}
@@ -70,6 +71,9 @@ while IFS= read -r path; do
         mkdir -p -- "$KEPT/$(dirname -- "$path")" && cp -a -- "$path" "$KEPT/$path" || trouble "cannot keep $path"
     fi
 done <$GIVEN/protected
+while IFS='	' read -r shadow path; do
+    [ -e "$shadow" ] || [ -L "$shadow" ] || printf '%s\n' "$path" >>"$KEPT.shadows"
+done <$GIVEN/shadows
 
 apply $GIVEN/change.patch {Exit.PATCH_FAILED}
 number=0
@@ -86,10 +90,27 @@ while IFS= read -r path; do
         rm -f -- "$path" || cannot "cannot remove $path"
     fi
 done <$GIVEN/files
+if command -v find >/dev/null; then
+    paths="
+$(cat $GIVEN/paths)
+"
+    find . -path ./.git -prune -o ! -type d -newer "$KEPT.mark" -print >"$KEPT.said"
+    while IFS= read -r path; do
+        case $paths in *"
+${{path#./}}
+"*) ;; *)
+            echo "the change reaches ${{path#./}}, which it does not name"
+            exit {Exit.FORBIDDEN} ;;
+        esac
+    done <"$KEPT.said"
+fi
 
 while IFS= read -r path; do
     rm -rf -- "$path" || trouble "cannot restore $path"
 done <$GIVEN/protected
+[ ! -e "$KEPT.shadows" ] || while IFS= read -r path; do
+    rm -rf -- "$path" || trouble "cannot remove $path"
+done <"$KEPT.shadows"
 while IFS= read -r path; do
     if [ -e "$KEPT/$path" ] || [ -L "$KEPT/$path" ]; then
         mkdir -p -- "$(dirname -- "$path")" && cp -a -- "$KEPT/$path" "$path" || trouble "cannot restore $path"
@@ -106,7 +127,12 @@ while IFS= read -r path; do
     number=$((number + 1))
     put "$GIVEN/test-$number" "$path"
 done <$GIVEN/tests
-rm -rf "$KEPT" "$KEPT.said"
+number=0
+while IFS= read -r path; do
+    number=$((number + 1))
+    [ ! -f "$path" ] || cat <"$path" >{MADE}/source-$number || trouble "no room"
+done <$GIVEN/sources
+rm -rf "$KEPT" "$KEPT".said "$KEPT".mark "$KEPT".shadows
 """
 
 

@@ -6,6 +6,7 @@ answers many requests at once more slowly than a queue of them.
 
 import asyncio
 import contextlib
+import re
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ _PATIENCE_S: Final = 10
 _GREETING_PATIENCE_S: Final = 3
 _REMOVAL_IN_PROGRESS: Final = 409
 _UNIX: Final = "unix://"
+_HOST_PATH: Final = re.compile(r"(?<![\w/.:-])/(?:var|run|tmp|home|root|mnt|srv|opt|data)/[^\s:'\",]*")
+"""What the daemon says of its own files is for its operator's log."""
 
 Result = TypeVar("Result")
 
@@ -135,7 +138,8 @@ class Daemon:
             self._check_listening()
             return question(self._connect())
         except APIError as error:
-            raise SandboxUnavailable(f"the Docker daemon refused: {error.explanation or error}", self.reason) from error
+            refusal = _HOST_PATH.sub("(a path of its host)", str(error.explanation or error))
+            raise SandboxUnavailable(f"the Docker daemon refused: {refusal}", self.reason) from error
         except OSError as error:
             message = f"the Docker daemon at {self.address} does not answer: {error}"
             raise SandboxUnavailable(message, self.reason) from error

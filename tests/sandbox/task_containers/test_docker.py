@@ -171,6 +171,20 @@ async def test_a_container_is_seen_to_be_ready_to_run(
 
 
 @pytest.mark.repositories
+@only_runc
+async def test_a_shell_that_is_replaced_says_nothing_about_the_machine(containers: DockerContainers) -> None:
+    script = "rm /usr/bin/sh && cp /usr/bin/true /usr/bin/sh && touch /rewardline/made/begun; exec sleep 600"
+    async with containers.open(TASK, {}) as container:
+        assert isinstance(container, DockerContainer)
+        running = asyncio.create_task(container.run(("sh", "-c", script)))
+        while await container.fetch("begun", max_bytes=1) is None:
+            await turns()
+        assert not await container.wants_cpu()
+        running.cancel()
+        await asyncio.wait([running])
+
+
+@pytest.mark.repositories
 async def test_a_bomb_says_something_about_the_command(containers: DockerContainers) -> None:
     """In gVisor it ends the whole container. The daemon then says so in one of several orders, so each is tried often."""
     task = Task(TOOLS_IMAGE, "/root", limits=TaskLimits(cpu_s=5, wall_s=600, memory_mb=256, disk_mb=32))

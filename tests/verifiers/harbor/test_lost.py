@@ -56,8 +56,13 @@ class Lost(Container):
 
 async def judged(containers: Losing) -> Verdict:
     params = HarborParams.model_validate({"reference": {"image": "example:1", "files": TASK}})
-    verifier = create(Resources(Workers(1), containers=containers))
-    (verdict,) = await verifier.score([Item("```bash\ntrue\n```", params)])
+    workers = Workers(1)
+    verifier = create(Resources(workers, containers=containers))
+    await workers.start()
+    try:
+        (verdict,) = await verifier.score([Item("```bash\ntrue\n```", params)])
+    finally:
+        await workers.stop()
     return verdict
 
 

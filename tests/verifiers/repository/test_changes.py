@@ -30,10 +30,12 @@ NEW = "diff --git a/docs/a.md b/docs/a.md\nnew file mode 100644\n--- /dev/null\n
         (f"```diff\n{FIX}```\nand\n```diff\n{NEW}```", {PATH, "docs/a.md"}),
         (f"<patch>\n{FIX}</patch>", {PATH}),
         (f"<patch>\n{NEW}</patch> or rather <patch>\n{FIX}</patch>", {PATH}),
+        (f"<patch>\n```diff\n{FIX}```\n</patch>", {PATH}),
         (f"<think>```diff\n{NEW}```</think>{FIX}", {PATH}),
         (FIX.replace("diff --git a/calc/__init__.py b/calc/__init__.py\n", ""), {PATH}),
         (FIX.replace("a/calc", "calc").replace("b/calc", "calc"), {PATH}),
         (FIX.replace("\n", "\r\n"), {PATH}),
+        (FIX.replace("__.py\n@@", "__.py 2026-01-02 03:04:05.678 +0100\n@@"), {PATH}),
         (f"```diff\n{NEW}```", {"docs/a.md"}),
         ("diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n", {"a", "b"}),
         ('diff --git "a/\\303\\251.py" "b/\\303\\251.py"\nold mode 100644\nnew mode 100755\n', {"é.py"}),
@@ -44,6 +46,21 @@ NEW = "diff --git a/docs/a.md b/docs/a.md\nnew file mode 100644\n--- /dev/null\n
 )
 def test_changes_are_found(text: str, paths: set[str]) -> None:
     assert read(text, "auto", "/testbed").paths == paths
+
+
+@table(
+    "text",
+    [
+        FIX.replace("\n", "\r\n"),
+        FIX.replace(" \n \n", "\n\n"),
+        FIX.replace(" def double(x):\n", ""),
+        FIX.replace(" def double(x):\n", "").replace("-1,5 +1,5", "-1,4 +1,4").replace(" \n \n", "")
+        + "@@ -20,1 +20,1 @@\n-a\n+b\n",
+    ],
+)
+def test_what_is_lost_on_the_way_is_put_back(text: str) -> None:
+    hunk = FIX[FIX.index("@@") :].splitlines()[1:4]
+    assert sections(text)[0].text().splitlines()[4:7] == hunk
 
 
 @table(
@@ -91,7 +108,7 @@ def test_what_git_writes_is_read_and_means_the_same(
     if not diff:
         return
     (folder / "file").write_text((folder / "old").read_text())
-    (section,) = sections(f"```\n{diff}```\n", until_fence=False)
+    (section,) = sections(f"```\n{diff}```\n")
     (folder / "patch").write_text(section.text())
     _git(folder, "apply", "patch")
     assert (folder / "file").read_text() == (folder / "new").read_text()
@@ -122,7 +139,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("setup.cfg", True),
         ("crates/a/Cargo.toml", True),
         ("sitecustomize.py", True),
-        ("pytest.py", True),
+        (".pytest.toml", True),
+        ("a/evil-1.DIST-INFO/entry_points.txt", True),
+        ("GNUmakefile", True),
+        ("makefile", True),
         ("src/_pytest/python.py", False),
         ("calc/__init__.py", False),
         ("calc/testing.py", False),
@@ -148,6 +168,31 @@ def test_protected_files(path: str, is_protected: bool) -> None:
         }
     )
     assert Protection(reference).covers(path) is is_protected
+
+
+@table(
+    "path, shadow",
+    [
+        ("json.py", "json.py"),
+        ("attr/__init__.py", "attr"),
+        ("lib/py.cpython-311.so", "lib/py.cpython-311.so"),
+        ("src/pytest.py", "src/pytest.py"),
+        ("calc/json.py", None),
+        ("types/a.ts", None),
+        ("json.md", None),
+        ("calc.py", None),
+    ],
+)
+def test_files_in_the_place_of_modules_of_the_runner(path: str, shadow: str | None) -> None:
+    reference = RepositoryReference.model_validate(
+        {
+            "image": "x",
+            "test_command": "PYTHONPATH=src:. pytest",
+            "environment": {"PYTHONPATH": "/testbed/lib"},
+            "fail_to_pass": ["a"],
+        }
+    )
+    assert Protection(reference).shadows(path) == shadow
 
 
 @table(

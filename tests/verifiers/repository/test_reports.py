@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from sandbox.containers.base import EXCHANGE
 from tests.tables import table
 from verifiers.base import InvalidItem
-from verifiers.repository.reports import FORMATS, State, UnreadableReport, plan, pytest_plugin, states
+from verifiers.repository.reports import FORMATS, Report, State, UnreadableReport, plan, pytest_plugin, report_of
 from verifiers.repository.reports.state import ForgedReport
 
 JUNIT = """<?xml version="1.0" encoding="utf-8"?>
@@ -68,6 +69,27 @@ ok 3 - later # SKIP not now
             },
         ),
         ("tap", TAP, {"adds": "passed", "subtracts": "failed", "later": "skipped", "inner": "passed"}),
+        (
+            "tap",
+            "ok 1 - adds # skipped\nok 2 - issue #12\nok 3 - C#\nok 4 - quick # time=1.2ms\nok 5 - \\#7\nok 6 # TODO\n",
+            {"adds": "skipped", "issue #12": "passed", "C#": "passed", "quick": "passed", "#7": "passed"},
+        ),
+        ("tap", "\x1b[32mok 1 - adds\x1b[0m\r\nnot ok 2 - b\r\n", {"adds": "passed", "b": "failed"}),
+        (
+            "cargo",
+            "test a ... printed\nok\nignored\nok\ntest b ... ok\nFAILED\ntest c ... ignored, slow\ntest d ... x\nok\nFAILED\n"
+            "\nfailures:\nok\n",
+            {"a": "passed", "b": "passed", "c": "skipped", "d": "failed"},
+        ),
+        (
+            "unittest",
+            "test_a (m.A.test_a) ... INFO:root:status ok\nok\ntest_b (m.A.test_b)\nWords. ... INFO:root:status ok\nFAIL\n"
+            "test_c (m.A.test_c) ... INFO:root:status ok\nok\nERROR\n\n"
+            + "=" * 70
+            + "\nERROR: test_c (m.A.test_c)\nok\n",
+            {"test_a (m.A.test_a)": "passed", "test_b (m.A.test_b)": "failed", "test_c (m.A.test_c)": "error"},
+        ),
+        ("go", '{"Action": ["pass"], "Test": "a"}\n[]\n{"Action": "pass", "Test": [1]}\n', {"/[1]": "passed"}),
         ("cargo", "test a ... ok\ntest a ... FAILED\n", {"a": "failed"}),
         ("cargo", "test a ... FAILED\ntest a ... ok\n", {"a": "failed"}),
     ],
@@ -79,6 +101,8 @@ def test_outputs_are_read(log_format: str, log: str, expected: Mapping[str, str]
 def test_junit_is_read() -> None:
     found = states("junit", {"path": "x.xml"}, b"", JUNIT.encode())
     assert found == {"a.B.right": "passed", "a.B.wrong": "failed", "skips": "skipped", "a.breaks": "error"}
+    with_namespace = JUNIT.replace("<testsuites>", '<testsuites xmlns="http://example.org/junit">')
+    assert states("junit", {"path": "x.xml"}, b"", with_namespace.encode()) == found
 
 
 @table(
@@ -131,6 +155,7 @@ def test_wrong(): assert 0
 def test_skip(): pass
 @pytest.mark.xfail
 def test_known(): assert 0
+def test_gives_up(): pytest.xfail("later")
 @pytest.fixture
 def broken(): raise ValueError
 def test_error(broken): pass
@@ -141,14 +166,19 @@ class TestClass:
 """
 
 
-def run_pytest(folder: Path, tests: str) -> Mapping[str, State]:
+def states(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Mapping[str, State]:
+    return report_of(log_format, options, log, report).states
+
+
+def run_pytest(folder: Path, tests: str, files: Mapping[str, str] | None = None, runs: int = 1) -> Mapping[str, State]:
     """The states of tests in a real run of pytest with our plugin."""
     planned = plan("pytest", {}, NONCE)
     for name, content in planned.files.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content.replace(EXCHANGE.encode(), str(folder).encode()))
-    (folder / "test_it.py").write_text(tests)
+    for place, text in {"test_it.py": tests, **(files or {})}.items():
+        (folder / place).write_text(text)
     environment = {name: value.replace(EXCHANGE, str(folder)) for name, value in planned.environment.items()}
     command = [
         sys.executable,
@@ -163,7 +193,8 @@ def run_pytest(folder: Path, tests: str) -> Mapping[str, State]:
         "/dev/null",
         "test_it.py",
     ]
-    subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
+    for _ in range(runs):
+        subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
     assert planned.report is not None
     report = folder / "made" / planned.report
     return states("pytest", {"nonce": NONCE}, b"", report.read_bytes() if report.exists() else None)
@@ -174,7 +205,8 @@ def test_pytest_reports(tmp_path: Path) -> None:
         "test_it.py::test_right": "passed",
         "test_it.py::test_wrong": "failed",
         "test_it.py::test_skip": "skipped",
-        "test_it.py::test_known": "passed",
+        "test_it.py::test_known": "xfailed",
+        "test_it.py::test_gives_up": "gave up",
         "test_it.py::test_error": "error",
         "test_it.py::test_many[a b]": "failed",
         "test_it.py::test_many[2]": "passed",
@@ -199,6 +231,30 @@ def test_wrong(): assert 0
     }
 
 
+SPY = """
+import pathlib
+key = "".join(["0123456789abcdef"] * 4)
+found = [path for path in pathlib.Path().rglob("*") if path.is_file() and key in path.read_text(errors="replace")]
+if found: (pathlib.Path() / "seen").write_text(str(found))
+raise ImportError
+"""
+
+
+def test_the_key_is_taken_before_any_file_of_the_working_directory_is_imported(tmp_path: Path) -> None:
+    names = ("argparse", "json", "dataclasses", "iniconfig", "runpy", "pkgutil", "hashlib", "sitecustomize")
+    spies = {f"{name}.py": SPY for name in names} | {"conftest.py": SPY.replace("raise ImportError", "")}
+    assert run_pytest(tmp_path, "def test_right(): pass\n", spies) == {"test_it.py::test_right": "passed"}
+    assert not (tmp_path / "seen").exists()
+
+
+def test_each_run_of_pytest_in_a_command_reports(tmp_path: Path) -> None:
+    tests = "import os\ndef test_first(): os.mkdir('was_here')\ndef test_right(): pass\n"
+    assert run_pytest(tmp_path, tests, runs=2) == {
+        "test_it.py::test_first": "failed",
+        "test_it.py::test_right": "passed",
+    }
+
+
 @table(
     "trick",
     [
@@ -208,6 +264,10 @@ def test_wrong(): assert 0
         "from _pytest.reports import TestReport\nmake = TestReport.from_item_and_call.__func__\n"
         "def always(cls, item, call):\n    report = make(cls, item, call)\n    report.outcome = 'passed'\n    return report\n"
         "TestReport.from_item_and_call = classmethod(always)\n",
+        "import sys\nclass Loud:\n    def __del__(self): pass\n"
+        "import _pytest.python\nrun = _pytest.python.Function.runtest\n"
+        "def runtest(self):\n    if self.function.__code__.co_name != 'fails': return\n    run(self)\n"
+        "_pytest.python.Function.runtest = runtest\n",
     ],
 )
 def test_a_runner_that_was_made_to_pass_everything_is_found(trick: str) -> None:
@@ -217,18 +277,46 @@ def test_a_runner_that_was_made_to_pass_everything_is_found(trick: str) -> None:
         run_pytest(Path(folder), f"{trick}\ndef test_wrong(): assert 0\n")
 
 
+def signed(*lines: tuple[str, str], key: str = NONCE) -> bytes:
+    """A report that has the key."""
+    texts = [f"{json.dumps(name)}, {json.dumps(word)}" for name, word in lines]
+    signatures = [sha256(f"{key}{number} {text}".encode()).hexdigest() for number, text in enumerate(texts)]
+    return "".join(f'["{signature}", {text}]\n' for signature, text in zip(signatures, texts, strict=True)).encode()
+
+
+RUN = (("", "begin"), ("a", "passed"), ("", "sound"), ("", "end"))
+NEXT = sha256(b"next" + NONCE.encode()).hexdigest()[:-1] + NONCE[-1]
+
+
 @table(
     "report",
     [
         b'["key", "a", "passed"]\n',
         b"a passed\n",
-        json.dumps([NONCE, "a", "passed"]).encode() + b'\n["", "b", "passed"]\n',
-        json.dumps([NONCE, "", "forged"]).encode(),
+        b'["", "b", "passed"]\n' + signed(*RUN),
+        signed(*RUN) + b'["", "b", "passed"]\n',
+        signed(*RUN)[1:],
+        b"\n".join(signed(*RUN).splitlines()[1:]),
+        signed(("", "begin"), ("a", "passed")) * 2,
+        signed(*RUN, key="0" * 64),
+        signed(("", "forged")),
+        signed(("a", "zzz")),
+        b'["' + NONCE.encode() + b'", "\xff", "passed"]\n',
     ],
 )
 def test_lines_without_the_key_are_forged(report: bytes) -> None:
     with pytest.raises(ForgedReport):
         states("pytest", {"nonce": NONCE}, b"", report)
+
+
+def test_a_report_says_how_far_it_can_be_believed() -> None:
+    options = {"nonce": NONCE}
+    assert report_of("pytest", options, b"", signed(*RUN)) == Report({"a": State.PASSED}, is_whole=True, is_sound=True)
+    assert report_of("pytest", options, b"", signed(*RUN[:2])) == Report({"a": State.PASSED}, is_whole=False)
+    second = (("", "begin"), ("b", "gave up"))
+    assert report_of("pytest", options, b"", signed(*RUN) + signed(*second, key=NEXT)) == Report(
+        {"a": State.PASSED, "b": State.GAVE_UP}, is_whole=False, is_sound=True
+    )
 
 
 def test_a_format_that_is_not_there_is_the_callers_mistake() -> None:

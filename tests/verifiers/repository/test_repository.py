@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.verifiers.repository.hostile import RESPONSES
 from tests.verifiers.repository.judge import FILES, FIX, Judge
 from tests.waiting import eventually
-from verifiers.base import Status
+from verifiers.base import Item, Status
+from verifiers.repository.reference import RepositoryParams
 
 SOURCE = FILES["calc/__init__.py"]
 RIGHT = SOURCE.replace("a - b", "a + b")
@@ -148,6 +150,41 @@ def test_all_hostile_responses_earn_nothing(judge: Judge) -> None:
 
 
 @pytest.mark.repositories
+@pytest.mark.parametrize("name", RESPONSES)
+def test_no_change_of_the_corpus_earns_anything(judge: Judge, name: str) -> None:
+    verdict = judge.verdict(RESPONSES[name], cpu_s=60.0)
+    assert (verdict.status, verdict.score) == (Status.OK, 0.0), verdict
+    assert "/var/lib" not in str(verdict.detail)
+
+
+@pytest.mark.repositories
+def test_tests_that_nothing_guards_are_counted_or_refused(judge: Judge) -> None:
+    loose: dict[str, Any] = {
+        "log_options": {"names": "r2e"},
+        "fail_to_pass": ["test_add"],
+        "pass_to_pass": ["test_double"],
+    }
+    assert judge.verdict(FIX, **loose).detail["unguarded"] == "2/2"
+    assert "unguarded" not in judge.verdict(FIX).detail
+    params = {"reference": {**judge.task, **loose}, "unguarded": "refuse"}
+    (refused,) = judge.judged(Item(FIX, RepositoryParams.model_validate(params)))
+    assert (refused.status, refused.reason) == (Status.INVALID, "unguarded")
+    params["reference"] = judge.task
+    (guarded,) = judge.judged(Item(FIX, RepositoryParams.model_validate(params)))
+    assert guarded.score == 1.0
+
+
+@pytest.mark.repositories
+def test_a_test_that_gave_up_before_the_change_may_give_up_after_it(judge: Judge) -> None:
+    tests = FILES["tests/test_calc.py"] + "\n\ndef test_later():\n    import pytest\n    pytest.xfail('later')\n"
+    task: dict[str, Any] = {
+        "test_files": {"tests/test_calc.py": tests},
+        "pass_to_pass": ["tests/test_calc.py::test_later"],
+    }
+    assert judge.verdict(FIX, **task).score == 1.0
+
+
+@pytest.mark.repositories
 def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
     spinning = judge.verdict(source(f"while True: pass\n{SOURCE}"), cpu_s=15.0)
     assert (spinning.score, spinning.reason) == (0.0, "time_limit")
@@ -169,6 +206,7 @@ def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
         "bad_test_patch": {"test_patch": FIX.replace("a - b", "a * b")},
         "base_passes": {"fail_to_pass": ["tests/test_calc.py::test_double"], "pass_to_pass": []},
         "base_fails": {"pass_to_pass": ["tests/test_calc.py::test_missing"]},
+        "no_such_test": {"fail_to_pass": ["tests/test_calc.py::test_add", "tests/test_calc.py::test_misspelt"]},
         "setup_fails": {"setup": ["echo no compiler; exit 3"]},
         "network_not_allowed": {"network": True},
         "bad_reference": {"log_format": "grep"},

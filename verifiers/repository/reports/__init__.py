@@ -1,7 +1,7 @@
 """What tests report: how the command is made to report, and the state of each test in what it wrote.
 
     format      written by                                        read from
-    pytest      our plugin in the run of pytest                   its own report, each line with a key
+    pytest      our plugin in the run of pytest                   its own report, each line signed with a key
     junit       the command, as JUnit XML at `path`               the XML
     tap, go, cargo, unittest                                      the output
     swebench                                                      the output, by a parser of the package swebench
@@ -9,7 +9,7 @@
 A test that reports twice, and not the same, has failed. What is not in a report has not passed.
 """
 
-from verifiers.repository.reports.formats import FORMATS, check, plan, states
-from verifiers.repository.reports.state import ReportPlan, State, UnreadableReport
+from verifiers.repository.reports.formats import FORMATS, check, plan, report_of
+from verifiers.repository.reports.state import Report, ReportPlan, State, UnreadableReport
 
-__all__ = ["FORMATS", "ReportPlan", "State", "UnreadableReport", "check", "plan", "states"]
+__all__ = ["FORMATS", "Report", "ReportPlan", "State", "UnreadableReport", "check", "plan", "report_of"]

@@ -1,43 +1,23 @@
 """The formats of reports by name."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-import msgspec
-
 from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
-from verifiers.repository.reports import swebench
-from verifiers.repository.reports.state import ForgedReport, ReportPlan, State, UnreadableReport, merged
+from verifiers.long_texts import sendable
+from verifiers.repository.reports import outputs, signed, swebench
+from verifiers.repository.reports.state import ForgedReport, Report, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
 _PLUGIN: Final = Path(__file__).with_name("pytest_plugin.py").read_text(encoding="utf-8")
+_EARLY: Final = Path(__file__).with_name("early.py").read_text(encoding="utf-8")
 _MAX_DEPTH: Final = 64
-_CARGO: Final = re.compile(r"^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b", re.M)
-_TAP: Final = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok\b *\d* *(?:- )?(?P<name>[^#\n]*?)[ \t]*(?:# *(?P<directive>\w+)[^\n]*)?$", re.M
-)
-_UNITTEST_STATES: Final = r"ok|FAIL|ERROR|skipped[^\n]*|expected failure|unexpected success"
-_UNITTEST: Final = re.compile(
-    rf"^(?P<name>\w+ \([\w.<>]+\))(?:\n[^\n]*)?? \.\.\. (?:[^\n]*?)(?P<state>{_UNITTEST_STATES})$", re.M
-)
-_WORDS: Final = {
-    "ok": State.PASSED,
-    "pass": State.PASSED,
-    "fail": State.FAILED,
-    "skip": State.SKIPPED,
-    "FAILED": State.FAILED,
-    "FAIL": State.FAILED,
-    "ERROR": State.ERROR,
-    "ignored": State.SKIPPED,
-    "expected failure": State.PASSED,
-    "unexpected success": State.FAILED,
-}
+_GO_STATES: Final = {"pass": State.PASSED, "fail": State.FAILED, "skip": State.SKIPPED}
 
 Reader = Callable[[Mapping[str, str], bytes, bytes | None], Iterator[tuple[str, State]]]
 
@@ -71,51 +51,49 @@ def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
     return ReportPlan(workspace_report=options["path"] if log_format == "junit" else None)
 
 
-def states(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Mapping[str, State]:
-    """The state of each test in a report. For `pytest` the options have the `nonce` of the plan.
+def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Report:
+    """The states of the tests in a report. For `pytest` the options have the `nonce` of the plan.
 
     Raises:
         UnreadableReport: there is no report, or it is not of this format.
     """
-    return merged(FORMATS[log_format](options, log, report))
+    if log_format != "pytest":
+        return Report(merged(_READERS[log_format](options, log, report)))
+    if report is None:
+        raise UnreadableReport("pytest has written no report")
+    found, name_of = signed.read(report, options["nonce"]), _NAMES[options.get("names", "whole")]
+    tests = merged((name_of(name), state) for name, state in found.tests)
+    return Report(tests, found.is_whole, found.is_sound)
 
 
 @worker_function
-def states_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `states` in a worker: `[kind of error, message, states]`."""
+def report_in_worker(payload: list[Any]) -> list[Any]:
+    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound]`."""
     try:
-        return ["", "", dict(states(*payload))]
+        report = report_of(*payload)
+        states = {sendable(name): state for name, state in report.states.items()}
+        return ["", "", states, report.is_whole, report.is_sound]
     except ForgedReport as error:
-        return ["forged", str(error), {}]
+        return ["forged", str(error), {}, False, False]
     except UnreadableReport as error:
-        return ["unreadable", str(error), {}]
+        return ["unreadable", str(error), {}, False, False]
 
 
 def _pytest_plan(nonce: str) -> ReportPlan:
     module, key = f"report_{nonce[:16]}", f"key_{nonce[:16]}"
-    source = _PLUGIN.replace("@KEY_FILE@", f"{MADE}/{key}").replace("@REPORT_FILE@", f"{MADE}/report")
+    names = {"@KEY_FILE@": f"{MADE}/{key}", "@REPORT_FILE@": f"{MADE}/report", "@GIVEN@": GIVEN, "@PLUGIN@": module}
+    files = {f"given/{module}.py": _filled_in(_PLUGIN, names), "given/sitecustomize.py": _filled_in(_EARLY, names)}
     return ReportPlan(
         environment={"PYTEST_ADDOPTS": f"-p {module}", "PYTHONPATH": GIVEN, "PYTEST_PLUGINS": ""},
-        files={f"given/{module}.py": source.encode(), f"made/{key}": nonce.encode()},
+        files={**files, f"made/{key}": nonce.encode()},
         report="report",
     )
 
 
-def _pytest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    if report is None:
-        raise UnreadableReport("pytest has written no report")
-    for line in report.splitlines():
-        try:
-            key, name, state = msgspec.json.decode(line, type=tuple[str, str, str])
-        except msgspec.DecodeError as error:
-            raise ForgedReport("a line of the report is not pytest's") from error
-        if key != options["nonce"]:
-            raise ForgedReport("a line of the report has not the key")
-        if not name:
-            if state == "forged":
-                raise ForgedReport("a test that must fail has passed")
-            continue
-        yield _NAMES[options.get("names", "whole")](name), State(state)
+def _filled_in(source: str, names: Mapping[str, str]) -> bytes:
+    for mark, name in names.items():
+        source = source.replace(mark, name)
+    return source.encode()
 
 
 _NAMES: Final[Mapping[str, Callable[[str], str]]] = {
@@ -144,7 +122,7 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
             depth += 1 if event == "start" else -1
             if depth > _MAX_DEPTH:
                 raise UnreadableReport("the report is nested too deeply")
-            if event == "end" and element.tag == "testcase":
+            if event == "end" and _tag(element) == "testcase":
                 yield _junit_case(element)
     except ParseError as error:
         raise UnreadableReport(f"the report is not XML: {error}") from error
@@ -152,19 +130,16 @@ def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iter
 
 def _junit_case(case: Element) -> tuple[str, State]:
     group, name = case.get("classname", ""), case.get("name", "")
-    children = {child.tag for child in case}
+    children = {_tag(child) for child in case}
     state = State.PASSED
     for tag, means in (("skipped", State.SKIPPED), ("error", State.ERROR), ("failure", State.FAILED)):
         state = means if tag in children else state
     return (f"{group}.{name}" if group else name), state
 
 
-def _tap(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    for found in _TAP.finditer(log.decode(errors="replace")):
-        is_skipped = (found["directive"] or "").lower() in ("skip", "todo")
-        judged = State.FAILED if found["not"] else State.PASSED
-        if found["name"]:
-            yield found["name"], State.SKIPPED if is_skipped else judged
+def _tag(element: Element) -> str:
+    """The name of an element, without the namespace that some writers give it."""
+    return element.tag.rpartition("}")[2]
 
 
 def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
@@ -176,28 +151,21 @@ def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterato
             event = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict) and event.get("Test") and event.get("Action") in ("pass", "fail", "skip"):
-            yield f"{event.get('Package', '')}/{event['Test']}", _WORDS[event["Action"]]
+        state = _GO_STATES.get(str(event.get("Action"))) if isinstance(event, dict) else None
+        if state and event.get("Test"):
+            yield f"{event.get('Package', '')}/{event['Test']}", state
 
 
-def _cargo(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    for found in _CARGO.finditer(log.decode(errors="replace")):
-        yield found[1], _WORDS[found[2]]
+def _in_output(read: Callable[[bytes], Iterator[tuple[str, State]]]) -> Reader:
+    return lambda options, log, report: read(log)
 
 
-def _unittest(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    """Lines of `python -m unittest -v`; a test is `name (module.Class.name)` as Python prints it."""
-    for found in _UNITTEST.finditer(log.decode(errors="replace")):
-        word = found["state"]
-        yield found["name"], State.SKIPPED if word.startswith("skipped") else _WORDS[word]
-
-
-FORMATS: Final[Mapping[str, Reader]] = {
-    "pytest": _pytest,
+_READERS: Final[Mapping[str, Reader]] = {
     "junit": _junit,
-    "tap": _tap,
+    "tap": _in_output(outputs.tap),
     "go": _go,
-    "cargo": _cargo,
-    "unittest": _unittest,
+    "cargo": _in_output(outputs.cargo),
+    "unittest": _in_output(outputs.unittest),
     "swebench": swebench.read,
 }
+FORMATS: Final = frozenset({"pytest", *_READERS})

@@ -1,43 +1,79 @@
 """A plugin for pytest that reports each test, from pytest 3 on, in Python 3.6 and later. It runs in the container.
 
-Each line of the report has a key, which the plugin alone knows: it reads the key before any judged code is imported, and
-empties its file. At the end it runs a copy of a test that must fail. If that passes, something made tests pass.
+PYTEST_DONT_REWRITE: it is imported before pytest could rewrite it.
+
+Each line of the report is signed with a key that the plugin takes when it is imported, before any judged code is. The
+file of the key is empty then, and gets the key of the next run of pytest when this one ends. What the plugin calls is bound at its
+import. At the end it runs a copy of a test that must fail. If that passes, something made tests pass.
 """
 
-import json
+import atexit
+import contextlib
+import hashlib
+import json.encoder
 import os
 import types
 from typing import Any
 
-import pytest
-
 _KEY_FILE = "@KEY_FILE@"
 _REPORT_FILE = "@REPORT_FILE@"
+_quoted = json.encoder.encode_basestring_ascii
 
 
-def _take_key() -> str:
+def _channel() -> Any:
+    """What writes a signed line, and whether the order of tests is turned around; None if the key is taken already."""
+    begin, write, getpid = hashlib.sha256, os.write, os.getpid
+    open_file, flags = os.open, os.O_WRONLY | os.O_CREAT | os.O_APPEND
     try:
         with open(_KEY_FILE, "r+") as file:
-            key = file.read()
+            key = file.read().encode("ascii")
             file.truncate(0)
     except OSError:
-        return ""
-    return key
+        return None
+    if not key:
+        return None
+    signer, owner = begin(key), getpid()
+    following = begin(b"next" + key).hexdigest()[:-1] + key[-1:].decode("ascii")
+    is_turned = int(key[-1:], 16) % 2 == 1
+    del key
+    state = {"file": -1, "count": 0}
+
+    def report(name: str, word: str) -> None:
+        if state["file"] < 0:
+            state["file"] = open_file(_REPORT_FILE, flags, 0o600)
+        text = f"{_quoted(name)}, {_quoted(word)}"
+        signature = signer.copy()
+        signature.update(f"{state['count']} {text}".encode("ascii"))
+        state["count"] += 1
+        write(state["file"], f'["{signature.hexdigest()}", {text}]\n'.encode("ascii"))
+
+    def hand_on() -> None:
+        if getpid() == owner:
+            with contextlib.suppress(OSError):
+                write(open_file(_KEY_FILE, os.O_WRONLY | os.O_TRUNC), following.encode("ascii"))
+
+    atexit.register(hand_on)
+    return report, is_turned
+
+
+_channels = [_channel()]
 
 
 class _Reporter:
-    def __init__(self, key: str) -> None:
-        self._key = key
+    def __init__(self, report: Any, is_turned: bool) -> None:
+        self._write = report
+        self._is_turned = is_turned
         self._items: Any = []
+        self._marked: Any = set()
         self._copy: Any = None
         self._phases: Any = {}
-        self._file = os.open(_REPORT_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-
-    def _write(self, name: str, state: str) -> None:
-        os.write(self._file, (json.dumps([self._key, name, state]) + "\n").encode("utf-8"))
+        report("", "begin")
 
     def pytest_collection_modifyitems(self, items: Any) -> None:
         self._items = list(items)
+        self._marked = {item.nodeid for item in items if _is_marked(item)}
+        if self._is_turned:
+            items.reverse()
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -46,13 +82,17 @@ class _Reporter:
     def pytest_runtest_logreport(self, report: Any) -> None:
         if self._copy is not None:
             if report.nodeid == self._copy and report.when == "call":
-                self._write("", "forged" if report.passed else "sound")
+                self._write("", "sound" if report.failed else "forged")
+            return
+        if report.outcome == "rerun":
             return
         before = self._phases.get(report.nodeid)
         if report.failed:
             state = "failed" if report.when == "call" else "error"
+        elif report.skipped and hasattr(report, "wasxfail"):
+            state = "xfailed" if report.nodeid in self._marked else "gave up"
         elif report.skipped:
-            state = "passed" if hasattr(report, "wasxfail") else "skipped"
+            state = "skipped"
         else:
             state = before or "passed"
         if before in ("failed", "error"):
@@ -61,21 +101,24 @@ class _Reporter:
         if report.when == "teardown":
             self._write(report.nodeid, self._phases.pop(report.nodeid))
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: Any) -> None:
+        import pytest  # noqa: PLC0415 - see `pytest_configure`
+
         for item in self._items:
             if type(item) is pytest.Function and not hasattr(item, "callspec") and item.cls is None:
-                self._try_copy(session, item)
+                self._try_copy(session, item, pytest.Function)
                 break
         self._write("", "end")
 
-    def _try_copy(self, session: Any, item: Any) -> None:
+    def _try_copy(self, session: Any, item: Any, kind: Any) -> None:
         def fails() -> None:
             raise AssertionError("this copy of a test must fail")
 
-        test: Any = types.FunctionType(fails.__code__, {"AssertionError": AssertionError}, item.name)
+        code: Any = fails.__code__
+        if hasattr(code, "replace"):  # from Python 3.8 on
+            code = code.replace(co_name=item.function.__name__, co_filename=item.function.__code__.co_filename)
+        test: Any = types.FunctionType(code, {"AssertionError": AssertionError}, item.name)
         test.__module__ = item.function.__module__
-        kind: Any = pytest.Function
         if hasattr(kind, "from_parent"):
             copy = kind.from_parent(item.parent, name=item.name, callobj=test)
         else:  # before pytest 5.4
@@ -84,7 +127,19 @@ class _Reporter:
         session.config.hook.pytest_runtest_protocol(item=copy, nextitem=None)
 
 
+def _is_marked(item: Any) -> bool:
+    """Whether a test says that it is expected to fail."""
+    find = getattr(item, "get_closest_marker", None) or item.get_marker  # the second one before pytest 3.6
+    function = getattr(item, "obj", None)
+    owners = (function, getattr(item, "cls", None))
+    return find("xfail") is not None or any(getattr(owner, "__unittest_expecting_failure__", False) for owner in owners)
+
+
 def pytest_configure(config: Any) -> None:
-    key = _take_key()
-    if key:
-        config.pluginmanager.register(_Reporter(key))
+    # pytest is not imported above: where it cannot be imported early, the plugin has taken the key all the same
+    import pytest  # noqa: PLC0415
+
+    channel = _channels.pop() if _channels else None
+    if channel is not None:
+        _Reporter.pytest_sessionfinish = pytest.hookimpl(tryfirst=True)(_Reporter.pytest_sessionfinish)  # type: ignore[method-assign]
+        config.pluginmanager.register(_Reporter(*channel))

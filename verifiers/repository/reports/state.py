@@ -10,6 +10,21 @@ class State(StrEnum):
     FAILED = "failed"
     SKIPPED = "skipped"
     ERROR = "error"
+    XFAILED = "xfailed"
+    """It failed, and its mark says that it does."""
+    GAVE_UP = "gave up"
+    """It ended with a call that says that it is expected to fail, and has no mark. So may code under test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The states of tests, and what vouches for them."""
+
+    states: Mapping[str, State]
+    is_whole: bool = True
+    """Whether the runner has come to its end, as far as the format says it."""
+    is_sound: bool = False
+    """Whether a test that must fail was run, and failed."""
 
 
 class UnreadableReport(Exception):

@@ -1,0 +1,125 @@
+"""Tests that are turned around fail for a right program, and nothing else of their files changes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.tables import table
+from verifiers.repository.negation import negated, places
+
+SOURCE = b"""
+import unittest
+import pytest
+
+def helper():
+    return 1
+
+def test_plain():
+    assert helper() == 1
+
+def test_raises():
+    with pytest.raises(ZeroDivisionError):
+        1 / 0
+
+def test_returns():
+    if helper():
+        return
+    assert False
+
+def test_inner():
+    def inner():
+        return 2
+    for _ in range(2):
+        assert inner() == 2
+
+@pytest.mark.parametrize("x", [1, 2])
+def test_many(x):
+    try:
+        assert x
+    except AssertionError:
+        pass
+
+if True:
+    class TestA(unittest.TestCase):
+        def test_equal(self):
+            self.assertEqual(helper(), 1)
+
+    class TestB:
+        def test_equal(self):
+            assert helper()
+
+def test_other():
+    assert helper()
+"""
+TESTS = [
+    "test_plain",
+    "test_raises",
+    "test_returns",
+    "test_inner",
+    "test_many",
+    "TestA::test_equal",
+    "TestB::test_equal",
+]
+
+
+def outcomes(folder: Path, source: bytes) -> str:
+    (folder / "test_it.py").write_bytes(source)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "/dev/null",
+        "--rootdir",
+        ".",
+        "test_it.py",
+    ]
+    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True).stdout.splitlines()[-1]
+
+
+def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
+    text, done, may_fail = negated(SOURCE, [*TESTS, "test_missing", "TestA::test_plain", "helper::x"])
+    assert (done, may_fail) == (TESTS, False)
+    assert outcomes(tmp_path, SOURCE).startswith("9 passed")
+    assert outcomes(tmp_path, text).startswith("8 failed, 1 passed")
+
+
+@table(
+    "source",
+    [
+        b"def test_a(:\n",
+        b"print 'two'\ndef test_a(): pass\n",
+        b"def test_a():\n    yield 1\n",
+        b"def other(): pass\n",
+        b"\xff",
+        b"(" * 5000,
+        b"-" * 100_000 + b"1",
+    ],
+)
+def test_what_cannot_be_turned_around_is_said(source: bytes) -> None:
+    assert negated(source, ["test_a"])[1] == []
+
+
+def test_a_file_that_expects_failures_says_so() -> None:
+    assert negated(b"import pytest\n@pytest.mark.xfail\ndef test_a(): assert 0\n", ["test_a"])[2]
+
+
+@table(
+    "name, log_format, place",
+    [
+        ("tests/test_a.py::A::test_b[x::y]", "pytest", ("tests/test_a.py", "A::test_b")),
+        ("test_a.py::test_b", "pytest", ("test_a.py", "test_b")),
+        ("docs/a.md::a.md", "pytest", None),
+        ("../a.py::test_b", "pytest", None),
+        ("a\nb.py::test_b", "pytest", None),
+        ("test_b (tests.test_a.A.test_b)", "unittest", ("tests/test_a.py", "A::test_b")),
+        ("test_b (tests.test_a.A)", "unittest", ("tests/test_a.py", "A::test_b")),
+        ("test_b", "unittest", None),
+        ("adds", "tap", None),
+    ],
+)
+def test_the_places_of_tests(name: str, log_format: str, place: tuple[str, str] | None) -> None:
+    assert places([name], log_format, "whole").get(name) == place

@@ -1,0 +1,139 @@
+"""Turns tests of Python around: what passes must fail.
+
+    assert a == b            assert not a == b
+    return                   assert False; return
+    (the end of the test)    assert False
+
+So a right change fails each test of a twin run. What passes there as well was not decided by the tests. It is done outside of
+the container, with the tests as they are without a change.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from sandbox.workers import worker_function
+
+_BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
+_XFAIL: Final = ("xfail", "expectedFailure")
+
+
+def places(names: Iterable[str], log_format: str, name_kind: str) -> dict[str, tuple[str, str]]:
+    """Where tests are, as far as their names say it: the file, and the names of classes and function with `::` between."""
+    if log_format == "unittest":
+        return {name: place for name in names if (place := _of_unittest(name))}
+    if log_format != "pytest" or name_kind == "r2e":
+        return {}
+    split = {name: name.partition("[")[0].partition("::") for name in names}
+    return {name: (file, inner) for name, (file, _, inner) in split.items() if inner and _is_plain(file)}
+
+
+def _is_plain(file: str) -> bool:
+    return file.endswith(".py") and not file.startswith("/") and ".." not in file.split("/") and "\n" not in file
+
+
+def _of_unittest(name: str) -> tuple[str, str] | None:
+    test, _, behind = name.partition(" (")
+    module, _, last = behind.rstrip(")").removesuffix(f".{test}").rpartition(".")
+    file = f"{module.replace('.', '/')}.py"
+    return (file, f"{last}::{test}") if module and last and _is_plain(file) else None
+
+
+@worker_function
+def negate_in_worker(payload: Sequence[Any]) -> list[list[Any]]:
+    """Run `negated` on files: for each `[source, tests]` it is `[negated source, tests that are negated, may_xfail]`."""
+    return [list(negated(source, tests)) for source, tests in payload]
+
+
+def negated(source: bytes, tests: Iterable[str]) -> tuple[bytes, list[str], bool]:
+    """The source with some of its tests turned around, which ones these are, and whether it says that tests may fail.
+    A test is not turned around if it is not there, or is a generator; none is if the source is not today's Python.
+    """
+    try:
+        tree = ast.parse(source)
+        turned: set[ast.AST] = set()
+        done = [test for test in tests if _negate(tree, test.split("::"), turned)]
+        text = ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return b"", [], False
+    return text.encode(errors="replace"), done, any(word in text for word in _XFAIL)
+
+
+def _negate(tree: ast.Module, names: Sequence[str], turned: set[ast.AST]) -> bool:
+    scopes: list[ast.AST] = [tree]
+    for name in names[:-1]:
+        scopes = [
+            node for scope in scopes for node in _defined(scope) if isinstance(node, ast.ClassDef) and node.name == name
+        ]
+    functions = [
+        node
+        for scope in scopes
+        for node in _defined(scope)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == names[-1]
+    ]
+    if not functions or any(map(_has_yield, functions)):
+        return False
+    for function in functions:
+        if function not in turned:  # two names may mean one function
+            _Negation().turn(function)
+    turned.update(functions)
+    return True
+
+
+def _defined(scope: ast.AST) -> Iterator[ast.AST]:
+    """What a module or class defines, also below conditions."""
+    for block in _BLOCKS:
+        for node in getattr(scope, block, ()):
+            yield node
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield from _defined(node)
+
+
+def _has_yield(function: ast.AST) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own(function))
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions in it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield child
+            yield from _own(child)
+
+
+def _failure() -> ast.Assert:
+    return ast.Assert(ast.Constant(value=False), None)
+
+
+class _Negation(ast.NodeTransformer):
+    """Turns one function around, and leaves functions in it as they are."""
+
+    def turn(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.generic_visit_body(function)
+        function.body.append(_failure())
+        ast.fix_missing_locations(function)
+
+    def generic_visit_body(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        body: list[ast.stmt] = []
+        for statement in function.body:
+            turned = self.visit(statement)
+            body += turned if isinstance(turned, list) else [turned]
+        function.body = body
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        return ast.Assert(ast.UnaryOp(ast.Not(), node.test), node.msg)
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        return [_failure(), node]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node

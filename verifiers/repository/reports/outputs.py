@@ -1,0 +1,107 @@
+"""Reads the results of tests in the output of their runner, line by line.
+
+Each line is read once, by methods of `str` and by expressions that RE2 runs, so the work is in proportion to the output,
+whatever the program wrote. Colours and carriage returns are left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import re2
+
+from verifiers.repository.reports.state import State
+
+_ESCAPES: Final[Any] = re2.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+_TAP: Final[Any] = re2.compile(r"^ *(not )?ok\b *(?:\d+\b)? *(?:- )?(.*)$")
+_TAP_DIRECTIVE: Final[Any] = re2.compile(r"(?i)^(.*[^\\]|)#\s*(?:skip|todo\b).*$")
+_TAP_TIME: Final[Any] = re2.compile(r"\s+# time=[0-9.]+m?s$")
+_CARGO: Final[Any] = re2.compile(r"^test (\S.*?)(?: - should panic)? \.\.\. ?(.*)$")
+_UNITTEST: Final[Any] = re2.compile(r"^([\p{L}\p{N}_]+ \([\p{L}\p{N}_.<>]+\))(?: \.\.\. ?(.*))?$")
+_UNITTEST_FAULT: Final[Any] = re2.compile(r"^(FAIL|ERROR): ([\p{L}\p{N}_]+ \([\p{L}\p{N}_.<>]+\))")
+_UNITTEST_RULES: Final = ("=" * 70, "-" * 70)
+_CARGO_STATES: Final = {"ok": State.PASSED, "FAILED": State.FAILED, "ignored": State.SKIPPED}
+_UNITTEST_STATES: Final = {
+    "ok": State.PASSED,
+    "FAIL": State.FAILED,
+    "ERROR": State.ERROR,
+    "expected failure": State.PASSED,
+    "unexpected success": State.FAILED,
+}
+
+
+def lines(log: bytes) -> Sequence[str]:
+    """The lines of an output, without colours and carriage returns."""
+    text = log.decode(errors="replace")
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    return [line.rstrip("\r") for line in text.split("\n")]
+
+
+def tap(log: bytes) -> Iterator[tuple[str, State]]:
+    """Lines of TAP. Behind the name there may be a directive (`# SKIP why`, `# TODO`) or a time; any other `#` is the
+    name's.
+    """
+    for line in lines(log):
+        if found := _TAP.match(line):
+            name, state = found[2].rstrip(), State.FAILED if found[1] else State.PASSED
+            if "#" in name:
+                if directive := _TAP_DIRECTIVE.match(name):
+                    name, state = directive[1].rstrip(), State.SKIPPED
+                name = _TAP_TIME.sub("", name).replace("\\#", "#")
+            if name:
+                yield name, state
+
+
+def cargo(log: bytes) -> Iterator[tuple[str, State]]:
+    """Lines of `cargo test`. With `--nocapture`, what a test prints comes between its name and its state, so the last line
+    that is a state counts.
+    """
+    name, state = "", None
+    for line in lines(log):
+        found = _CARGO.match(line)
+        if found or line == "failures:" or line.startswith("test result: "):
+            if name and state:
+                yield name, state
+            name, state = (found[1], _cargo_state(found[2])) if found else ("", None)
+        if found and state:
+            yield name, state
+            name = ""
+        elif name and not found:
+            state = _cargo_state(line) or state
+    if name and state:
+        yield name, state
+
+
+def _cargo_state(line: str) -> State | None:
+    """The state that a line is: `ok`, `FAILED <0.01s>`, `ignored, too slow`."""
+    return _CARGO_STATES.get(line.partition(" <")[0].partition(",")[0])
+
+
+def unittest(log: bytes) -> Iterator[tuple[str, State]]:
+    """Lines of `python -m unittest -v`; a test is `name (module.Class.name)` as Python prints it.
+
+    What a test logs comes between its name and its state, so the last line that is a state counts. What the faults at the
+    end name has failed, whatever was printed before.
+    """
+    name, state, is_begun = "", None, False
+    for line in lines(log):
+        head = _UNITTEST.match(line)
+        if head or line in _UNITTEST_RULES:
+            if name and state:
+                yield name, state
+            name, state, is_begun = (head[1], None, False) if head else ("", None, False)
+        if head and head[2] is not None:
+            state, is_begun = _unittest_state(head[2]), True
+        elif name and not is_begun and " ... " in f"{line} ":
+            # the first line of a documentation comes between the name and the dots
+            state, is_begun = _unittest_state(line.rpartition(" ... ")[2] if " ... " in line else ""), True
+        elif name and is_begun and not head:
+            state = _unittest_state(line) or state
+        if line.startswith(("FAIL: ", "ERROR: ")) and (fault := _UNITTEST_FAULT.match(line)):
+            yield fault[2], State.FAILED if fault[1] == "FAIL" else State.ERROR
+    if name and state:
+        yield name, state
+
+
+def _unittest_state(line: str) -> State | None:
+    return State.SKIPPED if line.startswith("skipped ") else _UNITTEST_STATES.get(line)

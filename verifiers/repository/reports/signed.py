@@ -1,0 +1,91 @@
+"""Reads the report of our plugin for pytest: lines that are signed with a key and counted.
+
+    ["signature", "tests/test_a.py::test_b", "passed"]        of a test
+    ["signature", "", "begin"]                                begin, end: of a run; sound, forged: of the copy that must fail
+
+A command may run pytest several times. The key of each run follows from that of the one before.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from verifiers.repository.reports.state import ForgedReport, State
+
+_MOST_RUNS: Final = 64
+_STATES: Final = frozenset(State)
+
+
+@dataclass(slots=True)
+class SignedReport:
+    """What our plugin reported."""
+
+    tests: list[tuple[str, State]] = field(default_factory=list)
+    is_whole: bool = False
+    """Whether each run that began has come to its end."""
+    is_sound: bool = False
+    """Whether a test that must fail was run, and failed."""
+
+
+def read(report: bytes, key: str) -> SignedReport:
+    """The report.
+
+    Raises:
+        ForgedReport: something else has written in it, or has made tests pass.
+    """
+    found = SignedReport()
+    signatures = _Signatures(key)
+    for line in report.splitlines():
+        try:
+            signature, name, word = msgspec.json.decode(line, type=tuple[str, str, str])
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ForgedReport("a line of the report is not pytest's") from error
+        if not signatures.take(signature, line):
+            raise ForgedReport("a line of the report has not the key")
+        if name:
+            if word not in _STATES:
+                raise ForgedReport("a line of the report has a state that is not pytest's")
+            found.tests.append((name, State(word)))
+        elif word == "forged":
+            raise ForgedReport("a test that must fail has passed")
+        elif word == "begin":
+            found.is_whole = False
+        elif word == "end":
+            found.is_whole = True
+        found.is_sound |= not name and word == "sound"
+    return found
+
+
+class _Signatures:
+    """The signatures that lines must have, one after the other."""
+
+    def __init__(self, key: str) -> None:
+        self._keys = _keys(key)
+        self._signer = hashlib.sha256(next(self._keys).encode())
+        self._count = 0
+
+    def take(self, signature: str, line: bytes) -> bool:
+        """Whether a line is the next one of this run, or the first one of another."""
+        text = line[len(signature) + 5 : -1]  # behind `["`, the signature and `", `
+        if self._of(self._count, text) == signature:
+            self._count += 1
+            return True
+        for key in self._keys:
+            self._signer, self._count = hashlib.sha256(key.encode()), 1
+            if self._of(0, text) == signature:
+                return True
+        return False
+
+    def _of(self, count: int, text: bytes) -> str:
+        signer = self._signer.copy()
+        signer.update(b"%d %s" % (count, text))
+        return signer.hexdigest()
+
+
+def _keys(key: str) -> Iterator[str]:
+    for _ in range(_MOST_RUNS):
+        yield key
+        key = hashlib.sha256(b"next" + key.encode()).hexdigest()[:-1] + key[-1]
