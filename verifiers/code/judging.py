@@ -301,7 +301,7 @@ class _Judge:
         """
         results = await self._run([(case, output) for case, output in cases])
         decisions = [
-            0.0 if _says_nothing(case, output) else self._points(result)
+            0.0 if _says_nothing(case, output) or _says_no_number(case, output) else self._points(result)
             for (case, output), result in zip(cases, results, strict=True)
         ]
         if all(decisions):
@@ -782,6 +782,22 @@ def _says_nothing(case: StdioCase, output: bytes) -> bool:
     A judge that only checks the parts it finds would accept that.
     """
     return not output.strip() and bool(case.expected.strip())
+
+
+def _says_no_number(case: StdioCase, output: bytes) -> bool:
+    """Whether there is `nan` or `inf` where a number is expected.
+
+    A judge that rejects differences beyond a tolerance would accept that: `abs(nan - 2.5) > 1e-6` is false.
+    """
+    if _NOT_FINITE.search(output) is None or _NOT_FINITE.search(_bytes(case.expected)) is not None:
+        return False
+    pairs = zip(output.split(None, _MOST_WORDS), _bytes(case.expected).split(None, _MOST_WORDS), strict=False)
+    return any(_NOT_FINITE.fullmatch(word) and _A_NUMBER.fullmatch(expected) for word, expected in pairs)
+
+
+_NOT_FINITE = re.compile(rb"(?<![^\s])[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?)(?![^\s])", re.IGNORECASE)
+_A_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_MOST_WORDS = 20_000
 
 
 def _demand_testable(result: RunResult) -> None:

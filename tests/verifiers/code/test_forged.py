@@ -155,3 +155,42 @@ def test_an_operator_refuses_what_nothing_guards(bench: Bench) -> None:
 )
 def test_python_that_needs_the_programs_process_stays_there(test: str) -> None:
     assert isinstance(aliases.parse({"case_type": "program", "language": "python", "test": test}).tests, JoinedTest)
+
+
+@table(
+    ("test", "empties", "sorts"),
+    [
+        ("data = [3, 1]\nassert f(data) == sorted(data)", 0.0, 1.0),
+        ("data = [3, 1]\ngot = f(data)\nassert got == sorted(data)", 0.0, 1.0),
+        # the program is to change what it gets
+        ("data = [3, 1]\nf(data)\nassert data == [1, 3]", 0.0, 1.0),
+        ("data = [3, 1]\nassert f(data) == [1, 3] and data == [1, 3]", 0.0, 1.0),
+        ("data = [3, 1]\ngot = f(data)\nassert len(got) == 2 and data[0] == 1", 0.0, 1.0),
+    ],
+)
+def test_what_is_expected_of_an_argument_is_not_the_programs_to_change(
+    bench: Bench, test: str, empties: float, sorts: float
+) -> None:
+    for body, score in (("all.clear()", empties), ("all.sort()", sorts)):
+        solution = f"```python\ndef f(all):\n    {body}\n    return all\n```"
+        assert bench.judge(solution, {"case_type": "assert", "test_cases": [test]}).score == score
+
+
+@table(
+    ("output", "expected", "score"),
+    [("2.5000001", "2.5", 1.0), ("nan", "2.5", 0.0), ("-NaN", "2.5", 0.0), ("inf", "2.5", 0.0), ("nan", "nun", 1.0)],
+)
+def test_no_checker_with_a_tolerance_accepts_what_is_not_a_number(
+    bench: Bench, output: str, expected: str, score: float
+) -> None:
+    checker = (
+        "import sys\noutput = open(sys.argv[2]).read().strip()\nexpected = open(sys.argv[3]).read().strip()\n"
+        "if len(output) == len(expected) == 3 and output.isalpha() and expected.isalpha(): sys.exit(0)\n"
+        "a, b = float(output), float(expected)\nif abs(a - b) / max(1.0, abs(a), abs(b)) > 1e-6: sys.exit(1)\n"
+    )
+    reference = {
+        "case_type": "checker",
+        "checker": checker,
+        "test_cases": [{"input": "1\n", "expected_output": expected}],
+    }
+    assert bench.judge(f"```python\nprint('{output}')\n```", reference).score == score
