@@ -193,6 +193,9 @@ class Settings(BaseSettings):
     sandbox_isolation: Literal["shared", "fresh"] = "shared"
     """`shared`: a box runs one program after the other. Each program has a user id of its own, and the box is emptied
     in between. `fresh`: each program has a box of its own, which is used once."""
+    sandbox_refuse_unguarded: bool = False
+    """Whether `code` refuses tests that must share a process with the program, in which the program can forge a pass:
+    `invalid` (`unguarded_tests`) for every response. Otherwise their verdicts say `unguarded: true`."""
     readiness_needs_boxes: bool = False
     """Whether a service without boxes is not ready. If so, it gets no items of other verifiers either. Otherwise
     `/readyz` names the problem and stays 200, and items that need a box are `failed`."""

@@ -253,6 +253,8 @@ class Resources:
     """The containers of tasks that bring their own image."""
     task_root: Path | None = None
     """The folder below which references may name tasks by path."""
+    refuses_unguarded: bool = False
+    """Whether tests that nothing guards from the program are refused."""
 
 
 @dataclass(frozen=True, slots=True)

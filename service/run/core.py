@@ -162,7 +162,10 @@ async def begin_core(settings: Settings) -> AsyncIterator[Core]:
         containers = task_containers.make(settings, ledger)
         stack.push_async_callback(containers.stop)
         try:
-            verifiers = registry.load(Resources(workers, boxes, panel, containers, settings.harbor_root))
+            resources = Resources(
+                workers, boxes, panel, containers, settings.harbor_root, settings.sandbox_refuse_unguarded
+            )
+            verifiers = registry.load(resources)
         except registry.BrokenVerifier as error:
             raise CannotStart(str(error)) from error
         workers.register(commitment.LOAD)

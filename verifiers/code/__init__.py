@@ -7,7 +7,8 @@
 Expected outputs and values never enter a box: a program can only give an answer, never a verdict. Tests that are
 programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot reach;
 asserts of a call and a literal are parsed and judged outside of the box. All of that is for Python. In other languages
-tests in code are one program with the solution (`joining`), which is weaker: they share a process.
+tests in code are one program with the solution (`joining`), which tells values that are compared outside if the text of
+the tests allows it (`splitting`). If not, they share a process, which is weaker, and the verdict says `unguarded`.
 
 The number of requested tests is the denominator, whatever ran. A suite is `invalid` if it has no tests, tests that
 assert nothing, or elided values, or if its tests fail because they would have to be in one process with the program. If
@@ -30,7 +31,7 @@ from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.code import aliases, judging, outcomes, sharing
-from verifiers.code.cases import CaseType, JoinedTest, Suite
+from verifiers.code.cases import CaseType, Suite
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
@@ -126,6 +127,7 @@ class Code(Verifier[CodeParams]):
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
         self._sandbox = resources.sandbox
+        self._refuses_unguarded = resources.refuses_unguarded
         # One item is extracted or compared while others run; more would wait in the boxes' queue, which is not fair.
         self.concurrency = 2 * resources.sandbox.slots + 1
         self._suites = _Suites()
@@ -153,6 +155,8 @@ class Code(Verifier[CodeParams]):
     async def _judge(self, item: Item[CodeParams]) -> Verdict:
         try:
             suite = self._suites.by(item.params)
+            if self._refuses_unguarded:
+                await judging.demand_guarded(self._sandbox, suite)
             if suite.case_type is CaseType.TEXT:
                 return await self._judge_text(item, suite)
             return await self._judge_program(item, suite)
@@ -183,8 +187,7 @@ class Code(Verifier[CodeParams]):
         program = program_of(found, suite, params.prelude)
         terms = params.terms(explain=item.explain)
         judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
-        unguarded = isinstance(suite.tests, JoinedTest)
-        return _verdict(judged, item, found.code or "", found.language, unguarded=unguarded)
+        return _verdict(judged, item, found.code or "", found.language)
 
     async def _find(self, item: Item[CodeParams], suite: Suite) -> Found | Verdict:
         """The program of a response, in a language that can be judged; or the verdict that it has none.
@@ -283,9 +286,7 @@ def _suite(params: CodeParams) -> Suite | InvalidItem:
         return InvalidItem(error.reason, str(error))  # without the traceback, which would be kept with it
 
 
-def _verdict(
-    judged: Judged, item: Item[CodeParams], code: str, language: str = "", *, unguarded: bool = False
-) -> Verdict:
+def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = "") -> Verdict:
     params = item.params
     score = outcomes.score_of(judged.outcomes, params.policy, params.threshold)
     first = outcomes.first_failure(judged.outcomes)
@@ -295,7 +296,7 @@ def _verdict(
     }
     if language:
         detail["language"] = language
-    if unguarded:  # the program shares a process with its tests
+    if judged.is_unguarded:  # the program shares a process with its tests
         detail["unguarded"] = True
     if judged.compiler is not None:
         detail["compiler"] = judged.compiler[:_MAX_COMPILER_CHARS]

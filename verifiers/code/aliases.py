@@ -29,7 +29,7 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
-from verifiers.code import analysis, literals, sharing
+from verifiers.code import analysis, joining, literals, sharing, splitting
 from verifiers.code.cases import (
     CallCase,
     CallTests,
@@ -771,10 +771,30 @@ def _program(raw: _Raw, kind: CaseType) -> Suite:
     if not _CHECKS.search(code) and not (language.name in _MATCHING and "=" in code):
         raise InvalidItem("vacuous_test", f"the test checks nothing: {clip(code)!r}")
     written_in = raw.solution_language or language.tests or language.name
+    if written_in == language.name == "python" and (apart := _script(raw, kind, code)) is not None:
+        return apart
     run_as = _FRAMEWORKS.get(language.name, ())
     name = next((framework for word, framework in run_as if word in code), language.name)
     test = JoinedTest(code, name, raw.prompt, raw.stop_tokens, raw.completes, raw.is_quoted)
+    test = replace(test, split=splitting.split(test))
     return Suite(kind, test, written_in, _file_bytes(raw))
+
+
+def _script(raw: _Raw, kind: CaseType, code: str) -> Suite | None:
+    """A script of Python as tests in a process of their own; None if it needs the program's, or cannot be read."""
+    if joining.MARK in code or raw.is_quoted or len(code) > analysis.MAX_ANALYSED_CHARS:
+        return None
+    try:
+        tree = analysis.tree_of(code, "test")
+    except InvalidItem:
+        return None
+    head = _head(raw, next(reversed(re.findall(r"^def[ \t]+(\w+)", raw.prompt, re.MULTILINE)), ""))
+    if tree is None or not sharing.runs_apart(tree) or (raw.prompt and not head[1]):
+        return None
+    objects = analysis.computes_with_objects(tree)
+    setup = _joined(head[0], head[2])
+    program = TestProgram(TestStyle.ASSERTS, 1, [code], setup, objects=objects)
+    return Suite(kind, TestPrograms(["1"], [program]), "python", _file_bytes(raw), *head)
 
 
 _CHECKS = re.compile(

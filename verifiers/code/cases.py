@@ -147,6 +147,29 @@ class JoinedTest:
     """Whether the solution continues the prompt. None: its form decides."""
     is_quoted: bool = False
     """Whether the solution stands in the test as a literal of Python."""
+    split: "SplitTest | None" = None
+    """The same test in two programs, if its text allows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How alike a told value and the expected one must be."""
+
+    is_loose: bool = False
+    """Whether `1` equals `"1"`, as in JavaScript's `==`."""
+    tolerance: float | None = None
+    """How far a number may be from the expected one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTest:
+    """A test in two programs: one with the solution, which tells values, and one that tells what they must be."""
+
+    telling: JoinedTest
+    expected: str
+    """The program that tells the expected values; it holds nothing of a response."""
+    likenesses: Sequence[Likeness]
+    """One for each value, in order."""
 
 
 @dataclass(frozen=True, slots=True)

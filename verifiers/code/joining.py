@@ -6,13 +6,15 @@ The test stands behind the solution, or holds the mark `#<INSERT>` in its place.
 only once, is left out: a `main` of the solution, `package` and `import` of Go and Java. The tests of MultiPL-E close
 blocks that a completion leaves open (`}` of the function, and of its class). A whole solution has closed them already.
 
-Solution and test share one process, in which either can lie about the other. Some ways are barred. A solution must not
-pass because it ends the process itself: `endless` gives one whose own ends of the process are no success. And it must
-not pass whatever the test is, because it hides the test (`__END__`, an open here-document) or disarms it (`#define
-assert(x)`): `turned` gives tests with one comparison turned round, which no honest solution passes, too.
+Solution and test share one process, in which either can lie about the other; `splitting` avoids that where a test's text allows it. Elsewhere some ways
+are barred. A solution must not pass because it ends the process itself: `endless` gives one whose own ends of the process are no success. It must
+not pass whatever the test is, because it hides the test (`__END__`, an open here-document) or disarms it (`#define assert(x)`): `turned` gives tests
+with one comparison turned round, which no honest solution passes, too. And it must not pass whatever the test expects, because it equals everything
+or reads the test: `scrambled` gives tests with other values.
 """
 
 import re
+import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -276,6 +278,40 @@ _NO_LINE = re.compile(r"[^\n]")
 def _turned_at(test: JoinedTest, match: re.Match[str]) -> str:
     other = "~=" if test.language == "lua" and match[0] == "==" else _TURNED[match[0]]
     return test.source[: match.start()] + other + test.source[match.end() :]
+
+
+def scrambled(test: JoinedTest) -> Iterator[JoinedTest]:
+    """The test with all its literals changed at random, again and again.
+
+    A solution that knows the answers fails one of them soon. One that passes them all does not look at its answers.
+    """
+    read = _REMARK.sub(_blank, test.source)
+    literals = [match for match in _LITERAL.finditer(read) if match["other"] is None]
+    if not literals:
+        return
+    for _ in range(_SCRAMBLES):
+        source = test.source
+        for match in reversed(literals):
+            source = source[: match.start()] + _changed(match[0]) + source[match.end() :]
+        yield replace(test, source=source)
+
+
+_SCRAMBLES = 10
+_LITERAL = re.compile(
+    r"(?P<other>^[ \t]*#[^\n]*|^[^\n]*\b(?:require|import|use|library|include|exit|quit)\b[^\n]*|%[-+ #0-9.]*[a-z])"
+    r"|(?<![\w.])\d+(?:\.\d+)?|\b(?:true|True|TRUE|false|False|FALSE)\b|(?<=[\"'])\w+(?=[\"'])",
+    re.MULTILINE,
+)
+_OTHER_TRUTHS = {"true": "false", "True": "False", "TRUE": "FALSE", "false": "true", "False": "True", "FALSE": "TRUE"}
+
+
+def _changed(literal: str) -> str:
+    if literal in _OTHER_TRUTHS:
+        return secrets.choice((literal, _OTHER_TRUTHS[literal]))
+    whole, point, rest = literal.partition(".")
+    if whole.isdigit():
+        return f"{int(whole[:15]) + secrets.randbelow(9) + 1}{point}{rest}"
+    return literal + secrets.choice("abcdefgh")
 
 
 def broken(test: JoinedTest) -> JoinedTest:

@@ -8,12 +8,14 @@ The program's behaviour becomes an outcome. `SandboxUnavailable` passes through,
 program.
 """
 
+import hashlib
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memory import Store
 from sandbox.base import (
     Built,
     Call,
@@ -34,12 +36,13 @@ from sandbox.runner.values import encoding
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
-from verifiers.code import comparisons, joining, response_texts
+from verifiers.code import comparisons, joining, response_texts, splitting
 from verifiers.code.cases import (
     AssertedCall,
     CallTests,
     Checker,
     JoinedTest,
+    SplitTest,
     StdioCase,
     StdioTests,
     Suite,
@@ -49,6 +52,8 @@ from verifiers.code.cases import (
 )
 from verifiers.code.comparators import Comparator
 from verifiers.code.outcomes import Outcome, Policy, Status, is_settled, passed, status_of
+from verifiers.code.tellers import FILE as VALUES_FILE
+from verifiers.code.tellers import TELLERS
 
 COMPARE = Task("verifiers.code.comparisons", "compare_in_worker", comparisons.TIME_LIMIT_S)
 
@@ -80,6 +85,8 @@ class Judged:
     outcomes: Sequence[Outcome]
     compiler: str | None = None
     """The compiler's message if the program could not be loaded; then no test ran."""
+    is_unguarded: bool = False
+    """Whether the program shared a process with what decided about it."""
 
 
 class ComparisonFailed(Exception):
@@ -294,7 +301,7 @@ class _Judge:
         """
         results = await self._run([(case, output) for case, output in cases])
         decisions = [
-            0.0 if _says_nothing(case, output) else self._points(result)
+            0.0 if _says_nothing(case, output) or _says_no_number(case, output) else self._points(result)
             for (case, output), result in zip(cases, results, strict=True)
         ]
         if all(decisions):
@@ -534,6 +541,68 @@ class _Programs:
         ]
 
 
+async def demand_guarded(sandbox: Sandbox, suite: Suite) -> None:
+    """Check that what decides about a program is out of its reach.
+
+    Raises:
+        InvalidItem: the program would share a process with its tests.
+        SandboxUnavailable: nothing can be run now.
+    """
+    tests = suite.tests
+    if isinstance(tests, JoinedTest) and await expected_values(sandbox, tests, suite.files) is None:
+        raise InvalidItem(
+            "unguarded_tests",
+            "the tests share a process with the program, which can forge a pass there, and the setting "
+            "`sandbox_refuse_unguarded` refuses such tests; write asserts that compare a call with a value",
+        )
+
+
+async def expected_values(sandbox: Sandbox, test: JoinedTest, files: Mapping[str, bytes]) -> list[bytes] | None:
+    """What a test that can be split expects, by its own program; None if it cannot be split.
+
+    Raises:
+        SandboxUnavailable: nothing can be run now.
+    """
+    split = test.split
+    if split is None:
+        return None
+    parts = (test.language, split.expected, *(f"{name}\0" for name in files))
+    key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass") + b"\0".join(files.values())).digest()
+    known = _EXPECTED.get(key)
+    if known is not None:
+        return known.values
+    results: list[RunResult] = []
+
+    def take(_: int, result: RunResult) -> bool:
+        results.append(result)
+        return False
+
+    run = Execute(fetch=(VALUES_FILE,), limits=_EXPECTED_LIMITS)
+    built = await sandbox.run(Program(split.expected, test.language, files), [run], take)
+    exited = [result for result in results if result.exit is Exit.EXITED and result.code == 0]
+    values = splitting.values_of(split, exited[0].files.get(VALUES_FILE)) if exited else None
+    if exited or built.exit is Exit.EXITED:
+        _EXPECTED.put(key, _Expected(values))
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """The expected values of a test."""
+
+    values: list[bytes] | None
+
+
+_EXPECTED_LIMITS = Limits(cpu_s=10.0, memory_mb=1024)
+_EXPECTED: Store[bytes, _Expected] = Store(
+    "code.expected",
+    16_000_000,
+    size=lambda _, known: 200 + sum(len(value) + 40 for value in known.values or ()),
+    of_texts=True,
+)
+"""What tests expect, by the digest of the program that tells it."""
+
+
 class _Joined:
     """A test in one program with the solution."""
 
@@ -545,10 +614,32 @@ class _Joined:
         self._board = _Board(["1"], terms)
 
     async def judge(self) -> Judged:
+        split = self._test.split
+        expected = await expected_values(self._sandbox, self._test, self._program.files)
+        if split is not None and expected is not None:
+            return await self._judge_values(split, expected)
         solution = self._program.source
         built, outcome = await self._run(solution, self._test)
         if outcome is not None and outcome.status is Status.PASS and (trick := await self._trick(solution)):
             outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=trick)
+        if outcome is not None:
+            self._board.put(0, outcome)
+        return replace(self._board.judged(built), is_unguarded=True)
+
+    async def _judge_values(self, split: SplitTest, expected: Sequence[bytes]) -> Judged:
+        """Judge by the values that the solution's process tells."""
+        source = TELLERS[split.telling.language].before + joining.joined(self._program.source, split.telling)
+        built, result = await self._executed(source, fetch=(VALUES_FILE,))
+        outcome = None if result is None else self._outcome(result)
+        if outcome is None or outcome.status is not Status.PASS:
+            await self._demand_libraries(split.telling, built, result)
+        elif result is not None:
+            values = splitting.values_of(split, result.files.get(VALUES_FILE))
+            difference = "it ended before its tests, or wrote where their values are" if values is None else None
+            if values is not None:
+                difference = splitting.first_difference(split, values, expected)
+            if difference is not None:
+                outcome = replace(outcome, status=Status.WRONG_ANSWER, points=0.0, difference=_printable(difference))
         if outcome is not None:
             self._board.put(0, outcome)
         return self._board.judged(built)
@@ -563,8 +654,24 @@ class _Joined:
             others = [joining.broken(self._test)]
         for other in others:
             if not await self._passes(solution, other):
-                return ""
-        return "it passes whatever the test is" if others else ""
+                break
+        else:
+            if others:
+                return "it passes whatever the test is"
+        return "it passes whatever the test expects" if await self._ignores_values(solution) else ""
+
+    async def _ignores_values(self, solution: str) -> bool:
+        """Whether it passes tests with other values, too."""
+        passed = 0
+        for other in joining.scrambled(self._test):
+            built, outcome = await self._run(solution, other)
+            if outcome is not None and outcome.status is not Status.PASS:
+                return False
+            if built.ok:
+                passed += 1
+            elif passed == 0:
+                return False  # such a test is no program of its language
+        return passed > 0
 
     async def _ends_itself(self, endless: str) -> bool:
         _, result = await self._executed(joining.joined(endless, self._test))
@@ -579,28 +686,28 @@ class _Joined:
         built, result = await self._executed(joining.joined(solution, test))
         outcome = None if result is None else self._outcome(result)
         if outcome is None or outcome.status is not Status.PASS:
-            await self._demand_libraries(built, result)
+            await self._demand_libraries(self._test, built, result)
         return built, outcome
 
-    async def _executed(self, source: str) -> tuple[Built, RunResult | None]:
+    async def _executed(self, source: str, fetch: Sequence[str] = ()) -> tuple[Built, RunResult | None]:
         results: list[RunResult] = []
 
         def take(_: int, result: RunResult) -> bool:
             results.append(result)
             return False
 
-        run = Execute(limits=self._terms.limits)
+        run = Execute(fetch=fetch, limits=self._terms.limits)
         built = await self._sandbox.run(replace(self._program, source=source), [run], take)
         return built, results[0] if results else None
 
-    async def _demand_libraries(self, *ended: Built | RunResult | None) -> None:
+    async def _demand_libraries(self, test: JoinedTest, *ended: Built | RunResult | None) -> None:
         """Check that a program did not fail for a library that its test asks for, which is not the solution's fault.
 
         Raises:
             SandboxUnavailable: the test alone fails for the same.
         """
         lacked = _lacked(*ended)
-        if lacked and lacked & _lacked(*await self._executed(joining.without_solution(self._test))):
+        if lacked and lacked & _lacked(*await self._executed(joining.without_solution(test))):
             what = ", ".join(sorted(lacked))
             raise SandboxUnavailable(f"the test needs what is not in the boxes: {what}", "language_unavailable")
 
@@ -675,6 +782,22 @@ def _says_nothing(case: StdioCase, output: bytes) -> bool:
     A judge that only checks the parts it finds would accept that.
     """
     return not output.strip() and bool(case.expected.strip())
+
+
+def _says_no_number(case: StdioCase, output: bytes) -> bool:
+    """Whether there is `nan` or `inf` where a number is expected.
+
+    A judge that rejects differences beyond a tolerance would accept that: `abs(nan - 2.5) > 1e-6` is false.
+    """
+    if _NOT_FINITE.search(output) is None or _NOT_FINITE.search(_bytes(case.expected)) is not None:
+        return False
+    pairs = zip(output.split(None, _MOST_WORDS), _bytes(case.expected).split(None, _MOST_WORDS), strict=False)
+    return any(_NOT_FINITE.fullmatch(word) and _A_NUMBER.fullmatch(expected) for word, expected in pairs)
+
+
+_NOT_FINITE = re.compile(rb"(?<![^\s])[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?)(?![^\s])", re.IGNORECASE)
+_A_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_MOST_WORDS = 20_000
 
 
 def _demand_testable(result: RunResult) -> None:

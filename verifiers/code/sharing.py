@@ -13,6 +13,7 @@ the program but the checks of `joining`.
 """
 
 import ast
+import builtins
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -54,6 +55,52 @@ def shared_by(tree: ast.Module) -> str:
     """What tests share with the program's process, in their own words; empty if nothing."""
     imported = _imported_names(tree)
     return next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "")
+
+
+def runs_apart(tree: ast.Module) -> bool:
+    """Whether a script of tests means the same in a process of its own, with the program in another.
+
+    def check(f): assert f(2) == 4        if __name__ == "__main__": unittest.main()
+    check(twice)                          class Mine(Solution): ...
+    """
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if shared_by(tree) or names & _OF_SCRIPTS or _ends_process(tree):
+        return False
+    known = {*dir(builtins), *_imported_names(tree)} | {
+        node.name for node in ast.walk(tree) if isinstance(node, _NAMED)
+    }
+    bases = [base for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
+    if any(_dotted(base).partition(".")[0] not in known for base in bases):
+        return False
+    return _asserts_when_run(tree)
+
+
+_OF_SCRIPTS: Final = frozenset(
+    {*("__name__", "__file__", "globals", "locals", "vars", "exec", "eval", "exit", "quit"), *("unittest", "pytest")}
+)
+"""Names that mean the script itself, or what runs its tests."""
+_NAMED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _ends_process(tree: ast.Module) -> bool:
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return any(_dotted(node) in ("sys.exit", "os._exit", "sys.modules") for node in attributes)
+
+
+def _asserts_when_run(tree: ast.Module) -> bool:
+    """Whether the script runs an assertion, itself or in functions that it calls by their names."""
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    nodes: list[ast.AST] = [node for node in tree.body if not isinstance(node, _NAMED)]
+    reached: set[str] = set()
+    while nodes:
+        for node in ast.walk(nodes.pop()):
+            if isinstance(node, ast.Assert | ast.Raise):
+                return True
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in reached:
+                reached.add(node.func.id)
+                if node.func.id in functions:
+                    nodes.append(functions[node.func.id])
+    return False
 
 
 def joined(suite: Suite) -> Suite:

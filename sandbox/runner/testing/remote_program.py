@@ -84,6 +84,8 @@ class RemoteProgram:
         """The last test changed its own process, and the program would have to be in the same process to notice."""
         self.mocks: list[Any] = []
         """Objects of `unittest.mock` that the last test gave to the program."""
+        self.keeps_arguments = False
+        """Whether the program's changes of its arguments stay in its process."""
         self.seeds: Seeds | None = None
         """For tests that seed global generators."""
         self.surroundings: Surroundings | None = None
@@ -229,8 +231,11 @@ class RemoteProgram:
             if said not in ("value", "error"):
                 raise Undecodable("not an answer")
             _replay(printed)
-            for position, image in changed or ():
-                copy_changes(passed[_number(position)], self._decoder.value(image))
+            if not self.keeps_arguments:
+                for position, image in changed or ():
+                    copy_changes(passed[_number(position)], self._decoder.value(image))
+            elif type(content) is dict and "argument" in content:  # it returns an argument that it has changed
+                content = dict(changed or ()).get(content["argument"], content)
             return (True, self._to_exception(content)) if said == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error

@@ -16,6 +16,7 @@ from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unit
 from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
 from sandbox.runner.testing.object_server import set_directory
 from sandbox.runner.testing.outcomes import Outcomes
+from sandbox.runner.testing.recomputed import recomputes_from_arguments
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.rpc import RpcChannel
@@ -57,6 +58,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     patch_numpy_comparisons(specification)
     detect_sharing(specification, program)
     set_directory(specification.directory)
+    program.keeps_arguments = recomputes_from_arguments(specification)
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
     specification = make_comparisons_strict(specification)

@@ -1,0 +1,196 @@
+"""Programs that solve nothing are never paid, however they lie to a test that is one program with them."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tables import table
+from tests.verifiers.code.bench import Bench
+from verifiers.base import Resources, Status
+from verifiers.code import Code, aliases, splitting
+from verifiers.code.cases import JoinedTest, Likeness, SplitTest
+
+TASKS: dict[str, dict[str, Any]] = tomllib.loads(
+    (Path(__file__).parents[2] / "data" / "code" / "forged.toml").read_text(encoding="utf-8")
+)
+GUARDED = {"bash.evens", "cpp.area", "cpp.evens", "java.evens", "javascript.evens", "perl.evens", "typescript.evens"}
+
+
+def reference(language: str, task: dict[str, Any]) -> dict[str, Any]:
+    return {"case_type": "program", "language": language, "test": task["test"], "prompt": task.get("prompt", "")}
+
+
+def test_of(language: str, task: dict[str, Any]) -> Any:
+    return aliases.parse(reference(language, task)).tests
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
+
+
+@pytest.mark.boxes
+@pytest.mark.parametrize("name", [f"{language}.{task}" for language, tasks in TASKS.items() for task in tasks])
+def test_no_attack_is_paid(bench: Bench, name: str) -> None:
+    language, _, task_name = name.partition(".")
+    task = TASKS[language][task_name]
+    if language not in bench.sandbox.languages:
+        pytest.skip(f"no {language} here")
+    solutions = [task["right"], task["wrong"], *task["attacks"].values()]
+    params = {"reference": reference(language, task), "time_limit_s": 10.0}
+    verdicts = bench.judge_all([(f"```{language}\n{solution}\n```", params) for solution in solutions], explain=True)
+    assert {verdict.status for verdict in verdicts} == {Status.OK}
+    paid = [
+        label for label, verdict in zip(("right", "wrong", *task["attacks"]), verdicts, strict=True) if verdict.score
+    ]
+    assert paid == ["right"]
+
+
+@table("name", ["bash.evens", "python.evens", "perl.evens", "javascript.evens"])
+def test_an_attack_of_each_interpreter_is_not_paid(bench: Bench, name: str) -> None:
+    language, _, task_name = name.partition(".")
+    task = TASKS[language][task_name]
+    solutions = (task["right"], task["attacks"]["reads_its_source"])
+    verdicts = [bench.judge(f"```{language}\n{solution}\n```", reference(language, task)) for solution in solutions]
+    assert [verdict.score for verdict in verdicts] == [1.0, 0.0]
+    assert all("unguarded" not in verdict.detail for verdict in verdicts)
+
+
+def test_what_is_split_holds_no_expected_value() -> None:
+    for language, tasks in TASKS.items():
+        for name, task in tasks.items():
+            test = test_of(language, task)
+            split = test.split if isinstance(test, JoinedTest) else None
+            assert (split is not None) == (f"{language}.{name}" in GUARDED), (language, name)
+            if isinstance(split, SplitTest) and name == "evens":
+                wanted = ("[2, 4]", '= "2 4"', "({(long)2, (long)4})", "asList((long)2l, (long)4l)")
+                assert [text for text in wanted if text in split.telling.source] == []
+                assert any(text.removeprefix("= ") in split.expected for text in wanted)
+
+
+@table(
+    ("language", "source", "likenesses"),
+    [
+        # values that a test's own function compares would be compared in the program's process
+        ("javascript", "const same = (a, b) => a == b;\nassert(same(f(1), 2) === true);", None),
+        ("javascript", "assert(f(1) === 2 || true);", None),
+        ("javascript", "for (const n of [1]) assert(f(n) === 2);", None),
+        ("javascript", "assert.equal(f(1), 2);\nif (f(2) !== 3) throw 1;", None),
+        ("javascript", "assert.equal(f(1), 2);", [Likeness(is_loose=True)]),
+        ("javascript", "assert.deepStrictEqual(f('a, b'), [{ b: 2 }], 'no'); // 2", [Likeness()]),
+        ("javascript", "console.assert(Math.abs(f(3.5) - 0.5) < 1e-6)", [Likeness(tolerance=1e-6)]),
+        ("javascript", "var v0 = 8;\nvar x0 = f(1);\nif(!compare(x0, v0)){\n  throw 'no' + x0\n}", [Likeness()]),
+        ("cpp", "int main() { assert(f(1) != 2); }", None),
+        ("cpp", "bool compare(double a, double b) { return abs(a - b) < 1e-3; }\n"
+                "int main() { if (!(compare(f(1), 2))) { throw 1; } }", None),
+        ("cpp", "int main() { for (int n = 0; n < 2; n++) assert(f(n) == 1); }", None),
+        ("cpp", "bool issame(vector<int> a, vector<int> b) { return a == b; }\n"
+                "int main() { assert (issame(f({1}), {2, 3})); }", [Likeness()]),
+        ("java", "class Main { void main() { assert f(1).equals(Arrays.asList(2)); } }", [Likeness()]),
+        ("bash", '[[ $(f "1") = 2* ]]', None),
+        ("bash", '[[ $(f "1") == 2 ]]\n[ "$(f 2)" -eq 3 ]', None),
+        ("bash", "[[ $(f '1') == \"2\" ]]", [Likeness()]),
+        ("perl", 'if(eq_deeply(f([1]),[2])) {\n print "ok!" }else{\n exit 1;\n }', [Likeness()]),
+    ],
+)  # fmt: skip
+def test_only_what_is_understood_is_split(language: str, source: str, likenesses: list[Likeness] | None) -> None:
+    split = splitting.split(JoinedTest(source, language))
+    assert (list(split.likenesses) if split else None) == likenesses
+
+
+@table(
+    ("value", "expected", "likeness", "holds"),
+    [
+        (b"[1,2]", b"[1,2]", Likeness(), True),
+        (b'["1",2]', b"[1,2]", Likeness(), False),
+        (b'["1",2]', b"[1,2]", Likeness(is_loose=True), True),
+        (b"true", b"1", Likeness(is_loose=True), True),
+        (b"null", b"0", Likeness(is_loose=True), False),
+        (b'{"$":"nan"}', b'{"$":"nan"}', Likeness(), False),
+        (b"2.5000001", b"2.5", Likeness(tolerance=1e-4), True),
+        (b'{"$":"nan"}', b"2.5", Likeness(tolerance=1e-4), False),
+        (b"NaN", b"2.5", Likeness(tolerance=1e-4), False),
+        (b"1e999", b"2.5", Likeness(tolerance=1e-4), False),
+        (b"[" * 9000, b"2.5", Likeness(is_loose=True), False),
+        (b"9" * 6000, b"2.5", Likeness(tolerance=1e-4), False),
+    ],
+)
+def test_values_are_compared_outside(value: bytes, expected: bytes, likeness: Likeness, holds: bool) -> None:
+    split = splitting.split(JoinedTest("assert.equal(f(1), 2)", "javascript"))
+    assert split is not None
+    split = replace(split, likenesses=[likeness])
+    assert (splitting.first_difference(split, [value], [expected]) is None) is holds
+
+
+def test_a_program_that_tells_too_much_is_not_paid(bench: Bench) -> None:
+    told = "evens() { printf '%s\\0' '2 4' '' 8 >> rewardline.values; }"
+    verdict = bench.judge(f"```bash\n{told}\n```", reference("bash", TASKS["bash"]["evens"]))
+    assert (verdict.score, verdict.reason) == (0.0, "wrong_answer")
+
+
+def test_an_operator_refuses_what_nothing_guards(bench: Bench) -> None:
+    verifier = bench.verifier
+    bench.verifier = Code(Resources(bench.workers, bench.sandbox, refuses_unguarded=True))
+    try:
+        open_test = {"case_type": "program", "language": "bash", "test": "set -e\n[ $(twice 4) -eq 8 ] || exit 1"}
+        for response in ("```bash\ntwice() { echo $(($1 * 2)); }\n```", "```bash\ntwice() { :; }\n```", "no program"):
+            verdict = bench.judge(response, open_test)
+            assert (verdict.status, verdict.reason) == (Status.INVALID, "unguarded_tests")
+        task = TASKS["bash"]["evens"]
+        assert bench.judge(f"```bash\n{task['right']}\n```", reference("bash", task)).score == 1.0
+    finally:
+        bench.verifier = verifier
+
+
+@table(
+    "test",
+    [
+        "class T(Twice): pass\nassert twice(2) == 4",
+        "def check(f):\n    assert f(2) == 4",  # nothing calls it
+        "if __name__ == '__main__':\n    assert twice(2) == 4",
+        "import sys\nassert twice(2) == 4\nsys.exit(0)",
+        "import inspect\nassert inspect.signature(twice)",
+    ],
+)
+def test_python_that_needs_the_programs_process_stays_there(test: str) -> None:
+    assert isinstance(aliases.parse({"case_type": "program", "language": "python", "test": test}).tests, JoinedTest)
+
+
+@table(
+    ("test", "empties", "sorts"),
+    [
+        ("data = [3, 1]\nassert f(data) == sorted(data)", 0.0, 1.0),
+        ("data = [3, 1]\ngot = f(data)\nassert got == sorted(data)", 0.0, 1.0),
+        # the program is to change what it gets
+        ("data = [3, 1]\nf(data)\nassert data == [1, 3]", 0.0, 1.0),
+        ("data = [3, 1]\nassert f(data) == [1, 3] and data == [1, 3]", 0.0, 1.0),
+        ("data = [3, 1]\ngot = f(data)\nassert len(got) == 2 and data[0] == 1", 0.0, 1.0),
+    ],
+)
+def test_what_is_expected_of_an_argument_is_not_the_programs_to_change(
+    bench: Bench, test: str, empties: float, sorts: float
+) -> None:
+    for body, score in (("all.clear()", empties), ("all.sort()", sorts)):
+        solution = f"```python\ndef f(all):\n    {body}\n    return all\n```"
+        assert bench.judge(solution, {"case_type": "assert", "test_cases": [test]}).score == score
+
+
+@table(
+    ("output", "expected", "score"),
+    [("2.5000001", "2.5", 1.0), ("nan", "2.5", 0.0), ("-NaN", "2.5", 0.0), ("inf", "2.5", 0.0), ("nan", "nun", 1.0)],
+)
+def test_no_checker_with_a_tolerance_accepts_what_is_not_a_number(
+    bench: Bench, output: str, expected: str, score: float
+) -> None:
+    checker = (
+        "import sys\noutput = open(sys.argv[2]).read().strip()\nexpected = open(sys.argv[3]).read().strip()\n"
+        "if len(output) == len(expected) == 3 and output.isalpha() and expected.isalpha(): sys.exit(0)\n"
+        "a, b = float(output), float(expected)\nif abs(a - b) / max(1.0, abs(a), abs(b)) > 1e-6: sys.exit(1)\n"
+    )
+    reference = {
+        "case_type": "checker",
+        "checker": checker,
+        "test_cases": [{"input": "1\n", "expected_output": expected}],
+    }
+    assert bench.judge(f"```python\nprint('{output}')\n```", reference).score == score
