@@ -5,12 +5,14 @@ Each given parameter adds one part with a score from 0 to 1. The verdict's detai
     required        these calls were made, in any form that `tool_call` takes as its reference; `ordered`: in this order
     others          refused: no further call was made, except of functions in `reads`, which change nothing (tau-bench)
     forbidden       none of these calls was made: names of functions, or calls
+    confirmed       each call of these functions follows the user's consent to what the assistant said (tau2's policies)
     max_steps       the assistant wrote at most so many messages
     max_calls       at most so many calls were made
     max_repeats     no call was made more often with the very same arguments
     recovered       after each result that is an error, the same function was called again without an error
     state           the environment reports this state in the end
-    answer          another verifier's score of the assistant's last text
+    outputs         each of these texts stands in a message of the assistant (tau-bench's outputs, tau2's communicate_info)
+    answer          another verifier's score of the assistant's last text, or of those that its own `turn` names
 
 A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or the mean of
 the parts by `weights` (mean). The reason is that of the first part that is not met.
@@ -23,7 +25,7 @@ that are neither text nor call is invalid, too.
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -43,7 +45,19 @@ from verifiers.trajectory import parts
 from verifiers.trajectory.parts import Part
 
 _INLINE_CHARS = 16_000
-PARTS = ("required", "others", "forbidden", "max_steps", "max_calls", "max_repeats", "recovered", "state", "answer")
+PARTS = (
+    "required",
+    "others",
+    "forbidden",
+    "confirmed",
+    "max_steps",
+    "max_calls",
+    "max_repeats",
+    "recovered",
+    "state",
+    "outputs",
+    "answer",
+)
 
 
 class Answer(BaseModel):
@@ -70,6 +84,16 @@ class TrajectoryParams(Params):
     others: Literal["allowed", "refused"] = "allowed"
     reads: tuple[str, ...] = ()
     forbidden: tuple[str | dict[str, Any], ...] = ()
+    confirmed: tuple[str, ...] = ()
+    """Functions that may be called only after the assistant has said something and the user's next message consents.
+
+    The consent holds until the user's next message.
+    """
+    consent_pattern: str = Field(default=parts.CONSENT, max_length=4096)
+    """A pattern in RE2's syntax that is found in a consent. The default finds a message that begins with yes or its like."""
+    outputs: tuple[Annotated[str, Field(min_length=1, max_length=4096)], ...] = Field(default=(), max_length=256)
+    """Texts to be said to the user, at any time, not only in thought. Case and commas in numbers are ignored; a part of a
+    word or of a number is not enough."""
     max_steps: int | None = Field(default=None, ge=1)
     max_calls: int | None = Field(default=None, ge=0)
     max_repeats: int | None = Field(default=None, ge=1)
@@ -106,7 +130,11 @@ class TrajectoryParams(Params):
     @property
     def wants_calls(self) -> bool:
         others = (self.answer, self.state, self.max_steps, self.max_calls, self.max_repeats)
-        asks_else = bool(self.forbidden) or self.recovered or any(value is not None for value in others)
+        asks_else = (
+            bool(self.forbidden or self.confirmed or self.outputs)
+            or self.recovered
+            or any(value is not None for value in others)
+        )
         return self.required is not None or (self.reference is not None and not asks_else)
 
     @cached_property
@@ -116,11 +144,13 @@ class TrajectoryParams(Params):
             "required": self.wants_calls,
             "others": self.others == "refused",
             "forbidden": bool(self.forbidden),
+            "confirmed": bool(self.confirmed),
             "max_steps": self.max_steps is not None,
             "max_calls": self.max_calls is not None,
             "max_repeats": self.max_repeats is not None,
             "recovered": self.recovered,
             "state": self.state is not None,
+            "outputs": bool(self.outputs),
             "answer": self.answer is not None,
         }
         return [name for name in PARTS if asked[name]]
@@ -159,7 +189,7 @@ class TrajectoryParams(Params):
 
 class Trajectory(Verifier[TrajectoryParams]):
     name = "trajectory"
-    version = "2"
+    version = "3"
     params = TrajectoryParams
     summary = "The calls, steps, final state and final answer of a whole conversation are as they should be"
     judges_calls = True
@@ -186,7 +216,7 @@ class Trajectory(Verifier[TrajectoryParams]):
         answers: dict[int, Verdict] = {}
         await asyncio.gather(*(self._answers(items, places, answers) for places in asked.values()))
         return [
-            _whole(item, verdict, answers.get(place))
+            _whole(item, verdict, answers.get(place), has_text=place in answers and bool(self._answer_text(item)))
             for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True))
         ]
 
@@ -200,7 +230,12 @@ class Trajectory(Verifier[TrajectoryParams]):
             answers.update(zip(some, await verifier.score(inner), strict=True))
 
     def _inner_item(self, item: Item[TrajectoryParams]) -> Item[Any]:
-        return Item(_last_text(item), self._inner(item.params)[1], item.prompt, item.explain, item.deadline, item.cache)
+        params = self._inner(item.params)[1]
+        return Item(self._answer_text(item), params, item.prompt, item.explain, item.deadline, item.cache)
+
+    def _answer_text(self, item: Item[TrajectoryParams]) -> str:
+        turn = self._inner(item.params)[1].turn
+        return _last_text(item) if turn == "last" else "\n\n".join(parts.texts(item.said, turn, item.params.think))
 
     def _inner(self, params: TrajectoryParams) -> tuple[Verifier[Any], Params]:
         """The verifier of the answer, and its parameters.
@@ -237,8 +272,8 @@ def create(resources: Resources) -> Trajectory:
 
 
 def _is_quick(item: Item[TrajectoryParams]) -> bool:
-    pattern = item.params.error_pattern
-    if pattern is not None and not is_small(pattern):
+    patterns = (item.params.error_pattern, item.params.consent_pattern)
+    if not all(pattern is None or is_small(pattern) for pattern in patterns):
         return False
     if item.conversation is None:
         return len(item.response) + item.params.chars <= _INLINE_CHARS
@@ -267,7 +302,7 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
     return _verdict(item.params, found)
 
 
-def _whole(item: Item[TrajectoryParams], verdict: Verdict, answer: Verdict | None) -> Verdict:
+def _whole(item: Item[TrajectoryParams], verdict: Verdict, answer: Verdict | None, *, has_text: bool) -> Verdict:
     """Add to a verdict the part that another verifier judged."""
     params = item.params
     if answer is None or answer.score is None:
@@ -275,7 +310,7 @@ def _whole(item: Item[TrajectoryParams], verdict: Verdict, answer: Verdict | Non
     if "parts" not in verdict.detail:  # the response is wrong as a whole
         return verdict
     # Without a text it was asked only whether it can judge: an empty text may be what it wants.
-    part = Part("answer", answer.score, answer.reason) if _last_text(item) else Part("answer", 0.0, "no_answer")
+    part = Part("answer", answer.score, answer.reason) if has_text else Part("answer", 0.0, "no_answer")
     found = [
         Part(name, score, verdict.detail["reasons"].get(name, "")) for name, score in verdict.detail["parts"].items()
     ]

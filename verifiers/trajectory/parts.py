@@ -1,11 +1,13 @@
 """Judges all parts of a trajectory except the answer."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from verifiers.base import InvalidItem, Item
-from verifiers.conversation import Step
+from verifiers.commitment import Think
+from verifiers.conversation import Conversation, Step, Turn
 from verifiers.rules.documents import Unreadable, read_json
 from verifiers.rules.tool_call import expected, said
 from verifiers.rules.tool_call.arguments import compiled, same
@@ -26,13 +28,22 @@ class Evidence(NamedTuple):
     """The data of a trajectory by which the parts are judged."""
 
     params: "TrajectoryParams"
-    calls: Sequence[Call]
+    turns: Sequence[Sequence[Call]]
+    """The calls of each judged turn."""
+    has_consent: Sequence[bool]
+    """Whether each judged turn follows the user's consent."""
+    texts: Sequence[str]
+    """What the assistant wrote to the user, without its thoughts."""
     steps: Sequence[Step]
     """The steps of the judged turns."""
     reports: Sequence[Step]
     """All results of tools."""
     is_malformed: bool
     """Whether a call could not be read. Then no demand on calls is met."""
+
+    @property
+    def calls(self) -> list[Call]:
+        return [call for calls in self.turns for call in calls]
 
 
 class UnjudgedParts(Exception):
@@ -66,12 +77,14 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
         raise UnjudgedParts(others)
     try:
         found = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(wanted))
-        calls, is_malformed = found.calls, False
-        if not calls and not found.text:
+        turns, is_malformed = found.turns, False
+        if not found.calls and not found.text:
             return None
     except Malformed:
-        calls, is_malformed = [], True
-    evidence = Evidence(params, calls, steps, reports, is_malformed)
+        turns, is_malformed = [], True
+    consents = _chosen(_consents(conversation, params.consent_pattern), params.turn) if params.confirmed else []
+    said_texts = texts(conversation, params.turn, params.think) if params.outputs else []
+    evidence = Evidence(params, turns, consents, said_texts, steps, reports, is_malformed)
     return [_part(name, evidence) for name in params.named if name != "answer"]
 
 
@@ -82,7 +95,92 @@ def _part(name: str, evidence: Evidence) -> Part:
     return Part(name, score, "" if score == 1 else reason)
 
 
-_ABOUT_CALLS = ("required", "others", "forbidden", "max_calls", "max_repeats")
+_ABOUT_CALLS = ("required", "others", "forbidden", "confirmed", "max_calls", "max_repeats")
+
+CONSENT = (
+    r"(?i)^\W*(?:yes|yep|yeah|yup|sure|ok|okay|correct|absolutely|of course|confirm(?:ed)?|i confirm|i agree|go ahead"
+    r"|proceed|please (?:do|proceed|go ahead|book|cancel|change|confirm)|that(?:'s| is) (?:right|correct|fine)"
+    r"|(?:sounds|looks) good)\b"
+)
+
+
+def texts(conversation: Conversation, turn: Turn, think: Think) -> list[str]:
+    """What the assistant wrote in the judged turns, message by message, without its thoughts."""
+    steps = [step for steps in conversation.chosen(turn) for step in steps if step.role == "assistant"]
+    segments = [said.spoken(step.text, think) for step in steps]
+    return [
+        step.text[part.start : part.end] for step, part in zip(steps, segments, strict=True) if part.reason == "found"
+    ]
+
+
+def _consents(conversation: Conversation, pattern: str) -> list[bool]:
+    """For each turn of a conversation, whether the user consented just before it to what the assistant had said."""
+    consent = compiled(pattern)
+    consents: list[bool] = []
+    has_said = is_consent = False
+    is_new = True
+    for step in conversation.steps:
+        if step.role in ("user", "system"):
+            is_consent = step.role == "user" and has_said and consent.search(step.text) is not None
+            is_new = True
+        elif step.role == "assistant":
+            if is_new:
+                consents.append(is_consent)
+            is_new = False
+            has_said = bool(step.text.strip()) and not step.calls
+    return consents
+
+
+def _chosen(consents: Sequence[bool], turn: Turn) -> Sequence[bool]:
+    if turn == "all":
+        return consents
+    return consents[-1:] if turn == "last" else consents[turn - 1 : turn]
+
+
+def _confirmed(evidence: Evidence) -> tuple[float, str]:
+    """Whether each call of the named functions follows the user's consent."""
+    names = evidence.params.confirmed
+    for calls, has_consent in zip(evidence.turns, evidence.has_consent, strict=True):
+        if not has_consent and any(call.name in names for call in calls):
+            return 0.0, "unconfirmed_call"
+    return 1.0, ""
+
+
+_COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+def _outputs(evidence: Evidence) -> tuple[float, str]:
+    """The share of the outputs that were said."""
+    wanted = evidence.params.outputs
+    said_texts = [_folded(text) for text in evidence.texts]
+    count = sum(any(_stands_in(_folded(output), text) for text in said_texts) for output in wanted)
+    if count < len(wanted) and evidence.params.credit == "all":
+        return 0.0, "missing_output"
+    return count / len(wanted), "missing_output"
+
+
+def _folded(text: str) -> str:
+    return _COMMA_IN_NUMBER.sub("", text).casefold()
+
+
+def _stands_in(output: str, text: str) -> bool:
+    """Whether a text contains this one, and not only as a part of a longer word or number."""
+    place = text.find(output)
+    while place >= 0:
+        end = place + len(output)
+        if not _goes_on(output[:1], text[max(0, place - 2) : place][::-1]) and not _goes_on(
+            output[-1:], text[end : end + 2]
+        ):
+            return True
+        place = text.find(output, place + 1)
+    return False
+
+
+def _goes_on(edge: str, beside: str) -> bool:
+    """Whether the word or number at this edge goes on in what stands beside it, read outwards."""
+    if not edge.isalnum() or not beside:
+        return False
+    return beside[0].isalnum() or (edge.isdigit() and beside[0] in ".," and beside[1:].isdigit())
 
 
 def _required(evidence: Evidence) -> tuple[float, str]:
@@ -215,9 +313,11 @@ _PARTS: Mapping[str, Callable[[Evidence], tuple[float, str]]] = {
     "required": _required,
     "others": _others,
     "forbidden": _forbidden,
+    "confirmed": _confirmed,
     "max_steps": _max_steps,
     "max_calls": _max_calls,
     "max_repeats": _max_repeats,
     "recovered": _recovered,
     "state": _state,
+    "outputs": _outputs,
 }

@@ -71,6 +71,69 @@ def test_a_part_holds_or_says_why_not(found: Found, messages: list[JSON], params
     assert (verdict.status, verdict.reason, verdict.score) == (Status.OK, reason, float(reason == "correct"))
 
 
+def user(text: str) -> JSON:
+    return {"role": "user", "content": text}
+
+
+ASKED = [user("Book LH1."), says("LH1 costs 1,010 dollars. Shall I book it?")]
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([*ASKED, user("yes"), calls(FIND), tool_result("LH1"), calls(BOOK)], "correct"),
+        ([*ASKED, user("Yes, please."), calls(BOOK), tool_result("ok"), says("Done."), user("Thanks")], "correct"),
+        ([*ASKED, calls(FIND)], "correct"),
+        ([*ASKED, user("Hm."), user("Go ahead"), calls(BOOK)], "correct"),
+        ([*ASKED, user("No."), calls(BOOK)], "unconfirmed_call"),
+        ([*ASKED, user("yesterday?"), calls(BOOK)], "unconfirmed_call"),
+        ([*ASKED, calls(BOOK)], "unconfirmed_call"),
+        ([user("yes"), calls(BOOK)], "unconfirmed_call"),
+        ([*ASKED, user("yes"), says("Done."), user("And LH2?"), calls(BOOK)], "unconfirmed_call"),
+        ([*ASKED, user("yes"), calls(BOOK), user("yes"), calls(BOOK)], "unconfirmed_call"),
+        ([*ASKED, user("No."), says('<tool_call>{"name": "book", "arguments": {}}</tool_call>')], "unconfirmed_call"),
+    ],
+)
+def test_calls_that_want_the_users_consent_come_after_it(found: Found, messages: list[JSON], reason: str) -> None:
+    verdict = found.judge("trajectory", messages, confirmed=["book", "cancel"])
+    assert (verdict.status, verdict.reason, verdict.score) == (Status.OK, reason, float(reason == "correct"))
+
+
+def test_what_consent_is_may_be_said_in_another_language(found: Found) -> None:
+    messages = [user("Buche."), says("Soll ich?"), user("ja, gern"), calls(BOOK)]
+    assert found.judge("trajectory", messages, confirmed=["book"]).score == 0.0
+    assert found.judge("trajectory", messages, confirmed=["book"], consent_pattern="(?i)^ja").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("outputs", "reason"),
+    [
+        (["1010"], "correct"),
+        (["1,010", "lh1", "done"], "correct"),
+        (["10"], "missing_output"),
+        (["LH"], "missing_output"),
+        (["1010", "7"], "missing_output"),
+        (["secret"], "missing_output"),
+    ],
+)
+def test_outputs_are_said_in_any_message_of_the_assistant(found: Found, outputs: list[str], reason: str) -> None:
+    thinks = says("<think>secret</think>Done, have a nice day.")
+    verdict = found.judge("trajectory", [*ASKED, user("7"), calls(BOOK), tool_result("7"), thinks], outputs=outputs)
+    assert (verdict.status, verdict.reason, verdict.score) == (Status.OK, reason, float(reason == "correct"))
+
+
+def test_the_answer_may_stand_in_an_earlier_message(found: Found) -> None:
+    messages = [*ASKED, user("yes"), calls(BOOK), tool_result("1010"), says("<think>4711</think>Done.")]
+    contains = {"metric": "contains", "turn": "all"}
+    for reference, params, score in (
+        ("LH1", contains, 1.0),
+        ("LH1", {"metric": "contains"}, 0.0),
+        ("4711", contains, 0.0),
+    ):
+        answer = {"verifier": "qa", "params": params}
+        assert found.judge("trajectory", messages, reference=reference, answer=answer).score == score
+
+
 def test_a_reference_for_others_is_no_call(found: Found) -> None:
     assert found.judge("trajectory", BOOKED, reference="12", max_steps=3).score == 1.0
     assert found.judge("trajectory", BOOKED, reference="12", forbidden=["cancel"]).score == 1.0
