@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
-from sandbox.workers import Exit, Outcome, Workers
+from sandbox.workers import Exit, Outcome, Task, Workers
 from tests.verifiers.found import Found
 from verifiers import registry
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.long_texts import INLINE_CHARS, trouble
+from verifiers.long_texts import INLINE_CHARS, JUDGE, trouble
+from verifiers.rules import bounded
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
+_BY_NAME = {(task.module, task.function) for task in (JUDGE, bounded.JUDGE)}
+"""Tasks that import what a payload names."""
 
 
 @pytest.mark.parametrize(
@@ -88,3 +91,19 @@ def test_no_ending_of_a_worker_is_a_wrong_answer(exit_: Exit) -> None:
     verdict = trouble(Outcome(exit_, message="why\nwhere"))
     assert (verdict.status, verdict.score) == (Status.FAILED, None)
     assert verdict.detail == {"message": "why"}
+
+
+def test_workers_have_judged_an_example_of_each_verifier_before_they_are_given_items() -> None:
+    """What only a worker imports makes its first item slow, and a worker is replaced after a slow item."""
+    cold: list[Task] = []
+    warmed: set[str] = set()
+
+    class Recorded(Workers):
+        def register(self, task: Task) -> None:
+            if (task.module, task.function) in _BY_NAME:
+                warmed.update(names[0] for names, *_ in task.warm)
+                cold.extend([] if task.warm else [task])
+
+    registry.load(Resources(Recorded(1)))
+    assert cold == []
+    assert {"verifiers.rules.qa", "verifiers.rules.multiple_choice", "verifiers.puzzles.sudoku"} <= warmed
