@@ -29,6 +29,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 BATCH_ITEMS: Final = 256
 _BESIDE_BATCHES: Final = 2
+_WORKERS: Final = 2
 _DEADLINE_S: Final = 600
 _IDLE_S: Final = 1.0
 """A connection that was idle for so long may have been closed by the service. The next request opens another."""
@@ -46,13 +47,18 @@ class Held:
 
     service_mb: float
     workers_mb: float
+    """That of the largest, for each of them: one that was replaced after a slow item begins anew."""
+    memories_mb: float
+    """What both remember, as `/metrics` says. It is bounded."""
 
     @property
     def mb(self) -> float:
         return self.service_mb + self.workers_mb
 
     def __sub__(self, other: "Held") -> "Held":
-        return Held(self.service_mb - other.service_mb, self.workers_mb - other.workers_mb)
+        return Held(
+            self.service_mb - other.service_mb, self.workers_mb - other.workers_mb, self.memories_mb - other.memories_mb
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +176,26 @@ class Stand(Caller):
         )
 
     def rest(self) -> Held:
-        """Wait until nothing is being judged and free memory was given back, then measure."""
+        """Wait until nothing is being judged, garbage was collected, and free memory was given back, then measure."""
         eventually(self._is_idle)
-        enough = self.total("siege_trims_total") + _TRIMS
-        eventually(lambda: self.total("siege_trims_total") >= enough)
+        for pid in (self.pid, *workers(self.pid)):
+            os.kill(pid, signal.SIGUSR1)
+        used_s = -1.0
+        while (now_s := sum(sum(_cpu_s(pid)) for pid in workers(self.pid))) != used_s:
+            used_s = now_s
+            self._await_trims()
         assert self._is_idle()
         return self.held()
 
     def held(self) -> Held:
-        return Held(rss_mb(self.pid), sum(_rss_mb(worker) for worker in workers(self.pid)))
+        metrics = self.metrics()
+        memories = sum(sum(metrics[name].values()) for name in ("memory_bytes", "worker_memory_bytes"))
+        largest = max((_rss_mb(worker) for worker in workers(self.pid)), default=0.0)
+        return Held(rss_mb(self.pid), _WORKERS * largest, memories / 1e6)
+
+    def _await_trims(self) -> None:
+        enough = self.total("siege_trims_total") + _TRIMS
+        eventually(lambda: self.total("siege_trims_total") >= enough)
 
     def spent(self) -> Spent:
         own, ended = _cpu_s(self.pid)
@@ -213,7 +230,8 @@ def besieged(**settings: str) -> Iterator[Stand]:
     """The service of `tests.siege.served`, with an honest judge and boxes of its own. Caches have their default sizes."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
         judges = stack.enter_context(Grader()).file(Path(folder))
-        options = {"sandbox": "local", "judge_file": str(judges), "ops_port": "0", "log_level": "error", **settings}
+        options = {"sandbox": "local", "judge_file": str(judges), "ops_port": "0", "log_level": "error"}
+        options |= {"workers": str(_WORKERS), **settings}
         log = Path(folder) / "log.jsonl"
         served = stack.enter_context(serving(log, (), None, "tests.siege.served", **options))
         stand = Stand(served.url, served.ops, served.process.pid)

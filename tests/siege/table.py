@@ -21,7 +21,10 @@ class Halves:
     @property
     def told(self) -> str:
         grown = self.grown
-        return f"grown in the second half by {grown.service_mb:.1f} MB in the service and {grown.workers_mb:.1f} MB in workers"
+        return (
+            f"grown in the second half by {grown.service_mb:.1f} MB in the service and {grown.workers_mb:.1f} MB in workers; "
+            f"by {grown.memories_mb:.1f} MB grew what both remember"
+        )
 
 
 class Table:
@@ -30,13 +33,13 @@ class Table:
         file.parent.mkdir(exist_ok=True)
         file.write_text(
             "| kind | of each half | service MB: before | mid | end | workers MB: before | mid | end "
-            "| grown in the 2nd half: service | workers | CPU s |\n" + "|---" * 11 + "|\n"
+            "| grown in the 2nd half: service | workers | of it memories | CPU s |\n" + "|---" * 12 + "|\n"
         )
 
     def add(self, kind: str, count: int, halves: Halves, cpu_s: float) -> None:
         states = (halves.before, halves.middle, halves.end)
         sizes = [*(held.service_mb for held in states), *(held.workers_mb for held in states)]
-        grown = (halves.grown.service_mb, halves.grown.workers_mb)
+        grown = (halves.grown.service_mb, halves.grown.workers_mb, halves.grown.memories_mb)
         cells = [
             kind,
             f"{count}",

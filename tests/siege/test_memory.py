@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from service.limits.keys import new_key
-from tests.siege.counts import batch_items, items_of, lives_of_each
+from tests.siege.counts import batch_items, items_of, lives_of
 from tests.siege.fresh.draw import Draw
 from tests.siege.fresh.items import GENERATORS, item
 from tests.siege.lives import LIVES
@@ -35,9 +35,11 @@ _CALLERS: Final = 4
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    audits = {"max_dataset_audits": str(_CALLERS)}
     log = {"audit_dir": str(tmp_path_factory.mktemp("audit")), "audit_sample": "0.001"}
-    with besieged(cache_memory_mb="16", **log) as stand:
+    with besieged(cache_memory_mb="16", **audits, **log) as stand:
         _fill_verdicts(stand)
+        stand.rest()
         yield stand
 
 
@@ -71,7 +73,7 @@ def test_new_lives_leave_nothing(stand: Stand, table: Table, kind: str) -> None:
     def give(indices: range) -> None:
         stand.share(_CALLERS, indices, LIVES[kind])
 
-    assert_nothing_stays(stand, table, kind, give, lives_of_each())
+    assert_nothing_stays(stand, table, kind, give, lives_of(kind))
 
 
 def test_new_keys_and_tenants_leave_nothing(table: Table, tmp_path: Path) -> None:
@@ -79,12 +81,13 @@ def test_new_keys_and_tenants_leave_nothing(table: Table, tmp_path: Path) -> Non
     path = tmp_path / "keys.yaml"
     path.write_text(yaml.safe_dump(_keys_file(["first"], ["0" * 64])), encoding="utf-8")
     with besieged(keys_file=str(path), sandbox="none") as stand:
+        stand.rest()
 
         def give(indices: range) -> None:
             for start in range(indices.start, indices.stop, _KEYS_OF_A_FILE):
                 _use_new_keys(stand, path, range(start, start + _KEYS_OF_A_FILE))
 
-        assert_nothing_stays(stand, table, "keys and tenants", give, lives_of_each(_KEYS_OF_A_FILE))
+        assert_nothing_stays(stand, table, "keys and tenants", give, lives_of("keys", _KEYS_OF_A_FILE))
 
 
 def _use_new_keys(stand: Stand, path: Path, indices: range) -> None:
@@ -113,7 +116,8 @@ def _keys_file(names: list[str], digests: list[str]) -> dict[str, Any]:
 
 
 def assert_nothing_stays(stand: Stand, table: Table, what: str, give: Callable[[range], None], count: int) -> None:
-    spent, before = stand.spent(), stand.rest()
+    """`stand` is at rest."""
+    spent, before = stand.spent(), stand.held()
     give(range(count))
     middle = stand.rest()
     give(range(count, 2 * count))
