@@ -9,6 +9,7 @@ The task decides whether it is judged, never the response. `blamed` holds to tha
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
-from verifiers.base import Item, Params, Status, Unavailable, Verdict
+from verifiers.base import Example, Item, Params, Status, Unavailable, Verdict
 from verifiers.pace import Pace
 
 INLINE_CHARS = 32_000
@@ -30,6 +31,16 @@ TIME_LIMIT_S = 10.0
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
 
 P = TypeVar("P", bound=Params)
+
+
+def register(workers: Workers, judge: Callable[[str, P, bool], Verdict], kind: type[P], example: Example) -> None:
+    """Make `judge` known to the workers, which run it once on the example to warm up.
+
+    A module that only a worker imports makes its first item slow, and a worker is replaced after a slow item. So each
+    worker would judge one item, and the batch would not end before its deadline.
+    """
+    item = Item(example.response, kind.model_validate(example.params))
+    workers.register(replace(JUDGE, warm=(_judge_payload(judge, item),)))
 
 
 def is_short(item: Item[P]) -> bool:

@@ -86,8 +86,15 @@ def message(*parts: bytes) -> bytes:
     return b"".join(parts)
 
 
+def call(reference: bytes, response: str = "1") -> bytes:
+    """A message of gRPC with one item."""
+    item = pb.Item(verifier="qa", response=response, reference_json=reference.decode())
+    return bytes(pb.ScoreRequest(items=[item]).SerializeToString())
+
+
 TOO_MUCH: Final = ("413", "400")
 GRPC_TOO_MUCH: Final = ("RESOURCE_EXHAUSTED", "INVALID_ARGUMENT", "OUT_OF_RANGE")
+ONE_FIELD: Final = (*GRPC_TOO_MUCH, "invalid")
 NOT_OURS: Final = ("400", "404", "413", "415", "422", "405")
 REQUESTS: Final = (
     Hostile("spaces, zstd", TOO_MUCH, lambda: b'{"items":[' + b" " * BODY + b"]}", encoding="zstd"),
@@ -124,6 +131,10 @@ REQUESTS: Final = (
     ),
     Hostile("4,000 items that share 5 MB", ("invalid",), lambda: shared(many(b'"' + b"a" * 300 + b'"', 5 * MB), 4_000)),
     Hostile("a shared reference larger than an item", TOO_MUCH, lambda: shared(b'"' + b"a" * (58 * MB) + b'"', 1)),
+    Hostile("a fraction of 200 kB", ("200", "invalid", "400"), lambda: batch(b"0." + b"9" * 200_000)),
+    Hostile("an exponent of 200 kB", ("invalid", "400"), lambda: batch(b"1e" + b"9" * 200_000)),
+    Hostile("numbers of 300 digits", ("invalid",), lambda: batch(many(b"9" * 300, 2 * MB))),
+    Hostile("a text of 20 MB", ("200", "invalid", "413"), lambda: batch(b'"' + b"a" * 20 * MB + b'"')),
     Hostile("one text", TOO_MUCH, lambda: batch(b'"' + b"a" * BODY + b'"')),
     Hostile("escapes", TOO_MUCH, lambda: batch(b'"' + b"\\u0041" * (BODY // 6) + b'"')),
     Hostile("a long key", TOO_MUCH, lambda: b'{"items":[{"' + b"k" * BODY + b'":1}]}'),
@@ -192,12 +203,11 @@ REQUESTS: Final = (
     Hostile(
         "lists in a reference",
         ("invalid",),
-        lambda: bytes(
-            pb.ScoreRequest(
-                items=[pb.Item(verifier="qa", response="1", reference_json=many(b"[]", 15 * MB).decode())]
-            ).SerializeToString()
-        ),
+        lambda: call(many(b"[]", 15 * MB)),
         "Score",
         how="grpc",
     ),
+    Hostile("a number of 200 kB", ("invalid",), lambda: call(b"9" * 200_000), "Score", how="grpc"),
+    Hostile("one reference", ONE_FIELD, lambda: call(b'"' + b"a" * 59 * MB + b'"'), "Score", how="grpc"),
+    Hostile("one response", ONE_FIELD, lambda: call(b'"1"', "a" * 59 * MB), "Score", how="grpc"),
 )

@@ -8,60 +8,60 @@ from websockets.sync.client import connect
 
 from tests.siege.fresh.draw import Draw
 from tests.siege.fresh.items import item
-from tests.siege.stand import Stand
+from tests.siege.stand import Caller
 from tests.waiting import eventually
 
 _NEMO_GYM: Final = "/compat/nemo_gym"
 _OPENENV: Final = "/compat/openenv/verifier/exact_match"
 
 
-def interaction(stand: Stand, index: int) -> None:
+def interaction(caller: Caller, index: int) -> None:
     """One of two turns, of which the second is right; then it is deleted."""
     draw = Draw("interaction", index)
     name, answer = draw.name(), draw.phrase()
     begun = {"instance_id": name, "verifier": "exact_match", "ground_truth": answer, "query": draw.sentence()}
-    stand.post("/v1/interactions", begun)
+    caller.post("/v1/interactions", begun)
     for turn, said in enumerate((draw.phrase(), answer), start=1):
         messages = [{"role": "assistant", "content": said}]
-        told = stand.post(f"/v1/interactions/{name}/turns", {"turn_index": turn, "messages": messages})
+        told = caller.post(f"/v1/interactions/{name}/turns", {"turn_index": turn, "messages": messages})
         assert told["should_terminate"] is (turn == 2), told
-    stand.request("DELETE", f"/v1/interactions/{name}")
+    caller.request("DELETE", f"/v1/interactions/{name}")
 
 
-def job(stand: Stand, index: int) -> None:
-    begun = stand.post("/v1/jobs", {"items": [item("exact_match", 2 * index), item("numeric", 2 * index + 1)]})
+def job(caller: Caller, index: int) -> None:
+    begun = caller.post("/v1/jobs", {"items": [item("exact_match", 2 * index), item("numeric", 2 * index + 1)]})
     path = f"/v1/jobs/{begun['job_id']}"
-    results = stand.request("GET", f"{path}?wait_s=60")["results"]
+    results = caller.request("GET", f"{path}?wait_s=60")["results"]
     assert [result["status"] for result in results] == ["ok", "ok"], results
-    stand.request("DELETE", path)
+    caller.request("DELETE", path)
 
 
-def audit(stand: Stand, index: int) -> None:
+def audit(caller: Caller, index: int) -> None:
     """An audit of a data set of some rows."""
     draw = Draw("audit", index)
     rows = "".join(json.dumps({"prompt": draw.sentence(), "answer": draw.phrase()}) + "\n" for _ in range(4))
     path = "/v1/audits?verifier=exact_match&reference=answer"
-    begun = stand.request("POST", path, rows.encode(), {"Content-Type": "application/x-ndjson"})
+    begun = caller.request("POST", path, rows.encode(), {"Content-Type": "application/x-ndjson"})
     audited = f"/v1/audits/{begun['audit_id']}"
-    eventually(lambda: stand.request("GET", audited)["state"] != "running")
-    stand.request("DELETE", audited)
+    eventually(lambda: caller.request("GET", audited)["state"] != "running")
+    caller.request("DELETE", audited)
 
 
-def log_search(stand: Stand, index: int) -> None:
+def log_search(caller: Caller, index: int) -> None:
     """A search for a text that some record of the log may have, and a summary."""
     draw = Draw("log", index)
-    found = stand.request("GET", f"/v1/log?text={draw.name()}&max_reward={draw.fraction()}&limit=20")
+    found = caller.request("GET", f"/v1/log?text={draw.name()}&max_reward={draw.fraction()}&limit=20")
     assert found["rows"] == [], found
-    stand.request("GET", f"/v1/log/summary?run={draw.name()}&since=1h")
+    caller.request("GET", f"/v1/log/summary?run={draw.name()}&since=1h")
 
 
-def nemo_gym_session(stand: Stand, index: int) -> None:
+def nemo_gym_session(caller: Caller, index: int) -> None:
     draw = Draw("session", index)
     session, answer = draw.name(), draw.phrase()
     episode = {"rollout_id": draw.name(), "attempt": 0}
     task = {"taskset": "siege", "task_id": draw.name()}
     seeded = {"resources_session_id": session, "episode_id": episode, "task_id": task, "task_data": {}}
-    stand.post(f"{_NEMO_GYM}/seed_session", seeded)
+    caller.post(f"{_NEMO_GYM}/seed_session", seeded)
     content = [{"type": "output_text", "text": answer}]
     row = {
         "responses_create_params": {"input": draw.sentence()},
@@ -69,16 +69,16 @@ def nemo_gym_session(stand: Stand, index: int) -> None:
         "expected_answer": answer,
         "verifier_metadata": {"verifier": "exact_match"},
     }
-    judged = stand.post(f"{_NEMO_GYM}/verify", {"episode_id": episode, "task_id": task, "verification_input": row})
+    judged = caller.post(f"{_NEMO_GYM}/verify", {"episode_id": episode, "task_id": task, "verification_input": row})
     assert judged["reward"] == 1.0, judged
-    stand.post(f"{_NEMO_GYM}/close_session", {"resources_session_id": session, "episode_id": episode})
+    caller.post(f"{_NEMO_GYM}/close_session", {"resources_session_id": session, "episode_id": episode})
 
 
-def openenv_session(stand: Stand, index: int) -> None:
+def openenv_session(caller: Caller, index: int) -> None:
     """A connection of its own, in which one episode is played."""
     draw = Draw("openenv", index)
     answer = draw.phrase()
-    with connect(f"{stand.url.replace('http', 'ws', 1)}{_OPENENV}/ws", proxy=None) as connection:
+    with connect(f"{caller.url.replace('http', 'ws', 1)}{_OPENENV}/ws", proxy=None) as connection:
 
         def ask(kind: str, data: Mapping[str, Any]) -> Any:
             connection.send(json.dumps({"type": kind, "data": data}))
@@ -88,13 +88,13 @@ def openenv_session(stand: Stand, index: int) -> None:
         assert ask("step", {"message": answer})["reward"] == 1.0
 
 
-def run(stand: Stand, index: int) -> None:
+def run(caller: Caller, index: int) -> None:
     """A batch of one item, for a run that no other is for."""
     name = Draw("run", index).name()
-    answer = stand.post("/v1/score", {"items": [item("exact_match", index)], "run_id": name})
+    answer = caller.post("/v1/score", {"items": [item("exact_match", index)], "run_id": name})
     assert answer["summary"]["ok"] == 1, answer
 
 
-LIVES: Final[Mapping[str, Callable[[Stand, int], None]]] = {
+LIVES: Final[Mapping[str, Callable[[Caller, int], None]]] = {
     make.__name__: make for make in (interaction, job, audit, log_search, nemo_gym_session, openenv_session, run)
 }

@@ -154,6 +154,8 @@ def long_steps(served: Served) -> dict[str, int]:
 def test_hostile_requests_are_refused_and_nobody_else_notices(served: Served) -> None:
     load = Load(served)
     wrong: list[str] = []
+    stayed: dict[str, int] = {}
+    """What each left behind, in MB, when the next batches of the load were judged."""
     with load.running():
         eventually(lambda: load.right >= 20 * BATCH)
         before, peak = memory(served), memory(served, "VmHWM")
@@ -163,9 +165,13 @@ def test_hostile_requests_are_refused_and_nobody_else_notices(served: Served) ->
                 wrong.append(f"{request.how} {request.name}: {outcome}, not {' or '.join(request.answers)}")
             assert httpx.get(f"{served.url}/healthz", timeout=PATIENCE_S).is_success
             load.wait_for_more()
+            stayed[f"{request.how} {request.name}"] = (memory(served) - before) // MB
         most = memory(served, "VmHWM")
     assert wrong == []
     assert load.wrong == []
     assert most - max(before, peak) < MOST_AT_ONCE
     assert long_steps(served) == {}
-    eventually(lambda: memory(served) < before + MORE_AT_REST, lambda: memory(served) - before)
+    eventually(
+        lambda: memory(served) < before + MORE_AT_REST,
+        lambda: f"{(memory(served) - before) // MB} MB more than at the start; after each of them: {stayed}",
+    )

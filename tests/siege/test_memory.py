@@ -1,12 +1,15 @@
 """Nothing stays: after ever new items, sessions and keys, the service and its workers hold at rest what they held before.
 
 Of each kind the service gets a number of new ones, then as many again. In the second half it may grow by 5 MB. The
-caches have their default sizes, and are full before the first half begins: what they hold then is not growth.
+memories have their default sizes, and the first half fills them: what they hold then is not growth. The memory of
+verdicts, whose default takes a minute to fill, is smaller and full before.
+
+What was held is a table in `.build/siege.md`, which also stands at the end of the output.
 """
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,11 +17,12 @@ import pytest
 import yaml
 
 from service.limits.keys import new_key
-from tests.siege.counts import LIVES_OF_EACH, batch_items, items_of
+from tests.siege.counts import batch_items, items_of, lives_of
 from tests.siege.fresh.draw import Draw
 from tests.siege.fresh.items import GENERATORS, item
 from tests.siege.lives import LIVES
-from tests.siege.stand import BATCH_ITEMS, Held, Stand, besieged
+from tests.siege.stand import BATCH_ITEMS, Caller, Stand, besieged
+from tests.siege.table import Halves, Table
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.siege, pytest.mark.alone]
@@ -26,21 +30,25 @@ _MAY_GROW_MB: Final = 5.0
 _FILLING_CHARS: Final = 280
 """Nearly the longest answer that a verdict quotes."""
 _KEYS_OF_A_FILE: Final = 1_000
+_CALLERS: Final = 4
 
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    with besieged(audit_dir=str(tmp_path_factory.mktemp("audit")), audit_sample="0.001") as stand:
-        _fill_caches(stand)
+    audits = {"max_dataset_audits": str(_CALLERS)}
+    log = {"audit_dir": str(tmp_path_factory.mktemp("audit")), "audit_sample": "0.001"}
+    with besieged(cache_memory_mb="16", **audits, **log) as stand:
+        _fill_verdicts(stand)
+        stand.rest()
         yield stand
 
 
-def _fill_caches(stand: Stand) -> None:
+def _fill_verdicts(stand: Stand) -> None:
     """Post items whose verdicts are long, until the memory of verdicts does not grow any more."""
     index, held = 0, -1.0
     while (now := stand.total("cache_memory_bytes")) > held:
         held = now
-        for _ in range(40):
+        for _ in range(20):
             stand.post("/v1/score", {"items": [_filling(index + number) for number in range(BATCH_ITEMS)]})
             index += BATCH_ITEMS
 
@@ -51,38 +59,35 @@ def _filling(index: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("verifier", GENERATORS)
-def test_new_items_leave_nothing(stand: Stand, verifier: str) -> None:
-    count, size = items_of(verifier), batch_items(verifier)
-    outcomes: Mapping[str, int] = {}
+def test_new_items_leave_nothing(stand: Stand, table: Table, verifier: str) -> None:
+    size = batch_items(verifier)
 
     def give(indices: range) -> None:
-        nonlocal outcomes
-        outcomes = stand.judge_all(verifier, indices, size)
-        assert outcomes == {"right": len(indices)}
+        assert stand.judge_all(verifier, indices, size) == {"right": len(indices)}
 
-    assert_nothing_stays(stand, give, count)
+    assert_nothing_stays(stand, table, verifier, give, items_of(verifier))
 
 
 @pytest.mark.parametrize("kind", LIVES)
-def test_new_lives_leave_nothing(stand: Stand, kind: str) -> None:
+def test_new_lives_leave_nothing(stand: Stand, table: Table, kind: str) -> None:
     def give(indices: range) -> None:
-        for index in indices:
-            LIVES[kind](stand, index)
+        stand.share(_CALLERS, indices, LIVES[kind])
 
-    assert_nothing_stays(stand, give, LIVES_OF_EACH)
+    assert_nothing_stays(stand, table, kind, give, lives_of(kind))
 
 
-def test_new_keys_and_tenants_leave_nothing(tmp_path: Path) -> None:
+def test_new_keys_and_tenants_leave_nothing(table: Table, tmp_path: Path) -> None:
     """A file of keys, each of a tenant of its own, is replaced by another one again and again."""
     path = tmp_path / "keys.yaml"
     path.write_text(yaml.safe_dump(_keys_file(["first"], ["0" * 64])), encoding="utf-8")
     with besieged(keys_file=str(path), sandbox="none") as stand:
+        stand.rest()
 
         def give(indices: range) -> None:
             for start in range(indices.start, indices.stop, _KEYS_OF_A_FILE):
                 _use_new_keys(stand, path, range(start, start + _KEYS_OF_A_FILE))
 
-        assert_nothing_stays(stand, give, LIVES_OF_EACH)
+        assert_nothing_stays(stand, table, "keys and tenants", give, lives_of("keys", _KEYS_OF_A_FILE))
 
 
 def _use_new_keys(stand: Stand, path: Path, indices: range) -> None:
@@ -92,9 +97,13 @@ def _use_new_keys(stand: Stand, path: Path, indices: range) -> None:
     before = stand.total("keys_reloads_total")
     os.kill(stand.pid, signal.SIGHUP)
     eventually(lambda: stand.total("keys_reloads_total") > before)
-    for (key, _), index in zip(made, indices, strict=True):
-        stand.headers["Authorization"] = f"Bearer {key}"
-        assert stand.post("/v1/score", {"items": [item("exact_match", index)]})["summary"]["ok"] == 1
+
+    def use(caller: Caller, part: tuple[str, int]) -> None:
+        key, index = part
+        caller.headers = {"Authorization": f"Bearer {key}"}
+        assert caller.post("/v1/score", {"items": [item("exact_match", index)]})["summary"]["ok"] == 1
+
+    stand.share(_CALLERS, [(key, index) for (key, _), index in zip(made, indices, strict=True)], use)
 
 
 def _keys_file(names: list[str], digests: list[str]) -> dict[str, Any]:
@@ -106,17 +115,12 @@ def _keys_file(names: list[str], digests: list[str]) -> dict[str, Any]:
     }
 
 
-def assert_nothing_stays(stand: Stand, give: Callable[[range], None], count: int) -> None:
+def assert_nothing_stays(stand: Stand, table: Table, what: str, give: Callable[[range], None], count: int) -> None:
+    """`stand` is at rest."""
+    spent, before = stand.spent(), stand.held()
     give(range(count))
     middle = stand.rest()
     give(range(count, 2 * count))
-    end = stand.rest()
-    grown = end - middle
-    assert grown.mb <= _MAY_GROW_MB, _told(grown, count)
-
-
-def _told(grown: Held, count: int) -> str:
-    return (
-        f"grown by {grown.service_mb:.1f} MB in the service and {grown.workers_mb:.1f} MB in workers: "
-        f"{grown.mb * 1000 / count:.2f} kB for each of {count}"
-    )
+    halves = Halves(before, middle, stand.rest())
+    table.add(what, count, halves, stand.spent().all_s - spent.all_s)
+    assert halves.grown.mb <= _MAY_GROW_MB, halves.told

@@ -9,9 +9,12 @@ from sandbox.workers import Exit, Outcome, Task, Workers
 from tests.verifiers.found import Found
 from verifiers import registry
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, judge_in_worker, trouble
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, JUDGE, judge_in_worker, trouble
+from verifiers.rules import bounded
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
+_BY_NAME = {(task.module, task.function) for task in (JUDGE, bounded.JUDGE)}
+"""Tasks that import what a payload names."""
 
 
 @pytest.mark.parametrize(
@@ -144,3 +147,19 @@ async def test_a_response_of_ordinary_length_that_is_not_read_is_not_wrong() -> 
     long = "7" + " " * INLINE_CHARS
     verdict = await _limited(Exit.TIME_LIMIT, lambda _: False, "The answer is 7.", reference=long)
     assert (verdict.status, verdict.reason) == (Status.FAILED, "worker_time_limit")
+
+
+def test_workers_have_judged_an_example_of_each_verifier_before_they_are_given_items() -> None:
+    """What only a worker imports makes its first item slow, and a worker is replaced after a slow item."""
+    cold: list[Task] = []
+    warmed: set[str] = set()
+
+    class Recorded(Workers):
+        def register(self, task: Task) -> None:
+            if (task.module, task.function) in _BY_NAME:
+                warmed.update(names[0] for names, *_ in task.warm)
+                cold.extend([] if task.warm else [task])
+
+    registry.load(Resources(Recorded(1)))
+    assert cold == []
+    assert {"verifiers.rules.qa", "verifiers.rules.multiple_choice", "verifiers.puzzles.sudoku"} <= warmed

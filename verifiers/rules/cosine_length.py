@@ -74,7 +74,7 @@ class CosineLength(Verifier[CosineLengthParams]):
 
 
 def create(resources: Resources) -> CosineLength:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, CosineLengthParams, EXAMPLES[0])
     return CosineLength(resources.workers)
 
 

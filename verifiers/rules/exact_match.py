@@ -50,7 +50,7 @@ class ExactMatch(Verifier[ExactMatchParams]):
 
 
 def create(resources: Resources) -> ExactMatch:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, ExactMatchParams, EXAMPLES[0])
     return ExactMatch(resources.workers)
 
 

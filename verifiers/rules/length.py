@@ -102,7 +102,7 @@ class Length(Verifier[LengthParams]):
 
 
 def create(resources: Resources) -> Length:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, LengthParams, EXAMPLES[0])
     return Length(resources.workers)
 
 

@@ -52,7 +52,7 @@ class Overlong(Verifier[OverlongParams]):
 
 
 def create(resources: Resources) -> Overlong:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, OverlongParams, EXAMPLES[0])
     return Overlong(resources.workers)
 
 

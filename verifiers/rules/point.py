@@ -81,7 +81,7 @@ class Point(Verifier[PointParams]):
 
 
 def create(resources: Resources) -> Point:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, PointParams, EXAMPLES[0])
     return Point(resources.workers)
 
 

@@ -57,7 +57,7 @@ class Regression(Verifier[RegressionParams]):
 
 
 def create(resources: Resources) -> Regression:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, RegressionParams, EXAMPLES[0])
     return Regression(resources.workers)
 
 

@@ -85,7 +85,7 @@ _MAX_INLINE_PLACES = 200_000
 
 
 def create(resources: Resources) -> Repetition:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, RepetitionParams, EXAMPLES[0])
     return Repetition(resources.workers)
 
 

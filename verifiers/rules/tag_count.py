@@ -42,7 +42,7 @@ class TagCount(Verifier[TagCountParams]):
 
 
 def create(resources: Resources) -> TagCount:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, TagCountParams, EXAMPLES[0])
     return TagCount(resources.workers)
 
 

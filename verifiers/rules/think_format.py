@@ -74,7 +74,7 @@ class ThinkFormat(Verifier[ThinkFormatParams]):
 
 
 def create(resources: Resources) -> ThinkFormat:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, ThinkFormatParams, EXAMPLES[0])
     return ThinkFormat(resources.workers)
 
 

@@ -47,7 +47,7 @@ class Xml(Verifier[XmlParams]):
 
 
 def create(resources: Resources) -> Xml:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, XmlParams, EXAMPLES[0])
     return Xml(resources.workers)
 
 

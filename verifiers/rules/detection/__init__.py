@@ -98,7 +98,7 @@ class Detection(Verifier[DetectionParams]):
 
 
 def create(resources: Resources) -> Detection:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, DetectionParams, EXAMPLES[0])
     return Detection(resources.workers)
 
 

@@ -54,7 +54,7 @@ def _is_inline(item: Item[MultipleChoiceParams]) -> bool:
 
 
 def create(resources: Resources) -> MultipleChoice:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, MultipleChoiceParams, EXAMPLES[0])
     return MultipleChoice(resources.workers)
 
 

@@ -88,7 +88,7 @@ class Numeric(Verifier[NumericParams]):
 
 
 def create(resources: Resources) -> Numeric:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, NumericParams, EXAMPLES[0])
     return Numeric(resources.workers)
 
 

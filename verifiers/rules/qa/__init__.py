@@ -145,7 +145,7 @@ class Qa(Verifier[QaParams]):
 
 
 def create(resources: Resources) -> Qa:
-    resources.workers.register(long_texts.JUDGE)
+    long_texts.register(resources.workers, judge, QaParams, EXAMPLES[0])
     return Qa(resources.workers)
 
 
