@@ -44,7 +44,7 @@ PARALLEL = [{"f": {"x": [1]}}, {"f": {"x": [2]}}, {"math.g": {}}]
         (SIMPLE, "get_weather(city='Beijing', unit='celsius', days=3)", "correct"),
         (SIMPLE, "get_weather(city='peking', days=3)", "correct"),
         (SIMPLE, "get_weather(city='Pe-king.', days=3.0)", "correct"),
-        (SIMPLE, "get_weather(city='Beijing', days='3')", "wrong_arguments"),
+        (SIMPLE, "get_weather(city='Beijing', days='3', unit=None)", "wrong_arguments"),
         (SIMPLE, "get_weather(city='Beijing', days=3, unit='kelvin')", "wrong_arguments"),
         (SIMPLE, "get_weather(city='Beijing')", "wrong_arguments"),
         (SIMPLE, "get_weather(city='Beijing', days=3, wind=True)", "wrong_arguments"),
@@ -65,6 +65,130 @@ def test_rows_of_bfcl_are_judged_by_their_possible_values(
     reference: Any, response: str, reason: str, as_text: bool
 ) -> None:
     assert of(response, json.dumps(reference) if as_text else reference).reason == reason
+
+
+JAVA = {
+    "id": ("long", None, [7]),
+    "size": ("integer", None, [5]),
+    "rate": ("double", None, [2.5]),
+    "deep": ("boolean", None, [True]),
+    "names": ("Array", "String", [["-v", "a, b"]]),
+    "ids": ("ArrayList", "long", [[101, 202]]),
+    "limits": ("HashMap", None, [{"limit": [50], "schema": ["public"]}]),
+    "out": ("Array", "String", ["System.out"]),
+    "note": ("any", None, ["dbMonitor", ""]),
+    "from": ("any", None, [20.5, "20.5"]),
+}
+JAVA_RIGHT = {
+    "id": "7L",
+    "size": "5",
+    "rate": "2.5",
+    "deep": "true",
+    "names": 'new String[]{"-v", "a, b"}',
+    "ids": "new ArrayList<>(Arrays.asList(101L, 202L))",
+    "limits": 'new HashMap<String, Object>() {{ put("limit", 50); put("schema", "public"); }}',
+    "out": "System.out",
+    "note": "DBMonitor",
+    "from": "20.5",
+}
+JAVASCRIPT = {
+    "id": ("Bigint", None, [7]),
+    "rate": ("float", None, [5.0]),
+    "deep": ("Boolean", None, [True]),
+    "points": ("array", "float", [[10.0, 15.5]]),
+    "rows": ("array", "array", [[[1, 2], [3]]]),
+    "options": ("dict", None, [{"role": ["admin"], "on": [True], "steps": [["load", "show"]]}]),
+    "title": ("String", None, ["Product A"]),
+}
+JAVASCRIPT_RIGHT = {
+    "id": "7n",
+    "rate": "5",
+    "deep": "true",
+    "points": "[10, 15.5]",
+    "rows": "new Array([1, 2], [3])",
+    "options": "{role: 'admin', \"on\": true, steps: [\"load\", 'show']}",
+    "title": "'Product A'",
+}
+
+
+def of_language(declared: JSON, given: JSON, **params: Any) -> str:
+    properties = {name: {"type": kind, "items": {"type": inner}} for name, (kind, inner, _) in declared.items()}
+    tool = {"name": "Api.f", "parameters": {"type": "dict", "required": [], "properties": properties}}
+    reference = [{"Api.f": {name: values for name, (_, _, values) in declared.items()}}]
+    return of(json.dumps([{"name": "Api.f", "arguments": given}]), reference, tools=[tool], **params).reason
+
+
+@table("params", [{}, {"language": "java"}])
+@table(
+    ("changed", "reason"),
+    [
+        ({}, "correct"),
+        ({"id": "7"}, "wrong_arguments"),
+        ({"size": "5L"}, "wrong_arguments"),
+        ({"size": "5.0"}, "wrong_arguments"),
+        ({"rate": "2.5f"}, "wrong_arguments"),
+        ({"deep": "True"}, "wrong_arguments"),
+        ({"names": 'new String[]{"-v", "a", "b"}'}, "wrong_arguments"),
+        ({"names": '["-v", "a, b"]'}, "wrong_arguments"),
+        ({"ids": "new ArrayList<Long>() {{ add(101L); add(202L); }}"}, "correct"),
+        ({"ids": "new ArrayList<>(Arrays.asList(101, 202))"}, "wrong_arguments"),
+        ({"ids": "new ArrayList<>(Arrays.asList(101L, 202L)).clear()"}, "wrong_arguments"),
+        ({"limits": 'new HashMap<>() {{ put("limit", 51); put("schema", "public"); }}'}, "wrong_arguments"),
+        ({"limits": "new HashMap<>()"}, "wrong_arguments"),
+        ({"out": "system.out"}, "wrong_arguments"),
+        ({"out": ""}, "wrong_arguments"),
+        ({"size": 5, "deep": True}, "correct"),
+        ({"note": ""}, "correct"),
+        ({"from": "-20.5"}, "wrong_arguments"),
+    ],
+)
+def test_arguments_of_bfcls_java_are_sources_of_their_declared_types(params: JSON, changed: JSON, reason: str) -> None:
+    assert of_language(JAVA, JAVA_RIGHT | changed, **params) == reason
+
+
+@table("params", [{}, {"language": "javascript"}])
+@table(
+    ("changed", "reason"),
+    [
+        ({}, "correct"),
+        ({"id": "7"}, "wrong_arguments"),
+        ({"rate": "5.1"}, "wrong_arguments"),
+        ({"points": "[15.5, 10]"}, "wrong_arguments"),
+        ({"rows": "[[1, 2], [3]]"}, "correct"),
+        ({"rows": "[1, 2, 3]"}, "wrong_arguments"),
+        ({"options": "{role: 'admin', on: true}"}, "wrong_arguments"),
+        ({"options": "{role: 'admin', on: true, steps: ['load', 'show']}; evil()"}, "wrong_arguments"),
+        ({"title": "product a"}, "correct"),
+    ],
+)
+def test_arguments_of_bfcls_javascript_are_sources_of_their_declared_types(
+    params: JSON, changed: JSON, reason: str
+) -> None:
+    assert of_language(JAVASCRIPT, JAVASCRIPT_RIGHT | changed, **params) == reason
+
+
+@table(
+    ("response", "values", "params", "reason"),
+    [
+        ("f(a='800', b='x')", {"a": [800], "b": ["x"]}, {}, "correct"),
+        ("f(a='5.0')", {"a": [5.0]}, {}, "correct"),
+        ("f(a='{}')", {"a": [{}]}, {}, "correct"),
+        ("f(a='800', b=1)", {"a": [800], "b": [1]}, {}, "wrong_arguments"),
+        ("f(a='800', b=1)", {"a": [800], "b": [1]}, {"language": "java"}, "correct"),
+        ("f(a='800')", {"a": [800]}, {"language": "python"}, "wrong_arguments"),
+        ("f(a='[1]')", {"a": [[1]]}, {"language": "java"}, "wrong_arguments"),
+        ("f(a='801')", {"a": [800]}, {}, "wrong_arguments"),
+        ("f(a='" + "[" * 1900 + "')", {"a": [[]]}, {}, "wrong_arguments"),
+    ],
+)
+def test_without_tools_a_call_of_texts_only_may_be_one_of_bfcls_java_or_javascript(
+    response: str, values: JSON, params: JSON, reason: str
+) -> None:
+    assert of(response, [{"f": values}], **params).reason == reason
+
+
+def test_calls_that_are_not_in_bfcls_form_have_values_and_no_sources() -> None:
+    assert of("f(a='800')", [{"name": "f", "arguments": {"a": 800}}]).reason == "wrong_arguments"
 
 
 WEATHER = {

@@ -13,7 +13,8 @@ is subset. Thinking is ignored. A call that is cut off or cannot be read makes t
 Values are compared by type: 1 equals 1.0, but neither "1" nor true. Strings must be equal to the character, unless
 `strings` is loose (which ignores case and space) or a call's `compare` sets another rule for an argument. The order of
 keys does not count; the order of lists does. Parameters in XML have no types: they take the type of the schema in
-`tools`, or else the reading that equals the reference. In BFCL's form, texts are compared as BFCL's own checker does.
+`tools`, or else the reading that equals the reference. In BFCL's form, texts are compared as BFCL's own checker does, and in its Java and
+JavaScript rows they are read as source of those languages (`sources`).
 
 With `tools`, every call must name one of the listed functions and have arguments that are valid for its schema. If no
 Python fence calls any of them, such fences are programs, not calls.
@@ -39,6 +40,7 @@ from verifiers.rules.tool_call import expected, forms, said, tools
 from verifiers.rules.tool_call.arguments import Strings
 from verifiers.rules.tool_call.calls import Call, Malformed
 from verifiers.rules.tool_call.expected import Expected, Policy, Wanted
+from verifiers.rules.tool_call.sources import Language
 from verifiers.rules.tool_call.tools import Tool
 
 _INLINE_CHARS = 16_000
@@ -79,6 +81,10 @@ class ToolCallParams(Params):
     """all: 1 or 0; graded: the parts of calls that are right count."""
     tools: Any = None
     """The tools in OpenAI's form: a list, or its JSON text."""
+    language: Literal["auto", "python", "java", "javascript"] = "auto"
+    """The language of BFCL's possible values. In its Java and JavaScript rows, arguments are texts that hold values:
+    "5", "true", "new int[]{1, 2}". auto: a function with types such as HashMap or Bigint in `tools` is of those
+    languages; without tools, a call whose arguments are all texts may be."""
     think: Think = "auto"
 
     @model_validator(mode="after")
@@ -94,7 +100,17 @@ class ToolCallParams(Params):
     @cached_property
     def tools_(self) -> Mapping[str, Tool] | str | None:
         """The tools by name, or a message about their fault; None if none were given."""
-        return None if self.tools is None else tools.read(self.tools)
+        return None if self.tools is None else tools.read(self.tools, self.source_language)
+
+    @cached_property
+    def source_language(self) -> Language | None:
+        return self.language if self.language in ("java", "javascript") else None
+
+    def may_be_sources(self, call: Call) -> bool:
+        """Whether the arguments of a call may be texts of Java or JavaScript."""
+        if self.language == "auto":
+            return all(isinstance(value, str) for value in call.arguments.values())
+        return self.source_language is not None
 
     @cached_property
     def wanted(self) -> Wanted | str:
@@ -115,7 +131,12 @@ class ToolCallParams(Params):
             if tool is None:
                 return f"the reference calls {one.name[:100]!r}, which tools do not list"
             call = one.only_call
-            if call and not self.policy.is_subset and not tool.schema.holds(tools.typed(call, tool).arguments):
+            if (
+                call
+                and tool.language is None
+                and not self.policy.is_subset
+                and not tool.schema.holds(tools.typed(call, tool).arguments)
+            ):
                 return f"the reference's call of {one.name[:100]!r} is not valid for its schema in tools"
         return ""
 
@@ -137,7 +158,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "11"
+    version = "12"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -236,6 +257,11 @@ def _compare(calls: Sequence[Call], wanted: Sequence[Expected], params: ToolCall
             return "unknown_function", 0.0
         if not all(known[call.name].schema.holds(call.arguments) for call in calls):
             return "invalid_arguments", 0.0
+    elif all(one.has_possible_values for one in wanted):
+        calls = [
+            tools.as_sources(call, None, params.source_language) if params.may_be_sources(call) else call
+            for call in calls
+        ]
     fault = expected.fault_of(calls, wanted, params.policy, ordered=params.ordered)
     if fault is None or params.credit == "all":
         return fault, float(fault is None)

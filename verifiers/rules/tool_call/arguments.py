@@ -17,6 +17,7 @@ import re2
 from verifiers.rules.schemas import Schema, compile_schema
 from verifiers.rules.tool_call.calls import Malformed
 from verifiers.rules.tool_call.raw import Raw
+from verifiers.rules.tool_call.sources import Source
 
 Strings = Literal["exact", "loose", "bfcl"]
 """loose: ignore case and space; bfcl: ignore also the signs that the Berkeley leaderboard ignores."""
@@ -85,6 +86,8 @@ class Possible(Compare):
     """
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        if isinstance(found, Source) and found.is_variable(values):
+            return bool(found.name) and found.name in values
         readings = found.readings if isinstance(found, Raw) else (found,)
         return any(self._is(reading, value) for reading in readings for value in values)
 

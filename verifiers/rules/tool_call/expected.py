@@ -47,6 +47,11 @@ class Expected:
     """Whether a dot and an underscore in the name are equal, because some APIs do not allow dots."""
 
     @property
+    def has_possible_values(self) -> bool:
+        """Whether it is in BFCL's form."""
+        return self.said == "bfcl"
+
+    @property
     def only_call(self) -> Call | None:
         """The only call that is right, if there is exactly one."""
         if self.optional or self.compare or any(len(values) != 1 for values in self.values.values()):

@@ -1,14 +1,16 @@
 """Reads the functions that may be called, from OpenAI's `tools`: their names, and JSON schemas of their arguments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from verifiers.rules import schemas
 from verifiers.rules.documents import Unreadable, check_depth, read_json
 from verifiers.rules.schemas import Schema, compile_schema
+from verifiers.rules.tool_call import sources
 from verifiers.rules.tool_call.calls import Call
 from verifiers.rules.tool_call.raw import Raw
+from verifiers.rules.tool_call.sources import Declared, Language, Source
 
 MAX_TOOLS = 1_000
 
@@ -18,10 +20,22 @@ class Tool:
     schema: Schema
     types: Mapping[str, str]
     """The types of the arguments, for those arguments where the schema names just one type."""
+    language: Language | None = None
+    """The language of a function whose arguments are texts, as in BFCL's Java and JavaScript rows."""
+    inner: Mapping[str, str] = field(default_factory=dict)
+    """The types of elements of lists, for functions of such a language."""
+
+    def declared(self, name: str) -> Declared:
+        return Declared(self.types.get(name, "any"), self.inner.get(name, "any"))
 
 
-def read(value: Any) -> dict[str, Tool] | str:
-    """The tools by name, or a message about the fault in the list."""
+def read(value: Any, language: Language | None = None) -> dict[str, Tool] | str:
+    """The tools by name, or a message about the fault in the list.
+
+    Args:
+        value: The list, or its JSON text.
+        language: That of the functions. None: a function with types that only Java or JavaScript has is one of those.
+    """
     functions = functions_of(value)
     if isinstance(functions, str):
         return functions
@@ -31,9 +45,14 @@ def read(value: Any) -> dict[str, Tool] | str:
         return "tools are nested too deep"
     tools: dict[str, Tool] = {}
     for function in functions:
-        name, parameters = function["name"], _as_schema(parameters_of(function))
+        name = function["name"]
         if name in tools:
             return f"two tools have the name {name[:100]!r}"
+        of_language = _tool_of_language(parameters_of(function), language)
+        if of_language is not None:
+            tools[name] = of_language
+            continue
+        parameters = _as_schema(parameters_of(function))
         schema = compile_schema(parameters, check_formats=False)
         if isinstance(schema, str):
             return f"parameters of {name[:100]!r}: {schema}"
@@ -45,6 +64,27 @@ def read(value: Any) -> dict[str, Tool] | str:
         }
         tools[name] = Tool(schema, types)
     return tools
+
+
+def _tool_of_language(parameters: Any, language: Language | None) -> Tool | None:
+    """The function as one of Java or JavaScript, whose arguments are texts; None if it is not."""
+    properties = parameters.get("properties") if isinstance(parameters, dict) else None
+    if not isinstance(properties, dict) or not all(isinstance(inner, dict) for inner in properties.values()):
+        return None
+    types = {name: inner["type"] for name, inner in properties.items() if isinstance(inner.get("type"), str)}
+    language = language or sources.language_of(frozenset(types.values()))
+    if language is None:
+        return None
+    elements = {
+        name: inner["items"].get("type") for name, inner in properties.items() if isinstance(inner.get("items"), dict)
+    }
+    required = parameters.get("required")
+    schema = compile_schema(
+        {"type": "object", "required": required if isinstance(required, list) else []}, check_formats=False
+    )
+    if isinstance(schema, str):
+        return None
+    return Tool(schema, types, language, {name: kind for name, kind in elements.items() if isinstance(kind, str)})
 
 
 def functions_of(value: Any) -> Sequence[dict[str, Any]] | str:
@@ -128,6 +168,8 @@ def typed(call: Call, tool: Tool) -> Call:
 
     The type of a text comes from the schema, or else from its form.
     """
+    if tool.language is not None:
+        return as_sources(call, tool)
     return Call(
         call.name,
         {
@@ -139,3 +181,16 @@ def typed(call: Call, tool: Tool) -> Call:
 
 def _value(raw: Raw, kind: str | None) -> Any:
     return raw.text if kind == "string" else raw.readings[-1]
+
+
+def as_sources(call: Call, tool: Tool | None, language: Language | None = None) -> Call:
+    """The call with arguments that are sources, of the tool's language or, without a tool, of this one."""
+    arguments = {
+        name: Source(
+            value.text if isinstance(value, Raw) else sources.text_of(value),
+            None if tool is None else tool.declared(name),
+            tool.language if tool is not None else language,
+        )
+        for name, value in call.arguments.items()
+    }
+    return Call(call.name, arguments, call.is_shown)
