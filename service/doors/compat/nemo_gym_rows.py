@@ -3,6 +3,8 @@
     the URL                            names a verifier, a recipe or labels
     `verifier_metadata`                names one, as the fields of an item
     `expected_answers`                 xlam_fc: `tool_call`; calls may have more arguments than these
+    `expected_action`                  single_step_tool_use_with_argument_comparison: `tool_call`; strings are loose there, and
+                                       further calls allowed; a wanted message is any text without a call
     `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
                                        `template_metadata.output_regex`: the group of its last match
     `verifier_metadata.unit_tests`     code_gen: `code`
@@ -120,6 +122,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         return {"reference": _truth(row, fields), **known, "named": True}
     conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
         (isinstance(fields.get("expected_answers"), list), lambda: _calls(fields["expected_answers"])),
+        (_is_action(fields.get("expected_action")), lambda: _action(fields["expected_action"])),
         (bool(row.options), lambda: _choice(row)),
         (bool(metadata.get("unit_tests")), lambda: _judged("code", metadata["unit_tests"])),
         (bool(fields.get("instruction_id_list")), lambda: _instructions(fields)),
@@ -136,6 +139,21 @@ def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
 
 def _calls(wanted: Any) -> JSON:
     return {"verifier": "tool_call", "reference": wanted, "params": {"arguments": "subset"}}
+
+
+_ACTIONS: Final = ("message", "function_call", "function_call_batch")
+
+
+def _is_action(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in _ACTIONS
+
+
+def _action(wanted: JSON) -> JSON:
+    """The calls of an action. Texts of arguments may differ in case and space; there, in most of their words."""
+    if wanted["type"] == "message":
+        return {"verifier": "tool_call", "reference": []}
+    calls = wanted.get("calls") if wanted["type"] == "function_call_batch" else [wanted]
+    return {"verifier": "tool_call", "reference": calls, "params": {"calls": "subset", "strings": "loose"}}
 
 
 def _choice(row: Row) -> JSON:

@@ -187,6 +187,31 @@ def test_expected_answers_are_calls(served: Served, made: list[tuple[str, JSON]]
     assert answer(served, VERIFY, body)["reward"] == reward
 
 
+BOOKS = {"type": "function_call", "name": "book", "arguments": '{"name": "Ann Lee", "seat": 4}'}
+FINDS = {"type": "function_call", "name": "find", "arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("action", "made", "reward"),
+    [
+        ({"type": "message", "content": "Which seat?"}, [], 1.0),
+        ({"type": "message", "content": "Which seat?"}, [BOOKS], 0.0),
+        (BOOKS, [BOOKS], 1.0),
+        (BOOKS, [FINDS, BOOKS | {"arguments": '{"seat": 4, "name": "ann  lee"}'}], 1.0),
+        (BOOKS, [BOOKS | {"arguments": '{"name": "Ann Lee", "seat": 5}'}], 0.0),
+        (BOOKS, [], 0.0),
+        ({"type": "function_call_batch", "calls": [BOOKS, FINDS]}, [FINDS, BOOKS], 1.0),
+        ({"type": "function_call_batch", "calls": [BOOKS, FINDS]}, [FINDS], 0.0),
+    ],
+)
+def test_an_expected_action_is_a_message_or_calls(
+    served: Served, action: JSON, made: list[JSON], reward: float
+) -> None:
+    body = said("Let me see.", expected_action=action)
+    body["response"]["output"] += [call | {"call_id": "c"} for call in made]
+    assert answer(served, VERIFY, body)["reward"] == reward
+
+
 def test_no_expected_answer_wants_no_call(served: Served) -> None:
     body = said("It rains.", expected_answers=[])
     assert answer(served, VERIFY, body)["reward"] == 1.0
