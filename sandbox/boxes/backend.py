@@ -63,6 +63,8 @@ class Box(ABC):
     """Whether the box sends in Docker's attach format: 8-byte heads with stream number and length."""
     configuration: Configuration
     """The runner's configuration, to be sent first."""
+    has_runner: bool = False
+    """Whether it has loaded the runner of this service already, so that it need not be sent."""
 
     @abstractmethod
     async def destroy(self) -> None:

@@ -73,9 +73,9 @@ def command(python: str, transport: str, *, with_site: bool, module: str = RUNNE
     return [python, "-s", *without, "-u", "-c", _BOOTSTRAP, transport, module]
 
 
-def first_frame(configuration: Configuration) -> bytes:
-    """The first frame for a box that runs `command`."""
-    return frame(dataclasses.asdict(configuration), archive())
+def first_frame(configuration: Configuration, *, has_runner: bool = False) -> bytes:
+    """The first frame for a box that runs `command`, or has the runner already."""
+    return frame(dataclasses.asdict(configuration), b"" if has_runner else archive())
 
 
 def frame(header: Mapping[str, Any], modules: bytes) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,9 +19,11 @@ import pytest
 
 from sandbox.base import Isolation, SandboxUnavailable
 from sandbox.boxes.backend import BoxSize, Profile
+from sandbox.boxes.bootstrap import first_frame
 from sandbox.boxes.local import LocalBackend, backend, cgroups, interpreter, state_directory, user_ids
 from sandbox.boxes.local.backend import Tier
 from sandbox.boxes.local.removal import remove_tree
+from sandbox.boxes.pool.pooled_box import PooledBox
 from sandbox.languages import all_languages
 from tests.processes import children, descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
@@ -319,7 +322,7 @@ async def test_who_waits_for_a_boxs_end_is_told_also_if_it_is_destroyed_at_that_
         assert isinstance(box, backend.LocalBox)
         waiting = asyncio.create_task(box._keeper.wait(None))
         await turns()
-        box._keeper.process.send_signal(signal.SIGTERM)
+        box._keeper.process.terminate()
         box._keeper.process.wait()  # in the loop's own thread, so that the loop does not see it first
         async with asyncio.timeout(PATIENCE_S):
             await box.destroy()
@@ -444,6 +447,46 @@ async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Pat
         assert len(children() - others) == 1
         assert not forkserver & children()
     assert children() == others
+
+
+def of_namespaces(pid: int) -> list[int]:
+    """The ids of a process, from the outermost namespace to its own."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return [int(number) for number in re.findall(r"^NSpid:(.*)$", status, re.MULTILINE)[0].split()]
+
+
+@only_forked
+async def test_a_box_that_is_forked_is_one_process_and_needs_no_runner_sent(state_dir: Path) -> None:
+    async with open_backend(state_dir) as made:
+        box = await made.make(Profile.PLAIN, once=True)
+        assert isinstance(box, backend.LocalBox)
+        own = box._keeper.process.pid
+        assert await found(box, "import os\nfound['own'] = os.getpid()") == {"own": 1}
+        assert of_namespaces(own)[-1] == 1, "the service's own child is process 1"
+        assert descendants(own) == set()
+        await box.destroy()
+        loaded = await PooledBox.make(made, Profile.PLAIN, once=True)
+        assert len(first_frame(loaded.box.configuration, has_runner=loaded.box.has_runner)) < 10_000
+        loaded.link.close()
+        await loaded.box.destroy()
+
+
+@only_forked
+async def test_a_box_that_is_forked_ends_with_everything_in_it(state_dir: Path) -> None:
+    probe = """
+import os, time
+found["children"] = [os.fork() or (os.setsid(), time.sleep(1000)) for _ in range(3)]
+"""
+    async with open_backend(state_dir) as made:
+        box = await made.make(Profile.PLAIN, once=True)
+        assert isinstance(box, backend.LocalBox)
+        assert len((await found(box, probe))["children"]) == 3
+        own = box._keeper.process.pid
+        below = descendants(own)
+        assert len(below) == 3
+        await box.destroy()
+        assert box._keeper.process.returncode == 128 + signal.SIGKILL
+        assert not any(map(is_there, below))
 
 
 @only_forked

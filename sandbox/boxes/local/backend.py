@@ -2,8 +2,8 @@
 
     LocalBackend.open ──► tries each way with a throw-away box, the strongest first; the first that works is used
     LocalBackend.make ──► keeper (sandbox.boxes.local.enter) ──► interpreter with the bootstrap ◄──socket──► caller
-                          where that is safe, forked from an interpreter that has loaded the runner already
-                          (sandbox.boxes.local.forkserver)
+                          where that is safe, boxes for one program are forked from an interpreter that has loaded the
+                          runner already, without a keeper (sandbox.boxes.local.forkserver)
 
 Landlock is the weakest way. If even that is missing, nothing is run at all.
 """
@@ -258,8 +258,11 @@ class LocalBox(Box):
         cgroup: cgroups.Cgroup | None,
         scratch: Path | None,
         give_back_ids: Callable[[], None] | None,
+        *,
+        has_runner: bool,
     ) -> None:
         self.name = name
+        self.has_runner = has_runner
         self.profile = profile
         self.connection = connection
         self.configuration = configuration
@@ -352,7 +355,7 @@ class _Setup:
             return None
         if profile not in self.forkservers:
             self.forkservers[profile] = ForkserverClient(
-                self.python.python, _ENVIRONMENT, self.held.directory, profile.preload
+                self.python.python, _ENVIRONMENT, self.held.directory, profile.preload, self.python.visible
             )
         forkserver = self.forkservers[profile]
         await forkserver.be_ready()
@@ -474,7 +477,9 @@ def _start(
             keeper = spawn(plan, theirs, forkserver)
         undo.pop_all()
     ours.setblocking(False)
-    return LocalBox(name, profile, ours, configuration, keeper, cgroup, scratch, give_back)
+    return LocalBox(
+        name, profile, ours, configuration, keeper, cgroup, scratch, give_back, has_runner=forkserver is not None
+    )
 
 
 def _configuration(

@@ -9,6 +9,9 @@ library. DESCRIPTOR is the box's end of the control socket, PLAN a `Plan` as JSO
                 when the service ends; exits
                 after the last process of the box
 
+A box that is forked (`sandbox.boxes.local.forkserver`) has no keeper: the service itself is the parent of process 1,
+which the kernel kills when the service ends.
+
 With namespaces, process 1 sees a root directory made only of read-only system folders, its own /proc and /dev, and file
 systems in memory. When process 1 ends, the kernel kills everything in the box. gVisor has no mount namespace: there
 that root is mounted where the service sees it too, process 1 enters it for good (chroot), and the keeper unmounts it.
@@ -25,7 +28,7 @@ import resource
 import signal
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, NoReturn, TypedDict
 
@@ -62,7 +65,7 @@ class Plan(TypedDict):
     environment: dict[str, str]
 
 
-class _Source(TypedDict):
+class Source(TypedDict):
     """A path outside that is to appear in the box."""
 
     path: str
@@ -91,6 +94,9 @@ _NEW_UTS: Final = 0x04000000
 _NEW_IPC: Final = 0x08000000
 _NEW_PID: Final = 0x20000000
 _NEW_NET: Final = 0x40000000
+NAMESPACES_OF_CLONE: Final = _NEW_USER | _NEW_PID
+"""Those that process 1 of a box is born in. It makes the others itself: a network takes the kernel a millisecond."""
+_OTHER_NAMESPACES: Final = _NEW_MOUNT | _NEW_IPC | _NEW_UTS | _NEW_NET | _NEW_CGROUP
 
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 32, 4096, 16384, 1 << 18
@@ -111,6 +117,7 @@ _COVERED: Final = "/usr"
 everywhere.
 """
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+_DEVICE_PATHS: Final = [(f"/dev/{name}", f"/dev/{name}") for name in _DEVICES]
 _DEVICE_LINKS: Final = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 _PROC_HIDDEN: Final = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list", "latency_stats", "sched_debug")
@@ -123,23 +130,21 @@ def main() -> NoReturn:
     build(json.loads(sys.argv[2]), int(sys.argv[1]))
 
 
-def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None) -> NoReturn:
+def build(plan: Plan, control: int) -> NoReturn:
     """Build the box, and keep it until it has ended.
 
     Args:
         plan: What the box is to be.
         control: The box's end of the control socket.
-        entry: What process 1 runs once the box is built, with that socket as `CONTROL`; None: it executes the plan's
-            command.
     """
-    control = fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, 100)
+    control = _moved_high(control)
     try:
         _die_with_service(plan["service"])
         os.umask(0o022)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         events = _join_cgroups(plan)
         sources = _unshare_namespaces(plan) if plan["namespaces"] else []
-        _run_keeper(plan, control, events, sources, entry)
+        _run_keeper(plan, control, events, sources)
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
     os._exit(EXIT_NOT_BUILT)
@@ -158,40 +163,76 @@ def _join_cgroups(plan: Plan) -> int | None:
             file.write("0")
     if plan["memory_events"] is None:
         return None
-    return fcntl.fcntl(os.open(plan["memory_events"], os.O_RDONLY), fcntl.F_DUPFD_CLOEXEC, 100)
+    return _moved_high(os.open(plan["memory_events"], os.O_RDONLY))
 
 
-def _unshare_namespaces(plan: Plan) -> list[_Source]:
+def _moved_high(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 100)
+
+
+def _unshare_namespaces(plan: Plan) -> list[Source]:
     return _unshare(plan) if plan["root"] is None else _unshare_in_gvisor(plan)
 
 
-def _unshare_in_gvisor(plan: Plan) -> list[_Source]:
+def become_first_process(
+    plan: Plan, control: int, of_groups: Sequence[int], sources: list[Source], entry: Callable[[], NoReturn]
+) -> NoReturn:
+    """Build the box from within, as its process 1: it is born in `NAMESPACES_OF_CLONE`, and its user ids are mapped.
+
+    There is no keeper: when this process is killed, the kernel ends everything in the box before its parent is told.
+
+    Args:
+        plan: What the box is to be.
+        control: The box's end of the control socket.
+        of_groups: The lists of processes of the control groups to join, and last the counter of out-of-memory kills,
+            all opened by the service; empty without control groups.
+        sources: What the box shows, from `sources_of`.
+        entry: What this process runs once the box is built, with that socket as `CONTROL`.
+    """
+    try:
+        control = _moved_high(control)
+        events = _moved_high(of_groups[-1]) if of_groups else None
+        for processes in of_groups[:-1]:  # as the service's own user still, who may write to them
+            os.write(processes, b"0")
+        _become_root_of_box()
+        _check(_libc.unshare(_OTHER_NAMESPACES), "unshare")
+        _become_first_process(plan, control, events, sources, entry)
+    except OSError as error:
+        os.write(2, f"no box: {error}\n".encode())
+    os._exit(EXIT_NOT_BUILT)
+
+
+def sources_of(paths: Sequence[tuple[str, str]], *, can_clone: bool) -> list[Source]:
+    """What a box is to show (path outside, path inside), and the devices."""
+    return [_source(path, target, can_clone) for path, target in [*paths, *_DEVICE_PATHS]]
+
+
+def can_clone_mounts() -> bool:
+    return _has_capability(_SYS_ADMIN)
+
+
+def _unshare_in_gvisor(plan: Plan) -> list[Source]:
     """Like `_unshare`, with what gVisor has.
 
     Root stays the container's root: in a user namespace it could mount nothing.
     """
     _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
-    return [_source(path, target, can_clone=False) for path, target in _paths_to_show(plan)]
+    return sources_of(plan["visible"], can_clone=False)
 
 
-def _paths_to_show(plan: Plan) -> list[tuple[str, str]]:
-    return [*plan["visible"], *((f"/dev/{name}", f"/dev/{name}") for name in _DEVICES)]
-
-
-def _unshare(plan: Plan) -> list[_Source]:
+def _unshare(plan: Plan) -> list[Source]:
     """Leave the namespaces of the service. The next child is process 1 of the new ones."""
-    can_clone = plan["uids"] is not None and _has_capability(_SYS_ADMIN)
-    sources = [_source(path, target, can_clone) for path, target in _paths_to_show(plan)]
+    sources = sources_of(plan["visible"], can_clone=plan["uids"] is not None and can_clone_mounts())
     if plan["uids"] is None:
         _enter_user_namespace_as_one()
     else:
         _enter_user_namespace_as_root(*plan["uids"])
-    _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET | _NEW_CGROUP), "unshare")
+    _check(_libc.unshare(_NEW_PID | _OTHER_NAMESPACES), "unshare")
     _die_with_service(plan["service"])
     return sources
 
 
-def _source(path: str, target: str, can_clone: bool) -> _Source:
+def _source(path: str, target: str, can_clone: bool) -> Source:
     tree = None
     if can_clone:
         flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | _AT_RECURSIVE
@@ -224,6 +265,10 @@ def _enter_user_namespace_as_root(first: int, count: int) -> None:
     os.close(tell)
     if os.waitpid(mapper, 0)[1] != 0:
         raise OSError("the user ids could not be mapped")
+    _become_root_of_box()
+
+
+def _become_root_of_box() -> None:
     os.setgroups([])
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
@@ -240,9 +285,7 @@ def _map_ids(keeper: int, unshared: int, mapping: str) -> NoReturn:
     os._exit(0)
 
 
-def _run_keeper(
-    plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
-) -> NoReturn:
+def _run_keeper(plan: Plan, control: int, events: int | None, sources: list[Source]) -> NoReturn:
     signals = {signal.SIGTERM, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     if not plan["namespaces"]:
@@ -250,7 +293,7 @@ def _run_keeper(
     first = os.fork()
     if first == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        _become_first_process(plan, control, events, sources, entry)
+        _become_first_process(plan, control, events, sources, None)
     os.closerange(3, 1024)
     while True:
         if signal.sigwait(signals) == signal.SIGTERM:
@@ -302,7 +345,7 @@ def _parent(process: str) -> int | None:
 
 
 def _become_first_process(
-    plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
+    plan: Plan, control: int, events: int | None, sources: list[Source], entry: Callable[[], NoReturn] | None
 ) -> NoReturn:
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -324,7 +367,7 @@ def _become_first_process(
     os._exit(EXIT_NOT_BUILT)
 
 
-def _build_root(plan: Plan, sources: list[_Source]) -> None:
+def _build_root(plan: Plan, sources: list[Source]) -> None:
     root = plan["mount_point"] if any(source["tree"] is None for source in sources) else _COVERED
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     _check(_libc.sethostname(b"box", 3), "sethostname")
@@ -343,7 +386,7 @@ def _build_root(plan: Plan, sources: list[_Source]) -> None:
     _mount(None, "/", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
 
 
-def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[_Source]) -> None:
+def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[Source]) -> None:
     """Like `_build_root`, with the calls that gVisor has.
 
     gVisor accepts the flag for read-only, but ignores it: so everything shown must be read-only already.
@@ -405,7 +448,7 @@ def _mount_scratch(root: str, disk_mb: int, *, count_files: bool = True) -> None
         _mount("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options + most)
 
 
-def _mount_source(source: _Source, target: str) -> None:
+def _mount_source(source: Source, target: str) -> None:
     """Mount a path in the box, read-only with everything mounted below it."""
     _make_mount_point(source, target)
     if source["tree"] is None:
@@ -419,7 +462,7 @@ def _mount_source(source: _Source, target: str) -> None:
     _make_read_only(target, _MOUNT_ATTR_NOSUID | (0 if is_device else _MOUNT_ATTR_NODEV))
 
 
-def _make_mount_point(source: _Source, target: str) -> None:
+def _make_mount_point(source: Source, target: str) -> None:
     if source["is_directory"]:
         os.makedirs(target, exist_ok=True)
     else:
@@ -469,9 +512,8 @@ def _forbid_more_namespaces(directory: str) -> None:
 
 
 def _give_up_privileges(kept: frozenset[int]) -> None:
-    for capability in range(_LAST_CAPABILITY + 1):
-        if capability not in kept:
-            _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails for numbers the kernel does not know
+    for capability in set(range(_LAST_CAPABILITY + 1)) - kept:
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails for numbers the kernel does not know
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     left = _capabilities() & sum(1 << capability for capability in kept)
     header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)

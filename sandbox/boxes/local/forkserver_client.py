@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,10 @@ _ANSWER_PATIENCE_S: Final = 10.0
 
 
 class Forked:
-    """A child of this process that another process has forked. It offers some methods of `subprocess.Popen`."""
+    """Process 1 of a box: a child of this process that another process has forked.
+
+    It offers some methods of `subprocess.Popen`. Its exit code is like a keeper's: 128 plus the signal that killed it.
+    """
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -40,18 +44,29 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
+    terminate = kill
+    """Process 1 of a namespace takes no other signal. It ends after everything in the box."""
+
     def _reap(self, options: int) -> int | None:
         if self.returncode is None:
             ended, status = os.waitpid(self.pid, options)
             if ended:
-                self.returncode = os.waitstatus_to_exitcode(status)
+                code = os.waitstatus_to_exitcode(status)
+                self.returncode = code if code >= 0 else 128 - code
         return self.returncode
 
 
 class ForkserverClient:
     """One forkserver, started when it is first needed, and again when it has ended."""
 
-    def __init__(self, python: str, environment: Mapping[str, str], directory: Path, preload: Sequence[str]) -> None:
+    def __init__(
+        self,
+        python: str,
+        environment: Mapping[str, str],
+        directory: Path,
+        preload: Sequence[str],
+        visible: Sequence[tuple[str, str]],
+    ) -> None:
         """Store the settings; `be_ready` starts the process.
 
         Args:
@@ -59,11 +74,13 @@ class ForkserverClient:
             environment: Its whole environment.
             directory: A directory of the service that it may write to.
             preload: Modules to import if they exist.
+            visible: What can be read in boxes: path outside, path inside.
         """
         self._python = python
         self._environment = dict(environment)
         self._directory = directory
         self._preload = list(preload)
+        self._visible = list(visible)
         self._starting = asyncio.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -91,12 +108,11 @@ class ForkserverClient:
             ours.setblocking(False)
             self._process = self._started(theirs)
         carried = bootstrap.archive(*forkserver_protocol.CARRIED)
-        known = bootstrap.archive()
-        header = {"directory": str(self._directory), "preload": self._preload, "archive_bytes": len(known)}
+        header = {"directory": str(self._directory), "preload": self._preload, "visible": self._visible}
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_START_PATIENCE_S):
-                await loop.sock_sendall(ours, bootstrap.frame(header, carried) + known)
+                await loop.sock_sendall(ours, bootstrap.frame(header, carried))
                 answer = await loop.sock_recv(ours, forkserver_protocol.NUMBER.size)
         except OSError as error:
             raise SandboxUnavailable(f"the interpreter that boxes are forked from did not start: {error}") from error
@@ -119,29 +135,43 @@ class ForkserverClient:
         )
 
     def fork(self, plan: enter.Plan, control: socket.socket, stderr: int) -> Forked:
-        """Fork a keeper, as a child of this process.
+        """Fork process 1 of a box, as a child of this process.
 
         Raises:
-            OSError: no keeper was forked. A forkserver that has ended or does not answer is replaced at the next call.
+            OSError: there is no box. A forkserver that has ended or does not answer is replaced at the next call.
         """
         if self._control is None:
             raise OSError("the interpreter that boxes are forked from has ended")
-        written = os.memfd_create("plan", os.MFD_CLOEXEC)
+        with ExitStack() as stack:
+            reading, writing = os.pipe2(os.O_CLOEXEC)
+            stack.callback(os.close, reading)
+            with open(writing, "wb") as file:
+                pid = self._ordered(control.fileno(), stderr, reading, *_opened_groups(plan, stack))
+                process = Forked(pid)
+                try:
+                    _map_ids(pid, plan)
+                    file.write(json.dumps(plan).encode())
+                    file.flush()
+                except OSError:
+                    process.kill()
+                    process.wait()
+                    raise
+        return process
+
+    def _ordered(self, *descriptors: int) -> int:
+        assert self._control is not None
         try:
-            os.pwrite(written, json.dumps(plan).encode(), 0)
-            socket.send_fds(self._control, [forkserver_protocol.ORDER], [control.fileno(), stderr, written])
+            socket.send_fds(self._control, [forkserver_protocol.ORDER], descriptors)
             answer = self._control.recv(forkserver_protocol.NUMBER.size)
             if len(answer) != forkserver_protocol.NUMBER.size:
                 raise OSError("the interpreter that boxes are forked from has ended")
         except OSError:
             self.end()
             raise
-        finally:
-            os.close(written)
-        (pid,) = forkserver_protocol.NUMBER.unpack(answer)
+        pid: int = forkserver_protocol.NUMBER.unpack(answer)[0]
         if pid < 0:
             raise OSError(-pid, os.strerror(-pid))
-        return Forked(pid)
+        return pid
 
     def end(self) -> None:
         """End the forkserver. Its boxes go on: their keepers are children of this process."""
@@ -152,3 +182,24 @@ class ForkserverClient:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+def _map_ids(pid: int, plan: enter.Plan) -> None:
+    """Map the user ids of a box: only a process outside of its user namespace may map ids that are not its own."""
+    assert plan["uids"] is not None
+    mapping = b"0 %d %d\n" % tuple(plan["uids"])
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/{pid}/{name}", "wb", buffering=0) as file:
+            file.write(mapping)
+
+
+def _opened_groups(plan: enter.Plan, stack: ExitStack) -> list[int]:
+    """The lists of processes of the control groups, and last the counter of out-of-memory kills."""
+    if plan["memory_events"] is None:
+        return []
+    paths = [(f"{directory}/cgroup.procs", os.O_WRONLY) for directory in plan["cgroups"]]
+    descriptors = []
+    for path, flags in [*paths, (plan["memory_events"], os.O_RDONLY)]:
+        descriptors.append(os.open(path, flags | os.O_CLOEXEC))
+        stack.callback(os.close, descriptors[-1])
+    return descriptors

@@ -1,8 +1,9 @@
 """The protocol between the service and its forkserver, on a stream socket.
 
-The forkserver reports that it is ready. Then each order is one byte with three descriptors: the box's end of its
-control socket, its standard error, and the plan, a `sandbox.boxes.local.enter.Plan` as JSON. The answer is the process
-id of the keeper, or minus the errno.
+The forkserver reports that it is ready. Then each order is one byte with the box's descriptors: its end of its control
+socket, its standard error, a pipe for its plan, and, if it has control groups, their lists of processes and last the
+counter of out-of-memory kills. The answer is the id of process 1 of the box, or minus the errno. Once the service has
+mapped the box's user ids, it writes the plan, a `sandbox.boxes.local.enter.Plan` as JSON, and closes the pipe.
 """
 
 import struct
@@ -11,7 +12,8 @@ from typing import Final
 NUMBER: Final = struct.Struct("=i")
 READY: Final = 0
 ORDER: Final = b"+"
-DESCRIPTORS: Final = 3
+FEWEST_DESCRIPTORS: Final = 3
+MOST_DESCRIPTORS: Final = 8
 MODULE: Final = "sandbox.boxes.local.forkserver"
 CARRIED: Final = ("boxes/local/enter.py", "boxes/local/forkserver.py", "boxes/local/forkserver_protocol.py")
 """The modules it consists of, besides the runner."""

@@ -1,12 +1,12 @@
 """The keeper is the outermost process of a box.
 
-It makes the box, ends after everything in it, and is watched by this service.
+It makes the box, ends after everything in it, and is watched by this service. A box from the forkserver has no process
+besides process 1 for that.
 """
 
 import asyncio
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -35,6 +35,8 @@ class Child(Protocol):
 
     def send_signal(self, sig: int) -> None: ...
 
+    def terminate(self) -> None: ...
+
     def kill(self) -> None: ...
 
 
@@ -62,7 +64,7 @@ class Keeper:
     async def end(self) -> None:
         """Make the keeper end its box."""
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+            self.process.terminate()
         if not await self.wait(END_PATIENCE_S):
             self.process.kill()
             await self.wait(None)

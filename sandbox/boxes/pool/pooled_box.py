@@ -90,7 +90,7 @@ async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
 
     link.when_lost(on_answer)
     configuration = replace(box.configuration, once=once)
-    link.ask(Question(first_frame(configuration), read_hello, on_answer))
+    link.ask(Question(first_frame(configuration, has_runner=box.has_runner), read_hello, on_answer))
     hello = await said
     if isinstance(hello, str):
         stderr_text = link.stderr_text or await box.stderr_text()

@@ -12,6 +12,8 @@ from typing import Final
 _LARGE_BYTES: Final = 128 << 10
 _READ_ONLY: Final = ("r-xp", "r--p")
 
+_are_inherited = False
+
 
 def open_own_memory() -> int | None:
     """Open /proc/self/mem, while other processes may still look into this one; None if that fails."""
@@ -22,9 +24,17 @@ def open_own_memory() -> int | None:
 
 
 def inherit_page_tables(memory: int | None) -> None:
-    """Make future forks inherit page tables; closes `memory`. Where the kernel does not allow it, nothing changes."""
+    """Make future forks inherit page tables; closes `memory`. Where the kernel does not allow it, nothing changes.
+
+    A fork of a process that has done so does nothing: its own forks inherit them, too.
+    """
+    global _are_inherited
     if memory is None:
         return
+    if _are_inherited:
+        os.close(memory)
+        return
+    _are_inherited = True
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         lines = file.read().splitlines()
     for line in lines:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Final
 
 from sandbox.runner.configuration import Configuration
@@ -14,6 +15,7 @@ from sandbox.runner.isolation import kernel, landlock, seccomp
 from sandbox.runner.process import programs
 from sandbox.runner.process.child import find_generators_to_seed, prepare_standard_streams
 from sandbox.runner.process.file_descriptors import move_high
+from sandbox.runner.process.mappings import inherit_page_tables, open_own_memory
 from sandbox.runner.process.measures import OomCounter
 from sandbox.runner.process.prefork_warmup import INPUT, warm_up_run
 from sandbox.runner.process.runs import Rules
@@ -132,19 +134,38 @@ def wake_descriptor() -> int:
 def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> None:
     """Do once what every child would have to do, and bring memory into the state that forks share best."""
     if configuration.seccomp:
-        architecture = _architecture()
-        program = seccomp.filter_program(
-            architecture, sockets=not configuration.landlock, schedules_others=not configuration.single_uid
-        )
-        seccomp.install(program)
+        seccomp.install(_run_filter(sockets=not configuration.landlock, schedules_others=not configuration.single_uid))
     sys.path[0] = workspace.run
-    for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
-        del sys.modules[name]  # a program may have a module of that name
+    _forget_own_modules()
     find_generators_to_seed()
     _make_streams_of_runs(warms_up=not configuration.once)
+    if configuration.once:  # the rest takes longer than one program's few forks gain by it
+        gc.freeze()
+        return
     gc.collect()
     gc.freeze()
     kernel.give_back_free_memory()
+
+
+def prepare_ahead() -> None:
+    """Do in a process that boxes are forked from what each of them would have to do alike."""
+    _run_filter(sockets=True, schedules_others=True)
+    gc.collect()
+    gc.freeze()
+    kernel.give_back_free_memory()
+    _forget_own_modules()
+    inherit_page_tables(open_own_memory())
+
+
+def _forget_own_modules() -> None:
+    """A program may have a module of that name."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
+        del sys.modules[name]
+
+
+@cache
+def _run_filter(*, sockets: bool, schedules_others: bool) -> bytes:
+    return seccomp.filter_program(_architecture(), sockets=sockets, schedules_others=schedules_others)
 
 
 def job_filter(configuration: Configuration) -> bytes | None:
