@@ -77,6 +77,7 @@ JAVA = {
     "limits": ("HashMap", None, [{"limit": [50], "schema": ["public"]}]),
     "out": ("Array", "String", ["System.out"]),
     "note": ("any", None, ["dbMonitor", ""]),
+    "from": ("any", None, [20.5, "20.5"]),
 }
 JAVA_RIGHT = {
     "id": "7L",
@@ -88,6 +89,7 @@ JAVA_RIGHT = {
     "limits": 'new HashMap<String, Object>() {{ put("limit", 50); put("schema", "public"); }}',
     "out": "System.out",
     "note": "DBMonitor",
+    "from": "20.5",
 }
 JAVASCRIPT = {
     "id": ("Bigint", None, [7]),
@@ -137,6 +139,7 @@ def of_language(declared: JSON, given: JSON, **params: Any) -> str:
         ({"out": ""}, "wrong_arguments"),
         ({"size": 5, "deep": True}, "correct"),
         ({"note": ""}, "correct"),
+        ({"from": "-20.5"}, "wrong_arguments"),
     ],
 )
 def test_arguments_of_bfcls_java_are_sources_of_their_declared_types(params: JSON, changed: JSON, reason: str) -> None:

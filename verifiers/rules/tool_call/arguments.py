@@ -86,8 +86,8 @@ class Possible(Compare):
     """
 
     def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        if isinstance(found, Source) and found.is_variable:
-            return bool(found.text) and found.text.strip() in values
+        if isinstance(found, Source) and found.is_variable(values):
+            return bool(found.name) and found.name in values
         readings = found.readings if isinstance(found, Raw) else (found,)
         return any(self._is(reading, value) for reading in readings for value in values)
 

@@ -10,7 +10,7 @@ so quoted elements, commas in strings and nested values are read where that chec
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -21,6 +21,8 @@ Language = Literal["java", "javascript"]
 
 _MAX_CHARS: Final = 2_000
 _MAX_DEPTH: Final = 4
+_MAX_STEPS: Final = 1_500
+"""Half a millisecond. A list of 100 elements takes 1,000."""
 _INTEGER: Final = r"-?\d{1,4000}"
 _NUMBER: Final = r"-?\d{1,400}(?:\.\d{1,400})?"
 _SCIENTIFIC: Final = rf"{_NUMBER}(?:[eE][+-]?\d{{1,3}})?"
@@ -74,14 +76,16 @@ class Source(Raw):
             value = _untyped(self.text, self.language)
         return (self.text,) if value == self.text else (self.text, value)
 
+    def is_variable(self, values: Sequence[Any]) -> bool:
+        """Whether it is a name, where the declared type or the right values are no texts. Names are equal to the letter."""
+        if self.declared is None or not all(isinstance(reading, str) for reading in self.readings):
+            return False
+        first = next((value for value in values if value != ""), "")
+        return self.declared.kind not in _TEXTS or not isinstance(first, str)
+
     @property
-    def is_variable(self) -> bool:
-        """Whether it is a name where the declared type wants a value that is no text. Names are equal to the letter."""
-        return (
-            self.declared is not None
-            and self.declared.kind not in _TEXTS
-            and all(isinstance(reading, str) for reading in self.readings)
-        )
+    def name(self) -> str:
+        return self.text.strip() if self.language == "javascript" else self.text
 
 
 def language_of(types: frozenset[str]) -> Language | None:
@@ -152,6 +156,7 @@ class _Reader:
         self._inner = inner
         self._language = language
         self._place = 0
+        self._steps = 0
 
     def whole(self) -> Any:
         value = self._collection(0)
@@ -255,8 +260,8 @@ class _Reader:
         start, open_brackets = self._place, 0
         while self._skip(_PLAIN) and self._place < len(self._text):
             sign = self._text[self._place]
-            if sign in "\"'" and (quoted := _QUOTED.match(self._text, self._place)):
-                self._place = quoted.end()
+            if sign in "\"'":
+                self._need(_QUOTED)
                 continue
             if not open_brackets and sign in ",)]};":
                 break
@@ -268,6 +273,9 @@ class _Reader:
         return source
 
     def _skip(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
+            raise _Unreadable
         matched = pattern.match(self._text, self._place)
         if matched is not None:
             self._place = matched.end()
