@@ -6,7 +6,8 @@
     invalid   the caller must correct the item (its reference, its parameters); no score.
     failed    the service could not judge (a worker, a box, a judge model, the deadline); no score, never cached.
 
-An effect of the judged text (it hangs a parser, or makes a number huge) is never `failed`: it is `ok` with score 0.
+An effect of the judged text (it hangs a parser, or makes a number huge) is never `failed` or `invalid`: it is `ok` with
+score 0. The task decides whether it is judged, never the response: for one task all responses are `ok`, or none is.
 """
 
 from abc import ABC, abstractmethod

@@ -176,12 +176,12 @@ async def blamed(
     `probes` are the same payloads with responses that cost nothing. If a probe breaks a limit, too, the parameters are
     at fault, and the item is invalid. Else the response is at fault, and is wrong.
     """
-    payloads = {msgspec.msgpack.encode(probe): probe for some in probes.values() for probe in some}
+    keyed = {position: {msgspec.msgpack.encode(probe): probe for probe in some} for position, some in probes.items()}
+    payloads = {key: probe for some in keyed.values() for key, probe in some.items()}
     outcomes = dict(zip(payloads, await ask_workers(workers, task, list(payloads.values())), strict=True))
 
     def verdict(position: int) -> Verdict:
-        for probe in probes[position]:
-            alone = outcomes[msgspec.msgpack.encode(probe)]
+        for alone in map(outcomes.__getitem__, keyed[position]):
             if alone.exit in BROKEN_LIMITS:
                 return too_complex_params(alone)
             if alone.exit is not Exit.OK:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sandbox.workers import Workers
 from tests.verifiers import hostile_responses
 from tests.verifiers.found import Found
-from tests.verifiers.hostile_responses import MIXED, ODD, UNDECIDABLE, UNITS, fenced, floods
+from tests.verifiers.hostile_responses import COSTLY, MIXED, ODD, UNITS, fenced, floods
 from tests.verifiers.statuses import broken, tasks
 from verifiers import registry
 from verifiers.base import Resources
@@ -38,7 +38,7 @@ def entry(request: pytest.FixtureRequest, found: Found) -> Entry:
 
 
 def test_odd_texts_and_programs(entry: Entry, found: Found) -> None:
-    responses = [(text, text) for text in (*ODD, *UNDECIDABLE)] + list(fenced())
+    responses = [(text, text) for text in (*ODD, *COSTLY)] + list(fenced())
     assert [wrong for task in tasks(entry, _ROWS) for wrong in broken(found, entry, task, responses)] == []
 
 

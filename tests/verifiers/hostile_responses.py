@@ -323,14 +323,6 @@ ODD: Final = (
     "1e999",
     "1e999999",
     "-1e-999999",
-    "9**9**9",
-    "9^{9^{9^9}}",
-    "\\boxed{9^{9^{9^9}}}",
-    "\\boxed{10^{10^{10}}!}",
-    "\\boxed{x^{1000000}-1}",
-    "\\boxed{(x+y+z)^{999}}",
-    "\\boxed{\\binom{10^9}{5\\cdot 10^8}}",
-    "\\boxed{\\sqrt[10^9]{2}}",
     "\\boxed{\\gamma(1/\\infty)}",
     "\\boxed{0/0}",
     "\\boxed{\\infty-\\infty}",
@@ -362,8 +354,6 @@ ODD: Final = (
     "() { :; }; echo",
     "'; DROP TABLE t; --",
     "SELECT * FROM sqlite_master",
-    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM t) SELECT * FROM t",
-    "SELECT randomblob(1000000000)",
     "PRAGMA writable_schema=1",
     "ATTACH DATABASE '/etc/passwd' AS p",
     "SELECT load_extension('x')",
@@ -391,13 +381,23 @@ ODD: Final = (
 )
 """Short texts."""
 
-UNDECIDABLE: Final = (
+COSTLY: Final = (
+    "9**9**9",
+    "9^{9^{9^9}}",
+    "\\boxed{9^{9^{9^9}}}",
+    "\\boxed{10^{10^{10}}!}",
+    "\\boxed{x^{1000000}-1}",
+    "\\boxed{(x+y+z)^{999}}",
+    "\\boxed{\\binom{10^9}{5\\cdot 10^8}}",
+    "\\boxed{\\sqrt[10^9]{2}}",
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM t) SELECT * FROM t",
+    "SELECT randomblob(1000000000)",
     "\\boxed{\\int_0^1 x^{x^x} dx}",
     "\\boxed{\\sum_{n=1}^{\\infty} \\frac{\\sin(n!)}{n^3}}",
     "\\boxed{\\prod_{p} (1-p^{-s})}",
     "\\boxed{\\lim_{x\\to 0} x^{x^{x}}}",
 )
-"""Answers whose values nobody can compute. A comparison with them takes seconds."""
+"""Short texts that cost those who compute them seconds."""
 
 PROGRAMS: Final[Mapping[str, str]] = {
     "python": "while True:\n    pass",

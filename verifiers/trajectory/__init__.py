@@ -208,7 +208,8 @@ class Trajectory(Verifier[TrajectoryParams]):
         return () if params.answer is None else (self._inner(params)[0],)
 
     async def score(self, items: Sequence[Item[TrajectoryParams]]) -> Sequence[Verdict]:
-        verdicts = await bounded.judge_all(self._workers, judge, items, _is_quick)
+        # Without its conversation an item has no state to judge, so there are no probes: the response is at fault.
+        verdicts = await bounded.judge_all(self._workers, judge, items, _is_quick, probes=())
         asked: dict[str, list[int]] = {}
         for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True)):
             if item.params.answer is not None and verdict.status is Status.OK:

@@ -254,7 +254,6 @@ def test_what_nobody_judges_is_wrong(found: Found) -> None:
     shown = {"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
     verdict = found.judge("trajectory", [*BOOKED, shown], max_steps=9)
     assert (verdict.score, verdict.reason, verdict.detail) == (0.0, "unjudged_parts", {"unjudged": ["image_url"]})
-    assert "image_url" in verdict.detail["message"]
 
 
 @pytest.mark.parametrize(
