@@ -45,6 +45,8 @@ def test_no_attack_is_paid(bench: Bench, name: str) -> None:
         label for label, verdict in zip(("right", "wrong", *task["attacks"]), verdicts, strict=True) if verdict.score
     ]
     assert paid == ["right"]
+    is_guarded = name in GUARDED or language == "python"
+    assert {"unguarded" not in verdict.detail for verdict in verdicts} == {is_guarded}
 
 
 @table("name", ["bash.evens", "python.evens", "perl.evens", "javascript.evens"])
