@@ -42,7 +42,7 @@ function rewardlineImage(v) {
   if (v instanceof Date || v instanceof RegExp || v instanceof Error) return '{"$":' + JSON.stringify(String(v)) + '}';
   return '{' + Object.keys(v).sort().map(k => JSON.stringify(k) + ':' + rewardlineImage(v[k])).join(',') + '}';
 }
-function rewardlineTell(v) { require('fs').appendFileSync('FILE', rewardlineImage(v) + '\n'); }
+function rewardlineTell(v) { require('fs').appendFileSync('VALUES', rewardlineImage(v) + '\n'); }
 """
 
 _PERL: Final = r"""
@@ -63,14 +63,14 @@ sub rewardline_image {
     return '{"$":' . rewardline_text($kind) . "}";
 }
 sub rewardline_tell {
-    open(my $file, ">>", "FILE") or die;
+    open(my $file, ">>", "VALUES") or die;
     print $file @_ > 1 ? '{"$":"list"}' : rewardline_image($_[0]), "\n";
     close($file);
 }
 """
 
 _BASH: Final = r"""
-rewardline_file=$PWD/FILE
+rewardline_file=$PWD/VALUES
 rewardline_tell() { printf '%s\0' "$1" >> "$rewardline_file"; }
 """
 
@@ -125,7 +125,7 @@ template <class T> std::string image(const T& v) {
     else return fields(v, std::make_index_sequence<std::tuple_size<T>::value>());
 }
 template <class T> void tell(const T& v) {
-    std::FILE* file = std::fopen("FILE", "a");
+    std::FILE* file = std::fopen("VALUES", "a");
     std::fprintf(file, "%s\n", image<std::decay_t<const T>>(v).c_str());
     std::fclose(file);
 }
@@ -177,7 +177,7 @@ class RewardlineTeller {
         return "{\"$\":" + text(v.getClass().getName()) + "}";
     }
     static void tell(Object v) {
-        try (java.io.FileWriter file = new java.io.FileWriter("FILE", true)) {
+        try (java.io.FileWriter file = new java.io.FileWriter("VALUES", true)) {
             file.write(image(v) + "\n");
         } catch (java.io.IOException error) {
             throw new RuntimeException(error);
@@ -187,20 +187,20 @@ class RewardlineTeller {
 """
 
 TELLERS: Final[Mapping[str, Teller]] = {
-    "javascript": Teller("rewardlineTell({})", "{head}\n{statements}\n", behind=_JAVASCRIPT.replace("FILE", FILE)),
-    "typescript": Teller("rewardlineTell({})", "{head}\n{statements}\n", behind=_JAVASCRIPT.replace("FILE", FILE)),
-    "perl": Teller("rewardline_tell({})", "{head}\n{statements}\n", behind=_PERL.replace("FILE", FILE)),
-    "bash": Teller("rewardline_tell {}", "{statements}\n", before=_BASH.replace("FILE", FILE), separator=b"\0"),
+    "javascript": Teller("rewardlineTell({})", "{head}\n{statements}\n", behind=_JAVASCRIPT.replace("VALUES", FILE)),
+    "typescript": Teller("rewardlineTell({})", "{head}\n{statements}\n", behind=_JAVASCRIPT.replace("VALUES", FILE)),
+    "perl": Teller("rewardline_tell({})", "{head}\n{statements}\n", behind=_PERL.replace("VALUES", FILE)),
+    "bash": Teller("rewardline_tell {}", "{statements}\n", before=_BASH.replace("VALUES", FILE), separator=b"\0"),
     "cpp": Teller(
         "::rewardline::tell({})",
         "{head}\nint main() {{\n{statements}\n}}\n",
-        before=_CPP.replace("FILE", FILE),
+        before=_CPP.replace("VALUES", FILE),
     ),
     "java": Teller(
         "RewardlineTeller.tell({})",
         "{head}\nclass RewardlineExpected {{\n"
         "public static void main(String[] args) throws Exception {{\n{statements}\n}}\n}}\n",
-        behind=_JAVA.replace("FILE", FILE),
+        behind=_JAVA.replace("VALUES", FILE),
     ),
 }
 """By the name of the language."""

@@ -71,7 +71,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "9"
+    version = "10"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 

@@ -45,6 +45,8 @@ def test_no_attack_is_paid(bench: Bench, name: str) -> None:
         label for label, verdict in zip(("right", "wrong", *task["attacks"]), verdicts, strict=True) if verdict.score
     ]
     assert paid == ["right"]
+    is_guarded = name in GUARDED or language == "python"
+    assert {"unguarded" not in verdict.detail for verdict in verdicts} == {is_guarded}
 
 
 @table("name", ["bash.evens", "python.evens", "perl.evens", "javascript.evens"])
@@ -121,6 +123,23 @@ def test_values_are_compared_outside(value: bytes, expected: bytes, likeness: Li
     assert split is not None
     split = replace(split, likenesses=[likeness])
     assert (splitting.first_difference(split, [value], [expected]) is None) is holds
+
+
+@table(
+    ("told", "values"),
+    [
+        (b"1\n2\n", [b"1", b"2"]),
+        (b"1\n", None),
+        (b"1\n2\n3\n", None),
+        (b"1\n2", None),
+        (None, None),
+        (b"1\n" + b"2" * 2_000_000 + b"\n", None),
+    ],
+)
+def test_as_many_values_are_told_as_the_test_asks_for(told: bytes | None, values: list[bytes] | None) -> None:
+    split = splitting.split(JoinedTest("assert.equal(f(1), 2);\nassert.equal(f(2), 3);", "javascript"))
+    assert split is not None
+    assert splitting.values_of(split, told) == values
 
 
 def test_a_program_that_tells_too_much_is_not_paid(bench: Bench) -> None:

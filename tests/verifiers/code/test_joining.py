@@ -44,7 +44,7 @@ test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
         (CPP["prompt"] + DIGITS + "}", 1.0, "correct"),
         (f"#include <cmath>\n{WHOLE}", 1.0, "correct"),
         (DIGITS.strip() + "\n}", 1.0, "correct"),
-        (f"```cpp\n{WHOLE.replace('% 10', '% 9')}```", 0.0, "runtime_error"),
+        (f"```cpp\n{WHOLE.replace('% 10', '% 9')}```", 0.0, "wrong_answer"),
         ("```cpp\n#include <cstdlib>\nlong digits(long n) { exit(0); }\n```", 0.0, "wrong_answer"),
         (f"```cpp\n#include <cstdlib>\n{WHOLE.replace('return', 'if (sum < 0) exit(0); return')}```", 1.0, "correct"),
         (f"```cpp\nstruct Way {{ long n; void exit(long m) {{ n = m; }} }};\n{WHOLE}\n```", 1.0, "correct"),
@@ -64,6 +64,7 @@ test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
 def test_a_row_of_multipl_e_is_judged_as_one_program(bench: Bench, response: str, score: float, reason: str) -> None:
     verdict = bench.judge(response, CPP)
     assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, score, reason), verdict.detail
+    assert "unguarded" not in verdict.detail
 
 
 @pytest.mark.boxes
