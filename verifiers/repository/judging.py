@@ -346,7 +346,8 @@ def _with_guard(verdict: Verdict, reference: RepositoryReference, before: Run, a
     unguarded = [test for test in passed if test not in before.guard.tests or test not in twin.states]
     if not unguarded:
         return verdict
-    return replace(verdict, detail={**verdict.detail, "unguarded": f"{len(unguarded)}/{len(passed)}"})
+    detail = {**verdict.detail, "unguarded": f"{len(unguarded)}/{len(passed)}"}
+    return Verdict(verdict.status, verdict.score, verdict.reason, verdict.extracted, detail)
 
 
 def _asked(reference: RepositoryReference) -> Sequence[str]:
