@@ -57,7 +57,7 @@ class RegexParams(commitment.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "12"
+    version = "13"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None

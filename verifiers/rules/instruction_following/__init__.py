@@ -83,7 +83,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "12"
+    version = "13"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8

@@ -91,7 +91,7 @@ class StructuredOutputParams(DocumentParams):
 
 class StructuredOutput(Verifier[StructuredOutputParams]):
     name = "structured_output"
-    version = "6"
+    version = "7"
     params = StructuredOutputParams
     summary = "The response is one document of JSON, YAML, TOML or CSV, and a JSON schema holds for it"
     concurrency = None
