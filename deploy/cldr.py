@@ -21,6 +21,7 @@ _LAYOUT = re.compile("[\u200e\u200f\u061c'{}0-9.]")
 _ZEROS = re.compile("0+")
 _FEWEST_LETTERS = 3
 """Shorter words in Latin letters are units elsewhere."""
+_FEWEST_OF_A_NAME = 4
 _UNITS: Mapping[str, Mapping[str, int]] = {
     "length-kilometer": {"km": 1}, "length-meter": {"m": 1}, "length-decimeter": {"dm": 1}, "length-centimeter": {"cm": 1},
     "length-millimeter": {"mm": 1}, "length-micrometer": {"μm": 1}, "length-nanometer": {"nm": 1}, "length-mile": {"mi": 1},
@@ -65,7 +66,8 @@ def _meanings(read: Callable[[str, Mapping[str, Any]], Words]) -> dict[str, tupl
     for name in sorted(localedata.locale_identifiers()):
         language = name.partition("_")[0]
         table = tiers[0 if language == "en" else 1 if language in _SPOKEN else 2]
-        for text, meaning in read(language, localedata.LocaleDataDict(localedata.load(name))):
+        data: dict[str | int | None, Any] = dict(localedata.load(name).items())
+        for text, meaning in read(language, localedata.LocaleDataDict(data)):
             if word := " ".join(_LAYOUT.sub("", text).casefold().split()).strip(" ,;"):
                 table.setdefault(word, set()).add(meaning)
     found = {word: (table[word], tier) for tier, table in reversed([*enumerate(tiers)]) for word in table}
@@ -97,12 +99,14 @@ def _months(language: str, locale: Mapping[str, Any]) -> Words:
 
 
 def _units(language: str, locale: Mapping[str, Any]) -> Words:
-    """The names of units in all widths, but short ones in Latin letters, which are symbols of all languages."""
+    """The names of units in the lexicon's languages, but short ones in Latin letters: they are other words elsewhere."""
+    if language not in _SPOKEN:
+        return
     for unit in _UNITS.keys() & locale["unit_patterns"].keys():
         for width, forms in locale["unit_patterns"][unit].items():
             for form in forms.values() if hasattr(forms, "values") else ():
                 name = form.replace("{0}", "").strip()
-                if width == "long" or (language in _SPOKEN and not name.isascii()):
+                if not name.isascii() or (width == "long" and len(name) >= _FEWEST_OF_A_NAME and "/" not in name):
                     yield name, unit
 
 
@@ -114,5 +118,10 @@ def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:
             yield between.strip(" 、،"), None
 
 
+def written() -> str:
+    """The words as the file holds them."""
+    return json.dumps(words(), ensure_ascii=False, indent=0, separators=(",", ":")) + "\n"
+
+
 if __name__ == "__main__":
-    WORDS.write_text(json.dumps(words(), ensure_ascii=False, indent=0, separators=(",", ":")) + "\n", "utf-8")
+    WORDS.write_text(written(), "utf-8")

@@ -158,13 +158,18 @@ def _final_line(text: str, values: Values) -> Commitment | None:
         begin = text.rfind("\n", 0, each.start) + 1
         end = text.find("\n", each.span[0])
         end = len(text) if end < 0 else end
-        is_line = each.stance is Stance.ANNOUNCED and _NO_WORDS.fullmatch(text, begin, each.start)
-        if is_line and (names := values.named(_unwrapped(text[each.span[0] : end]))) is not None:
+        is_plain = Sentence(text, begin, each.span[0], "").kinds.isdisjoint(_UNSETTLED)
+        is_line = each.stance is Stance.ANNOUNCED and is_plain and _NO_WORDS.fullmatch(text, begin, each.start)
+        if (
+            is_line
+            and text[end - 1] not in "?？"
+            and (names := values.named(_unwrapped(text[each.span[0] : end]))) is not None
+        ):
             said[names] = each.span[0], end
     if len(said) != 1 or (span := next(iter(said.values())))[0] < start:
         return None
     names = next(iter(said))
-    return Commitment(names or None, "found" if names else "conflicting_answers", "line", trim(text, *span))
+    return Commitment(names or None, "found" if names else "conflicting_answers", "statement", trim(text, *span))
 
 
 _MAX_LINE_CHARS = 200
@@ -217,9 +222,23 @@ def _entry(text: str, values: Values) -> Names | None:
     return names if entry["sign"] or is_verdict else None
 
 
-_LABELLED = re.compile(r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}")
+_LABELLED = re.compile(
+    r"[*_]{0,3}\(?(?P<label>[^\W_])(?P<sign>\)?[*_]{0,3}\s?[).:,，：、．][*_]{0,3}|\))?\s+(?P<text>\S.*?)[*_]{0,3}"
+)
 _UNSETTLED = frozenset(
-    [Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.OR, Kind.WRONG, Kind.NO, Kind.BUT, Kind.EXCEPT]
+    [
+        Kind.NOT,
+        Kind.BAD,
+        Kind.DOUBT,
+        Kind.MAYBE,
+        Kind.IF,
+        Kind.SAID,
+        Kind.OR,
+        Kind.WRONG,
+        Kind.NO,
+        Kind.BUT,
+        Kind.EXCEPT,
+    ]
 )
 _FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
 _FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'

@@ -90,7 +90,7 @@ _NEEDS = {
 
 class Length(Verifier[LengthParams]):
     name = "length"
-    version = "5"
+    version = "6"
     params = LengthParams
     summary = "The response is as long as it should be: bounds, a ramp, a target, or compared with its group"
 

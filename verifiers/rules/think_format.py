@@ -62,7 +62,7 @@ class ThinkFormatParams(Params):
 
 class ThinkFormat(Verifier[ThinkFormatParams]):
     name = "think_format"
-    version = "4"
+    version = "5"
     params = ThinkFormatParams
     summary = "The response thinks and answers in the tags it was asked to use"
 

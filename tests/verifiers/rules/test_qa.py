@@ -82,7 +82,8 @@ def test_likeness_is_what_the_published_libraries_say() -> None:
     ("response", "reference", "params", "expected"),
     [
         ("The Eiffel Tower!", "eiffel tower", {}, 1.0),
-        ("3.5", "35", {}, 1.0),
+        ("3.5", "35", {}, 0.0),
+        ("3.5", "35", {"normalise": "squad"}, 1.0),
         ("3.5", "35", {"normalise": "cjk"}, 0.0),
         ("Par\u200bis", "Paris", {}, 1.0),
         ("the", "a", {}, 0.0),

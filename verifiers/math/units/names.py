@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from verifiers import cldr
+from verifiers.commitment.cues import vocabulary
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
 
+_SHORT = 4
 _CHINESE = {
     "m": "米 メートル 公尺", "km": "千米 公里 キロメートル 公里路", "dm": "分米", "cm": "厘米 公分 センチメートル", "mm": "毫米 ミリメートル",
     "μm": "微米", "nm": "纳米", "g": "克 グラム", "kg": "千克 公斤 キログラム", "mg": "毫克", "μg": "微克", "L": "升 公升 リットル",
@@ -13,12 +15,14 @@ _CHINESE = {
     "kJ": "千焦", "N": "牛 牛顿", "Pa": "帕 帕斯卡", "kPa": "千帕", "MPa": "兆帕", "Hz": "赫兹 赫", "Ω": "欧姆 欧", "C": "库仑 库",
     "F": "法拉", "T": "特斯拉", "cal": "卡路里 卡", "kcal": "千卡 大卡", "kWh": "千瓦时", "bit": "比特", "mol": "摩尔", "rad": "弧度", "K": "开尔文",
 }  # fmt: skip
+_LOCAL = {word: atoms for word, atoms in cldr.UNITS.items() if len(word) > _SHORT or word not in vocabulary()}
+"""The names of other languages, without those short words that have a meaning of their own around an answer."""
 _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
 
 def _name_table() -> dict[str, Mapping[str, int]]:
     """The names of units, in which case does not count."""
-    table: dict[str, Mapping[str, int]] = {**cldr.UNITS, "unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
+    table: dict[str, Mapping[str, int]] = {**_LOCAL, "unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
     for symbol, _, _, names, prefixes in PREFIXED:
         for name in names.split():
             plurals = (name, f"{name}s", f"{name[:-1]}ies" if name.endswith("y") else f"{name}es")

@@ -149,7 +149,10 @@ def _is_denied(text: str, place: int) -> bool:
 _DENIAL_CHARS = 80
 _LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
 _FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
-_NOTHING = re.compile(r"(?:no|0|zero) (?:object|target|box|instance|item)(?:s|es)?(?: (?:is|are|was|were))?(?: (?:found|detected|present|visible|there))?[.!]?|none[.!]?", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"(?:no|0|zero) (?:object|target|box|instance|item)(?:s|es)?(?: (?:is|are|was|were))?(?: (?:found|detected|present|visible|there))?[.!]?|none[.!]?",
+    re.IGNORECASE,
+)
 _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
 
 
@@ -222,7 +225,11 @@ def _with_small_keys(value: Any) -> Any:
     """The objects of a list, or one object, with their keys in lower case: "Position", "Confidence"."""
     if isinstance(value, dict):
         return {str(key).lower(): inner for key, inner in value.items()}
-    return [_with_small_keys(each) if isinstance(each, dict) else each for each in value] if isinstance(value, list) else value
+    return (
+        [_with_small_keys(each) if isinstance(each, dict) else each for each in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def _items(value: Any) -> Sequence[Any] | None:

@@ -95,7 +95,7 @@ class LanguageParams(Params):
 
 class Language(Verifier[LanguageParams]):
     name = "language"
-    version = "4"
+    version = "5"
     params = LanguageParams
     summary = "The response keeps to a script (Latin, Han, ...) and mixes no others into it"
     uses_prompt = True

@@ -97,6 +97,8 @@ def _has_edges(char: str) -> bool:
     return char.isalnum() and not "\u3040" <= char <= "\u9fff"
 
 
+_PARTICLE: Final = re.compile(r"(?:입니다|이다|이에요|예요|임|[은는이가을를])(?![가-힣])")
+"""What stands behind a Korean noun without a space and is not part of it."""
 _LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-+/^×÷]|\d\*)\Z")
 _NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-+/^×÷%°]|\s?\*\s?\d|\s\d")
 
@@ -109,7 +111,7 @@ def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> b
         if name.before == "digit" and _LEADS_INTO_NUMBER.search(text, max(0, start - 2), start):
             return False
     if name.behind:
-        if end < limit and text[end].isalnum():
+        if end < limit and text[end].isalnum() and not _PARTICLE.match(text, end, limit):
             return False
         if name.behind == "digit" and _NUMBER_GOES_ON.match(text, end, limit):
             return False

@@ -50,7 +50,7 @@ def form_of(text: str) -> str:
         text, count = _WRAPPER.subn(r"\1", text)
         if not count:
             break
-    text = " ".join(_COMMAND.sub(" ", text).casefold().split()).strip(" .,;:!?\"'。")
+    text = " ".join(_COMMAND.sub(" ", text).casefold().replace("ё", "е").split()).strip(" .,;:!?\"'。")
     article = _ARTICLE.match(text)
     return text[article.end() :] if article else text
 

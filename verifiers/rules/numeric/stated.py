@@ -271,7 +271,11 @@ def _fault(scene: _Scene) -> str | None:
     start = extraction.span[0]
     if extraction.channel is not Channel.LAST_NUMBER:
         return None
-    if _is_of_a_power(scene) or _CUT_OFF.search(scene.final[-_CUT_OFF_CHARS:]) or response[extraction.span[1] :][:1] in _BASES:
+    if (
+        _is_of_a_power(scene)
+        or _CUT_OFF.search(scene.final[-_CUT_OFF_CHARS:])
+        or response[extraction.span[1] :][:1] in _BASES
+    ):
         return "unparseable"
     head = response[max(0, start - _WIDER_CHARS) : start]
     if head.rstrip()[-1:] in _OPERATOR_ENDS and _OPERATOR_BEFORE.search(head):

@@ -37,7 +37,9 @@ def contained(answer: str, reference: str, normalise: Normalise, *, is_name: boo
         return "several_candidates"
     outcome: Outcome = "absent"
     spans = chain.from_iterable(
-        _places(answer, form, normalise, unaccented if is_name else str) for form in _forms(visible(reference))
+        _places(answer, form, normalise, unaccented if is_name else str)
+        for form in _forms(visible(reference))
+        if _may_hold(answer, form)
     )
     for span in islice(spans, _MAX_PLACES):
         sentence = sentence_at(answer, span[0], 0, len(answer))
@@ -46,6 +48,15 @@ def contained(answer: str, reference: str, normalise: Normalise, *, is_name: boo
             return "found"
         outcome = said if outcome != "several_candidates" else outcome
     return outcome
+
+
+def _may_hold(answer: str, form: str) -> bool:
+    """Whether an answer holds a long word of a form, by a quick look. Most answers that lack a reference hold none."""
+    word = _LONG_WORD.search(form) if answer.isascii() and form.isascii() else None
+    return word is None or word[0].lower() in answer.lower()
+
+
+_LONG_WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}(?![\w.'])")
 
 
 def _forms(reference: str) -> Iterator[str]:
@@ -114,11 +125,20 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
 
 def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
     """Whether a mention is the subject of a verb that is denied: "Mark Twain did not write it"."""
-    denials = [cue.first - stop for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop]
-    return sentence.skipped(first) == 0 and bool(denials) and denials[0] <= _MAX_VERB_WORDS
+    denial = next((cue for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop), None)
+    if denial is None or sentence.skipped(first) != 0 or denial.first - stop > _MAX_VERB_WORDS:
+        return False
+    between, behind = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]
+    if not all(word.text[-1].isalpha() or word.text in "'’" for word in between):
+        return False
+    if not behind or sentence.text[behind[0].start].isupper():
+        return False
+    is_description = bool(between) and sentence.begins(_IS, stop)
+    return not is_description or behind[0].text == "the"
 
 
 _MAX_VERB_WORDS = 3
+_IS = frozenset([Kind.IS])
 
 
 def _is_stuffed(answer: str) -> bool:
@@ -153,7 +173,9 @@ def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
         if cue.stop < len(said)
     ):
         return True
-    if len(said) <= _SHORT_WORDS and any(word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])):
+    if len(said) <= _SHORT_WORDS and any(
+        word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])
+    ):
         return True
     for cue in sentence.cues:
         if cue.kind is not Kind.OR:
@@ -186,9 +208,10 @@ def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[
     ]
     forms = [form for form, _, _ in said]
     is_negative = reference.startswith(("-", "−"))
-    firsts = {wanted[0]} if len(wanted) > 1 else {wanted[0], *_plurals(wanted[0])}
+    plurals = _plurals(wanted[-1]) if reference.split()[-1][0].islower() else ()
+    firsts = {wanted[0]} if len(wanted) > 1 else {wanted[0], *plurals}
     for place in range(len(said) - len(wanted) + 1):
-        if forms[place] in firsts and _is_same(forms[place : place + len(wanted)], wanted):
+        if forms[place] in firsts and _is_same(forms[place : place + len(wanted)], wanted, plurals):
             start, end = said[place][1], said[place + len(wanted) - 1][2]
             sign = answer[max(0, start - 2) : start]
             if sign[-1:] in _HYPHENS and sign[:1].isalpha():
@@ -198,9 +221,9 @@ def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[
             yield start, end
 
 
-def _is_same(forms: list[str], wanted: list[str]) -> bool:
+def _is_same(forms: list[str], wanted: list[str], plurals: tuple[str, ...]) -> bool:
     """Whether words are the wanted ones; the last may be in the plural."""
-    return forms == wanted or (forms[:-1] == wanted[:-1] and forms[-1] in _plurals(wanted[-1]))
+    return forms == wanted or (forms[:-1] == wanted[:-1] and forms[-1] in plurals)
 
 
 def _plurals(noun: str) -> tuple[str, ...]:

@@ -41,9 +41,10 @@ def truth(text: str) -> bool | None:
         value = lead[0] in YES
         is_both = any(word in (NO if value else YES) for word in said)
         return None if is_open or is_both or (lead[0] == "不" and lead[1].strip(_EDGES)) else value
-    judgement, clause, _ = text.partition(" that ")
+    judgement, clause, claim = text.partition(" that ")
     if clause and judgement.startswith("it "):
-        return truth(judgement)
+        is_plain = Sentence(claim, 0, len(claim), "").kinds.isdisjoint(_OPEN)
+        return truth(judgement) if is_plain else None
     if (said[-1] in YES or not text.isascii()) and _is_denial(sentence):
         return False
     is_plain = {word for word in said if word in YES or word in NO} == {said[-1]} and _OPEN.isdisjoint(

@@ -154,10 +154,24 @@ _ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
 
 _KOREAN = re.compile(r"(\d{4})년\s?(\d{1,2})월\s?(\d{1,2})일")
 _MONTH = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff]| \u0e00-\u0e7f)*")
-_ENGLISH_MONTHS = (
-    "January February March April May June July August September October November December".split()
+_ENGLISH_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_AROUND_DAY = re.compile(
+    r"(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z",
+    re.IGNORECASE,
 )
-_AROUND_DAY = re.compile(r"(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z", re.IGNORECASE)
 
 
 def _in_english(text: str) -> str:

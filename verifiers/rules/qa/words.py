@@ -93,13 +93,14 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     if normalise == "signs":
-        text = _SUBSCRIPTS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text.replace("−", "-"))
+        text = _SUBSCRIPTS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text.translate(_DASHES))
         text = _KEPT.sub(lambda sign: sign[0].translate(_AS_LETTERS), _IN_DIGITS.sub("", text))
         text = _BETWEEN_DIGITS.sub(" ", text)
     plain = text.lower().translate(_PUNCTUATION)
     return tuple(ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
 
 
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 _SUBSCRIPTS = re.compile("(?<=[A-Za-z)\\]])[₀-₉]+")
 """The digits of a formula: H₂O."""
 _IN_DIGITS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))|(?<![^\s(])\+(?=\.?\d)")
