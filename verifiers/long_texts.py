@@ -7,7 +7,7 @@ worker, which can also be killed.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ TOGETHER_CHARS = 2 * TURN_CHARS
 """The same limit for rules that judge texts together and spend most of their time in shared calls."""
 TIME_LIMIT_S = 10.0
 """CPU seconds: several times the need of the longest response allowed by default."""
+_LARGE_CHARS = 500_000
+"""A longer text is made ready in a thread: with wide characters it takes 3 ms a million."""
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
 
 P = TypeVar("P", bound=Params)
@@ -107,7 +109,8 @@ async def _with_long(
     payloads: list[list[Any]] = []
     pace = Pace()
     for position in long:
-        payloads.append(_judge_payload(judge, items[position]))
+        work = partial(_judge_payload, judge, items[position])
+        payloads.append(await asyncio.to_thread(work) if len(items[position].response) > _LARGE_CHARS else work())
         if pace.is_over():
             await pace.rest()
     for position, outcome in zip(long, await ask_workers(workers, JUDGE, payloads), strict=True):
