@@ -13,6 +13,7 @@ import ctypes
 import gc
 import os
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,9 @@ GROWTH_BYTES: Final = 32_000_000
 GRADUAL_GROWTH_BYTES: Final = 4_000_000
 """Of small objects: some 20,000, which take 5 ms."""
 WHOLE_GROWTH_BYTES: Final = 256_000_000
+"""A whole collection takes 70 ms or more."""
+_STAYS_CHECKS: Final = 30
+"""A size that so many checks have seen stays."""
 _REST_FACTOR: Final = 100
 """The least time between two collections, in durations of the last one."""
 _HALVE_EVERY_S: Final = 10.0
@@ -69,11 +73,13 @@ class Watch:
         self._settle = settle
         self._trim = trim or trimming()
         self._base_bytes = self._whole_base_bytes = self._resident()
+        self._last_sizes: deque[int] = deque(maxlen=_STAYS_CHECKS)
         self._collect_from_s = self._halve_from_s = clock()
 
     def check(self) -> bool:
         """Collect or halve if it is time to. Returns whether the memories were halved."""
         self.rss_bytes = self._resident()
+        self._last_sizes.append(self.rss_bytes)
         self._base_bytes = min(self._base_bytes, self.rss_bytes)
         now_s = self._clock()
         if self.is_over and now_s >= self._halve_from_s:
@@ -84,13 +90,19 @@ class Watch:
             return True
         if self.rss_bytes - self._base_bytes >= self._growth_bytes and now_s >= self._collect_from_s:
             self._settle()
-            self._collect(is_whole=self.rss_bytes - self._whole_base_bytes >= WHOLE_GROWTH_BYTES)
+            self._collect(is_whole=self._has_stayed_large())
         return False
 
     @property
     def is_over(self) -> bool:
         """Whether the processes are larger than the bound."""
         return self.bound_bytes is not None and self.rss_bytes + self._more_bytes() > self.bound_bytes
+
+    def _has_stayed_large(self) -> bool:
+        """Whether the process has grown by much, and not for the time of a large request."""
+        if len(self._last_sizes) < _STAYS_CHECKS:
+            return False
+        return min(self._last_sizes) - self._whole_base_bytes >= WHOLE_GROWTH_BYTES
 
     def _collect(self, *, is_whole: bool) -> None:
         started_s = self._clock()

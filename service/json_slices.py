@@ -39,7 +39,7 @@ _MAX_GAP: Final = 65_536
 """The most bytes between two brackets or commas that belong to no text: they are spaces, or a number beyond all measure."""
 _WINDOW: Final = 65_536
 _STEP_TOKENS: Final = 4_000
-_STEP_BYTES: Final = 500_000
+_STEP_BYTES: Final = 250_000
 _SPACE: Final = rb"[ \t\r\n]{0,64}"
 _HEAD: Final = re.compile(rb'"items"%b:%b\[' % (_SPACE, _SPACE))
 _HEAD_BYTES: Final = 65_536
@@ -194,7 +194,8 @@ class Walk:
                 return
             token = body[found]
             if found - at > MAX_DIGITS:
-                self.digits += digits_bytes(body[at:found])
+                if near is not None:  # else they were counted on the way
+                    self.digits += digits_bytes(body[at:found])
                 self.most_digits = max(self.most_digits, self.digits - digits_before)
             at = found + 1
             if token == 0x22:  # a text
@@ -253,6 +254,7 @@ class Walk:
         while found is None and at < len(self.body):
             if at + _MAX_GAP < len(self.body) and _TOKEN.search(self.body, at, at + _MAX_GAP) is None:
                 raise BadRequest(f"the body holds {_MAX_GAP} bytes of spaces, or of one number, from byte {at} on")
+            self.digits += digits_bytes(self.body[at : at + _MAX_GAP])
             at += _MAX_GAP
             found = pattern.search(self.body, at, at + _MAX_GAP)
             await asyncio.sleep(0)

@@ -254,6 +254,7 @@ async def _has_many_digits(body: bytes) -> bool:
     for part, start in enumerate(range(0, len(body), _SEARCHED_BYTES), 1):
         size += digits_bytes(body[start : start + _SEARCHED_BYTES])
         if size > MAX_LONG_NUMBERS_BYTES:
+            await asyncio.sleep(0)
             return True
         if part % _PARTS_IN_STEP == 0:
             await asyncio.sleep(0)

@@ -10,7 +10,7 @@ The task decides whether it is judged, never the response. `blamed` holds to tha
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -28,6 +28,8 @@ TOGETHER_CHARS = 2 * TURN_CHARS
 """The same limit for rules that judge texts together and spend most of their time in shared calls."""
 TIME_LIMIT_S = 10.0
 """CPU seconds: several times the need of the longest response allowed by default."""
+_LARGE_CHARS = 500_000
+"""A longer text is made ready in a thread: with wide characters it takes 3 ms a million."""
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
 
 P = TypeVar("P", bound=Params)
@@ -122,7 +124,8 @@ async def _with_long(
     payloads: list[list[Any]] = []
     pace = Pace()
     for position in long:
-        payloads.append(_judge_payload(judge, items[position]))
+        work = partial(_judge_payload, judge, items[position])
+        payloads.append(await asyncio.to_thread(work) if len(items[position].response) > _LARGE_CHARS else work())
         if pace.is_over():
             await pace.rest()
     broken: dict[int, Outcome] = {}

@@ -150,10 +150,17 @@ def test_a_gradual_watch_looks_at_what_is_new_and_now_and_then_at_all(
         monkeypatch.setattr(gc, name, lambda name=name: calls.append(name))
     monkeypatch.setattr(gc, "collect", lambda: calls.append("collect"))
     watched = Watch(growth_bytes=10 * MB, is_gradual=True, resident=process.resident, clock=process.clock)
-    for _ in range(watch.WHOLE_GROWTH_BYTES // (10 * MB) + 2):
-        process.size += 10 * MB
+
+    def grow(nbytes: int) -> None:
+        process.size += nbytes
         process.now_s += 1
         watched.check()
-    assert calls[:4] == ["collect", "freeze"] * 2
+
+    for _ in range(40):  # a large request now and then
+        grow(watch.WHOLE_GROWTH_BYTES)
+        grow(-watch.WHOLE_GROWTH_BYTES)
+    assert calls == ["collect", "freeze"] * watched.collections
+    for _ in range(watch.WHOLE_GROWTH_BYTES // (10 * MB) + 32):
+        grow(10 * MB)
     assert calls.count("unfreeze") == 1
     assert calls.count("freeze") == calls.count("collect") == watched.collections

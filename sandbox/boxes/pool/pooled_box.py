@@ -61,6 +61,7 @@ class PooledBox:
         Raises:
             SandboxUnavailable: there is no box. Nothing is left of the attempt.
         """
+        await pack()
         try:
             async with asyncio.timeout(START_PATIENCE_S):
                 box = await backend.make(profile, once=once)
@@ -89,7 +90,6 @@ async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
             said.set_result(answer)
 
     link.when_lost(on_answer)
-    await pack()
     configuration = replace(box.configuration, once=once)
     link.ask(Question(first_frame(configuration, has_runner=box.has_runner), read_hello, on_answer))
     hello = await said
