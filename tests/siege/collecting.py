@@ -6,7 +6,7 @@ import signal
 from memory import watch
 from sandbox.workers import worker_function
 
-_trim = watch._trimming()
+_trim = watch.trimming()
 
 
 def collect() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Workers
+from sandbox.workers import Workers
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier, clip
 from verifiers.nemo_gym import actions, documents, labels, measures, replays
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
@@ -55,7 +55,7 @@ class NeMoGym(Verifier[NeMoGymParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[NeMoGymParams]]) -> Sequence[Verdict]:
-        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        return await bounded.judge_all(self._workers, judge, items, _is_quick)
 
 
 def create(resources: Resources) -> NeMoGym:
@@ -82,10 +82,6 @@ def judge(item: Item[NeMoGymParams]) -> Verdict:
 
 def _is_quick(item: Item[NeMoGymParams]) -> bool:
     return item.params.server in _QUICK and len(item.response) <= _QUICK_CHARS
-
-
-def _stopped(stop: Exit) -> Verdict:
-    return Verdict.failed(f"worker_{stop.name.lower()}", "the comparison of the texts came to a limit of the service")
 
 
 _WARM: Final = NeMoGymParams(server="math_proof_judgement", reference={"expected_judgement": "Judgement: Yes"})
