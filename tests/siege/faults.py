@@ -15,6 +15,7 @@ from tests.load.generator import PATIENT, more
 from tests.load.ledger import Ledger
 from tests.load.mix import SHARES
 from tests.processes import children, gone
+from tests.service.fault_proxy import Fault
 
 _CALM: Final = 100
 _PROGRAMS: Final = {"rules": 0.3, "math": 0.1, "code": 0.6}
@@ -47,6 +48,19 @@ def _send(pids: Sequence[int], number: int) -> None:
             os.kill(pid, number)
 
 
+def _linked_badly(fault: Fault) -> Callable[[Stand, Ledger, int], Any]:
+    async def spoil(stand: Stand, ledger: Ledger, times: int) -> None:
+        for _ in range(times):
+            stand.redis_proxy.fault = fault
+            try:
+                await more(ledger, _CALM)
+            finally:
+                stand.redis_proxy.fault = "none"
+            await stand.whole_again()
+
+    return spoil
+
+
 @contextmanager
 def _client(stand: Stand) -> Iterator[redis.Redis]:
     with redis.Redis(port=stand.redis.port, protocol=2, single_connection_client=True) as client:
@@ -60,6 +74,19 @@ async def _read_only(stand: Stand, ledger: Ledger, times: int) -> None:
             await more(ledger, _CALM)
         finally:
             stand.redis.call("REPLICAOF", "NO", "ONE")
+        await stand.whole_again()
+
+
+async def _locked(stand: Stand, ledger: Ledger, times: int) -> None:
+    """Redis asks for a password that nobody has."""
+    for _ in range(times):
+        with _client(stand) as client:
+            client.config_set("requirepass", "siege")
+            try:
+                client.client_kill_filter(_type="normal", skipme=True)
+                await more(ledger, _CALM)
+            finally:
+                client.config_set("requirepass", "")
         await stand.whole_again()
 
 
@@ -89,6 +116,13 @@ async def _spoiled_values(stand: Stand, ledger: Ledger, times: int) -> None:
         await more(ledger, 2 * _CALM)
 
 
+_LINKS: Final[Mapping[Fault, str]] = {
+    "drop": "connections are closed",
+    "black_hole": "answers never come",
+    "reset": "answers are cut",
+    "garbage": "bytes are others",
+    "insert": "answers are doubled",
+}
 FAULTS: Final[Mapping[str, Scenario]] = {
     "workers": Scenario("workers: SIGSTOP", _stopping(lambda stand: workers(stand.fronts[0].pid)), SHARES, PATIENT),
     "zygote": Scenario(
@@ -105,6 +139,11 @@ FAULTS: Final[Mapping[str, Scenario]] = {
     ),
     "server": Scenario("one of two services: SIGSTOP", _stopping(lambda stand: [stand.fronts[0].pid]), SHARES, PATIENT),
     "redis_read_only": Scenario("Redis: read-only", _read_only, SHARES, PATIENT),
+    "redis_locked": Scenario("Redis: asks for a password", _locked, SHARES, PATIENT),
     "redis_flushed": Scenario("Redis: flushed", _flushed, SHARES, PATIENT),
     "redis_values": Scenario("Redis: values exchanged, cut, or lists", _spoiled_values, SHARES, PATIENT),
+    **{
+        f"redis_{fault}": Scenario(f"the link to Redis: {about}", _linked_badly(fault), SHARES, PATIENT)
+        for fault, about in _LINKS.items()
+    },
 }
