@@ -9,17 +9,17 @@ from typing import Final
 
 _SCALE: Final = float(os.environ.get("SIEGE_SCALE", "1"))
 _LIVES_OF_EACH: Final = 10_000
-_FEWER_LIVES: Final[Mapping[str, int]] = {"log_search": 1_500}
+_FEWER_LIVES: Final[Mapping[str, int]] = {"log_search": 1_000}
 """A search and a summary of the log cost 70 ms of CPU."""
 _ITEMS: Final = 20_000
 _BATCH_ITEMS: Final = 256
 _FEWER: Final[Mapping[str, tuple[int, int]]] = {
-    "code": (2_000, 128),
-    "code_quality": (1_000, 128),
+    "code": (1_000, 128),
+    "code_quality": (500, 128),
     "harbor": (40, 4),
     "judge": (5_000, 256),
     "lean": (200, 32),
-    "reasoning_gym": (4_000, 256),
+    "reasoning_gym": (2_000, 256),
     "repository": (40, 4),
 }
 """Items of each half and of each batch, where 20,000 would take hours.
