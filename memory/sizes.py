@@ -25,21 +25,26 @@ def size_of(value: object) -> int:
     counted = 0
     known = {id(value)}
     waiting: list[object] = [value]
-    walked = 0
+    walked = not_walked = 0
     while waiting and walked < _MOST_PARTS:
         part = waiting.pop()
         walked += 1
         counted += _own_size(part)
-        if isinstance(part, _PLAIN):
-            continue
         inners = gc.get_referents(part)
         if isinstance(part, dict):
             inners += dict.keys(part)  # those that are texts are not among the referents
+        not_walked += max(0, len(inners) - _MOST_PARTS)
+        del inners[_MOST_PARTS:]
         for inner in inners:
-            if id(inner) not in known and not isinstance(inner, _NOT_COUNTED) and type(inner).__name__ != _SHARED:
-                known.add(id(inner))
+            if id(inner) in known:
+                continue
+            known.add(id(inner))
+            if isinstance(inner, _PLAIN):
+                walked += 1
+                counted += sys.getsizeof(inner)
+            elif not isinstance(inner, _NOT_COUNTED) and type(inner).__name__ != _SHARED:
                 waiting.append(inner)
-    return counted + len(waiting) * counted // walked
+    return counted + (len(waiting) + not_walked) * counted // walked
 
 
 def _own_size(part: object) -> int:

@@ -1,5 +1,6 @@
 """Values by key, bounded in bytes. The least recently used go."""
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -23,7 +24,7 @@ class Store(Generic[K, V]):
         max_bytes: int,
         *,
         size: Callable[[K, V], int] | None = None,
-        max_entries: int | None = None,
+        max_entries: int = sys.maxsize,
         of_texts: bool = False,
     ) -> None:
         """`of_texts`: it is emptied when the process is to forget what it read. Such a store lives as long as the process."""
@@ -59,13 +60,17 @@ class Store(Generic[K, V]):
         return entry[0]
 
     def put(self, key: K, value: V) -> None:
-        self.pop(key)
-        size = self._size(key, value)
+        self._keep(key, value, self._size(key, value))
+
+    def _keep(self, key: K, value: V, size: int) -> None:
+        kept = self._kept
+        if key in kept:
+            self.pop(key)
         if size > self.max_bytes:
             return
-        self._kept[key] = (value, size)
+        kept[key] = (value, size)
         self._used_bytes += size
-        while self._used_bytes > self.max_bytes or self._has_too_many():
+        while self._used_bytes > self.max_bytes or len(kept) > self._max_entries:
             self._drop_oldest()
 
     def pop(self, key: K) -> V | None:
@@ -83,9 +88,6 @@ class Store(Generic[K, V]):
     def clear(self) -> None:
         self._kept.clear()
         self._used_bytes = 0
-
-    def _has_too_many(self) -> bool:
-        return self._max_entries is not None and len(self._kept) > self._max_entries
 
     def _drop_oldest(self) -> None:
         if not self._kept:  # two threads have put the same key at once, and both have counted it

@@ -137,9 +137,9 @@ def _invalid_params(error: ValidationError, known: Iterable[str]) -> InvalidItem
 
 def _refuse_unknown(fields: Mapping[str, Any], kind: type[Params]) -> None:
     """Refuse parameters with many unknown names before they are read. A few are reported with what else is wrong."""
-    known = shapes.names(kind)
     if len(fields) <= _MAX_ERRORS_SHOWN or kind.model_config.get("extra") != "forbid":
         return
+    known = shapes.names(kind)
     more = len(fields) - sum(name in fields for name in known) - _MAX_ERRORS_SHOWN
     if more <= 0:
         return
