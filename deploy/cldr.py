@@ -45,9 +45,13 @@ Words = Iterator[tuple[str, Any]]
 def words() -> dict[str, Any]:
     """The words by what they are for, each with its meaning."""
     scales = _meanings(partial(_scales, width="short")) | _meanings(partial(_scales, width="long"))
-    months, units = _meanings(_months), _meanings(_units)
+    months, units, measures = _meanings(_months), _meanings(_units), _english_measures()
     return {
-        "scales": {word: power or 0 for word, (power, tier) in scales.items() if tier <= units.get(word, _LAST)[1]},
+        "scales": {
+            word: power or 0
+            for word, (power, tier) in scales.items()
+            if tier <= units.get(word, _LAST)[1] and (tier < _OTHERS or word not in measures)
+        },
         "months": {word: month for word, (month, _) in months.items() if month is not None},
         "units": {
             word: _UNITS[unit] for word, (unit, tier) in units.items() if unit and tier < scales.get(word, _LAST)[1]
@@ -74,6 +78,8 @@ def _meanings(read: Callable[[str, Mapping[str, Any]], Words]) -> dict[str, tupl
     return {word: (said.pop() if len(said) == 1 else None, tier) for word, (said, tier) in sorted(found.items())}
 
 
+_OTHERS = 2
+"""The languages that the lexicon has not."""
 _LAST = (None, 3)
 
 
@@ -108,6 +114,20 @@ def _units(language: str, locale: Mapping[str, Any]) -> Words:
                 name = form.replace("{0}", "").strip()
                 if not name.isascii() or (width == "long" and len(name) >= _FEWEST_OF_A_NAME and "/" not in name):
                     yield name, unit
+
+
+def _english_measures() -> set[str]:
+    """The words behind a number that are some unit in English, of any width: `min`, `miles`."""
+    forms = _texts(localedata.load("en")["unit_patterns"])
+    return {form.replace("{0}", "").strip().casefold() for form in forms}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
 
 
 def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:

@@ -54,6 +54,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("All trainers", "client/README.md"),
             ("In a Ray cluster", "docs/ray-online.md"),
             ("Doors for other clients", "docs/doors.md"),
+            ("NeMo-Gym's servers by name", "docs/nemo-gym.md"),
             ("In place of SandboxFusion", "docs/sandbox-fusion.md"),
         ),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -64,6 +65,8 @@ _STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED:
 _CACHE_MODES = {"use": pb.CACHE_MODE_USE, "refresh": pb.CACHE_MODE_REFRESH, "off": pb.CACHE_MODE_OFF}
 _TEXTS = ("id", "verifier", "recipe", "domain", "data_source", "tag", "reference_id")
 _JSONS = ("reference", "params", "metadata", "checks", "row")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character: a model may write one, and UTF-8 cannot hold it."""
 _ROW = (
     *("messages", "ground_truth", "test_cases", "case_type", "test_case_function", "evaluation_criteria"),
     *("difficulty", "reward_weights", "reward_clip", "source"),
@@ -221,6 +224,8 @@ def encode_item(index: int, item: Item) -> Payload:
     if "row" in item:
         raise _refused(index, "row", "no such field")
     fields = {name: value for name, value in item.items() if value is not None and name not in _ROW}
+    if isinstance(response := fields.get("response"), str):
+        fields["response"] = _SURROGATE.sub("\ufffd", response)  # as the service reads it over HTTP
     if row := {name: item[name] for name in _ROW if item.get(name) is not None}:
         fields["row"] = row
     for name, value in fields.items():

@@ -18,6 +18,10 @@ TRAINERS, RAY = "h", "j"
 SERVICE = ",".join(sorted(set(BENCHMARKS) - {TRAINERS, RAY}))
 
 
+_LONG = "aceg"
+"""Parts that take longest. The lane `load` runs them all, in a process of their own, too."""
+
+
 @pytest.fixture
 def own_settings() -> Iterator[None]:
     """What measurements set for their process: cores, and how garbage is collected."""
@@ -46,7 +50,7 @@ def apart(*arguments: str) -> None:
 @pytest.mark.parametrize(
     ("parts", "run"),
     [
-        *((part, here) for part in SERVICE.split(",")),
+        *(pytest.param(part, here, marks=[pytest.mark.load] * (part in _LONG)) for part in SERVICE.split(",")),
         pytest.param(SERVICE, apart, marks=pytest.mark.load),
         pytest.param(TRAINERS, apart, marks=pytest.mark.trainers),
         pytest.param(RAY, apart, marks=pytest.mark.ray),

@@ -199,7 +199,7 @@ async def test_what_the_message_cannot_hold_is_refused_and_named(verifier: FakeV
 
 
 async def test_a_lone_surrogate_costs_only_its_own_item(verifier: FakeVerifier) -> None:
-    batch = [*items(2), {"response": "a\ud800"}, *items(1)]
+    batch = [*items(2), {"response": "1", "reference": "a\ud800"}, *items(1)]
     async with AsyncClient(verifier.target) as client:
         results = await client.score(batch)
         alone = await client.score_one({"response": "1", "reference": ["\udfff"]})

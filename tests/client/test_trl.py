@@ -146,7 +146,7 @@ def test_of_a_conversation_the_last_thing_said_is_judged(served: Any) -> None:
     assert call(function, completions, prompts=prompts, solution=["4"] * 3) == [1.0, 1.0, 0.0]
 
 
-def test_calls_are_judged_and_a_verifier_of_text_refuses_what_ends_in_one(served: Any) -> None:
+def test_calls_are_judged_and_to_a_verifier_of_text_what_ends_in_one_has_no_answer(served: Any) -> None:
     wanted = {"name": "add", "arguments": {"a": 2, "b": 2}}
     calling = [
         {"role": "assistant", "tool_calls": [{"type": "function", "function": wanted}]},
@@ -158,7 +158,7 @@ def test_calls_are_judged_and_a_verifier_of_text_refuses_what_ends_in_one(served
     assert call(function, completions, prompts=[[]] * 3, solution=[json.dumps([wanted])] * 3) == [1.0, 1.0, 0.0]
     assert call(function, completions, prompts=[[]] * 3, solution=["[]"] * 3) == [0.0, 0.0, 1.0]
     text = reward_func("math", url=served.url, on_invalid="abstain")
-    assert call(text, completions, prompts=[[]] * 3, solution=["4"] * 3) == [None, 1.0, 1.0]
+    assert call(text, completions, prompts=[[]] * 3, solution=["4"] * 3) == [0.0, 1.0, 1.0]
 
 
 def test_a_step_of_8192_samples_is_answered_in_order(server: FakeServer) -> None:

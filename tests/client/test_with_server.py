@@ -93,12 +93,8 @@ def test_both_doors_and_both_clients_give_the_same_results(served: Any) -> None:
             return await client.score(batch, references={"shared": "7"}, explain=True)
 
     over_http = comparable(sync("http"))
-    # Where a text cannot travel at all, gRPC's client says so itself, in its own words.
-    damaged = 42
     for other in (sync("grpc"), asyncio.run(one_by_one("http")), asyncio.run(one_by_one("grpc"))):
-        found = comparable(other)
-        assert found[damaged][:5] == over_http[damaged][:5]
-        assert found[:damaged] + found[damaged + 1 :] == over_http[:damaged] + over_http[damaged + 1 :]
+        assert comparable(other) == over_http
     assert {row[1] for row in over_http} == {Status.OK, Status.INVALID}
 
 

@@ -46,6 +46,10 @@ only_forked = pytest.mark.skipif(
 )
 both_kinds = pytest.mark.parametrize("once", [False, True], ids=["lasting", "once"])
 """Of boxes: those used once are made by forking."""
+BRANCHES = """
+import os, time
+found["children"] = [os.fork() or (os.setsid(), time.sleep(1000)) for _ in range(3)]
+"""
 both_tiers = pytest.mark.parametrize("tier", ["namespaces", "landlock"])
 
 
@@ -472,21 +476,35 @@ async def test_a_box_that_is_forked_is_one_process_and_needs_no_runner_sent(stat
 
 
 @only_forked
-async def test_a_box_that_is_forked_ends_with_everything_in_it(state_dir: Path) -> None:
-    probe = """
-import os, time
-found["children"] = [os.fork() or (os.setsid(), time.sleep(1000)) for _ in range(3)]
-"""
+@pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "left"])
+async def test_a_box_that_is_forked_ends_with_everything_in_it(state_dir: Path, is_killed: bool) -> None:
+    """Process 1 sees that its socket is closed, or is killed before it does: nothing in the box outlives it either way."""
     async with open_backend(state_dir) as made:
         box = await made.make(Profile.PLAIN, once=True)
         assert isinstance(box, backend.LocalBox)
-        assert len((await found(box, probe))["children"]) == 3
+        assert len((await found(box, BRANCHES))["children"]) == 3
         own = box._keeper.process.pid
         below = descendants(own)
         assert len(below) == 3
+        end = box._keeper.process.kill if is_killed else box.connection.close
+        end()
+        assert await box._keeper.wait(PATIENCE_S)
+        assert box._keeper.process.returncode == (128 + signal.SIGKILL if is_killed else 0)
+        assert not any(map(is_there, (own, *below)))
         await box.destroy()
-        assert box._keeper.process.returncode == 128 + signal.SIGKILL
-        assert not any(map(is_there, below))
+
+
+@only_forked
+async def test_a_box_that_is_forked_is_gone_once_it_is_destroyed(state_dir: Path) -> None:
+    async with open_backend(state_dir) as made:
+        box = await made.make(Profile.PLAIN, once=True)
+        assert isinstance(box, backend.LocalBox)
+        await found(box, BRANCHES)
+        own = box._keeper.process.pid
+        members = (own, *descendants(own))
+        assert len(members) == 4
+        await box.destroy()
+        assert not any(map(is_there, members))
 
 
 @only_forked

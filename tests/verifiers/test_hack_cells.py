@@ -15,8 +15,10 @@ from tests.verifiers.found import Found
 from verifiers.base import Item, Status
 
 ZERO_WIDTH = "\u200b"
-NOT_RULES = frozenset({"code", "code_quality", "harbor", "judge", "lean", "math_verify", "reasoning_gym", "repository"})
-"""They run programs in boxes or ask models, and have tests of their own against that."""
+NOT_RULES = frozenset(
+    {"code", "code_quality", "harbor", "judge", "lean", "math_verify", "nemo_gym", "reasoning_gym", "repository"}
+)
+"""They run programs in boxes, ask models or repeat what others decide, and have tests of their own against that."""
 
 
 @dataclass(frozen=True)

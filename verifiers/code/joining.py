@@ -297,12 +297,13 @@ def scrambled(test: JoinedTest) -> Iterator[JoinedTest]:
 
 
 _SCRAMBLES = 10
+_OTHER_TRUTHS = {"true": "false", "True": "False", "TRUE": "FALSE", "false": "true", "False": "True", "FALSE": "TRUE"}
+_OTHER_LINE = r"^[ \t]*#[^\n]*|^[^\n]*\b(?:require|import|use|library|include|exit|quit)\b[^\n]*"
 _LITERAL = re.compile(
-    r"(?P<other>^[ \t]*#[^\n]*|^[^\n]*\b(?:require|import|use|library|include|exit|quit)\b[^\n]*|%[-+ #0-9.]*[a-z])"
-    r"|(?<![\w.])\d+(?:\.\d+)?|\b(?:true|True|TRUE|false|False|FALSE)\b|(?<=[\"'])\w+(?=[\"'])",
+    rf"(?P<other>{_OTHER_LINE}|%[-+ #0-9.]*[a-z])"
+    rf"|(?<![\w.])\d+(?:\.\d+)?|\b(?:{'|'.join(_OTHER_TRUTHS)})\b|(?<=[\"'])\w+(?=[\"'])",
     re.MULTILINE,
 )
-_OTHER_TRUTHS = {"true": "false", "True": "False", "TRUE": "FALSE", "false": "true", "False": "True", "FALSE": "TRUE"}
 
 
 def _changed(literal: str) -> str:

@@ -387,13 +387,15 @@ _IMPORTS: Final = {
     "java": re.compile(r"^[ \t]*import[ \t][^\n;]*;", re.MULTILINE),
 }
 _PERL_CHECKS: Final = frozenset({"eq_deeply", "Compare"})
+_IF_NOT: Final = r"if[ \t]*\([ \t]*![ \t]*\(?[ \t]*"
 _C_HEADS: Final = re.compile(
-    r"(?<![.\w])(?:(?P<name>assert)[ \t]*\(|(?P<negated>if[ \t]*\([ \t]*![ \t]*\(?[ \t]*(?:compare|issame)[ \t]*\())"
+    rf"(?<![.\w])(?:(?P<name>assert)[ \t]*\(|(?P<negated>{_IF_NOT}(?:compare|issame)[ \t]*\())"
 )
+_SCRIPT_ASSERTS: Final = r"(?:console\.)?assert|assert\.(?:deepEqual|deepStrictEqual|equal|strictEqual)"
 _SCRIPT_HEADS: Final = re.compile(
-    r"(?<![.\w])(?:(?P<name>(?:console\.)?assert|assert\.(?:deepEqual|deepStrictEqual|equal|strictEqual))[ \t]*\("
-    r"|(?P<negated>if[ \t]*\([ \t]*![ \t]*\(?[ \t]*compare[ \t]*\())"
+    rf"(?<![.\w])(?:(?P<name>{_SCRIPT_ASSERTS})[ \t]*\(|(?P<negated>{_IF_NOT}compare[ \t]*\())"
 )
+_BASH_QUOTED: Final = r"\"(?:\\.|[^\"\\$`])*\"|'[^']*'"
 _HEADS: Final = {
     "javascript": _SCRIPT_HEADS,
     "typescript": _SCRIPT_HEADS,
@@ -403,8 +405,8 @@ _HEADS: Final = {
         r"(?<![\w$@%&])(?:if|unless)[ \t]*\([ \t]*(?P<name>eq_deeply|Compare)[ \t]*\((?P<negated>(?!))?"
     ),
     "bash": re.compile(
-        r"^[ \t]*\[\[[ \t]+(?P<actual>\$\((?:[^()\"'\n]|\"(?:\\.|[^\"\\$`])*\"|'[^']*')*\))[ \t]+==?[ \t]+"
-        r"(?P<expected>\"(?:\\.|[^\"\\$`])*\"|'[^']*'|[\w.+-]+)[ \t]+\]\][ \t]*$",
+        rf"^[ \t]*\[\[[ \t]+(?P<actual>\$\((?:[^()\"'\n]|{_BASH_QUOTED})*\))[ \t]+==?[ \t]+"
+        rf"(?P<expected>{_BASH_QUOTED}|[\w.+-]+)[ \t]+\]\][ \t]*$",
         re.MULTILINE,
     ),
 }
@@ -428,25 +430,29 @@ _SECOND_TYPE: Final = re.compile(r",[ \t]*(?:const[ \t]+)?([\w:]+(?:<[^()=;]*>)?
 _NEARLY: Final = re.compile(r"abs\b|\de-\d|\bround\b")
 _NEAR: Final = re.compile(r"(?:(?:std::|Math\.)?f?abs)[ \t]*\(")
 _BELOW: Final = re.compile(r"[ \t]*<[ \t]*((?:\d+(?:\.\d*)?|\.\d+)(?:[eE]-?\d+)?)f?")
+_TEMPLATE: Final = r"[ \t]*template[ \t]*<[^<>{}\n]*>[ \t]*\n?"
 _HELPER: Final = re.compile(
-    r"^(?:[ \t]*template[ \t]*<[^<>{}\n]*>[ \t]*\n?)?[^\n;{}()]*+(?:(?<=\bcompare)|(?<=\bissame))[ \t]*\([^(){}\n]*\)[^;{}()\n]*\{",
+    rf"^(?:{_TEMPLATE})?[^\n;{{}}()]*+(?:(?<=\bcompare)|(?<=\bissame))[ \t]*\([^(){{}}\n]*\)[^;{{}}()\n]*\{{",
     re.MULTILINE,
 )
 """The head of a test's own function that compares two values, which nothing calls any more."""
+_SCRIPT_NAMES: Final = r"^[ \t]*(?:const|var|let)[ \t]+"
 _LIBRARIES: Final = re.compile(
-    r"^[ \t]*(?:const|var|let)[ \t]+_[ \t]*=[ \t]*require\([\"']lodash[\"']\);?[ \t]*$"
+    rf"{_SCRIPT_NAMES}_[ \t]*=[ \t]*require\([\"']lodash[\"']\);?[ \t]*$"
     r"|^[ \t]*use[ \t]+(?:Test::Deep|Data::Compare)[ \t]*;[ \t]*$",
     re.MULTILINE,
 )
 """Lines that bring what compared values."""
 _FRAME: Final = re.compile(
     r"#[ \t]*(?:include|undef)\b[^\n]*|\bthrows[ \t]+[\w., ]+|\bset[ \t]+-[eu]+\b"
-    r"|^[ \t]*(?:const|var|let)[ \t]+assert[ \t]*=[ \t]*require\([^()]*\);?",
+    rf"|{_SCRIPT_NAMES}assert[ \t]*=[ \t]*require\([^()]*\);?",
     re.MULTILINE,
 )
 _BRACKETS: Final = re.compile(r"\[\[|(?<![\w$])\[[ \t]|\btest[ \t]+[-$\"'\d]")
+_FAILING: Final = r"assert\w*|throw|die|fail\w*|abort|_?exit|quit|expect\w*|raise"
+_COMPARING: Final = r"equals?|compare|eq_deeply|is_deeply"
+_BRANCHING: Final = r"if|unless|for|foreach|while|do|until|switch|case|try|catch|return[ \t]+(?!0\b)"
 _CHECKING: Final = re.compile(
-    r"\b(?:assert\w*|throw|die|fail\w*|abort|_?exit|quit|expect\w*|raise|equals?|compare|eq_deeply|is_deeply|if|unless|for|foreach|while"
-    r"|do|until|switch|case|try|catch|return[ \t]+(?!0\b)|isEqual|deepEqual|goto|eval)\b|[=!]==?(?!=)|<=>|&&|\|\|",
+    rf"\b(?:{_FAILING}|{_COMPARING}|{_BRANCHING}|isEqual|deepEqual|goto|eval)\b|[=!]==?(?!=)|<=>|&&|\|\|",
     re.IGNORECASE,
 )

@@ -483,6 +483,8 @@ class Comparison:
             return verdict
         if huge.differ_somewhere(reference, answer):
             return False
+        if self._same_shape(reference, answer):
+            return True
         raise TooComplex("values beyond the limits, and different forms")
 
     def _same_shape(self, reference: Node, answer: Node) -> bool:

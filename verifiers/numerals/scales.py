@@ -12,7 +12,7 @@ _DOZENS = (
 )
 _HUNDREDS = "hundred hundreds hundert cien ciento cent cento honderd hundra sto sată sute سو مئة सौ 百 백 ร้อย מאה yüz seratus trăm"
 _MORE = {
-    "k": 3, "thousands": 3, "tsd": 3, "tausende": 3, "milliers": 3, "miles": 3, "тысяча": 3, "m": 6, "mn": 6, "lakhs": 5, "crores": 7,
+    "k": 3, "thousands": 3, "tsd": 3, "tausende": 3, "milliers": 3, "тысяча": 3, "m": 6, "mn": 6, "lakhs": 5, "crores": 7,
     "mrd": 9, "b": 9, "bn": 9, "billions": 9, "t": 12, "tn": 12, "trillions": 12,
     "百万": 6, "百萬": 6, "千万": 7, "千萬": 7, "十万": 5, "十萬": 5, "十亿": 9, "十億": 9, "百亿": 10, "百億": 10,
     "千亿": 11, "千億": 11, "万亿": 12, "萬億": 12, "백만": 6, "천만": 7,

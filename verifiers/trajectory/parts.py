@@ -97,11 +97,10 @@ def _part(name: str, evidence: Evidence) -> Part:
 
 _ABOUT_CALLS = ("required", "others", "forbidden", "confirmed", "max_calls", "max_repeats")
 
-CONSENT = (
-    r"(?i)^\W*(?:yes|yep|yeah|yup|sure|ok|okay|correct|absolutely|of course|confirm(?:ed)?|i confirm|i agree|go ahead"
-    r"|proceed|please (?:do|proceed|go ahead|book|cancel|change|confirm)|that(?:'s| is) (?:right|correct|fine)"
-    r"|(?:sounds|looks) good)\b"
-)
+_YES = "yes|yep|yeah|yup|sure|ok|okay|correct|absolutely|of course|confirm(?:ed)?|i confirm|i agree"
+_GO_AHEAD = "go ahead|proceed|please (?:do|proceed|go ahead|book|cancel|change|confirm)"
+_GOOD = "that(?:'s| is) (?:right|correct|fine)|(?:sounds|looks) good"
+CONSENT = rf"(?i)^\W*(?:{_YES}|{_GO_AHEAD}|{_GOOD})\b"
 
 
 def texts(conversation: Conversation, turn: Turn, think: Think) -> list[str]:

@@ -42,6 +42,7 @@ def rows(count: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.contract
 def test_line_k_of_the_output_judges_line_k_of_the_file(tmp_path: Path) -> None:
     source = write(tmp_path / "rollouts.jsonl", rows(600))
     done = anew("score", str(source), "--verifier", "numeric")
@@ -79,6 +80,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert out.read_text().count('"marked"') == 0
 
 
+@pytest.mark.contract
 def test_an_interrupt_leaves_whole_lines_and_says_how_to_go_on(tmp_path: Path) -> None:
     hard = [{"response": f"\\boxed{{\\sqrt{{x^{n % 90 + 2}+{n}}}}}", "gold": "\\sqrt{x+1}+y"} for n in range(60_000)]
     source, out = write(tmp_path / "in.jsonl", hard), tmp_path / "out.jsonl"

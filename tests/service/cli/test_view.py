@@ -89,6 +89,7 @@ def report(path: Path) -> Path:
     return path
 
 
+@pytest.mark.contract
 def test_a_stored_audit_is_looked_at_without_a_service(tmp_path: Path, context: BrowserContext) -> None:
     report(tmp_path / "train.json")
     (tmp_path / "other.json").write_text("[1]")

@@ -1,5 +1,7 @@
 """Fresh items whose answer is an option, a word, a name or a text: questions with options, and answers in prose."""
 
+import json
+
 from tests.siege.fresh.draw import Draw, Posted
 
 _LETTERS = "ABCDEFGHIJ"
@@ -37,6 +39,15 @@ def exact_match(draw: Draw) -> Posted:
     wanted = draw.phrase(draw.randint(1, 5))
     said = wanted if draw.is_right else draw.phrase(2)
     return Posted(f"{draw.thought()}{said}", float(draw.is_right), [wanted, wanted.upper()], {}, draw.sentence())
+
+
+def nemo_gym(draw: Draw) -> Posted:
+    """A row of graphwalks: the nodes that a search reaches."""
+    nodes = [f"{draw.fresh_int(6):x}{place}" for place in range(draw.randint(2, 9))]
+    listed = ", ".join(reversed(nodes) if draw.is_right else draw.names(3))
+    row = {"expected_answer": json.dumps(nodes), "problem_type": "bfs"}
+    response = f"{draw.prose()}\n\nFinal Answer: [{listed}]"
+    return Posted(response, float(draw.is_right), row, {"server": "graphwalks"}, draw.sentence())
 
 
 def qa(draw: Draw) -> Posted:

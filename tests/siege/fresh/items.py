@@ -13,7 +13,8 @@ from tests.siege.fresh.draw import Draw, Posted
 GENERATORS: Final[Mapping[str, Callable[[Draw], Posted]]] = {
     make.__name__: make
     for make in (
-        *(choices.exact_match, choices.language, choices.multiple_choice, choices.qa, choices.regex),
+        *(choices.exact_match, choices.language, choices.multiple_choice, choices.nemo_gym),
+        *(choices.qa, choices.regex),
         *(forms.code_format, forms.cosine_length, forms.instruction_following, forms.json_schema, forms.length),
         *(forms.overlong, forms.repetition, forms.structured_output, forms.tag_count, forms.think_format, forms.xml),
         *(judged.judge, judged.tool_call, judged.trajectory),

@@ -150,7 +150,7 @@ def test_a_limit_of_ours_is_no_wrong_answer(exit_: Exit) -> None:
 
     assert blamed("2", r"\boxed{\sin(1)}") == (Status.OK, 0.0, "too_complex")
     assert blamed(r"\sqrt{2}", r"\boxed{\sin(1)}") == (Status.FAILED, None, "too_complex")
-    assert blamed("2", "so " * 20_000 + r"\boxed{2}") == (Status.FAILED, None, f"worker_{exit_}")
+    assert blamed("2", "so " * 20_000 + r"\boxed{2}") == (Status.OK, 0.0, "too_complex")
 
 
 @pytest.mark.parametrize("params", [{"partial_credit": 1}, {"partial_credit": -0.1}, {"rel_tol": 1}, {"sig_figs": 0}])

@@ -16,6 +16,10 @@ from sandbox.containers.base import EXCHANGE, Container, Containers, Counters, E
 from tests.task_images import make_repository
 
 _EXAMPLE = {"total.py": "def total(numbers):\n    return sum(numbers[1:])\n"}
+_ENVIRONMENT = {
+    "PATH": f"{Path(sys.executable).parent}:{os.defpath}",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # those of this environment take longer than the tests
+}
 
 
 class Folders(Containers):
@@ -68,7 +72,7 @@ class Folder(Container):
         process = await asyncio.create_subprocess_exec(
             *[part.replace(EXCHANGE, str(self._folder)) for part in command],
             cwd=self._folder / "testbed",
-            env={"PATH": f"{Path(sys.executable).parent}:{os.defpath}", "HOME": str(self._folder)},
+            env=_ENVIRONMENT | {"HOME": str(self._folder)},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )

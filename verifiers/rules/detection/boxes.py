@@ -149,10 +149,9 @@ def _is_denied(text: str, place: int) -> bool:
 _DENIAL_CHARS = 80
 _LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
 _FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
-_NOTHING = re.compile(
-    r"(?:no|0|zero) (?:object|target|box|instance|item)(?:s|es)?(?: (?:is|are|was|were))?(?: (?:found|detected|present|visible|there))?[.!]?|none[.!]?",
-    re.IGNORECASE,
-)
+_THING = r"(?:object|target|box|instance|item)(?:s|es)?"
+_SEEN = r"(?: (?:is|are|was|were))?(?: (?:found|detected|present|visible|there))?"
+_NOTHING = re.compile(rf"(?:no|0|zero) {_THING}{_SEEN}[.!]?|none[.!]?", re.IGNORECASE)
 _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memory import remember
 from verifiers import numerals
-from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.cues import LETTERS, Kind, listed
 from verifiers.commitment.wording import single
 from verifiers.numerals.chinese import HAN_NUMBER
 from verifiers.rules.numeric import bounds, currencies, notation, scales, values
@@ -46,7 +46,6 @@ _PERCENT_BEFORE = re.compile(r"百分之\s?$")
 _PERCENT_WORD = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
 _EDGES = " .,;:!*\"'$()"
 _ONE_LETTER_UNITS = frozenset("mgshlLCFKNJWVAdMt")
-_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])*")
 _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
 
 
@@ -217,7 +216,7 @@ def _is_counted(text: str, counted: str) -> bool:
     """Whether a text is a unit or a few words without another number; 一 before a word is its article."""
     if bounds.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
         return False
-    words, is_scaled = _WORD.findall(counted), scales.scale_behind(counted, False)[0] != 1
+    words, is_scaled = LETTERS.findall(counted), scales.scale_behind(counted, False)[0] != 1
     if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in listed("no_amount"):
         return False
     if not counted.isascii():
@@ -234,25 +233,25 @@ def _several(text: str, found: Sequence[_Figure]) -> bool:
     gaps = (text[left.end : right.start] for left, right in pairwise(found))
     joints = single(Kind.OR, Kind.JOINS) | listed("ranges")
     return all(
-        _SEVERAL.search(gap) or not gap.strip() or any(len(word) > 1 or word in joints for word in _WORD.findall(gap))
+        _SEVERAL.search(gap) or not gap.strip() or any(len(word) > 1 or word in joints for word in LETTERS.findall(gap))
         for gap in gaps
     )
 
 
 def _is_wording(before: str) -> bool:
     """Whether the text before a number is only words. A lone letter or an operator would make it an expression."""
-    words = _WORD.findall(before)
+    words = LETTERS.findall(before)
     return _is_words(before, words) and not any(
         word.isascii() and len(word) == 1 and word not in "aI" for word in words
     )
 
 
 def _is_unit(after: str) -> bool:
-    words = _WORD.findall(after)
+    words = LETTERS.findall(after)
     lone = [word for word in words if word.isascii() and len(word) == 1 and word not in "aI"]
     return _is_words(after, words) and all(word in _ONE_LETTER_UNITS for word in lone)
 
 
 def _is_words(text: str, words: Sequence[str]) -> bool:
-    rest = _WORD.sub("", text)
+    rest = LETTERS.sub("", text)
     return _OUTSIDE_WORDS.fullmatch(rest) is not None and not ("-" in rest and not words) and "/ " not in rest

@@ -75,9 +75,11 @@ def _forms(reference: str) -> Iterator[str]:
         yield f"{names[0]} {names[-1]}"
 
 
+_MONTH = "[A-Z][a-z]{2,8}"
+_TH = "(?:st|nd|rd|th)?"
 _DAY = re.compile(
-    r"(?P<month>[A-Z][a-z]{2,8})\s(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<year>\d{4})"
-    r"|(?P<number>\d{1,2})(?:st|nd|rd|th)?\s(?:of\s)?(?P<name>[A-Z][a-z]{2,8}),?\s(?P<of>\d{4})"
+    rf"(?P<month>{_MONTH})\s(?P<day>\d{{1,2}}){_TH},?\s(?P<year>\d{{4}})"
+    rf"|(?P<number>\d{{1,2}}){_TH}\s(?:of\s)?(?P<name>{_MONTH}),?\s(?P<of>\d{{4}})"
 )
 _REMARK = re.compile(r"\s\([A-Z]{2,6}\)")
 _NAME = re.compile(r"[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?")

@@ -5,9 +5,9 @@ A text that says both has no truth value. Of denials only "not true" means no.
 
 import unicodedata
 
-from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.cues import LETTERS, Kind, listed
 from verifiers.commitment.stance import Sentence
-from verifiers.rules.qa.words import LETTERS, visible
+from verifiers.rules.qa.words import visible
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
 _LETTERS = {"t": True, "f": False, "y": True, "n": False}

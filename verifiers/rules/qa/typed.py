@@ -153,7 +153,7 @@ _ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
 
 
 _KOREAN = re.compile(r"(\d{4})년\s?(\d{1,2})월\s?(\d{1,2})일")
-_MONTH = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff]| \u0e00-\u0e7f)*")
+_MONTH = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e00-\u0e7f])*")
 _ENGLISH_MONTHS = [
     "January",
     "February",
@@ -168,8 +168,10 @@ _ENGLISH_MONTHS = [
     "November",
     "December",
 ]
+_BEFORE_DAY = r"(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)"
+_BEHIND_YEAR = r"(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z"
 _AROUND_DAY = re.compile(
-    r"(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z",
+    rf"{_BEFORE_DAY}|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|{_BEHIND_YEAR}",
     re.IGNORECASE,
 )
 

@@ -23,8 +23,7 @@ Normalise = Literal["signs", "squad", "cjk", "none"]
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that are invisible, although Unicode calls them letters, marks or symbols."""
-_PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…")
-LETTERS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])*")
+_PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…。，、；：？！「」『』【】《》〈〉（）")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
@@ -105,10 +104,9 @@ _SUBSCRIPTS = re.compile("(?<=[A-Za-z)\\]])[₀-₉]+")
 """The digits of a formula: H₂O."""
 _IN_DIGITS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))|(?<![^\s(])\+(?=\.?\d)")
 """Signs of a number that change nothing: 1,000 and +5."""
-_KEPT = re.compile(
-    r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(])[-<>]=?(?=\s?\.?\d)|(?<=\w)\$(?=\w)"
-    r"|(?<=[^\W_])(?:\+{1,2}|#)(?![^\W_])|(?<=\d)\s?%|(?<![^\W_])[^\W_]{1,3}-(?![\w-])"
-)
+_OF_NUMBER = r"(?<=\d)[.:/^-](?=\d)|(?<![^\s(])[-<>]=?(?=\s?\.?\d)"
+_OF_NAME = r"(?<=\w)\$(?=\w)|(?<=[^\W_])(?:\+{1,2}|#)(?![^\W_])"
+_KEPT = re.compile(rf"{_OF_NUMBER}|{_OF_NAME}|(?<=\d)\s?%|(?<![^\W_])[^\W_]{{1,3}}-(?![\w-])")
 """Signs inside a number, before one, inside a name, and behind the letters of a name, a mark or an ion."""
 _AS_LETTERS = {ord(sign): 0xE000 + ord(sign) for sign in ".:/^-<>=$+#%"}
 """Private characters stand for the signs that are kept."""

@@ -161,6 +161,7 @@ def test_of_a_long_response_the_parts_around_mentions_are_shown(served: Served, 
     assert opened.complaints == []
 
 
+@pytest.mark.browser
 @pytest.mark.browser(beyond=1)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_the_question_to_a_judge_and_its_answers_are_shown(

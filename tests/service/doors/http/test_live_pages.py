@@ -229,6 +229,7 @@ def test_with_keys_the_pages_ask_for_one_and_go_on_when_the_service_is_back(
     assert all("401" in complaint or "ERR_FAILED" in complaint for complaint in opened.complaints)
 
 
+@pytest.mark.browser
 def test_judges_and_boxes_are_shown_as_they_are(serve: Serve, context: BrowserContext, tmp_path: Path) -> None:
     with Grader() as grader:
         health = {"probe": False, "failures": 1, "eject_s": 3600, "eject_cap_s": 3600}
