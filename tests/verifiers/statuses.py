@@ -1,6 +1,7 @@
 """The second rule as a property: for one task all responses are judged, or none is."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,7 +28,11 @@ class Task:
     is_judged: bool
 
     def item(self, response: str, explain: bool = False) -> Item[Any]:
-        return Item(response, self.params, self.prompt, explain)
+        """An item as verifiers get it: the service puts U+FFFD in the place of half a character."""
+        return Item(_SURROGATE.sub("\ufffd", response), self.params, self.prompt, explain)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def tasks(entry: Entry, fresh: int) -> list[Task]:

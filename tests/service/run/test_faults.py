@@ -16,7 +16,7 @@ import grpc
 import httpx
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -455,6 +455,7 @@ header_values = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_
 def test_any_bytes_are_refused_politely(
     served: Any, caller: httpx.Client, body: bytes, headers: dict[str, str]
 ) -> None:
+    assume(body.translate(None, b" \t\r\n") != b"[]")  # a batch without items is answered
     refused(caller.post(f"{served.url}/v1/score", content=body, headers=headers))
 
 
