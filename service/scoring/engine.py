@@ -241,7 +241,7 @@ class Engine:
         """Answer the items that can be answered at once, and send off the rest. Other tasks run between slices."""
         missed: list[PendingVerdict] = []
         try:
-            chars, now, last = 0, perf_counter(), len(batch.request.items) - 1
+            count, chars, now, last = 0, 0, perf_counter(), len(batch.request.items) - 1
             pace = Pace(self._clock)
             nbytes = batch.request.nbytes
             may_be_large = nbytes is None or nbytes > LARGE_BYTES
@@ -252,10 +252,11 @@ class Engine:
                     else:
                         prepared = self._prepare(self._preparation, item, batch.request, batch.references)
                         self._begin(batch, index, prepared, missed, now)
+                count += 1
                 chars += len(item.response) if isinstance(item.response, str) else 1000
-                ends_slice = index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS or pace.is_over()
+                ends_slice = count == _SLICE_ITEMS or chars > _SLICE_CHARS or pace.is_over()
                 if ends_slice and index < last:
-                    chars = 0
+                    count = chars = 0
                     if not self._asks_redis(batch):
                         self._queue(batch, missed)
                         missed = []
