@@ -17,10 +17,12 @@ from babel import localedata
 _VERIFIERS = Path(__file__).parents[1] / "verifiers"
 WORDS = _VERIFIERS / "cldr" / "words.json"
 _SPOKEN = {path.stem for path in (_VERIFIERS / "commitment" / "lexicon").glob("*.yaml")} | {"nb", "nn", "no", "ms"}
-_LAYOUT = re.compile("[\u200e\u200f\u061c'{}0-9.]")
+_LAYOUT = re.compile("[\u200e\u200f\u061c'{}0-9]")
 _ZEROS = re.compile("0+")
 _FEWEST_LETTERS = 3
 """Shorter words in Latin letters are units elsewhere."""
+_VOWELS = frozenset("aeiou")
+"""An abbreviation without them is no noun of any language. Others count with their dot: `Mio.`, not `bio`."""
 _FEWEST_OF_A_NAME = 4
 _UNITS: Mapping[str, Mapping[str, int]] = {
     "length-kilometer": {"km": 1}, "length-meter": {"m": 1}, "length-decimeter": {"dm": 1}, "length-centimeter": {"cm": 1},
@@ -50,7 +52,9 @@ def words() -> dict[str, Any]:
         "scales": {
             word: power or 0
             for word, (power, tier) in scales.items()
-            if tier <= units.get(word, _LAST)[1] and (tier < _OTHERS or word not in measures)
+            if tier <= units.get(word, _LAST)[1]
+            and (tier < _OTHERS or word not in measures)
+            and not (word.endswith(".") and word.rstrip(".") in scales)  # it ends a sentence
         },
         "months": {word: month for word, (month, _) in months.items() if month is not None},
         "units": {
@@ -91,9 +95,11 @@ def _scales(language: str, locale: Mapping[str, Any], width: str) -> Words:
         for magnitude, form in forms.items():
             pattern = str(getattr(form, "pattern", form))
             word, zeros = _LAYOUT.sub("", pattern).strip(), _ZEROS.search(pattern)
-            is_short = len(word) < (_FEWEST_LETTERS if word[:1] < "\u0370" else 2) and word[:1] < "\u3040"
-            if zeros and word and not is_short:
-                yield word, len(magnitude) - len(zeros[0])
+            letters = word.rstrip(".")
+            is_short = len(letters) < (_FEWEST_LETTERS if word[:1] < "\u0370" else 2) and word[:1] < "\u3040"
+            may_be_noun = width == "short" and word.isascii() and bool(_VOWELS & {*word.casefold()})
+            if zeros and word and not is_short and not (may_be_noun and letters == word):
+                yield word if may_be_noun else letters, len(magnitude) - len(zeros[0])
 
 
 def _months(language: str, locale: Mapping[str, Any]) -> Words:
@@ -101,7 +107,7 @@ def _months(language: str, locale: Mapping[str, Any]) -> Words:
         for width in ("wide", "abbreviated") if language in _SPOKEN else ("wide",):
             for number, name in widths.get(width, {}).items():
                 if not any(map(str.isdigit, name)) and len(name) > 1:
-                    yield name, number
+                    yield name.replace(".", ""), number
 
 
 def _units(language: str, locale: Mapping[str, Any]) -> Words:
@@ -113,7 +119,7 @@ def _units(language: str, locale: Mapping[str, Any]) -> Words:
             for form in forms.values() if hasattr(forms, "values") else ():
                 name = form.replace("{0}", "").strip()
                 if not name.isascii() or (width == "long" and len(name) >= _FEWEST_OF_A_NAME and "/" not in name):
-                    yield name, unit
+                    yield name.replace(".", ""), unit
 
 
 def _english_measures() -> set[str]:

@@ -168,7 +168,7 @@ _ENGLISH_MONTHS = [
     "November",
     "December",
 ]
-_BEFORE_DAY = r"(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)"
+_BEFORE_DAY = r"\b(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)"
 _BEHIND_YEAR = r"(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z"
 _AROUND_DAY = re.compile(
     rf"{_BEFORE_DAY}|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|{_BEHIND_YEAR}",
