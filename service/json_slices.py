@@ -118,7 +118,7 @@ def is_too_much(text: bytes, most: int = MAX_VALUES) -> bool:
     for start in range(0, len(text), _STEP_BYTES):
         part = text[start : start + _STEP_BYTES]
         marks += len(part.translate(None, _NOT_MARKS))
-        quotes += part.count(b'"')
+        quotes += part.count(b'"') - part.count(b'\\"')
         if marks >= most and (quotes == 0 or quotes > _FEW_QUOTES):
             return True
     if marks < most:

@@ -60,6 +60,8 @@ class Rollout:
         value = self.row.get(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise InvalidItem("bad_row", f"the row needs {name!r} as {_NAMES.get(kind, kind.__name__)}; add it")
+        if isinstance(value, str) and not value.strip():
+            raise InvalidItem("bad_row", f"the row's {name!r} is empty; fill it")
         return value
 
     def texts(self, name: str) -> list[str]:
@@ -69,8 +71,8 @@ class Rollout:
             InvalidItem: it is anything else.
         """
         values = self.get(name, list)
-        if not values or not all(isinstance(value, str) for value in values):
-            raise InvalidItem("bad_row", f"the row needs {name!r} as a list of texts, at least one; add it")
+        if not values or not all(isinstance(value, str) and value.strip() for value in values):
+            raise InvalidItem("bad_row", f"the row needs {name!r} as a list of texts, none of them empty; mend it")
         return values
 
 

@@ -23,8 +23,9 @@ from typing import Any, Final
 import msgspec
 import re2
 
-from service.doors.compat.nemo_gym_servers import fields_of, server_of
+from service.doors.compat.nemo_gym_servers import CHOICES, fields_of, server_of
 from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built
+from service.errors import Unprocessable
 from service.wire import Message, ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
@@ -59,6 +60,7 @@ class Row(msgspec.Struct):
     expected_answer: Any = None
     options: Any = None
     grading_mode: str | None = None
+    expected_answers: Any = None
     verifier_metadata: Any = None
     question: Any = None
 
@@ -91,10 +93,9 @@ def item_of(
     """
     named = options.fields()
     if not named.keys() - {"params"} and (chosen := server_of(server, fields)) is not None:
-        of_server = fields_of(chosen, fields, has_judges=has_judges, replay=replay)
-        if of_server is not None:
-            return built(row.said(), options, of_server, row.responses_create_params.input)
-    own = dict(_judged_by(row, fields))
+        own = _as_server(chosen, row) or fields_of(chosen, fields, has_judges=has_judges, replay=replay)
+    else:
+        own = dict(_judged_by(row, fields))
     holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
     if not holds:
         own = {"reference": _truth(row, fields)}
@@ -102,6 +103,31 @@ def item_of(
     if own.get("verifier") == "multiple_choice" and (marked := _marked(said, fields)):
         said = marked
     return built(said, options, own, row.responses_create_params.input)
+
+
+def _as_server(server: str, row: Row) -> JSON | None:
+    """The fields of an item for the servers whose rows have a convention. None: the server is another.
+
+    Raises:
+        Unprocessable: the row lacks what the server judges by.
+    """
+    metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
+    if server in CHOICES:
+        wanted = row.expected_answer
+        if not (isinstance(wanted, str) and len(wanted) == 1 and wanted.isalpha()):
+            _need(server, "options", row.options)
+        return _choice(row)
+    if server == "code_gen":
+        return _judged("code", _need(server, "verifier_metadata.unit_tests", metadata.get("unit_tests")))
+    if server == "xlam_fc":
+        return _calls(_need(server, "expected_answers", row.expected_answers))
+    return None
+
+
+def _need(server: str, name: str, value: Any) -> Any:
+    if not value:
+        raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {name!r}; add it")
+    return value
 
 
 def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:
@@ -179,7 +205,7 @@ def _action(wanted: JSON) -> JSON:
 
 
 def _choice(row: Row) -> JSON:
-    params: JSON = {"choices": _choices(row.options)}
+    params: JSON = {"choices": _choices(row.options)} if row.options else {}
     if row.grading_mode in _EXTRACT:
         params["extract"] = _EXTRACT[row.grading_mode]
     return _judged("multiple_choice", row.expected_answer, **params)

@@ -75,10 +75,10 @@ def _judge(row: JSON) -> JSON:
     return {"verifier": "judge", "reference": reference, "params": {"question": question} if question else {}}
 
 
-_CONVENTIONS: Final = frozenset([
-    "bunsenbench_chemistry_mcq", "code_gen", "gpqa_diamond", "mcqa", "swerl_llm_judge", "xlam_fc",
-])  # fmt: skip
-"""Servers whose rows say by their fields how they are judged: `nemo_gym_rows`."""
+CHOICES: Final = frozenset(["bunsenbench_chemistry_mcq", "gpqa_diamond", "mcqa"])
+"""Servers whose rows have options."""
+_CONVENTIONS: Final = CHOICES | {"code_gen", "xlam_fc"}
+"""Servers whose rows have fields of their own: `nemo_gym_rows`."""
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
     "gui_coordinate": _point,
@@ -94,6 +94,7 @@ _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "polymath": _math,
     "ruler2": _ruler2,
     "string_match": _words,
+    "swerl_llm_judge": _words,
     "ugphysics_judge": _math,
     "wmt_translation": _translation,
 }
@@ -125,11 +126,11 @@ def server_of(named: str | None, row: Mapping[str, Any]) -> str | None:
     return max((server for server in NAMES if name.startswith(f"{server}_")), key=len, default=None)
 
 
-def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False) -> JSON | None:
-    """The fields of the item; None if the fields of the row itself say how it is judged.
+def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False) -> JSON:
+    """The fields of the item.
 
     Args:
-        server: One of `NAMES`.
+        server: One of `NAMES`, and not one whose rows have a convention.
         row: All fields of the row.
         has_judges: A judge model is configured.
         replay: The caller vouches that what the row records of a judge is about this response.
@@ -137,8 +138,6 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     Raises:
         Unprocessable: the row lacks what the server judges by.
     """
-    if server in _CONVENTIONS:
-        return None
     own = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
     if replay:
         own["replay"] = True

@@ -41,6 +41,29 @@ def test_a_server_whose_rows_are_not_judged_here_is_refused(served: Served) -> N
     assert "'blackjack'" in refused.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("server", "text", "fields"),
+    [
+        ("mcqa", "\\boxed{4}", {"expected_answer": "4"}),
+        ("code_gen", "\\boxed{4}", {"expected_answer": "4"}),
+        ("code_gen", "\\boxed{A}", {"expected_answer": "A", "options": [{"A": "x"}, {"B": "y"}]}),
+        ("xlam_fc", "hi", {"expected_answers": [], "expected_answer": "hi"}),
+    ],
+)
+def test_no_row_is_judged_as_another_servers(served: Served, server: str, text: str, fields: JSON) -> None:
+    assert post(served, f"{BASE}/{server}/verify", said(text, **fields)).status_code == 422
+
+
+def test_fields_of_another_server_do_not_count(served: Served) -> None:
+    row = said("\\boxed{A}", expected_answer="B", options=[{"A": "x"}, {"B": "y"}], expected_answers=[])
+    assert answer(served, f"{BASE}/mcqa/verify", row)["reward"] == 0.0
+
+
+def test_a_response_that_holds_json_is_judged(served: Served) -> None:
+    row = said('",' * 300_000 + "\\boxed{4}", expected_answer="4")
+    assert answer(served, f"{BASE}/math_with_judge/verify", row)["score"] in (0.0, 1.0)
+
+
 NODES = {"expected_answer": '["a", "b"]'}
 MUST: dict[str, list[tuple[JSON, str, float | None]]] = {
     "graphwalks": [
@@ -63,6 +86,7 @@ MUST: dict[str, list[tuple[JSON, str, float | None]]] = {
     ],
     "ruler": [
         ({"outputs": ["1", "22"], "subset": "vt"}, "It is 22.", 0.5),
+        ({"outputs": [""], "subset": "vt"}, "x", None),
         ({"outputs": ["Rome", "ROM"], "subset": "qa_1"}, "rome", 1.0),
         ({"subset": "vt"}, "22", None),
     ],
