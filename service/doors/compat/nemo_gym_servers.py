@@ -53,12 +53,16 @@ def _translation(row: JSON) -> JSON:
 
 def _ruler2(row: JSON) -> JSON:
     if row.get("eval_type") == "multichoice":
-        return {"verifier": "multiple_choice", "reference": row.get("expected_answer")}
+        return _letter(row)
     return _own("ruler2", row)
 
 
 def _own(server: str, row: JSON) -> JSON:
     return {"verifier": "nemo_gym", "reference": row, "params": {"server": server}}
+
+
+def _letter(row: JSON) -> JSON:
+    return {"verifier": "multiple_choice", "reference": row.get("expected_answer")}
 
 
 def _words(row: JSON) -> JSON:
@@ -94,7 +98,7 @@ _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "polymath": _math,
     "ruler2": _ruler2,
     "string_match": _words,
-    "swerl_llm_judge": _words,
+    "swerl_llm_judge": _letter,
     "ugphysics_judge": _math,
     "wmt_translation": _translation,
 }
