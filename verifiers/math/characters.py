@@ -63,6 +63,8 @@ _OPEN_CLOSE_BRACKETS = re.compile(r"^ ?(?:\\left)? ?([\]\[])(.*?)(?:\\right)?\s*
 _FULL_STOP = re.compile(r"(?<![.\\])\.{1,2}\s*$")
 _BLANKS = re.compile(r"\s+")
 _GLUED_QUAD = re.compile(r"\\q?quad(?=[a-zA-Z])")
+_INLINE = re.compile(r"(?<!\\)\\\(([^\n]{1,400}?)\\\)")
+"""A formula within a text, in LaTeX's own marks."""
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _LONE_DOLLAR = re.compile(r"\$(?=\s*[-−]?\s*\.?\d)")
 """A single dollar sign before a number means money; mathematics has two."""
@@ -146,6 +148,8 @@ def _rewritten(text: str, rewrites: Sequence[Rewrite]) -> str:
 def prepare(text: str) -> str:
     """Give each sign one spelling: unicode becomes LaTeX; spacing, layout commands and outer wrappers are removed."""
     text = " ".join(unwrap(_rewritten(text, _LINES)).split())
+    if "\\(" in text:
+        text = _INLINE.sub(r"$\1$", text)
     if "quad" in text:
         text = _GLUED_QUAD.sub(r"\g<0> ", text)
     if "\\\\" in text and "\\begin" not in text:
