@@ -74,6 +74,8 @@ def test_every_labelled_row_is_right(row: dict[str, Any]) -> None:
         ("5°", 5),
         ("12平方米", 12),
         ("3 million", 3_000_000),
+        (r"3\text{ million}", 3_000_000),
+        (r"\(3\) million people", 3_000_000),
         ("3万", 30_000),
         ("-0", 0),
         ("1 000 000", 1_000_000),

@@ -140,6 +140,7 @@ def _is_of_a_unit(before: str, power: re.Match[str]) -> bool:
     return False
 
 
+_BLANKS = re.compile(r" {2,}")
 _INLINE = re.compile(r"\\\(([^()\\]{1,200})\\\)")
 """A formula within a text, in LaTeX's own marks."""
 
@@ -155,7 +156,7 @@ def plain(text: str, decimal_comma: bool) -> str:
     if "\\" in text:
         text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
         text = _INLINE.sub(r" \1 ", text)
-    text = re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text)))
+    text = _BLANKS.sub(" ", re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text))))
     if "mod" in text:
         text = _MODULUS_BEHIND.sub("", without_modulus(text))
     text = _ACCOUNTING.sub(r"-\1\2\3", text)
