@@ -27,8 +27,7 @@ def lc_niah(rollout: Rollout) -> Judgement:
     thoughts, prompt = _plain(rollout.reasoning), _plain(rollout.prompt)
     if not thoughts:
         return found
-    longest = SequenceMatcher(None, thoughts, prompt, autojunk=False).find_longest_match()
-    share = longest.size / len(thoughts)
+    share = _longest_copy(thoughts, prompt) / len(thoughts)
     return Judgement(found.score * (1 - share), found.extracted, found.wrong, {"copied_share": share})
 
 
@@ -111,6 +110,30 @@ def _nodes(rollout: Rollout, cleaned: Callable[[str], str]) -> Judgement:
     nodes_of = (cleaned(part.strip()) for part in listed[1:end].split(","))
     answered = {node for node in nodes_of if node}
     return Judgement(_f1(answered, wanted), listed[: end + 1])
+
+
+def _longest_copy(text: str, source: str) -> int:
+    """The length of the longest part of a text that stands in another one.
+
+    difflib finds the same, and takes minutes for the tens of thousands of characters that such rows have.
+    """
+    grams = {source[start : start + _GRAM] for start in range(max(0, min(len(source), _MOST_GRAMS) - _GRAM + 1))}
+    knows_all = len(source) <= _MOST_GRAMS
+    longest = start = 0
+    while start + longest < len(text):
+        end = start + longest + 1
+        if knows_all and longest >= _GRAM and text[end - _GRAM : end] not in grams:
+            start = end - _GRAM + 1  # no part with these characters stands there
+        elif text[start:end] in source:
+            longest += 1
+        else:
+            start += 1
+    return longest
+
+
+_GRAM: Final = 12
+_MOST_GRAMS: Final = 1_000_000
+"""Beyond, they would take more memory than a worker has."""
 
 
 def _f1(answered: set[str], wanted: set[str]) -> float:

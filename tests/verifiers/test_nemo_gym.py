@@ -1,0 +1,33 @@
+"""Measures of the verifier `nemo_gym`."""
+
+import json
+from difflib import SequenceMatcher
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.verifiers.found import Found
+from verifiers.base import Item, Status
+from verifiers.nemo_gym.measures import _longest_copy
+
+SHORT = st.text("ab ", max_size=60)
+
+
+@given(SHORT, SHORT, SHORT)
+def test_the_longest_copy_is_that_of_difflib(before: str, copied: str, source: str) -> None:
+    text, source = f"{before}{copied[1:]}{before}", f"{source}{copied}"
+    wanted = SequenceMatcher(None, text, source, autojunk=False).find_longest_match().size
+    assert _longest_copy(text, source) == wanted
+
+
+def test_thoughts_and_prompts_of_real_lengths_are_compared(found: Found) -> None:
+    draws = Random(7)
+    prompt, thoughts = (" ".join(f"node {draws.getrandbits(40):x}" for _ in range(count)) for count in (6_000, 3_000))
+    entry = found.registry["nemo_gym"]
+    row = {"server": "lc_niah", "reference": {"expected_answer": '["a"]'}}
+    params = entry.verifier.params.model_validate_json(json.dumps(row))
+    (verdict,) = found.score(entry, [Item(f"<think>{thoughts}</think>Final Answer: [a]", params, prompt)])
+    assert verdict.status is Status.OK
+    assert verdict.score is not None
+    assert 0.99 < verdict.score < 1.0
