@@ -11,18 +11,24 @@ from rich.table import Table
 from service import settings
 from service.cli.console import err, fail, out, say
 from service.dataset_audit.audit import audit
-from service.dataset_audit.files import BadData
 from service.dataset_audit.page import html
 from service.dataset_audit.report import Report
 from service.dataset_audit.rows import Columns, read
 from service.recipes.files import BadRecipes
+from service.row_files.reading import BadData
 from service.run.core import CannotStart, open_core
 
 _MAX_SHOWN = 20
 
 
 def command(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines, or .parquet.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            help="JSON lines, JSON, CSV, TSV, Parquet (also .gz, .zst), or a saved data set of Hugging Face.",
+        ),
+    ],
     recipe: Annotated[str | None, typer.Option(help="Audit every row by this recipe; default: by its labels.")] = None,
     verifier: Annotated[str | None, typer.Option(help="Audit every row by this verifier.")] = None,
     reference_field: Annotated[

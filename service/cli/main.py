@@ -1,19 +1,13 @@
 """The commands of `rewardline`. Those of more than a few lines have modules of their own."""
 
 import json
-import time
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvloop
-from rewardline import RewardlineError
-from rewardline.config import check_run_id
-from rich.bar import Bar
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Column, Table
+from rich.table import Table
 
 from sandbox import self_check
 from service import settings
@@ -21,23 +15,17 @@ from service.backends.boxes import variants
 from service.cli import check_config, drain, host_check, pool, serve, try_one, usage, view
 from service.cli import recipes as recipes_command
 from service.cli.audit import command as audit_command
-from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.console import err, fail, out, say
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
-from service.cli.score import Scorer, rescore, scorer_at, scorer_here, total_of
-from service.cli.score_on_ray import score_on_ray
+from service.cli.score import command as score_command
 from service.doors.verifier_info import describe
 from service.limits.keys import Scope, is_name, new_key
-from service.recipes.files import BadRecipes
-from service.rollouts.columns import BadInput, Columns
-from service.rollouts.tally import Tally
-from service.run.core import CannotStart, load_verifiers
+from service.run.core import load_verifiers
 
 app = typer.Typer(invoke_without_command=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("log")(audit_log)
 
-_BAR_CHARS = 20
-_NEEDS_CLUSTER = "; folders, patterns and URIs need --ray"
 _FRONT_PAGE = r"""Rewardline judges responses for reinforcement learning with verifiable rewards.
 
 Look at one verdict:
@@ -68,6 +56,7 @@ app.add_typer(pool.app, name="pool")
 app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
 app.command("judges")(judges_command)
+app.command("score")(score_command)
 app.command("try")(try_one.command)
 app.command("usage")(usage.command)
 app.command("view")(view.command)
@@ -125,112 +114,6 @@ def key(
     out.print(
         f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]{owner}}}", highlight=False, soft_wrap=True, markup=False
     )
-
-
-@app.command()
-def score(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="JSON lines or Parquet: a response and a reference each. With --ray also a folder, a pattern or a URI."
-        ),
-    ],
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl. With --ray a folder or a URI.")
-    ] = None,
-    verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="Judge every line by this recipe.")] = None,
-    url: Annotated[
-        str | None, typer.Option(help="Have this service judge (http:// or grpc://); default: here.")
-    ] = None,
-    api_key: Annotated[str | None, typer.Option(envvar="REWARDLINE_API_KEY", help="For --url.")] = None,
-    response_field: Annotated[str | None, typer.Option(help="Default: response, completion or output.")] = None,
-    reference_field: Annotated[str | None, typer.Option(help="Default: reference, ground_truth, gold, ...")] = None,
-    label_field: Annotated[str | None, typer.Option(help="true/false, to compare verdicts with: expected, ...")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Start again instead of continuing an interrupted run.")] = False,
-    run_id: Annotated[
-        str | None, typer.Option(envvar="REWARDLINE_RUN_ID", help="The run that usage is counted for, and logs name.")
-    ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Score on a cluster of Ray: its HOST:PORT, auto, or local for one that ends with this.",
-        ),
-    ] = None,
-) -> None:
-    """Score a file of rollouts; continues where an interrupted run stopped. Exit code 3: some lines failed."""
-    try:
-        check_run_id(run_id)
-    except ValueError as error:
-        raise fail(f"--run-id: {error}") from error
-    columns = Columns(verifier, recipe, response_field, reference_field, label_field)
-    target = output or str(Path(file).with_suffix(".verdicts.jsonl"))
-    if ray is None and not Path(file).is_file():
-        raise fail(f"no file {file}" + _NEEDS_CLUSTER)
-    if ray is not None and (url or output is None):
-        raise fail("--ray judges in the cluster, without --url, and needs a folder for its output: -o DIR")
-    started = time.monotonic()
-    try:
-        if ray is not None:
-            tally = score_on_ray(file, target, columns, ray, run_id=run_id, overwrite=overwrite)
-        else:
-            if overwrite:
-                Path(target).unlink(missing_ok=True)
-            scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(quiet_settings(), run_id=run_id)
-            tally = uvloop.run(_score(Path(file), total_of(Path(file)), Path(target), columns, scorer))
-    except (BadInput, BadRecipes, RewardlineError, CannotStart, settings.SettingsError) as error:
-        raise fail(str(error)) from error
-    except KeyboardInterrupt as error:
-        err.print(
-            f"Interrupted; the same command continues after what is in {target}.", soft_wrap=True, highlight=False
-        )
-        raise typer.Exit(130) from error
-    _summarise(tally, target, time.monotonic() - started)
-    if tally.with_status("failed"):
-        raise typer.Exit(3)
-
-
-async def _score(
-    file: Path, total: int | None, target: Path, columns: Columns, scorer: AbstractAsyncContextManager[Scorer]
-) -> Tally:
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]} items/s, {task.fields[failed]} failed"),
-        TimeRemainingColumn(),
-        console=err,
-    )
-    async with scorer as judge:
-        with bar:
-            task = bar.add_task(file.name, total=total, rate="-", failed=0)
-            started = time.monotonic()
-
-            def show(position: int, tally: Tally) -> None:
-                rate = tally.lines / (time.monotonic() - started)
-                bar.update(task, completed=position, rate=f"{rate:.0f}", failed=tally.with_status("failed"))
-
-            return await rescore(file, target, columns, judge, show)
-
-
-def _summarise(tally: Tally, target: str, seconds: float) -> None:
-    table = Table("verifier", "status", "reason", Column("lines", justify="right"), "share")
-    for (verifier, status, reason), count in sorted(tally.by_outcome.items(), key=lambda pair: -pair[1]):
-        share = Bar(tally.lines, 0, count, width=_BAR_CHARS)
-        table.add_row(verifier, status, reason, f"{count:,}", share)
-    out.print(table)
-    before = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
-    rate = tally.lines / seconds if seconds else 0.0
-    judged = tally.with_status("ok")
-    mean = f", mean score {tally.score_sum / judged:.4f}" if judged else ""
-    say(f"{tally.lines} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {target}{before}.")
-    if labelled := tally.agreement.total():
-        right = tally.agreement[(True, True)] + tally.agreement[(False, False)]
-        say(
-            f"Labels: {right} of {labelled} agree ({right / labelled:.2%}); accepted though labelled wrong "
-            f"{tally.agreement[(False, True)]}, rejected though labelled right {tally.agreement[(True, False)]}."
-        )
 
 
 @app.command()

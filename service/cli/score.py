@@ -1,207 +1,300 @@
-"""`rewardline score FILE.jsonl`, or `FILE.parquet`, scores a file of rollouts.
+"""`rewardline score FILE` scores files of rollouts.
 
-Line k of the output is the verdict on line k of the input, so the two can be pasted together, and an interrupted run
-goes on where the output ends. A response is text or messages; messages are a list, or its JSON text, as tables hold it.
-The file is read in segments of some hundred lines, and a few segments are judged at once. So memory does not grow with
-the file. The oldest segment is always written next.
+A response is text or messages; messages are a list, or its JSON text, as tables hold it. The output begins with what made
+it. So the same command goes on where an interrupted run ended, and another one does not keep its verdicts.
 """
 
-import asyncio
+import glob
 import json
-import os
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
-from itertools import islice
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated
 
-import msgspec
-from rewardline import AsyncClient
+import typer
+import uvloop
+from rewardline import RewardlineError
+from rewardline.config import check_run_id
+from rich.bar import Bar
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Column, Table
 
-from service.dataset_audit.files import BadData, parquet_rows
-from service.errors import RequestError
-from service.rollouts.columns import BadInput, Columns, Json, without_nulls
+from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.score_on_ray import score_on_ray
+from service.cli.scorers import scorer_at, scorer_here, versions_at, versions_here
+from service.recipes.files import BadRecipes
+from service.rollouts import verdict_file
+from service.rollouts.columns import BadInput, Columns, Json
+from service.rollouts.judging import Judge
+from service.rollouts.rescore import Run, check_first_row, rescore, sampled
 from service.rollouts.tally import Tally
-from service.run.core import open_core
-from service.settings import Settings
-from service.tenant import RUN
-from service.wire import BatchRequest, Result, decode_request, encode
+from service.row_files.reading import SUFFIXES, DataFile, is_saved_dataset, stem_of
+from service.row_files.unpack import PACKED_SUFFIXES
+from service.run.core import CannotStart
+from service.settings import Settings, SettingsError
 
-SEGMENT_LINES = 512
-SEGMENT_BYTES = 2_000_000
-SEGMENTS_UNDER_WAY = 8
-SEGMENT_DEADLINE_S = 3600.0
-
-Scorer = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
-"""A function from items to results, in order."""
+VERDICTS = ".verdicts.jsonl"
+_BAR_CHARS = 20
+_WILD = frozenset("*?[")
+_ALL_INVALID, _SOME_FAILED = 1, 3
 
 
-@asynccontextmanager
-async def scorer_at(
-    url: str, api_key: str | None, *, explain: bool = False, run_id: str | None = None
-) -> AsyncIterator[Scorer]:
-    """A scorer that asks a running service."""
-    async with AsyncClient(url, api_key=api_key, timeout_s=SEGMENT_DEADLINE_S, run_id=run_id) as client:
+def command(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|FOLDER|PATTERN|-",
+            help="JSON lines, JSON, CSV, TSV or Parquet (also .gz, .zst), a folder of them, a saved data set of Hugging "
+            "Face, or - for standard input. With --ray JSON lines or Parquet, also by URI.",
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", help="Default: FILE.verdicts.jsonl. A folder for several files. With --ray also a URI."
+        ),
+    ] = None,
+    verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="Judge every line by this recipe.")] = None,
+    params: Annotated[
+        str | None, typer.Option(help="Parameters of every line as JSON; they replace those of the line.")
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Have this service judge (http:// or grpc://); default: here.")
+    ] = None,
+    api_key: Annotated[str | None, typer.Option(envvar="REWARDLINE_API_KEY", help="For --url.")] = None,
+    response_field: Annotated[
+        str | None, typer.Option(help="Default: response, completion, output, prediction, ...")
+    ] = None,
+    reference_field: Annotated[str | None, typer.Option(help="Default: reference, ground_truth, gold, ...")] = None,
+    label_field: Annotated[str | None, typer.Option(help="true/false, to compare verdicts with: expected, ...")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first rows of each file alone.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="So many rows of each file, by chance.")] = None,
+    seed: Annotated[int, typer.Option(help="For --sample: the same seed takes the same rows.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Judge all lines anew, whatever the output holds.")
+    ] = False,
+    run_id: Annotated[
+        str | None, typer.Option(envvar="REWARDLINE_RUN_ID", help="The run that usage is counted for, and logs name.")
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Score on a cluster of Ray: its HOST:PORT, auto, or local for one that ends with this.",
+        ),
+    ] = None,
+) -> None:
+    """Score files of rollouts. The same command continues an interrupted run, and tries lines again that failed.
 
-        async def score(items: Sequence[Json]) -> Sequence[Json]:
-            return [_plain(result) for result in await client.score(items, explain=explain)]
-
-        yield score
-
-
-@asynccontextmanager
-async def scorer_here(settings: Settings, *, explain: bool = False, run_id: str | None = None) -> AsyncIterator[Scorer]:
-    """A scorer with an engine in this process. It needs no server."""
-    RUN.set(run_id or "")
-    async with open_core(settings) as core:
-
-        async def score(items: Sequence[Json]) -> Sequence[Json]:
-            try:
-                request = await decode_request(encode({"items": items}), len(items))
-            except RequestError as error:
-                shown = "; ".join(f"{'.'.join(map(str, each.loc))}: {each.msg}" for each in error.errors)
-                raise BadInput(shown or error.detail) from error
-            deadline = asyncio.get_running_loop().time() + SEGMENT_DEADLINE_S
-            scored = await core.engine.score(BatchRequest(request.items, {}, "use", explain, deadline))
-            return [msgspec.structs.asdict(result) for result in scored.results]
-
-        yield score
-
-
-def total_of(source: Path) -> int | None:
-    """The end value of the progress through a file. None if its rows are compressed."""
-    return None if source.suffix == ".parquet" else source.stat().st_size
-
-
-async def rescore(
-    source: Path, target: Path, columns: Columns, score: Scorer, on_progress: Callable[[int, Tally], None]
-) -> Tally:
-    """Score the lines of `source` that are not in `target` yet. After each segment `on_progress` gets the bytes read
-    and the counts.
-
-    Raises:
-        BadInput: a line has no response.
+    Exit code 1: every line is invalid; 2: nothing was judged, because of a mistake; 3: some lines failed.
     """
-    with _lines_of(source) as lines, target.open("a+b") as out:
-        tally = Tally(done_before=_whole_lines(out))
-        position = sum(len(line) for line in islice(lines, tally.done_before))
-        under_way: deque[tuple[asyncio.Task[list[Json]], list[bool | None], int]] = deque()
-        segments = _segments(enumerate(lines, tally.done_before), position, columns)
-        try:
-            while True:
-                while len(under_way) < SEGMENTS_UNDER_WAY and (rows := next(segments, None)):
-                    task = asyncio.create_task(_judge(rows, score))
-                    under_way.append((task, [row.label for row in rows], rows[-1].end))
-                if not under_way:
-                    return tally
-                task, labels, end = under_way[0]
-                results = await task
-                under_way.popleft()
-                out.write(b"".join(encode(result) + b"\n" for result in results))
-                out.flush()
-                for result, label in zip(results, labels, strict=True):
-                    tally.count(result, label)
-                on_progress(end, tally)
-        finally:
-            for task, _, _ in under_way:
-                task.cancel()
-            await asyncio.gather(*(task for task, _, _ in under_way), return_exceptions=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    number: int
-    item: Json | None
-    """None: the line is not a JSON object."""
-    label: bool | None
-    end: int
-    """The position in the file after this line."""
-
-
-def _segments(numbered: Iterator[tuple[int, bytes]], position: int, columns: Columns) -> Iterator[list[_Row]]:
-    rows: list[_Row] = []
-    start = position
-    for number, line in numbered:
-        position += len(line)
-        rows.append(_row(number, line, columns, position))
-        if len(rows) == SEGMENT_LINES or position - start > SEGMENT_BYTES:
-            yield rows
-            rows, start = [], position
-    if rows:
-        yield rows
-
-
-def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        fields = None
-    if not isinstance(fields, dict):
-        return _Row(number, None, None, end)
-    item = columns.item_of(fields)
-    if item is None:
-        columns.need_response([name for name, value in fields.items() if value is not None], f"line {number + 1}")
-    return _Row(number, item, columns.label_of(fields), end)
+        check_run_id(run_id)
+    except ValueError as error:
+        raise fail(f"--run-id: {error}") from error
+    if verifier is not None and recipe is not None:
+        raise fail("--verifier and --recipe are both there; name one")
+    columns = Columns(verifier, recipe, response_field, reference_field, label_field, _params(params))
+    started = time.monotonic()
+    try:
+        if ray is not None:
+            if url or output is None:
+                raise fail("--ray judges in the cluster, without --url, and needs a folder for its output: -o DIR")
+            tally = score_on_ray(file, output, columns, ray, run_id=run_id, overwrite=overwrite)
+            targets = [output]
+        else:
+            settings = quiet_settings()
+            with _sources(file, output) as pairs:
+                runs = _runs(pairs, columns, _versions(settings, url, api_key, columns), limit, sample, seed)
+                for run in runs:
+                    if overwrite:
+                        run.target.unlink(missing_ok=True)
+                    verdict_file.check(run.target, run.made)
+                scorer = scorer_at(url, api_key, run_id=run_id) if url else scorer_here(settings, run_id=run_id)
+                tally = uvloop.run(_score(runs, scorer))
+            targets = [str(run.target) for run in runs]
+    except (BadInput, BadRecipes, RewardlineError, CannotStart, SettingsError) as error:
+        raise fail(str(error)) from error
+    except OSError as error:
+        raise fail(f"{error.filename or output or file}: {error.strerror or error}") from error
+    except KeyboardInterrupt as error:
+        say("Interrupted; the same command continues after what is in the output.", err)
+        raise typer.Exit(130) from error
+    _summarise(tally, targets, time.monotonic() - started)
+    if tally.with_status("failed"):
+        raise typer.Exit(_SOME_FAILED)
+    if tally.lines and tally.with_status("invalid") == tally.lines:
+        raise typer.Exit(_ALL_INVALID)
+
+
+def _params(text: str | None) -> Json | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise fail(f"--params is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise fail('--params is not a JSON object, such as \'{"unit_policy": "ignore"}\'')
+    return value
 
 
 @contextmanager
-def _lines_of(source: Path) -> Iterator[Iterator[bytes]]:
-    """The lines of the file. In a Parquet file each row is a line.
+def _sources(place: str, output: str | None) -> Iterator[list[tuple[Path, Path]]]:
+    """Each input with its output.
 
     Raises:
-        BadInput: the file cannot be read.
+        BadInput: there is no input, or two would share an output.
     """
-    if source.suffix != ".parquet":
-        with source.open("rb") as lines:
-            yield lines
+    if place == "-":
+        if output is None:
+            raise BadInput("standard input has no name; name the output: -o FILE")
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as spooled:
+            while part := sys.stdin.buffer.read(1_000_000):
+                spooled.write(part)
+            spooled.flush()
+            yield [(Path(spooled.name), Path(output))]
         return
-    try:
-        yield (encode(without_nulls(fields)) + b"\n" for _, fields in parquet_rows(source))
-    except BadData as error:
-        raise BadInput(str(error)) from error
+    files = _files(place)
+    if output is not None and len(files) == 1 and not Path(output).is_dir():
+        yield [(files[0], Path(output))]
+        return
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    pairs = [(source, (folder or source.parent) / default_name(source)) for source in files]
+    names: dict[Path, Path] = {}
+    for source, target in pairs:
+        if target in names:
+            raise BadInput(f"{names[target]} and {source} would both be written to {target}; score them apart, with -o")
+        names[target] = source
+    yield pairs
 
 
-async def _judge(rows: Sequence[_Row], score: Scorer) -> list[Json]:
-    """One result per row. A line that is not a JSON object is invalid, like any item that must be mended."""
-    results = iter(await score([row.item for row in rows if row.item is not None]))
-    judged = []
-    for row in rows:
-        result = _unreadable() if row.item is None else dict(next(results))
-        if row.item is None or "id" not in row.item:
-            result["id"] = row.number
-        judged.append({"line": row.number, **result})
-    return judged
+def default_name(source: Path) -> str:
+    """The name of the output. Files of other forms keep their ending, so that no two share an output."""
+    return (stem_of(source) if source.suffix == ".jsonl" else source.name) + VERDICTS
 
 
-def _unreadable() -> Json:
-    detail = {"message": "the line is not a JSON object"}
-    result = Result(0, "invalid", None, None, "bad_json", None, None, None, detail, False, 0.0)
-    return msgspec.structs.asdict(result)
+def _files(place: str) -> list[Path]:
+    path = Path(place)
+    if path.is_file() or is_saved_dataset(path):
+        return [path]
+    if path.is_dir():
+        inside = [each for each in path.iterdir() if not each.name.startswith((".", "_"))]
+    elif "://" in place:
+        raise BadInput(f"{place} is a URI; only --ray reads those")
+    elif _WILD & {*place}:
+        inside = [Path(each) for each in glob.glob(place, recursive=True)]
+    else:
+        raise BadInput(f"there is no file {place}")
+    endings = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", *PACKED_SUFFIXES))
+    files = sorted(
+        each for each in inside if each.is_file() and each.name.endswith(endings) and not each.name.endswith(VERDICTS)
+    )
+    if not files:
+        raise BadInput(f"{place}: no file here ends in one of {', '.join(SUFFIXES)}, also with .gz or .zst")
+    return files
 
 
-def _plain(result: Any) -> Json:
-    names = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail", "cached")
-    plain = {name: getattr(result, name) for name in names}
-    checks = None if result.checks is None else list(result.checks)
-    return {
-        **plain,
-        "status": str(result.status),
-        "elapsed_ms": result.elapsed_ms,
-        "checks": checks,
-        "recipe": result.recipe,
+def _versions(settings: Settings, url: str | None, api_key: str | None, columns: Columns) -> dict[str, str]:
+    if url is not None:
+        versions: dict[str, str] = uvloop.run(versions_at(url, api_key, columns.verifier, columns.recipe))
+        return versions
+    return versions_here(settings, columns.verifier, columns.recipe)
+
+
+def _runs(
+    pairs: Sequence[tuple[Path, Path]],
+    columns: Columns,
+    versions: dict[str, str],
+    limit: int | None,
+    sample: int | None,
+    seed: int,
+) -> list[Run]:
+    """What is scored.
+
+    Raises:
+        BadInput: the first row of a file lacks what it needs.
+    """
+    runs = []
+    options = {
+        "verifier": columns.verifier,
+        "recipe": columns.recipe,
+        "params": columns.params,
+        "response_field": columns.response,
+        "reference_field": columns.reference,
+        "limit": limit,
+        "sample": sample,
+        "seed": seed if sample else None,
     }
+    named = {name: value for name, value in options.items() if value is not None}
+    for source, target in pairs:
+        check_first_row(source, columns, needs_judge=columns.verifier is None and columns.recipe is None)
+        chosen: Callable[[int], bool] = lambda _: True  # noqa: E731 - one of two
+        if sample is not None:
+            chosen = sampled(source, sample, seed, limit).__contains__
+        runs.append(Run(source, target, columns, verdict_file.made_by(source, named, versions), chosen, limit))
+    return runs
 
 
-def _whole_lines(out: BinaryIO) -> int:
-    """The number of complete lines in the output. The part of a line that an interruption left is cut off."""
-    out.seek(0)
-    count = end = 0
-    for line in out:
-        if line.endswith(b"\n"):
-            count += 1
-            end += len(line)
-    out.truncate(end)
-    out.seek(0, os.SEEK_END)
-    return count
+async def _score(runs: Sequence[Run], scorer: AbstractAsyncContextManager[Judge]) -> Tally:
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]} items/s, {task.fields[failed]} failed"),
+        TimeRemainingColumn(),
+        console=err,
+    )
+    total = Tally()
+    async with scorer as judge:
+        with bar:
+            for run in runs:
+                task = bar.add_task(run.source.name, total=None, rate="-", failed=0)
+                started = time.monotonic()
+
+                def show(file: DataFile, tally: Tally, *, task: TaskID = task, started: float = started) -> None:
+                    rate = tally.lines / (time.monotonic() - started)
+                    failed = tally.with_status("failed")
+                    bar.update(
+                        task, completed=file.position, total=file.size or None, rate=f"{rate:.0f}", failed=failed
+                    )
+
+                tally = await rescore(run, judge, show)
+                total.done_before += tally.done_before
+                total.add(tally)
+    return total
+
+
+def _summarise(tally: Tally, targets: Sequence[str], seconds: float) -> None:
+    table = Table("verifier", "status", "reason", Column("lines", justify="right"), "share")
+    outcomes = sorted(tally.by_outcome.items(), key=lambda pair: -pair[1])
+    for (verifier, status, reason), count in outcomes:
+        table.add_row(verifier, status, reason, f"{count:,}", Bar(tally.lines, 0, count, width=_BAR_CHARS))
+    out.print(table)
+    for outcome, _ in outcomes:
+        if outcome in tally.first:
+            line, message = tally.first[outcome]
+            say(
+                f"{outcome[1]} {outcome[2]}, first on line {line}: {message}"
+                if message
+                else f"{outcome[1]} {outcome[2]}"
+            )
+    new = tally.lines - tally.done_before
+    before = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
+    rate = new / seconds if seconds else 0.0
+    judged = tally.with_status("ok")
+    mean = f", mean score {tally.score_sum / judged:.4f}" if judged else ""
+    place = targets[0] if len(targets) == 1 else f"{len(targets)} files, from {targets[0]} to {targets[-1]}"
+    say(f"{new} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {place}{before}.")
+    if labelled := tally.agreement.total():
+        right = tally.agreement[(True, True)] + tally.agreement[(False, False)]
+        say(
+            f"Labels: {right} of {labelled} agree ({right / labelled:.2%}); accepted though labelled wrong "
+            f"{tally.agreement[(False, True)]}, rejected though labelled right {tally.agreement[(True, False)]}."
+        )

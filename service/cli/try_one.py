@@ -9,7 +9,7 @@ import uvloop
 from rewardline import RewardlineError
 
 from service.cli.console import fail, quiet_settings, say
-from service.cli.score import scorer_at, scorer_here
+from service.cli.scorers import scorer_at, scorer_here
 from service.recipes import book
 from service.recipes.files import BadRecipes
 from service.rollouts.columns import BadInput, Json

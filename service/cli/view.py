@@ -19,6 +19,7 @@ from service.doors.http.view import HOST, build_view
 from service.doors.routes.stored_audits import load
 from service.observe.audit_log import reader
 from service.observe.audit_log.desk import Desk
+from service.rollouts import verdict_file
 from service.settings import SettingsError
 
 _VERDICTS: Final = ".verdicts.jsonl"
@@ -108,8 +109,11 @@ def _is_report(path: Path) -> bool:
 
 
 def rollouts_of(path: Path) -> Path | None:
-    """The file that `rewardline score` read, if this is what it wrote."""
+    """The file that `rewardline score` read row by row, if this is what it wrote."""
     if not path.name.endswith(_VERDICTS):
         return None
-    beside = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in (".jsonl", ".parquet"))
+    with contextlib.suppress(OSError), path.open("rb") as lines:
+        if verdict_file.is_sampled(lines.readline()):
+            return None
+    beside = (path.with_name(path.name.removesuffix(_VERDICTS) + form) for form in ("", ".jsonl", ".parquet"))
     return next((place for place in beside if place.is_file()), None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from service.dataset_audit.files import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
+from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
 from service.wire import RowFields, ScoreItem
 
 Json = dict[str, Any]

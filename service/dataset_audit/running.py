@@ -20,12 +20,12 @@ from typing import IO, Any, Final, Self
 from fairness import TENANT, Room
 from service.cancellation import cancel
 from service.dataset_audit.audit import audited
-from service.dataset_audit.files import BadData, DataFile
 from service.dataset_audit.report import EXAMPLES, Report
 from service.dataset_audit.rows import Columns, rows_of
 from service.errors import Overloaded, ShuttingDown
 from service.limits.admission import Admission
 from service.limits.keys import CALLER
+from service.row_files.reading import BadData, DataFile
 from service.scoring.engine import Engine
 
 log = logging.getLogger("rewardline.audits")

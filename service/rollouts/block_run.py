@@ -8,7 +8,7 @@ at once, and so memory does not grow with the block.
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from itertools import islice
@@ -17,13 +17,13 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rewardline import InvalidRequest, TooLarge
 
 from service.rollouts.blocks import Block, lines_of, tables_of
 from service.rollouts.columns import Columns, Json, without_nulls
+from service.rollouts.judging import Judge, judge_fields
 from service.rollouts.manifest import Manifest, failed_name
 from service.rollouts.tally import Tally
-from service.wire import Result, encode
+from service.wire import encode
 
 SEGMENT_ROWS: Final = 2048
 SEGMENTS_UNDER_WAY: Final = 3
@@ -32,8 +32,6 @@ _JSON_TEXT: Final = ("detail", "checks")
 _UNREAD: Final = "unread_line"
 
 RowsT = TypeVar("RowsT")
-Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
-"""A function from items to results, in order. It raises if they cannot be judged here."""
 
 _TYPES: Final = {
     "status": pa.string(),
@@ -99,34 +97,6 @@ async def _judged(
         await asyncio.gather(*(task for _, _, task in under_way), return_exceptions=True)
 
 
-async def judge_fields(rows: Sequence[Mapping[str, Any] | None], columns: Columns, judge: Judge) -> list[Json]:
-    """One result per row. None stands for a row that is no object. Without a response there is nothing to judge."""
-    items = [None if fields is None else columns.item_of(fields) for fields in rows]
-    results = iter(await _all_judged([item for item in items if item is not None], judge))
-    judged = []
-    for fields, item in zip(rows, items, strict=True):
-        if item is not None:
-            judged.append(dict(next(results)))
-        elif fields is None:
-            judged.append(invalid("bad_json", "the line is not a JSON object"))
-        else:
-            judged.append(invalid("no_response", f"the row has no response; it has {sorted(fields)[:20]}"))
-    return judged
-
-
-async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
-    """One result per item. Items that break the contract are invalid, and do not cost the others."""
-    if not items:
-        return []
-    try:
-        return await judge(items)
-    except (InvalidRequest, TooLarge) as error:
-        if len(items) == 1:
-            return [invalid("bad_item", str(error))]
-    half = len(items) // 2
-    return [*await _all_judged(items[:half], judge), *await _all_judged(items[half:], judge)]
-
-
 def fields_of(table: pa.Table, columns: Columns) -> list[Json]:
     """The fields of each row that count, without nulls. Others, such as lists of tokens, are not read."""
     used = columns.used()
@@ -141,21 +111,6 @@ def _is_plain(kind: pa.DataType) -> bool:
     """Whether Python's value is what JSON has."""
     of_kind = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean, pa.types.is_integer)
     return any(is_kind(kind) for is_kind in of_kind) or pa.types.is_floating(kind)
-
-
-def invalid(reason: str, message: str) -> Json:
-    """The result of a row that makes no item."""
-    return _without_score("invalid", reason, message)
-
-
-def failed(reason: str, message: str) -> Json:
-    """The result of an item that could not be judged."""
-    return _without_score("failed", reason, message)
-
-
-def _without_score(status: str, reason: str, message: str) -> Json:
-    result = Result(0, status, None, None, reason, None, None, None, {"message": message}, False, 0.0)
-    return msgspec.structs.asdict(result)
 
 
 def verdict_columns(results: Sequence[Json]) -> dict[str, pa.Array]:

@@ -11,15 +11,23 @@ from typing import Any
 from service.wire import RowFields
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
+from verifiers.near_names import near
 
-REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution")
-RESPONSES = ("response", "completion", "output")
+REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution", "target", "gts", "expected_answer", "label")
+"""`target` is lm-eval's and Inspect's, `gts` verl's, `label` slime's and OpenRLHF's."""
+RESPONSES = (
+    *("response", "completion", "output", "prediction", "generation", "generated_text", "model_output"),
+    *("filtered_resps", "resps", "messages", "answer"),
+)
+"""`resps` is lm-eval's. `messages` are a response if an assistant has the last word, `answer` beside another reference."""
 LABELS = ("expected", "label", "is_correct")
 _KEPT = (
     *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
     *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),
 )
 
+_JSON_CELLS = ("params", "checks", "metadata", "reward_weights")
+"""A table holds them as JSON text."""
 _WHOLE = "response_messages"
 """In an audit log: the whole response, if it was not cut."""
 
@@ -41,6 +49,22 @@ class Columns:
     response: str | None = None
     reference: str | None = None
     label: str | None = None
+    params: Mapping[str, Any] | None = None
+    """Parameters of all lines. They replace those that a line has itself."""
+
+    def check(self, there: Collection[str], place: str) -> None:
+        """Check the fields of the first row.
+
+        Raises:
+            BadInput: a field that was named is not there, or none is a response.
+        """
+        named = {"response": self.response, "reference": self.reference, "label": self.label}
+        for purpose, name in named.items():
+            if name is not None and name not in there:
+                raise BadInput(
+                    f"{place} has no field {name!r} (--{purpose}-field); it has {sorted(there)[:20]}{near(name, there)}"
+                )
+        self.need_response(there, place)
 
     def need_response(self, there: Collection[str], place: str) -> None:
         """
@@ -48,8 +72,10 @@ class Columns:
             BadInput: none of these fields, which `place` has, is a response.
         """
         if set(there).isdisjoint((self.response,) if self.response else RESPONSES):
-            wanted = self.response or f"one of {list(RESPONSES)}"
-            raise BadInput(f"{place} has no field {wanted}; it has {sorted(there)[:20]}")
+            wanted = repr(self.response) if self.response else f"of {', '.join(RESPONSES)}"
+            raise BadInput(
+                f"{place} has no field {wanted}; it has {sorted(there)[:20]}. Name one with --response-field"
+            )
 
     def used(self) -> frozenset[str]:
         """The names of all fields that an item or a label may be made of."""
@@ -58,19 +84,40 @@ class Columns:
 
     def item_of(self, fields: Mapping[str, Any]) -> Json | None:
         """The item of a row. None: the row has no response."""
-        response = _pick(fields, self.response, RESPONSES)
+        response = self._response_of(fields)
         if response is None:
             return None
-        item = {name: fields[name] for name in _KEPT if fields.get(name) is not None}
+        item = {name: _plain(name, fields[name]) for name in _KEPT if name != response and fields.get(name) is not None}
         whole = fields.get(_WHOLE)
         item["response"] = whole if isinstance(whole, list) else _response(fields[response])
-        reference = _pick(fields, self.reference, REFERENCES)
+        reference = self._reference_of(fields, response)
         if reference is not None:
             item["reference"] = fields[reference]
         chosen = {name: value for name in ("verifier", "recipe") if (value := getattr(self, name)) is not None}
         if chosen:
             item = {name: value for name, value in item.items() if name not in ("verifier", "recipe", "checks")}
+        if self.params:
+            own = item.get("params")
+            item["params"] = {**own, **self.params} if isinstance(own, dict) else dict(self.params)
         return item | chosen
+
+    def _response_of(self, fields: Mapping[str, Any]) -> str | None:
+        if self.response is not None:
+            return _pick(fields, self.response, ())
+        for name in RESPONSES:
+            if fields.get(name) is None:
+                continue
+            if name == "messages" and not _ends_with_assistant(fields[name]):
+                continue
+            if name == "answer" and self._reference_of(fields, name) is None:
+                continue
+            return name
+        return None
+
+    def _reference_of(self, fields: Mapping[str, Any], response: str) -> str | None:
+        if self.reference is not None:
+            return _pick(fields, self.reference, ())
+        return next((name for name in REFERENCES if name != response and _is_reference(name, fields.get(name))), None)
 
     def label_of(self, fields: Mapping[str, Any]) -> bool | None:
         """Whether the row says that its response is right."""
@@ -88,10 +135,31 @@ def without_nulls(value: Any) -> Any:
 
 def _response(value: Any) -> Any:
     """The response as messages if it is a list of them or the JSON text of one. Otherwise it stays as it is."""
+    while isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | list):
+        (value,) = value  # lm-eval has a list of samples
+    if isinstance(value, dict) and isinstance(value.get("output"), list):
+        return value["output"]  # OpenAI's Responses, as in rollouts of NeMo-Gym
     if isinstance(value, str) and value.lstrip().startswith("[{"):
         with suppress(ValueError, RecursionError, InvalidItem):
             messages = json.loads(value)
             return messages if dialects.read(messages).turns else value
+    return value
+
+
+def _ends_with_assistant(messages: Any) -> bool:
+    messages = _response(messages)
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    return isinstance(last, dict) and last.get("role") == "assistant"
+
+
+def _is_reference(name: str, value: Any) -> bool:
+    return value is not None and not (name in LABELS and isinstance(value, bool))
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name in _JSON_CELLS and isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
     return value
 
 

@@ -18,10 +18,15 @@ class Tally:
     agreement: Counter[tuple[bool, bool]] = field(default_factory=Counter)
     """The number of labelled and judged lines by label and verdict."""
     score_sum: float = 0.0
+    first: dict[tuple[str, str, str], tuple[int, str]] = field(default_factory=dict)
+    """The first line of each outcome without a score, and its message."""
 
-    def count(self, result: Mapping[str, Any], label: bool | None) -> None:
+    def count(self, result: Mapping[str, Any], label: bool | None, line: int = 0) -> None:
         self.lines += 1
-        self.by_outcome[(result.get("verifier") or "", result["status"], result["reason"])] += 1
+        outcome = (result.get("verifier") or "", result["status"], result["reason"])
+        self.by_outcome[outcome] += 1
+        if result["status"] != "ok" and outcome not in self.first:
+            self.first[outcome] = (line, str((result.get("detail") or {}).get("message", "")))
         if result["status"] == "ok":
             self.score_sum += result["score"]
             if label is not None:
@@ -33,6 +38,7 @@ class Tally:
         self.by_outcome.update(other.by_outcome)
         self.agreement.update(other.agreement)
         self.score_sum += other.score_sum
+        self.first = {**other.first, **self.first}
 
     def with_status(self, status: str) -> int:
         return sum(count for (_, found, _), count in self.by_outcome.items() if found == status)

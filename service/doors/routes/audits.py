@@ -23,7 +23,6 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Receive, Scope
 
-from service.dataset_audit.files import NO_PYARROW, DataFile, has_parquet
 from service.dataset_audit.fixes import advice
 from service.dataset_audit.page import html
 from service.dataset_audit.report import EARNED, Example, Kind, Report, Severity
@@ -34,6 +33,7 @@ from service.doors.asgi.spooling import no_room, spool
 from service.doors.routes.resource import Answer, Resource, ResourceDoor
 from service.errors import FieldError, NotFound, Unprocessable, UnsupportedMedia
 from service.limits.admission import Admission
+from service.row_files.reading import NO_PYARROW, DataFile, has_parquet
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import NDJSON, encode, parse

@@ -26,6 +26,8 @@ from service.observe.audit_log.files import CLOSED, LIVE
 
 _MEMORY: Final = "1GB"
 _MAX_LINE_BYTES: Final = 64_000_000
+_MADE_BY: Final = "made_by"
+"""The field of the first line that `rewardline score` writes."""
 _DELETED: Final = " (deleted)"
 """What Linux puts after the name of a file that has been deleted."""
 _RESCUED: Final = 8
@@ -264,11 +266,12 @@ def _compression(file: int) -> str | None:
 
 
 def _json(descriptors: Sequence[int], compression: str, columns: Mapping[str, str]) -> str:
-    """Lines that are no objects give rows of nulls."""
-    declared = ", ".join(f"{name}: '{kind}'" for name, kind in columns.items())
+    """Lines that are no objects give rows of nulls. What `rewardline score` was run with is no row."""
+    declared = ", ".join(f"{name}: '{kind}'" for name, kind in (*columns.items(), (_MADE_BY, JSON)))
     return (
-        f"SELECT * FROM read_json({list(map(_place, descriptors))}, format = 'newline_delimited', columns = {{{declared}}}, "
-        f"compression = '{compression}', ignore_errors = true, maximum_object_size = {_MAX_LINE_BYTES})"
+        f"SELECT * EXCLUDE {_MADE_BY} FROM read_json({list(map(_place, descriptors))}, format = 'newline_delimited', columns = {{{declared}}}, "
+        f"compression = '{compression}', ignore_errors = true, maximum_object_size = {_MAX_LINE_BYTES}) "
+        f"WHERE {_MADE_BY} IS NULL"
     )
 
 

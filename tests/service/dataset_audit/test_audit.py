@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from service.dataset_audit.audit import SEGMENT_ROWS, audit
-from service.dataset_audit.files import BadData
 from service.dataset_audit.report import Report
 from service.dataset_audit.rows import WHOLE_ROW, Columns, read
+from service.row_files.reading import BadData
 from service.run.core import open_core
 from service.scoring.engine import Engine
 from service.settings import Settings

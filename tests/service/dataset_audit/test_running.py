@@ -9,11 +9,11 @@ import pytest
 import pytest_asyncio
 
 from fairness import TENANT
-from service.dataset_audit.files import DataFile
 from service.dataset_audit.rows import Columns
 from service.dataset_audit.running import KEPT_S, MAX_KEPT, Audit, Audits, State
 from service.errors import Overloaded, ShuttingDown
 from service.limits.keys import CALLER, Caller
+from service.row_files.reading import DataFile
 from service.run.core import Core, open_core
 from service.settings import Settings
 from tests.waiting import until

@@ -99,7 +99,7 @@ def test_lines_keep_their_text_and_get_verdicts(tmp_path: Path) -> None:
         '{"response": "b"}',
     ]
     (tmp_path / "in.jsonl").write_text("\n".join(rows))
-    with pytest.raises(BadInput, match=r"line 1, has no field nothing"):
+    with pytest.raises(BadInput, match=r"line 1, has no field 'nothing'"):
         plan(str(tmp_path / "in.jsonl"), Columns(response="nothing"))
     tally = run(str(tmp_path / "in.jsonl"), tmp_path / "out", Grader("b"))
     (written,) = (tmp_path / "out").glob("part-*.jsonl")

@@ -1,7 +1,8 @@
-"""Reads the file of a data set: JSON lines or Parquet, of any length, and damaged in any way.
+"""Reads the file of a data set, of any length, and damaged in any way: JSON lines, a JSON array, CSV, TSV, Parquet, a
+folder of Hugging Face `datasets`; in UTF-8 or UTF-16; packed with gzip or zstd.
 
-Memory is bounded by the longest line that is taken. Parquet is read by another process, because a small file can
-unpack to any size, or crash its reader.
+Memory is bounded by the longest line that is taken. All but plain JSON lines is read by another process, because a small
+file can unpack to any size, or crash its reader.
 """
 
 import importlib.util
@@ -16,17 +17,22 @@ from typing import IO, Any, Final
 
 import msgspec
 
+from service.row_files.unpack import DELIMITERS, GZIP, PACKED_SUFFIXES, PARQUET, UTF16, ZSTD, is_array
+
 MAX_LINE_BYTES: Final = 8_000_000
 """A longer line is a finding."""
 MAX_OWN_LINE_BYTES: Final = 256_000_000
 """The same for the files of somebody who runs a command, and has the memory to himself."""
-NO_PYARROW: Final = "Parquet needs pyarrow: pip install 'rewardline-server[parquet]'"
-_PARQUET: Final = b"PAR1"
-_PACKED: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"BZh": "bzip2"}
+NO_PYARROW: Final = "Parquet and saved data sets need pyarrow: pip install 'rewardline-server[parquet]'"
+SUFFIXES: Final = (".jsonl", ".ndjson", ".json", *DELIMITERS, ".parquet")
+"""Of the files that are read, packed or not."""
+_FOREIGN: Final = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_BOM: Final = b"\xef\xbb\xbf"
+_HEAD_BYTES: Final = 64
 _SKIPPED_BYTES: Final = 1_000_000
 _SECOND_TRY_BYTES: Final = 1_000_000
 """Python's own JSON reader holds up all threads while it reads."""
-_UNPACKER: Final = Path(__file__).with_name("unpack_parquet.py")
+_UNPACKER: Final = Path(__file__).with_name("unpack.py")
 _MAX_COMPLAINT_BYTES: Final = 2_000
 
 
@@ -49,6 +55,19 @@ def has_parquet() -> bool:
     return importlib.util.find_spec("pyarrow") is not None
 
 
+def stem_of(path: Path) -> str:
+    """The name without the endings of a form and its packing."""
+    name = path.name
+    for suffixes in (PACKED_SUFFIXES, SUFFIXES):
+        name = next((name.removesuffix(suffix) for suffix in suffixes if name.endswith(suffix)), name)
+    return name
+
+
+def is_saved_dataset(path: Path) -> bool:
+    """Whether Hugging Face `datasets` has saved a data set in this folder."""
+    return (path / "state.json").is_file() or (path / "dataset_dict.json").is_file()
+
+
 class DataFile:
     """A file that is read once. One thread reads, others may look at its progress, or stop it."""
 
@@ -62,8 +81,10 @@ class DataFile:
         self.size = 0
         self.position = 0
         """Bytes that have been read."""
+        self.pads_rows = False
+        """Whether rows have nulls that are there to give all the same fields, as in Parquet."""
         self.total_rows: int | None = None
-        """Known in advance of Parquet alone."""
+        """None: not known, or not yet."""
 
     def stop(self) -> None:
         """End the reading. The reader sees the end of the file."""
@@ -78,20 +99,35 @@ class DataFile:
         Raises:
             BadData: the file cannot be read.
         """
+        if is_saved_dataset(self._path):
+            yield from self._by_unpacker(needs_pyarrow=True)
+            return
+        if self._path.is_dir():
+            raise BadData("it is a folder, and no data set that Hugging Face's `save_to_disk` has written")
         try:
             with self._path.open("rb") as file:
                 self.size = self._path.stat().st_size
-                head = file.read(4)
-                file.seek(0)
-                if head == _PARQUET or self._path.suffix == ".parquet":
-                    yield from self._parquet()
-                    return
-                for mark, name in _PACKED.items():
-                    if head.startswith(mark):
-                        raise BadData(f"the file is packed with {name}; unpack it first")
-                yield from self._json(file)
+                head = file.read(_HEAD_BYTES)
+                file.seek(len(_BOM) if head.startswith(_BOM) else 0)
+                if head.startswith(PARQUET) or self._path.suffix == ".parquet":
+                    yield from self._by_unpacker(needs_pyarrow=True)
+                elif self._needs_unpacker(head):
+                    yield from self._by_unpacker()
+                else:
+                    yield from self._json(file)
         except OSError as error:
             raise BadData(error.strerror or str(error)) from error
+
+    def _needs_unpacker(self, head: bytes) -> bool:
+        """
+        Raises:
+            BadData: the file is packed as nothing here can unpack it.
+        """
+        for mark, name in _FOREIGN.items():
+            if head.startswith(mark):
+                raise BadData(f"the file is packed with {name}; unpack it first, or pack it with gzip or zstd")
+        suffix = self._path.suffix
+        return head.startswith((GZIP, ZSTD, *UTF16)) or suffix in DELIMITERS or is_array(head, suffix)
 
     def _json(self, file: IO[bytes]) -> Iterator[Line]:
         for number, line, nbytes in self._bounded(file):
@@ -114,8 +150,9 @@ class DataFile:
                 nbytes += len(line)
             yield number, None, nbytes
 
-    def _parquet(self) -> Iterator[Line]:
-        if not has_parquet():
+    def _by_unpacker(self, *, needs_pyarrow: bool = False) -> Iterator[Line]:
+        self.pads_rows = needs_pyarrow
+        if needs_pyarrow and not has_parquet():
             raise BadData(NO_PYARROW)
         with self._guard:
             if self._stopped:
@@ -145,35 +182,22 @@ class DataFile:
         Raises:
             BadData: the other process says why.
         """
-        total = 0
+        total: int | None = None
         for number, line, nbytes in self._bounded(pipe):
             if line is not None and line.startswith(b"!"):
                 raise BadData(line[1:_MAX_COMPLAINT_BYTES].decode(errors="replace").strip())
             if number == 1:
-                self.total_rows = total = int(line or b"0")
+                self.total_rows = total = int(line) if line and line.strip().isdigit() else None
                 continue
             if line is None:
                 problem = f"the row has more than {self._max_line_bytes / 1e6:g} MB as JSON; split or drop it"
                 yield number - 1, Unread(problem), 0
-            else:
-                is_row = line.startswith(b"+")
-                yield number - 1, decoded(line[1:]) if is_row else Unread(line[1:].decode().strip()), nbytes
-            self.position = int(self.size * (number - 1) / max(total, 1))
-
-
-def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """The rows of a Parquet file of the user of a command, with their numbers from 1.
-
-    Raises:
-        BadData: the file, or one of its rows, cannot be read.
-    """
-    try:
-        for number, fields, _ in DataFile(path, max_line_bytes=MAX_OWN_LINE_BYTES).lines():
-            if isinstance(fields, Unread):
-                raise BadData(f"row {number}: {fields.problem}")
-            yield number, fields
-    except BadData as error:
-        raise BadData(f"{path}: {error}") from error
+            elif line.startswith(b"-"):
+                yield number - 1, Unread(line[1:].decode().strip()), nbytes
+            elif line != b"+\n":
+                yield number - 1, decoded(line[1:]), nbytes
+            if total:
+                self.position = int(self.size * (number - 1) / total)
 
 
 def decoded(line: bytes) -> Any:

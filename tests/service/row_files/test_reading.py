@@ -1,5 +1,7 @@
 """Files of any length, damaged in any way, are read with bounded memory."""
 
+import gzip
+import json
 import socket
 import subprocess
 import sys
@@ -10,11 +12,12 @@ from typing import Any
 
 import pyarrow
 import pytest
+import zstandard
 from pyarrow import parquet
 
 from sandbox.workers import confine
-from service.dataset_audit import files
-from service.dataset_audit.files import BadData, DataFile, Line, Unread, parquet_rows
+from service.row_files import reading
+from service.row_files.reading import BadData, DataFile, Line, Unread
 from tests.waiting import PATIENCE_S
 
 LIMIT = 1000
@@ -70,7 +73,6 @@ def test_parquet_gives_its_rows(tmp_path: Path, count: int) -> None:
     file = DataFile(path)
     assert [(number, value) for number, value, _ in file.lines()] == [(n + 1, row) for n, row in enumerate(rows)]
     assert file.total_rows == count
-    assert list(parquet_rows(path)) == [(n + 1, row) for n, row in enumerate(rows)]
 
 
 def test_a_row_of_parquet_that_cannot_be_read_is_one_finding(tmp_path: Path) -> None:
@@ -80,8 +82,6 @@ def test_a_row_of_parquet_that_cannot_be_read_is_one_finding(tmp_path: Path) -> 
     (_, first, _), (_, second, _) = DataFile(path).lines()
     assert isinstance(first, Unread)
     assert second == {"a": "fine", "b": "y"}
-    with pytest.raises(BadData, match="row 1"):
-        list(parquet_rows(path))
 
 
 def test_the_reader_of_parquet_can_be_stopped(tmp_path: Path) -> None:
@@ -98,9 +98,11 @@ def test_the_reader_of_parquet_can_be_stopped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"PAR1", "not Parquet that can be read"),
-        (b"PAR1" + b"\xff" * 10_000 + b"PAR1", "not Parquet that can be read"),
-        (b"\x1f\x8b\x08", "gzip"),
+        (b"PAR1", "it is not Parquet"),
+        (b"PAR1" + b"\xff" * 10_000 + b"PAR1", "it is not Parquet"),
+        (b"\x1f\x8b\x08", "it cannot be read"),
+        (b"\x28\xb5\x2f\xfd\x00\xff", "it cannot be read"),
+        (b"\xfd7zXZ", "packed with xz"),
         (b"PK\x03\x04", "zip"),
     ],
 )
@@ -110,7 +112,7 @@ def test_what_is_no_data_set_says_so(tmp_path: Path, data: bytes, said: str) -> 
 
 
 def test_without_pyarrow_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "has_parquet", lambda: False)
+    monkeypatch.setattr(reading, "has_parquet", lambda: False)
     with pytest.raises(BadData, match="rewardline-server\\[parquet\\]"):
         read(written(tmp_path / "rows.parquet", b"PAR1"))
 
@@ -137,7 +139,7 @@ def test_the_process_that_reads_parquet_has_none_of_our_variables(
 
 _ATTACK = """
 import os, socket, sys
-from service.dataset_audit import unpack_parquet
+from service.row_files import unpack
 
 def attack(there):
     def told(what, attempt):
@@ -154,8 +156,8 @@ def attack(there):
     told("environment", lambda: open(f"/proc/{os.getppid()}/environ").read())
     told("run", lambda: os.execv("/bin/echo", ["echo", "ran"]))
 
-unpack_parquet._write_rows = attack
-unpack_parquet.main(sys.argv[1])
+unpack._write_rows = attack
+unpack.main(sys.argv[1])
 """
 
 
@@ -171,3 +173,71 @@ def test_a_file_that_takes_over_its_reader_finds_no_way_out(tmp_path: Path) -> N
     )
     assert said["connect"] in ("PermissionError", "OSError"), "no way, or no network"
     assert not there.exists()
+
+
+def _name(value: object) -> str:
+    """Packed bytes have a time in them."""
+    return value if isinstance(value, str) else ""
+
+
+ROWS: list[dict[str, Any]] = [{"response": 'a, "b"\nc', "gold": "007"}, {"response": "é", "gold": None}]
+AS_LINES = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in ROWS) + "\n"
+AS_LIST = json.dumps(ROWS, indent=1, ensure_ascii=False)
+AS_CSV = 'response,gold\r\n"a, ""b""\nc",007\r\né,\r\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("rows.jsonl", b"\xef\xbb\xbf" + AS_LINES.encode()),
+        ("rows.jsonl", AS_LINES.encode("utf-16")),
+        ("rows", AS_LINES.encode("utf-16")),
+        ("rows.jsonl.gz", gzip.compress(AS_LINES.encode())),
+        ("rows.zst", zstandard.compress(AS_LINES.encode())),
+        ("rows.json", AS_LIST.encode()),
+        ("rows", b"\xef\xbb\xbf" + AS_LIST.encode()),
+        ("rows.json.gz", gzip.compress(json.dumps(ROWS).encode())),
+        ("rows.csv", AS_CSV.encode()),
+        ("rows.csv", b"\xef\xbb\xbf" + AS_CSV.encode()),
+        ("rows.csv", AS_CSV.encode("utf-16")),
+        (
+            "rows.tsv.zst",
+            zstandard.compress(AS_CSV.replace("a,", "a;").replace(",", "\t").replace("a;", "a,").encode()),
+        ),
+    ],
+    ids=_name,
+)
+def test_the_same_rows_are_read_from_every_form(tmp_path: Path, name: str, data: bytes) -> None:
+    lines = read(written(tmp_path / name, data))
+    assert [value for _, value, _ in lines] == ROWS
+    is_lines = (
+        not name.startswith(("rows.json.", "rows.csv", "rows.tsv")) and b"[" not in data[:5] and name != "rows.json"
+    )
+    assert [number for number, _, _ in lines] == ([1, 3] if is_lines else [1, 2])
+
+
+def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
+    """As `Dataset.save_to_disk` writes it: streams of Arrow and a note of its state."""
+    (tmp_path / "state.json").write_text("{}")
+    for number in range(2):
+        table = pyarrow.table({"response": [f"r{number}"] * 100, "gold": [None, *["7"] * 99]})
+        path = tmp_path / f"data-{number:05}-of-00002.arrow"
+        with path.open("wb") as file, pyarrow.ipc.new_stream(file, table.schema) as stream:
+            stream.write_table(table)
+    rows = [value for _, value, _ in DataFile(tmp_path).lines()]
+    assert [row["response"] for row in rows] == ["r0"] * 100 + ["r1"] * 100
+    assert rows[0] == {"response": "r0", "gold": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("rows.csv", b"a,b\n1,2,3\n", "row 2 has 3 cells, the header has 2"),
+        ("rows.json", b'[{"a": 1}, {', "it cannot be read"),
+        ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 9)[:-6], "it cannot be read"),
+    ],
+    ids=_name,
+)
+def test_a_damaged_file_of_another_form_says_what_is_wrong(tmp_path: Path, name: str, data: bytes, said: str) -> None:
+    with pytest.raises(BadData, match=said):
+        read(written(tmp_path / name, data))

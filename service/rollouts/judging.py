@@ -1,0 +1,56 @@
+"""Has rows judged: one result for each, whatever it holds."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from rewardline import InvalidRequest, TooLarge
+
+from service.rollouts.columns import Columns, Json
+from service.wire import Result
+
+Judge = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
+"""A function from items to results, in order. It raises if they cannot be judged here."""
+
+
+async def judge_fields(rows: Sequence[Mapping[str, Any] | None], columns: Columns, judge: Judge) -> list[Json]:
+    """One result per row. None stands for a row that is no object. Without a response there is nothing to judge."""
+    items = [None if fields is None else columns.item_of(fields) for fields in rows]
+    results = iter(await _all_judged([item for item in items if item is not None], judge))
+    judged = []
+    for fields, item in zip(rows, items, strict=True):
+        if item is not None:
+            judged.append(dict(next(results)))
+        elif fields is None:
+            judged.append(invalid("bad_json", "the line is not a JSON object"))
+        else:
+            judged.append(invalid("no_response", f"the row has no response; it has {sorted(fields)[:20]}"))
+    return judged
+
+
+async def _all_judged(items: Sequence[Json], judge: Judge) -> Sequence[Json]:
+    """One result per item. Items that break the contract are invalid, and do not cost the others."""
+    if not items:
+        return []
+    try:
+        return await judge(items)
+    except (InvalidRequest, TooLarge) as error:
+        if len(items) == 1:
+            return [invalid("bad_item", str(error))]
+    half = len(items) // 2
+    return [*await _all_judged(items[:half], judge), *await _all_judged(items[half:], judge)]
+
+
+def invalid(reason: str, message: str) -> Json:
+    """The result of a row that makes no item."""
+    return _without_score("invalid", reason, message)
+
+
+def failed(reason: str, message: str) -> Json:
+    """The result of an item that could not be judged."""
+    return _without_score("failed", reason, message)
+
+
+def _without_score(status: str, reason: str, message: str) -> Json:
+    result = Result(0, status, None, None, reason, None, None, None, {"message": message}, False, 0.0)
+    return msgspec.structs.asdict(result)

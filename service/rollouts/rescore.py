@@ -1,0 +1,221 @@
+"""Scores the rows of a file, and goes on where an earlier run of the same has ended.
+
+The file is read in segments of some hundred rows, and a few segments are judged at once. So memory does not grow with
+the file. The oldest segment is always written next. First the verdicts of the earlier run are gone through: those that
+`failed` are judged again. Then the rest is judged, and appended.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import BinaryIO
+
+from service.rollouts.columns import BadInput, Columns, Json, without_nulls
+from service.rollouts.judging import Judge, invalid, judge_fields
+from service.rollouts.tally import Tally
+from service.rollouts.verdict_file import Kept, header, verdicts
+from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
+from service.wire import encode
+
+SEGMENT_ROWS = 512
+SEGMENT_BYTES = 2_000_000
+SEGMENTS_UNDER_WAY = 8
+
+OnProgress = Callable[[DataFile, Tally], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is scored."""
+
+    source: Path
+    target: Path
+    columns: Columns
+    made: Json
+    """What decides the verdicts; see `verdict_file.made_by`."""
+    chosen: Callable[[int], bool] = lambda _: True
+    """Whether the row with this position, from 0, is judged."""
+    limit: int | None = None
+    """The first rows alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    number: int
+    fields: Json | Unread
+    nbytes: int
+    kept: Kept | None = None
+    """Its verdict of an earlier run, which stays."""
+
+
+def check_first_row(source: Path, columns: Columns, *, needs_judge: bool) -> None:
+    """Check that the first row has what the columns name.
+
+    Args:
+        source: The file.
+        columns: What was named.
+        needs_judge: Whether the rows must say themselves how they are judged.
+
+    Raises:
+        BadInput: it has not, or there is no row.
+    """
+    for row in _rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)):
+        if isinstance(row.fields, Unread):
+            continue
+        columns.check(row.fields, f"{source}, line {row.number},")
+        if needs_judge and not any(row.fields.get(name) is not None for name in _JUDGES):
+            raise BadInput(
+                f"{source}, line {row.number}, does not say how it is judged (none of {', '.join(_JUDGES)}); "
+                "name a --verifier or a --recipe"
+            )
+        return
+    raise BadInput(f"{source} has no row that is a JSON object")
+
+
+_JUDGES = ("verifier", "recipe", "checks", "data_source", "domain", "tag")
+
+
+async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:
+    """Score the rows that have no verdict yet, and those whose verdict `failed`.
+
+    Returns:
+        The counts of all rows, also of those that have been judged before.
+
+    Raises:
+        BadInput: the file cannot be read, or something else has made the output.
+    """
+    tally = Tally()
+    reach = 0
+    if run.target.exists() and run.target.stat().st_size:
+        missed = 0
+        for kept in verdicts(run.target, run.made):
+            reach = kept.number
+            tally.done_before += 1
+            missed += kept.result["status"] == "failed"
+        tally.done_before -= missed
+        part = run.target.with_name(run.target.name + ".part")
+        with part.open("wb") as out:  # also without a missed one: it drops half a line
+            out.write(header(run.made))
+            await _write(run, _with_kept(run, reach), out, judge, tally, on_progress)
+        part.replace(run.target)
+    else:
+        run.target.write_bytes(header(run.made))
+    with run.target.open("ab") as out:
+        await _write(run, (row for row in _chosen(run) if row[1].number > reach), out, judge, tally, on_progress)
+    return tally
+
+
+def _with_kept(run: Run, reach: int) -> Iterator[tuple[DataFile, _Row]]:
+    """The rows that have a verdict, with those that stay."""
+    kept = verdicts(run.target, run.made)
+    for file, row in _chosen(run):
+        verdict = next(kept, None)
+        if row.number > reach or verdict is None:
+            return
+        if verdict.number != row.number:
+            raise BadInput(
+                f"{run.target} has the verdict on line {verdict.number} where that on line {row.number} belongs"
+            )
+        yield file, row if verdict.result["status"] == "failed" else _Row(row.number, row.fields, row.nbytes, verdict)
+
+
+def _chosen(run: Run) -> Iterator[tuple[DataFile, _Row]]:
+    file = DataFile(run.source, max_line_bytes=MAX_OWN_LINE_BYTES)
+    for position, row in enumerate(islice(_rows(run.source, file), run.limit)):
+        if run.chosen(position):
+            yield file, row
+
+
+def _rows(source: Path, file: DataFile) -> Iterator[_Row]:
+    """
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    try:
+        for number, value, nbytes in file.lines():
+            if isinstance(value, dict):
+                value = without_nulls(value) if file.pads_rows else value
+            elif not isinstance(value, Unread):
+                value = Unread("the line is not a JSON object")
+            yield _Row(number, value, nbytes)
+    except BadData as error:
+        raise BadInput(f"{source}: {error}") from error
+
+
+async def _write(
+    run: Run,
+    rows: Iterable[tuple[DataFile, _Row]],
+    out: BinaryIO,
+    judge: Judge,
+    tally: Tally,
+    on_progress: OnProgress,
+) -> None:
+    """Judge rows, and write their verdicts in order."""
+    segments = _segments(rows)
+    under_way: deque[tuple[DataFile, list[_Row], asyncio.Task[list[Json]]]] = deque()
+    try:
+        while True:
+            while len(under_way) < SEGMENTS_UNDER_WAY and (segment := next(segments, None)):
+                file, members = segment
+                under_way.append((file, members, asyncio.create_task(_judged(members, run.columns, judge))))
+            if not under_way:
+                return
+            file, members, task = under_way[0]
+            results = await task
+            under_way.popleft()
+            out.write(b"".join(_line(row, result) for row, result in zip(members, results, strict=True)))
+            out.flush()
+            for row, result in zip(members, results, strict=True):
+                label = None if isinstance(row.fields, Unread) else run.columns.label_of(row.fields)
+                tally.count(result, label, row.number)
+            on_progress(file, tally)
+    finally:
+        for _, _, task in under_way:
+            task.cancel()
+        await asyncio.gather(*(task for _, _, task in under_way), return_exceptions=True)
+
+
+def _segments(rows: Iterable[tuple[DataFile, _Row]]) -> Iterator[tuple[DataFile, list[_Row]]]:
+    iterator = iter(rows)
+    for file, first in iterator:
+        segment, nbytes = [first], first.nbytes
+        while len(segment) < SEGMENT_ROWS and nbytes < SEGMENT_BYTES and (following := next(iterator, None)):
+            segment.append(following[1])
+            nbytes += following[1].nbytes
+        yield file, segment
+
+
+async def _judged(rows: Sequence[_Row], columns: Columns, judge: Judge) -> list[Json]:
+    """One result per row: a kept one, or a new one."""
+    new = [row for row in rows if row.kept is None and not isinstance(row.fields, Unread)]
+    judged = iter(await judge_fields([row.fields for row in new if not isinstance(row.fields, Unread)], columns, judge))
+    results = []
+    for row in rows:
+        if row.kept is not None:
+            result = row.kept.result
+        elif isinstance(row.fields, Unread):
+            result = {**invalid("bad_json", row.fields.problem), "id": row.number}
+        else:
+            result = next(judged)
+            if row.fields.get("id") is None:
+                result["id"] = row.number
+        results.append(result)
+    return results
+
+
+def _line(row: _Row, result: Json) -> bytes:
+    return row.kept.text if row.kept is not None else encode({"line": row.number, **result}) + b"\n"
+
+
+def sampled(source: Path, size: int, seed: int, limit: int | None) -> frozenset[int]:
+    """The positions, from 0, of some rows of a file, the same for the same seed.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    count = sum(1 for _ in islice(_rows(source, DataFile(source, max_line_bytes=MAX_OWN_LINE_BYTES)), limit))
+    return frozenset(Random(seed).sample(range(count), min(size, count)))  # noqa: S311 - a sample is no secret

@@ -1,0 +1,119 @@
+"""The output of `rewardline score`: what made it on the first line, then a verdict for each row, in the order of the rows.
+
+{"made_by": {"verifier": "math", ..., "input": {"bytes": 812, "blake3": "…"}, "versions": {"math": "18"}}}
+{"line": 1, "id": "r1", "status": "ok", "score": 1.0, ...}
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from blake3 import blake3
+
+from service.rollouts.columns import BadInput, Json
+from service.wire import encode
+
+MADE_BY: Final = "made_by"
+_AGAIN: Final = "--overwrite judges all lines anew, -o names another output"
+_MAX_SHOWN_CHARS: Final = 60
+
+
+class Kept(NamedTuple):
+    """A verdict of an earlier run."""
+
+    number: int
+    """The line of its row in the input, from 1."""
+    result: Json
+    text: bytes
+
+
+def made_by(source: Path, options: Json, versions: Mapping[str, str]) -> Json:
+    """What decides the verdicts on a file.
+
+    Args:
+        source: The input, a file or a folder.
+        options: The options of the run that change verdicts.
+        versions: The versions of verifiers, and of a recipe.
+    """
+    digest = blake3(max_threads=blake3.AUTO)
+    files = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+    for path in files:
+        digest.update_mmap(path)
+    size = sum(path.stat().st_size for path in files)
+    return {**options, "input": {"bytes": size, "blake3": digest.hexdigest()}, "versions": dict(versions)}
+
+
+def header(made: Json) -> bytes:
+    return encode({MADE_BY: made}) + b"\n"
+
+
+def check(target: Path, made: Json) -> None:
+    """Check whether a run that is made so may go on with an output, if there is one.
+
+    Raises:
+        BadInput: something else has made the output.
+    """
+    if target.exists() and target.stat().st_size:
+        next(verdicts(target, made), None)
+
+
+def is_sampled(first_line: bytes) -> bool:
+    """Whether the file that begins so has verdicts on some rows alone, so that rows and verdicts do not correspond."""
+    made = _object(first_line).get(MADE_BY)
+    return isinstance(made, dict) and "sample" in made
+
+
+def verdicts(target: Path, made: Json) -> Iterator[Kept]:
+    """The whole lines of an earlier run that was made by the same. Half a line, which an interruption leaves, is left out.
+
+    Raises:
+        BadInput: something else has made the file.
+    """
+    with target.open("rb") as lines:
+        before = _object(next(lines, b"")).get(MADE_BY)
+        if not isinstance(before, dict):
+            raise BadInput(
+                f"{target} is there, and `rewardline score` has not written it, or an older release has; {_AGAIN}"
+            )
+        _check_same(target, {**before, "versions": {}}, {**made, "versions": {}})
+        used: set[str | None] = set()
+        for name in made["versions"]:
+            if name == f"recipe {made.get('recipe')}":
+                _check_version(target, name, before, made)
+        for line in lines:
+            result = _object(line)
+            if not line.endswith(b"\n") or not isinstance(result.get("line"), int):
+                return
+            names = {each.get("verifier") for each in (result, *(result.get("checks") or ()))} - used
+            for name in sorted(filter(None, names)):
+                _check_version(target, name, before, made)
+            used |= names
+            yield Kept(result["line"], result, line)
+
+
+def _check_same(target: Path, before: Json, now: Json) -> None:
+    differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if differing:
+        shown = ", ".join(f"{name} {_short(before.get(name))}, now {_short(now.get(name))}" for name in differing)
+        raise BadInput(f"{target} was made with {shown}; {_AGAIN}")
+
+
+def _check_version(target: Path, name: str, before: Json, now: Json) -> None:
+    versions = (before.get("versions") or {}).get(name), now["versions"].get(name)
+    if versions[0] != versions[1]:
+        raise BadInput(f"{target} was made with version {versions[0]} of {name}, which is {versions[1]} now; {_AGAIN}")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"
+
+
+def _object(line: bytes) -> Json:
+    with suppress(ValueError, RecursionError):
+        value = json.loads(line)
+        if isinstance(value, dict):
+            return value
+    return {}

@@ -1,0 +1,169 @@
+"""Writes the rows of a file that is more than JSON lines as JSON lines: Parquet, a folder of Hugging Face `datasets`, CSV
+and TSV, a JSON array, lines in UTF-16, and all but the first two packed with gzip or zstd.
+
+It runs as a process of its own (`files.py`), confined like a worker before it loads the libraries that read the file. Its
+first line is the number of rows, `?` if that is not known. Then a line begins with `+` and holds a row, or with `-` if the
+row cannot be read, or with `!` if the file cannot be; these say why. A line with `+` alone stands for a blank one.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import resource
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import msgspec
+import zstandard
+
+from sandbox.workers.confine import confine, leave_network
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+PARQUET: Final = b"PAR1"
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+PACKED_SUFFIXES: Final = (".gz", ".zst")
+
+_MEMORY_MB = 1900
+"""Address space beside the interpreter; the libraries take about a quarter of it."""
+_CPU_S = 3600
+_BATCH_ROWS = 64
+_MAX_CELL_CHARS = 256_000_000
+_MAX_LINE_BYTES = 256_000_000
+_DAMAGE = (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError, csv.Error)
+
+
+def main(path: str) -> None:
+    """Write the rows of the file to standard output."""
+    leave_network()
+    confine(_MEMORY_MB)
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
+    try:
+        _write_rows(path)
+    except MemoryError:
+        _give_up("it needs more memory than there is; write JSON lines or Parquet with smaller rows")
+    except BrokenPipeError:
+        sys.exit("nobody reads")
+    except _DAMAGE as error:
+        _give_up(f"it cannot be read: {error}")
+
+
+def _write_rows(path: str) -> None:
+    place = Path(path)
+    if place.is_dir():
+        _write_batches(None, _batches_of_folder(place))
+        return
+    with place.open("rb") as file:
+        head = file.read(4)
+        file.seek(0)
+        if head == PARQUET or place.suffix == ".parquet":
+            _write_parquet(file)
+            return
+        unpacked = _unpacked(file, head)
+        _write(b"?\n")
+        for line in _lines(unpacked, place):
+            _write(b"+" + line.rstrip(b"\r\n") + b"\n")
+
+
+def _unpacked(file: io.BufferedReader, head: bytes) -> io.BufferedReader:
+    if head.startswith(GZIP):
+        return io.BufferedReader(gzip.GzipFile(fileobj=file))
+    if head.startswith(ZSTD):
+        stream: Any = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        return io.BufferedReader(stream)
+    return file
+
+
+def _lines(buffered: io.BufferedReader, place: Path) -> Iterator[bytes]:
+    """The rows as JSON, one to a line, as yet unchecked."""
+    encoding = "utf-16" if buffered.peek(2)[:2] in UTF16 else "utf-8-sig"
+    suffix = next((name for name in reversed(place.suffixes) if name not in PACKED_SUFFIXES), "")
+    if (delimiter := DELIMITERS.get(suffix)) is not None:
+        csv.field_size_limit(_MAX_CELL_CHARS)
+        text = io.TextIOWrapper(buffered, encoding, newline="")
+        yield from map(msgspec.json.encode, _named(csv.reader(text, delimiter=delimiter, strict=True)))
+    elif is_array(buffered.peek(64)[:64], suffix, encoding):
+        rows = msgspec.json.decode(buffered.read().decode(encoding), type=list[msgspec.Raw])
+        yield from (msgspec.json.format(bytes(row), indent=-1) for row in rows)
+    elif encoding == "utf-16":
+        yield from (line.encode() for line in io.TextIOWrapper(buffered, encoding))
+    else:
+        while line := buffered.readline(_MAX_LINE_BYTES):
+            yield line
+
+
+def is_array(head: bytes, suffix: str, encoding: str = "utf-8-sig") -> bool:
+    """Whether a file that begins so is one list of objects, not lines."""
+    start = "".join(head.decode(encoding, "ignore").split(" "))
+    return start.lstrip().startswith("[") and (suffix == ".json" or start.lstrip()[1:].lstrip()[:1] in ("{", ""))
+
+
+def _named(rows: Iterable[list[str]]) -> Iterator[dict[str, str | None]]:
+    """The rows of a table by the names in its first one. An empty cell is null."""
+    table = iter(rows)
+    names = next(table, [])
+    for number, cells in enumerate(table, 2):
+        if len(cells) > len(names):
+            raise ValueError(
+                f"row {number} has {len(cells)} cells, the header has {len(names)}; quote cells with commas"
+            )
+        if cells:
+            yield {name: cell or None for name, cell in zip(names, cells, strict=False)}
+
+
+def _batches_of_folder(folder: Path) -> "Iterator[RecordBatch]":
+    """The rows that `Dataset.save_to_disk` has written: streams of Arrow, in the order of their names."""
+    from pyarrow import ipc  # noqa: PLC0415 - it may start threads, which would not be confined
+
+    for path in sorted(folder.rglob("*.arrow")):
+        if not path.name.startswith("cache-"):
+            with path.open("rb") as file, ipc.open_stream(file) as stream:
+                for batch in stream:
+                    for start in range(0, batch.num_rows, _BATCH_ROWS):
+                        yield batch.slice(start, _BATCH_ROWS)
+
+
+def _write_parquet(file: IO[bytes]) -> None:
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - they may start threads, which would not be confined
+
+    try:
+        with parquet.ParquetFile(file, pre_buffer=False) as table:
+            _write_batches(table.metadata.num_rows, table.iter_batches(batch_size=_BATCH_ROWS, use_threads=False))
+    except MemoryError:
+        raise
+    except (ArrowException, OSError) as error:
+        raise ValueError(f"it is not Parquet: {error}") from error
+
+
+def _write_batches(total: int | None, batches: "Iterable[RecordBatch]") -> None:
+    _write(b"?\n" if total is None else b"%d\n" % total)
+    for batch in batches:
+        for place in range(batch.num_rows):
+            _write(_line(batch, place) + b"\n")
+
+
+def _line(batch: "RecordBatch", place: int) -> bytes:
+    try:
+        (row,) = batch.slice(place, 1).to_pylist()
+        return b"+" + msgspec.json.encode(row, enc_hook=str)
+    except (ValueError, ArithmeticError, TypeError, RecursionError) as error:
+        return b"-" + f"the row cannot be read: {error}".replace("\n", " ").encode(errors="backslashreplace")
+
+
+def _give_up(why: str) -> None:
+    _write(b"!" + why.replace("\n", " ").encode(errors="backslashreplace") + b"\n")
+
+
+def _write(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
