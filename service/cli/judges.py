@@ -13,7 +13,7 @@ from rich.table import Table
 from service.backends import judges
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.cli.console import fail, out
+from service.cli.console import err, fail, out, say
 from service.observe.metrics import Metrics
 from service.settings import Settings
 from service.usage.ledger import Ledger
@@ -23,6 +23,7 @@ from verifiers.judge.config import BadJudges
 from verifiers.judge.endpoints import BadKey, EndpointState
 from verifiers.judge.panel import Panel
 from verifiers.judge.parameters import JudgeParams
+from verifiers.judge.profiles import Mode
 from verifiers.judge.rendering.templates import BrokenPrompt
 
 _TICK_S: Final = 0.1
@@ -37,10 +38,10 @@ def command(
 ) -> None:
     """Try a file of judge models: its mistakes, what each endpoint can do, and a question to each profile that takes one.
 
-    Exit code 2: the service would not start with it; 1: an endpoint is not healthy, or a question was not judged.
+    Exit code 2: the service would not start with it; 1: an endpoint is not healthy, or a question was judged wrongly.
     """
     try:
-        states, verdicts = asyncio.run(_tried(file, wait_s))
+        states, verdicts, skipped = asyncio.run(_tried(file, wait_s))
     except (BadJudges, BadKey, BrokenPrompt) as error:
         raise fail(str(error)) from error
     table = Table("endpoint", "model", "health", "schema", "log-probabilities", "several choices", "refuses")
@@ -55,12 +56,19 @@ def command(
         questions.add_row(name, *(_verdict_text(verdict) for verdict in given))
     if verdicts:
         out.print(questions)
-    unjudged = [name for name, given in verdicts if any(verdict.score is None for verdict in given)]
-    if unjudged or any(state.health != "healthy" for state in states):
+    for name, mode in skipped:
+        say(f"profile {name}: not asked, because it is of mode {mode}; only those of mode reference are")
+    wrong = [name for name, (right, other) in verdicts if (right.score, other.score) != (1.0, 0.0)]
+    for name in wrong:
+        say(f"profile {name}: it does not tell the right answer from the wrong one", err)
+    if wrong or any(state.health != "healthy" for state in states):
         raise typer.Exit(1)
 
 
-async def _tried(file: Path, wait_s: float) -> tuple[list[EndpointState], list[tuple[str, Sequence[Verdict]]]]:
+async def _tried(
+    file: Path, wait_s: float
+) -> tuple[list[EndpointState], list[tuple[str, Sequence[Verdict]]], list[tuple[str, Mode]]]:
+    """The endpoints, the verdicts of each profile on `_ANSWERS`, and the profiles that were not asked, with their modes."""
     cache = VerdictCache(MemoryCache(0))
     async with judges.open_panel(Settings(judge_file=file), cache, Metrics(""), Ledger()) as panel:
         assert panel is not None
@@ -70,7 +78,8 @@ async def _tried(file: Path, wait_s: float) -> tuple[list[EndpointState], list[t
             await asyncio.sleep(_TICK_S)
         profiles = [name for name, profile in panel.config.profiles.items() if profile.mode == "reference"]
         verdicts = await asyncio.gather(*(_asked(panel, name, wait_s) for name in profiles))
-        return panel.gateway.states(), list(zip(profiles, verdicts, strict=True))
+        skipped = [(name, profile.mode) for name, profile in panel.config.profiles.items() if name not in profiles]
+        return panel.gateway.states(), list(zip(profiles, verdicts, strict=True)), skipped
 
 
 async def _asked(panel: Panel, profile: str, wait_s: float) -> Sequence[Verdict]:

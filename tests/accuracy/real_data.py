@@ -247,7 +247,7 @@ def _by_command(rows: Rows, folder: Path) -> list[Json]:
     command = [sys.executable, "-m", "service", "score", str(source), "-o", str(target)]
     environment = {**os.environ, "REWARDLINE_SANDBOX": "none"}  # the items hold no programs
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env=environment, timeout=900)
-    return [{name: row[name] for name in COMPARED} for row in _read(target)]
+    return [{name: row[name] for name in COMPARED} for row in _read(target)[1:]]
 
 
 def _cpu_s(pid: int) -> float:

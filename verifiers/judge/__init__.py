@@ -41,7 +41,7 @@ _MAX_FAILURE_CHARS = 200
 
 class Judge(Verifier[JudgeParams]):
     name = "judge"
-    version = "5"
+    version = "6"
     params = JudgeParams
     summary = (
         "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"
@@ -54,7 +54,7 @@ class Judge(Verifier[JudgeParams]):
     def __init__(self, panel: "Panel | None") -> None:
         self._panel = panel
         if panel is not None:
-            self.version = f"2-{panel.fingerprint[:12]}"
+            self.version = f"{self.version}-{panel.fingerprint[:12]}"
             self.concurrency = panel.config.max_items_in_flight
 
     async def score(self, items: Sequence[Item[JudgeParams]]) -> Sequence[Verdict]:
@@ -139,7 +139,7 @@ class Judge(Verifier[JudgeParams]):
         if decided is not None:
             return decided
         if self._panel is None or profile is None or prompt is None:
-            raise JudgeFailure("not_configured", "no judge models are configured (setting judge_file)", retryable=False)
+            raise _not_configured()
         shown, extracted = _view(text, params.view or profile.view)
         try:
             asked = questions(mode, shown, params.question or item.prompt, params, profile)
@@ -166,9 +166,12 @@ class Judge(Verifier[JudgeParams]):
 
         Raises:
             InvalidItem: there is no profile of that name, or it has another mode.
+            JudgeFailure: no judge models are configured, and only a profile says what the mode is.
         """
         mode = params.usual_mode
         if self._panel is None:
+            if params.judge is not None and params.mode is None:
+                raise _not_configured()  # the mode may be the profile's
             return params.judge, mode, None
         config = self._panel.config
         name = params.judge or config.default_profile(mode)
@@ -186,6 +189,10 @@ class Judge(Verifier[JudgeParams]):
         if profile.mode != mode:
             raise InvalidItem("bad_params", f"params.mode: profile {name} is of mode {profile.mode}, not {mode}")
         return name, mode, profile
+
+
+def _not_configured() -> JudgeFailure:
+    return JudgeFailure("not_configured", "no judge models are configured (setting judge_file)", retryable=False)
 
 
 def create(resources: Resources) -> Judge:

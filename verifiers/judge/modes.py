@@ -62,7 +62,10 @@ def require(mode: Mode, params: JudgeParams) -> None:
         InvalidItem: the mode needs a parameter that is missing.
     """
     if mode == "reference" and not params.reference:
-        raise InvalidItem("bad_reference", "mode reference needs a reference")
+        raise InvalidItem(
+            "bad_reference",
+            "mode reference needs a reference; to grade without one, set params.mode to quality or name its profile",
+        )
     if mode == "criteria" and not params.criteria:
         raise InvalidItem("bad_params", "params.criteria: mode criteria needs them")
     if mode == "pairwise" and params.other is None:

@@ -48,8 +48,8 @@ class JudgeParams(Params):
     """The name of a profile in the service's configuration; None: the default profile of the mode."""
     mode: Mode | None = None
     """reference: whether the answer equals the reference; criteria: how far each criterion is met; quality: a grade
-    from 1 to 10; pairwise: whether it is better than `other`; steps: whether no step is wrong. None: the profile's
-    mode, or the mode that the other parameters imply."""
+    from 1 to 10; pairwise: whether it is better than `other`; steps: whether no step is wrong. None: the mode of the
+    profile that `judge` names, or else the mode of `criteria`, `other` or `steps`, or else reference."""
     question: str | None = None
     """The question; default: the item's prompt."""
     criteria: Annotated[tuple[Criterion, ...] | None, BeforeValidator(read_criteria)] = None
@@ -85,7 +85,9 @@ class JudgeParams(Params):
 
     @property
     def usual_mode(self) -> Mode:
-        """The mode that the other parameters imply."""
+        """The mode without a profile. What is missing never chooses one: an item without its reference is not one for
+        mode quality.
+        """
         if self.mode is not None:
             return self.mode
         if self.criteria is not None:
@@ -94,4 +96,4 @@ class JudgeParams(Params):
             return "pairwise"
         if self.steps is not None:
             return "steps"
-        return "reference" if self.reference else "quality"
+        return "reference"

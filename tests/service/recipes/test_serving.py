@@ -128,6 +128,6 @@ def test_a_file_of_rollouts_is_scored_by_a_recipe(tmp_path: Path) -> None:
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = rewardline("score", source, "--recipe", "think_math")
     assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in source.with_suffix(".verdicts.jsonl").read_text().splitlines()]
+    _, *found = [json.loads(line) for line in source.with_suffix(".verdicts.jsonl").read_text().splitlines()]
     assert [row["score"] for row in found] == [0, 0, 0, 1, 0]
     assert {row["recipe"] for row in found} == {"think_math"}

@@ -3,6 +3,7 @@
 Keys are never here, only the names of their environment variables.
 """
 
+import re
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(min_length=1)]
 
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OURS = frozenset({"authorization", "api-key", "content-type", "content-length", "host", "accept-encoding"})
 
 
@@ -95,6 +97,7 @@ class EndpointConfig(_Part):
     model_revision: str | None = None
     """Part of cache keys; change it when other weights are served under the same name."""
     api_key_env: Name | None = None
+    """The variable that holds the key, never the key itself."""
     api_version: str | None = None
     """For Azure: the version goes into the query, and the key into the header `api-key`."""
     headers_env: dict[str, Name] = {}
@@ -139,6 +142,14 @@ class EndpointConfig(_Part):
         if parts.query or parts.fragment:
             raise ValueError("expected no query and no fragment")
         return url.rstrip("/")
+
+    @field_validator("api_key_env", "headers_env")
+    @classmethod
+    def _check_variables(cls, value: str | dict[str, str] | None) -> str | dict[str, str] | None:
+        names = value.values() if isinstance(value, dict) else [value] if value is not None else []
+        if not all(_VARIABLE.fullmatch(name) for name in names):
+            raise ValueError("expected the name of an environment variable, such as JUDGE_KEY, not a key itself")
+        return value
 
     @field_validator("headers_env")
     @classmethod

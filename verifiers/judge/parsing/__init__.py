@@ -31,7 +31,7 @@ from verifiers.judge.parsing import (
 )
 from verifiers.judge.schemas import NO_CONTEXT, Context, Kind, Schema
 
-PARSER_VERSION: Final = "1"
+PARSER_VERSION: Final = "2"
 """Part of every verdict and of the cache key; bump it when any output may be read otherwise."""
 
 _RATIONALES: Final = ("reasoning", "reason", "rationale", "explanation", "analysis")
@@ -49,7 +49,7 @@ class Reading:
     score: float
     """A score from 0 to 1. For a rubric: the weighted mean; the caller applies gates and other means."""
     flags: tuple[str, ...] = ()
-    """`repaired`, `conflicting_candidates`, `format_fallback` (text where JSON was asked for), `no_logprobs`."""
+    """`repaired`, `format_fallback` (text where JSON was asked for), `no_logprobs`."""
     rationale: str | None = None
     """The judge's rationale, clipped."""
     probabilities: Mapping[str, float] | None = None
@@ -131,9 +131,9 @@ def _after_another(schema: Schema, first: objects.Candidate, chosen: objects.Can
     if not _reads(schema, first, context):
         raise Unparseable("ambiguous", "the text begins with an object that is no verdict, and goes on")
     earlier, verdict = _read_object(schema, first, context), _read_object(schema, chosen, context)
-    if not first.owns_lines or earlier.reading.value == verdict.reading.value:
-        return verdict
-    return _Found(_flagged(verdict.reading, "conflicting_candidates"), verdict.begin)
+    if first.owns_lines and earlier.reading.value != verdict.reading.value:
+        raise Unparseable("ambiguous", "two objects are a verdict each")
+    return verdict
 
 
 def _could_be_verdict(schema: Schema, candidate: objects.Candidate) -> bool:
@@ -200,7 +200,7 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
         if _says_more(schema, line.after):
             raise Unparseable("ambiguous", "a verdict may follow the verdict line")
         if any(_differs(schema, earlier, context, reading) for earlier in set(line.earlier)):
-            reading = _flagged(reading, "conflicting_candidates")
+            raise Unparseable("ambiguous", "two lines are a verdict each")
         return _Found(reading, line.begin)
     # If probabilities of labels are requested, only one token is: then the text is not cut off.
     for alone in lines.bare_lines(text) if schema.bare and (not is_cut or schema.logprobs) else ():
@@ -212,7 +212,7 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
             if error.kind in ("out_of_range", "scale_mismatch"):
                 raise
             continue
-        if any(_differs(schema, earlier, context, reading, unless_none=True) for earlier in set(alone.earlier)):
+        if any(_differs(schema, earlier, context, reading) for earlier in set(alone.earlier)):
             raise Unparseable("ambiguous", "two lines are a verdict each")
         return _Found(reading, alone.begin)
     if schema.kind is Kind.LABELS and labels.begins_with_label(schema, text):
@@ -220,12 +220,12 @@ def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> 
     raise _no_verdict("no_verdict", is_cut)
 
 
-def _differs(schema: Schema, earlier: str, context: Context, reading: Reading, *, unless_none: bool = False) -> bool:
-    """Whether an earlier line is another verdict; `unless_none`: a line without a verdict does not count."""
+def _differs(schema: Schema, earlier: str, context: Context, reading: Reading) -> bool:
+    """Whether an earlier line is another verdict. A line without one, such as a quoted form, is not."""
     try:
         return _valued(schema, earlier, context).value != reading.value
     except Unparseable:
-        return not unless_none
+        return False
 
 
 def _valued(

@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import rewardline
 from tests.judge_upstream.grader import Grader, honest
 
@@ -31,6 +33,28 @@ def test_an_endpoint_that_is_down_is_told_by_the_exit_code(tmp_path: Path) -> No
     done = _run(file)
     assert done.returncode == 1, done.stderr
     assert "judge_" in done.stdout
+
+
+@pytest.mark.parametrize("verdict", ["A", "B"])
+def test_a_judge_that_says_the_same_of_right_and_wrong_is_not_good(tmp_path: Path, verdict: str) -> None:
+    with Grader(lambda _: json.dumps({"verdict": verdict})) as grader:
+        done = _run(grader.file(tmp_path))
+    assert done.returncode == 1, done.stdout
+    assert "does not tell the right answer from the wrong one" in done.stderr
+    assert "profile quality: not asked, because it is of mode quality" in done.stdout
+
+
+def test_a_key_in_the_file_is_not_printed(tmp_path: Path) -> None:
+    with Grader() as grader:
+        file = grader.file(tmp_path)
+    known = json.loads(file.read_text())
+    for endpoint in known["endpoints"].values():
+        endpoint["api_key_env"] = "sk-a-secret-of-the-user"
+    file.write_text(json.dumps(known))
+    done = _run(file)
+    assert done.returncode == 2
+    assert "expected the name of an environment variable" in done.stderr
+    assert "secret" not in done.stdout + done.stderr
 
 
 def test_mistakes_are_told_without_a_traceback(tmp_path: Path) -> None:

@@ -134,6 +134,8 @@ def test_each_mode_asks_its_question_and_scores_the_answer(paris: Parts, scorer:
         ({"params": {"prompt_template": "quality@1"}}, "no prompt of that name"),
         ({"params": {"prompt_template": "nothing@7"}}, "no prompt of that name"),
         ({"params": {"votes": 17}}, "votes"),
+        ({"reference": None}, "mode reference needs a reference"),
+        ({"reference": []}, "mode reference needs a reference"),
         ({"params": {"criteria": [{"txt": "x"}]}}, "unknown field 'txt'"),
         ({"params": {"mode": "steps", "steps": ["x"] * 201}}, "steps"),
     ],

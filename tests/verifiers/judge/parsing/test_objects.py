@@ -19,7 +19,6 @@ B = '{"verdict": "B"}'
         f"{B}\n\nBoth say 42.",
         f"{B}\r\n\r\nBoth say 42.\r\n",
         f"{B}\nThis is a fair grade.",
-        f"{A}\n{B}",
         f"{A} is quoted.\n{B}",
         f"It says:\n{A}\nwhich is wrong.\n{B}",
         f"The response says {A}.\n{B}",
@@ -87,8 +86,9 @@ def test_an_initial_verdict_that_goes_on_is_not_trusted_when_cut() -> None:
     assert kind("eq_abc", '{"verdict": "A', "length") == "truncated"
 
 
-def test_disagreement_is_flagged() -> None:
-    assert reading("eq_abc", f"{A}\n{B}").flags == ("conflicting_candidates",)
+def test_two_verdicts_are_none() -> None:
+    assert kind("eq_abc", f"{A}\n{B}") == "ambiguous"
+    assert kind("eq_abc", "Verdict: B\nVerdict: A") == "ambiguous"
     assert reading("eq_abc", f"{B}\n{B}").flags == ()
 
 

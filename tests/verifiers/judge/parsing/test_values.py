@@ -41,7 +41,7 @@ def test_labels(label: str, expected: str | None) -> None:
         ("They differ.\nFinal Judgment: \\boxed{B}", "B"),
         ("Final Judgment: $\\boxed{A}$ - CORRECT", "A"),
         ("VERDICT: A\nBoth say 4.", "A"),
-        ("VERDICT: A\n\nVERDICT: B", "B"),
+        ("VERDICT: A\n\nVERDICT: B", None),
         ("```\nVERDICT: A\n```\nVERDICT: B", "B"),
         ("> VERDICT: A\nVERDICT: B", "B"),
         ("code:\n{ int x; }\nVERDICT: B", "B"),
@@ -85,7 +85,7 @@ def test_text(content: str, expected: str | None) -> None:
     ("content", "expected"),
     [
         *[(text, "YES") for text in ("YES", "yes", "Yes.", "**Yes**", "Final Decision: Yes", "Judgement: Yes")],
-        *[(text, "NO") for text in ("No", "NO.", "Final Decision: Yes\nFinal Decision: No")],
+        *[(text, "NO") for text in ("No", "NO.", "Final Decision: Not sure\nFinal Decision: No")],
         *[
             (text, None)
             for text in (
@@ -105,10 +105,10 @@ def test_yes_and_no(content: str, expected: str | None) -> None:
         *[(f'{{"score": {given}}}', 8) for given in ("8", "8.0", '"8"', '"8."', '"8/10"', '"8 out of 10"', '"８"', "0.8e1")],
         ('{"score": 7.5}', 7.5),
         ('{"score": 8}\nGood.', 8),
-        ('{"score": 3}\n{"score": 8}', 8),
+        ('{"score": 3}\n{"score": 8}', None),
         ("Score: 8", 8),
         ("**Score:** 8/10.", 8),
-        ("Score: 3\nScore: 8", 8),
+        ("Score: 3\nScore: 8", None),
         ("Well done.\n8", 8),
         ("8 out of 10", 8),
         *[
