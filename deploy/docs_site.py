@@ -27,7 +27,7 @@ import rewardline
 
 from deploy import docs_reference as reference
 from deploy import version
-from service.cli.main import app
+from service.cli.main import COMMANDS, application
 
 ROOT: Final = Path(__file__).parents[1]
 SITE: Final = ROOT / ".build" / "site"
@@ -198,7 +198,7 @@ def _reference(url: str) -> Iterator[tuple[str, str, str]]:
     yield "HTTP", "reference/http.md", reference.http_page(_json(url, "/openapi.json"))
     yield "gRPC", "reference/grpc.md", reference.grpc_page(proto)
     yield "Python client", "reference/client.md", reference.client_page(rewardline)
-    yield "Commands", "reference/commands.md", reference.command_page(app)
+    yield "Commands", "reference/commands.md", reference.command_page(application(*COMMANDS))
     yield "Settings", "reference/settings.md", reference.settings_page(settings)
 
 

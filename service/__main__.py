@@ -9,10 +9,17 @@ import sys
 def main() -> None:
     _speak_utf8()
     gc.disable()  # objects of modules stay, and repeated scans of them take a fifth of the time
-    name = "serve" if sys.argv[1:2] == ["serve"] else "main"
-    cli = importlib.import_module(f"service.cli.{name}")
+    cli = importlib.import_module("service.cli.main")
+    names = sys.argv[1:2]
+    if names in ([], ["-h"], ["--help"]):
+        print(cli.FRONT_PAGE)  # noqa: T201 - what the command is asked for
+        return
+    if names[0] not in cli.COMMANDS and not names[0].startswith("-"):
+        print(cli.unknown(names[0]), file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+    app = cli.application(*(name for name in names if name in cli.COMMANDS))
     gc.enable()
-    cli.app()
+    app()
 
 
 def _speak_utf8() -> None:

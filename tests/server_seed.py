@@ -20,13 +20,13 @@ from typing import Any, NoReturn
 import msgspec
 
 import service.cache.redis_cache
-import service.cli.main
 import service.jobs.redis_store
 import service.run.server
 import service.usage.redis_sharing  # noqa: F401 - what `main` imports, and what it loads later
 from sandbox.workers import Workers, link, zygote
 from sandbox.workers.frames import Order
 from service.__main__ import main
+from service.cli.main import COMMANDS, application
 from verifiers import registry
 from verifiers.base import Resources
 
@@ -37,6 +37,7 @@ def prepare() -> None:
     """Import and warm up what servers and their workers need."""
     workers = Workers(1)
     registry.load(Resources(workers))
+    application(*COMMANDS)
     zygote._load(workers._order)
     gc.collect()
     gc.freeze()  # the garbage collector must not visit, and so copy, the shared objects in each fork

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from deploy import docs_reference, docs_site
-from service.cli.main import app
+from service.cli.main import COMMANDS, application
 from service.settings import Settings
 from tests.conftest import ROOT, Served
 
@@ -143,7 +143,7 @@ def test_the_reference_is_whole(served: Served, site: Path) -> None:
     proto = (ROOT / "proto/rewardline/v1/rewardline.proto").read_text()
     assert [name for name in re.findall(r"^(?:message|service|enum) (\w+)", proto, re.M) if name not in grpc] == []
     assert [name for name in rewardline.__all__ if name not in client] == []
-    command = get_command(app)
+    command = get_command(application(*COMMANDS))
     assert isinstance(command, TyperGroup)
     assert [name for name in command.commands if f"rewardline {name}" not in commands] == []
     assert [name for name in Settings.model_fields if name not in settings] == []

@@ -288,7 +288,9 @@ class Boxes(Sandbox):
             before = now
 
     async def settled(self) -> None:
-        """Wait until the boxes are ready, or are known to be unavailable."""
+        """Wait until the boxes are ready, or are known to be unavailable. They begin to start now if they have not."""
+        if self._starting is None:
+            await self.start()
         if self._starting is not None:
             await asyncio.wait([self._starting])
 

@@ -1,10 +1,12 @@
 """What the commands print: results on standard output, messages on standard error."""
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from typer import Exit
 
-from service import settings
-from service.observe import logs
+if TYPE_CHECKING:
+    from service.settings import Settings
 
 out = Console()
 err = Console(stderr=True)
@@ -22,12 +24,15 @@ def fail(*problems: str) -> Exit:
     return Exit(2)
 
 
-def quiet_settings() -> settings.Settings:
+def quiet_settings() -> "Settings":
     """Read the settings for a command that prints its own results: the log holds warnings and errors alone.
 
     Raises:
         SettingsError: a setting is wrong.
     """
+    from service import settings  # noqa: PLC0415 - commands that ask a service need none of these
+    from service.observe import logs  # noqa: PLC0415
+
     chosen = settings.read(None, {"log_level": "warning"})
     logs.configure(chosen)
     return chosen

@@ -22,7 +22,7 @@ _COLUMNS: Final = {
 _Several = list[str] | None
 
 
-def log(
+def command(
     places: Annotated[
         list[Path] | None, typer.Argument(metavar="[DIR|FILE]...", help="Default: the setting `audit_dir`.")
     ] = None,

@@ -23,8 +23,9 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from rich.table import Column, Table
 
 from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.local_scorer import scorer_here, versions_here
+from service.cli.remote_scorer import scorer_at, versions_at
 from service.cli.score_on_ray import score_on_ray
-from service.cli.scorers import scorer_at, scorer_here, versions_at, versions_here
 from service.recipes.files import BadRecipes
 from service.rollouts import verdict_file
 from service.rollouts.columns import BadInput, Columns, Json

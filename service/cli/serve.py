@@ -1,4 +1,4 @@
-"""`rewardline serve`. It has an application of its own, so that a server does not load the other commands."""
+"""`rewardline serve`."""
 
 import gc
 import importlib
@@ -66,12 +66,3 @@ def _announce(addresses: Addresses) -> None:
     operations = f" Operations on {addresses.ops}." if addresses.ops else ""
     say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
     say(_TRY_IT.format(url=addresses.http))
-
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-app.command("serve")(command)
-
-
-@app.callback()
-def rewardline() -> None:
-    """Verdicts for reinforcement learning with verifiable rewards."""

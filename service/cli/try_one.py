@@ -8,14 +8,9 @@ import typer
 import uvloop
 from rewardline import RewardlineError
 
-from service.cli.console import fail, quiet_settings, say
-from service.cli.scorers import scorer_at, scorer_here
-from service.recipes import book
-from service.recipes.files import BadRecipes
+from service.cli.console import fail, say
+from service.cli.remote_scorer import scorer_at, versions_at
 from service.rollouts.columns import BadInput, Json
-from service.run.core import CannotStart, load_verifiers
-from service.settings import SettingsError
-from verifiers.near_names import near
 
 _EXIT_CODES = {"ok": 0, "invalid": 1, "failed": 3}
 
@@ -47,8 +42,8 @@ def command(
     if prompt is not None:
         item["prompt"] = prompt
     try:
-        result = uvloop.run(_judged(name, item, url, api_key))
-    except (BadInput, BadRecipes, RewardlineError, CannotStart, SettingsError) as error:
+        result = uvloop.run(_judged_at(url, api_key, name, item)) if url else _judged_here(name, item)
+    except (BadInput, RewardlineError) as error:
         raise fail(str(error)) from error
     say(json.dumps(result, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(result)))
     raise typer.Exit(_EXIT_CODES[result["status"]])
@@ -61,21 +56,17 @@ def _read(option: str, text: str) -> Any:
         raise fail(f"{option} is not JSON: {error}") from error
 
 
-async def _judged(name: str, item: Json, url: str | None, api_key: str | None) -> Json:
-    chosen = quiet_settings()
-    verifiers = load_verifiers()
-    kind = "verifier" if name in verifiers else "recipe"
-    if kind == "recipe" and not url:
-        recipes = book.load(verifiers, chosen.recipes_file).recipes
-        if name not in recipes:
-            hint = (
-                near(name, [*verifiers, *recipes]) or "; `rewardline verifiers` and `rewardline recipes list` show all"
-            )
-            raise BadInput(f"there is no verifier and no recipe {name!r}{hint}")
-    scorer = scorer_at(url, api_key, explain=True) if url else scorer_here(chosen, explain=True)
-    async with scorer as score:
+async def _judged_at(url: str, api_key: str | None, name: str, item: Json) -> Json:
+    kind = "verifier" if name in await versions_at(url, api_key, None, None) else "recipe"
+    async with scorer_at(url, api_key, explain=True) as score:
         (result,) = await score([{**item, kind: name}])
         return dict(result)
+
+
+def _judged_here(name: str, item: Json) -> Json:
+    from service.cli import local_scorer  # noqa: PLC0415 - asking a service needs no engine
+
+    return local_scorer.judged(name, item)
 
 
 def _lines(result: Json) -> list[str]:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from blake3 import blake3
 
 from service.rollouts.columns import BadInput, Json
@@ -43,6 +44,11 @@ def made_by(source: Path, options: Json, versions: Mapping[str, str]) -> Json:
         digest.update_mmap(path)
     size = sum(path.stat().st_size for path in files)
     return {**options, "input": {"bytes": size, "blake3": digest.hexdigest()}, "versions": dict(versions)}
+
+
+def fingerprint(recipe: Mapping[str, Any]) -> str:
+    """What stands for the version of a recipe."""
+    return blake3(msgspec.json.encode(recipe, enc_hook=dict, order="deterministic")).hexdigest(8)
 
 
 def header(made: Json) -> bytes:

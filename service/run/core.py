@@ -120,20 +120,21 @@ class Core:
 
 
 @contextlib.asynccontextmanager
-async def open_core(settings: Settings) -> AsyncIterator[Core]:
-    """Build everything behind the doors, and wait until it has started. Leaving the block ends it.
+async def open_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIterator[Core]:
+    """Build everything behind the doors, and wait until it has started. Leaving the block ends it. Without `idle_boxes`
+    boxes start, and are attacked, only when an item needs one.
 
     Raises:
         CannotStart: the settings demand something that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
-    async with begin_core(settings) as core:
+    async with begin_core(settings, idle_boxes=idle_boxes) as core:
         await core.settled()
         yield core
 
 
 @contextlib.asynccontextmanager
-async def begin_core(settings: Settings) -> AsyncIterator[Core]:
+async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIterator[Core]:
     """Build everything behind the doors. Workers, boxes and the link to Redis go on starting, and items wait for them:
     `Core.settled` waits until they have. Leaving the block ends everything.
 
@@ -175,7 +176,8 @@ async def begin_core(settings: Settings) -> AsyncIterator[Core]:
         commitment.load()
         memory.find_libraries()
         stack.push_async_callback(boxes.stop)
-        await boxes.start()
+        if idle_boxes:
+            await boxes.start()
         stack.push_async_callback(cache.close)
         trying_redis = asyncio.create_task(cache.start())
         stack.push_async_callback(cancel, trying_redis)

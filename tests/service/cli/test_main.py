@@ -14,7 +14,7 @@ from pyarrow import parquet
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from service.cli.main import app
+from service.cli.main import COMMANDS, application
 from tests.conftest import ROOT, rewardline
 from tests.waiting import PATIENCE_S, eventually
 
@@ -324,7 +324,7 @@ def test_without_arguments_it_says_what_it_can_do() -> None:
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 100
     shown = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  rewardline ")}
-    command = get_command(app)
+    command = get_command(application(*COMMANDS))
     assert isinstance(command, TyperGroup)
     assert shown == set(command.commands)
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 from typer.testing import CliRunner
 
-from service.cli.main import app
+from service.cli.main import application
 from service.cli.view import files, rollouts_of
 from service.dataset_audit.report import Example, Finding, Fix, NoReport, Report
 from tests.browser import Opened
@@ -133,14 +133,14 @@ def test_a_report_is_the_same_after_it_was_told(tmp_path: Path) -> None:
 def test_what_cannot_be_shown_says_why(tmp_path: Path, arguments: list[str], said: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        done = CliRunner().invoke(app, ["view", *arguments])
+        done = CliRunner().invoke(application("view"), ["view", *arguments])
     assert done.exit_code != 0
     assert said in " ".join(done.stderr.split())
 
 
 def test_a_port_that_is_taken_says_so(folder: Path) -> None:
     with viewed(folder) as address:
-        done = CliRunner().invoke(app, ["view", str(folder), "--port", str(httpx.URL(address).port)])
+        done = CliRunner().invoke(application("view"), ["view", str(folder), "--port", str(httpx.URL(address).port)])
     assert (done.exit_code, "in use" in done.stderr) == (2, True)
 
 

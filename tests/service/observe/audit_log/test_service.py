@@ -16,7 +16,7 @@ from rewardline import Client
 from typer.testing import CliRunner
 from typer.testing import Result as Shown
 
-from service.cli.main import app
+from service.cli.main import application
 from service.observe.audit_log.files import LIVE
 from service.observe.audit_log.lifespan import CannotOpen, open_log
 from service.observe.metrics import Metrics
@@ -40,7 +40,7 @@ def numeric(response: str, **more: Any) -> JSON:
 def show(*arguments: str, **settings: str) -> Shown:
     """`rewardline log` in this process: an interpreter takes longer to start than the log to be read."""
     environment = {name: None for name in os.environ if name.startswith("REWARDLINE_")} | settings
-    return CliRunner().invoke(app, ["log", *arguments], env=environment)
+    return CliRunner().invoke(application("log"), ["log", *arguments], env=environment)
 
 
 def shown(*arguments: str) -> list[JSON]:
