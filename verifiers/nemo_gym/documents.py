@@ -6,17 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-import re2
 import yaml
 
 from verifiers.base import InvalidItem
+from verifiers.nemo_gym.patterns import compile_all
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 from verifiers.rules import documents
 from verifiers.rules.structured_output.toml_documents import read_toml
 from verifiers.rules.structured_output.yaml_documents import read_yaml
 
-_MAX_PATTERN_BYTES: Final = 2 << 20
-_MAX_PATTERNS: Final = 64
 _PARSED_SHARE: Final = 0.2
 _BEGIN, _END = "<|BEGIN_CODE|>", "<|END_CODE|>"
 _STEP: Final = re.compile(r"`([^`]{0,1000})`|\[(\d{1,9})\]|([^.\[`]{1,1000})")
@@ -73,18 +71,7 @@ def _strings(rule: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _patterns(rule: Mapping[str, Any], name: str) -> list[Any]:
-    """Patterns of the row, by RE2, whose work grows with the text and no faster."""
-    sources = _strings(rule, name)
-    if len(sources) > _MAX_PATTERNS:
-        raise InvalidItem("bad_row", f"the row's 'verifier.{name}' has more than {_MAX_PATTERNS} patterns")
-    options = re2.Options()
-    options.max_mem = _MAX_PATTERN_BYTES
-    options.log_errors = False
-    try:
-        return [re2.compile(source, options) for source in sources]
-    except (re2.error, UnicodeEncodeError) as error:
-        message = f"the row's 'verifier.{name}' has a pattern that RE2 does not take: {error}"
-        raise InvalidItem("bad_row", message) from error
+    return compile_all(_strings(rule, name), f"verifier.{name}")
 
 
 def _code(text: str, form: str) -> str:

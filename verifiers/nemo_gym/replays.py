@@ -38,6 +38,16 @@ def _graded(scores: Words) -> Callable[[Rollout], Judgement]:
     return judge
 
 
+def _abstention(rollout: Rollout) -> Judgement:
+    r"""The answer `\boxed{[IDK]}` abstains; a judge grades others."""
+    if rollout.text.replace(" ", "").endswith(_UNKNOWN):
+        return Judgement(_ABSTENTION, "[IDK]")
+    return _graded(_ABSTAINED)(rollout)
+
+
+_UNKNOWN: Final = r"\boxed{[IDK]}"
+
+
 def _yes_or_no(rollout: Rollout) -> Judgement:
     answer = _words(rollout, "judge_raw").strip().lower()
     return _replayed(float("yes" in answer) if answer else None)
@@ -115,7 +125,7 @@ def _severities(rollout: Rollout) -> Judgement:
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "aalcr": _correct,
-    "abstention": _graded(_ABSTAINED),
+    "abstention": _abstention,
     "arena_judge": _wins,
     "equivalence_llm_judge": _equal,
     "finance_agent_v2": _severities,
@@ -176,16 +186,41 @@ def _check(rollout: Rollout, request: Any = None) -> None:
     Raises:
         InvalidItem
     """
-    parts = [rollout.text[-_QUOTED_CHARS:], *(rollout.row.get(name) for name in _RECORDED)]
+    recorded = [rollout.row[name] for name in _RECORDED if isinstance(rollout.row.get(name), str)]
+    if not rollout.text and "" in recorded:
+        return
     asked = None if request is None else json.dumps(request, ensure_ascii=False)
-    for part in parts if asked is not None else parts[1:]:
-        if not isinstance(part, str) or not part.strip() or part.strip() not in rollout.text:
-            continue
-        if asked is None or json.dumps(part.strip(), ensure_ascii=False)[1:-1] in asked:
+    for part in recorded if asked is None else [rollout.text[-_QUOTED_CHARS:], *recorded]:
+        if _is_answer(part.strip(), rollout.text) and (
+            asked is None or json.dumps(part.strip(), ensure_ascii=False)[1:-1] in asked
+        ):
             return
+    if isinstance(request, dict) and _is_answer(_asked(request).rpartition(_CANDIDATE)[2].strip(), rollout.text):
+        return
     if rollout.row.get("replay") is not True:
         message = "nothing shows that the recorded judge was asked about this response; set ?replay=true if it was"
         raise InvalidItem("stale_judgement", message)
+
+
+def _is_answer(part: str, text: str) -> bool:
+    """Whether a part is what a text says in the end: it is long, or stands in the last line, not within a longer word."""
+    if len(part) >= _LONG_CHARS:
+        return part in text
+    around = rf"(?<![\w.,-]){re.escape(part)}(?![\w-]|[.,]\w)"
+    lines = text.strip().splitlines()
+    return bool(part and lines and re.search(around, lines[-1]))
+
+
+_LONG_CHARS: Final = 40
+_CANDIDATE: Final = "CANDIDATE:\n"
+
+
+def _asked(request: Mapping[str, Any]) -> str:
+    """The last message to the judge."""
+    messages = request.get("input")
+    message = messages[-1] if isinstance(messages, list) and messages else None
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, str) else ""
 
 
 _RECORDED: Final = ("extracted_answer", "generation", "generated_response", "extracted_sql", "cleaned_response")

@@ -34,9 +34,13 @@ class Rollout:
 
     text: str
     """The texts of the assistant, one after the other, without thoughts and calls; empty if a thought was cut off."""
+    written: str
+    """The same with the thoughts that stand among them, as servers see it that do not know thoughts."""
     reasoning: str
     """The thoughts."""
     calls: tuple[ToolCall, ...]
+    results: tuple[str, ...]
+    """What the tools answered."""
     prompt: str
     row: Mapping[str, Any]
 
@@ -49,7 +53,8 @@ class Rollout:
             before, text = written, ""
         reasoning = "".join(step.reasoning for step in steps) + before.replace(_THOUGHTS, "", 1)
         calls = tuple(call for step in steps for call in step.calls)
-        return cls(text.strip(), reasoning, calls, item.prompt or "", item.params.reference)
+        results = tuple(step.text for step in item.said.steps if step.role == "tool")
+        return cls(text.strip(), written, reasoning, calls, results, item.prompt or "", item.params.reference)
 
     def get(self, name: str, kind: type[T]) -> T:
         """A field of the row.

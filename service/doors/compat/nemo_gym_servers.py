@@ -8,13 +8,14 @@ servers of `verifiers.nemo_gym` are judged by it. Where the original asks a mode
 without one, the words that the row recorded of the original's judge count.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
-from verifiers.nemo_gym import SERVERS
+from verifiers.nemo_gym import RECORDED, SERVERS
 
 _GRID: Final = "expected_output"
 
@@ -79,25 +80,64 @@ def _judge(row: JSON) -> JSON:
     return {"verifier": "judge", "reference": reference, "params": {"question": question} if question else {}}
 
 
+def _with_code(row: JSON) -> JSON:
+    return {"verifier": "math", "reference": row.get("expected_result")}
+
+
+def _puzzle(row: JSON) -> JSON:
+    entry = {name: row.get(name) for name in ("question", "answer", "metadata")}
+    return {"verifier": "reasoning_gym", "reference": entry, "params": {"threshold": None}}
+
+
+def _boxed_letter(row: JSON) -> JSON:
+    return {"verifier": "multiple_choice", "reference": row.get("expected_answer"), "params": {"extract": "boxed"}}
+
+
+def _document(row: JSON) -> JSON:
+    """A document whose schema is made strict: all properties must be there, and no others."""
+    if row.get("response_mode", "text") != "text":
+        raise Unprocessable("rows of structured_outputs with 'response_mode': 'tool_call' are not judged")
+    try:
+        schema = json.loads(row.get("schema_str") or "")
+    except (ValueError, RecursionError) as error:
+        raise Unprocessable(
+            "rows of NeMo-Gym's server 'structured_outputs' need 'schema_str' as JSON; add it"
+        ) from error
+    params = {"format": row.get("schema_type", "json"), "allow_fence": False}
+    return {"verifier": "structured_output", "reference": _strict(schema), "params": params}
+
+
+def _strict(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    strict = {name: _strict(part) for name, part in schema.items()}
+    if isinstance(properties := schema.get("properties"), dict):
+        strict |= {"required": list(properties), "additionalProperties": False}
+    return strict
+
+
 CHOICES: Final = frozenset(["bunsenbench_chemistry_mcq", "gpqa_diamond", "mcqa"])
 """Servers whose rows have options."""
 _CONVENTIONS: Final = CHOICES | {"code_gen", "xlam_fc"}
 """Servers whose rows have fields of their own: `nemo_gym_rows`."""
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
+    "google_search": _boxed_letter,
     "gui_coordinate": _point,
     "hotpotqa_qa": _words,
     "ifbench": _instructions,
     "instruction_following": _instructions,
-    "litmus_agent": _math,
     "math_with_autograder": _math,
+    "math_with_code": _with_code,
     "math_with_judge": _math,
     "ns_tools": _math,
     "nvarc": _grid,
     "physics_judge": _math,
     "polymath": _math,
+    "reasoning_gym": _puzzle,
     "ruler2": _ruler2,
     "string_match": _words,
+    "structured_outputs": _document,
     "swerl_llm_judge": _letter,
     "ugphysics_judge": _math,
     "wmt_translation": _translation,
@@ -108,7 +148,14 @@ _ASKED: Final = frozenset([
     "omniscience", "simpleqa",
 ])  # fmt: skip
 """Servers whose judge compares the answer with a reference, as ours does."""
-NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS])
+_JUDGED_BY: Final[Mapping[str, str]] = {
+    "circle_click": "circles",
+    "example_multi_step": "expected_synonym_values",
+    "math_with_code": "expected_result",
+    "reasoning_gym": "metadata",
+}
+"""The field without which the recorded result counts. Of other servers that have records, only these count here."""
+NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS, *RECORDED])
 _AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
 
 
@@ -134,7 +181,7 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     """The fields of the item.
 
     Args:
-        server: One of `NAMES`, and not one whose rows have a convention.
+        server: One of `NAMES`; of those whose rows have a convention, only one whose row lacks what that has.
         row: All fields of the row.
         has_judges: A judge model is configured.
         replay: The caller vouches that what the row records of a judge is about this response.
@@ -145,7 +192,12 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     own = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
     if replay:
         own["replay"] = True
-    if server in _VERIFIERS:
+    if server in _WITH_TOOLS:
+        own |= _tools(row)
+    if server in RECORDED and own.get(_JUDGED_BY.get(server, "")) is None:
+        item = _own(server, own)
+        item["params"]["recorded"] = True
+    elif server in _VERIFIERS:
         item = _VERIFIERS[server](own)
     elif has_judges and server in _ASKED:
         item = _judge(own)
@@ -155,3 +207,12 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
 
 
 _NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay")
+_WITH_TOOLS: Final = frozenset(["terminal_multi_harness"])
+"""Servers that compare calls by the schemas of their tools."""
+
+
+def _tools(row: JSON) -> JSON:
+    """The tools of the request to the model, unless the row lists them itself."""
+    asked = row.get("responses_create_params")
+    tools = asked.get("tools") if isinstance(asked, dict) else None
+    return {"declared_tools": row.get("declared_tools") or tools or []}
