@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
+from xml.parsers import expat
 
 import yaml
 
@@ -98,7 +99,63 @@ def _csv(text: str) -> Any:
     return {f"csv::{name}": None for name in next(rows, [])}
 
 
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {"json": _json, "yaml": _yaml, "toml": read_toml, "csv": _csv}
+class _Element:
+    """An open element of XML, as an object: attributes begin with @, and elements of one name are a list."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self.text: list[str] = []
+
+    def add(self, name: str, value: Any) -> None:
+        if name not in self.fields:
+            self.fields[name] = value
+        elif isinstance(self.fields[name], list):
+            self.fields[name].append(value)
+        else:
+            self.fields[name] = [self.fields[name], value]
+
+    def value(self) -> Any:
+        text = "".join(self.text).strip() or None
+        return {**self.fields, **({"#text": text} if text else {})} if self.fields else text
+
+
+def _xml(text: str) -> Any:
+    parser = expat.ParserCreate()
+    around = [_Element()]
+
+    def start(_: str, attributes: Mapping[str, str]) -> None:
+        if len(around) > documents.MAX_DEPTH:
+            raise documents.Unreadable("too_deep")
+        element = _Element()
+        element.fields = {f"@{name}": value for name, value in attributes.items()}
+        around.append(element)
+
+    def end(name: str) -> None:
+        value = around.pop().value()
+        around[-1].add(name, value)
+
+    def refuse(*_: object) -> None:
+        raise documents.Unreadable("not_readable", "document type declarations are refused")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartDoctypeDeclHandler = refuse
+    parser.CharacterDataHandler = lambda part: around[-1].text.append(part)
+    try:
+        parser.Parse(text, True)
+    except (expat.ExpatError, UnicodeEncodeError) as error:
+        raise documents.Unreadable("not_readable", str(error)) from error
+    finally:  # break the circle of references
+        parser.StartElementHandler = parser.EndElementHandler = parser.CharacterDataHandler = None
+    return around[0].fields
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "json": _json,
+    "yaml": _yaml,
+    "toml": read_toml,
+    "csv": _csv,
+    "xml": _xml,
+}
 
 
 def _has(document: Any, path: str) -> bool:
@@ -117,8 +174,9 @@ def _below(node: Any, step: str | int) -> Iterator[Any]:
             yield node[step]
     elif step == "*" and isinstance(node, list):
         yield from node
-    elif isinstance(node, dict) and step in node:
-        yield node[step]
+    elif isinstance(node, dict):
+        names = (step, step.removeprefix("@"))
+        yield from (node[name] for name in dict.fromkeys(names) if name in node)
 
 
 def _steps(path: str) -> Iterator[str | int]:

@@ -36,7 +36,7 @@ def iheval(rollout: Rollout) -> Judgement:
         case "verb-extract":
             return _mean(rollout.text, _text(answer), is_baseline, _verbs)
         case "translation":
-            return _mean(rollout.text.lower(), _text(answer).lower(), is_baseline, rouge_l)
+            return _mean(rollout.text, _text(answer), is_baseline, rouge_l)
         case "lang-detect":
             names = answer if isinstance(answer, list) else [answer]
             wanted = {_text(name).lower() for name in names}

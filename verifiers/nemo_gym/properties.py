@@ -43,7 +43,7 @@ def litmus_agent(rollout: Rollout) -> Judgement:
     compare = _RULES.get(rule)
     if compare is None:
         raise InvalidItem("bad_row", f"the row's 'match.rule' must be one of {', '.join(_RULES)}")
-    parse = _PARSERS.get(str(kind), _number)
+    parse = _PARSERS.get("words" if rule == "string_eq" and kind == "string" else str(kind), _number)
     _check(parse, compare, wanted, match)
     captured = _captured(rollout)
     value = None if captured is None else parse(captured)
@@ -129,4 +129,4 @@ _RULES: Final[Mapping[str, Callable[..., bool]]] = {
     "string_eq": _same_words,
 }
 """Whether a value is right, by the name of the rule."""
-_PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {"bool": _truth, "string": str}
+_PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {"bool": _truth, "words": str}

@@ -115,9 +115,8 @@ def _as_server(server: str, row: Row) -> JSON | None:
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
     if server in CHOICES:
         wanted = row.expected_answer
-        if not (isinstance(wanted, str) and len(wanted) == 1 and wanted.isalpha()):
-            if not row.options:
-                raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need 'options'; add it")
+        if not (isinstance(wanted, str) and len(wanted) == 1 and wanted.isalpha()) and not row.options:
+            raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need 'options'; add it")
         return _choice(row)
     if server == "code_gen" and metadata.get("unit_tests"):
         return _judged("code", metadata["unit_tests"])

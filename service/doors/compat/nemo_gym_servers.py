@@ -118,7 +118,12 @@ def _strict(schema: Any) -> Any:
 
 CHOICES: Final = frozenset(["bunsenbench_chemistry_mcq", "gpqa_diamond", "mcqa"])
 """Servers whose rows have options."""
-_CONVENTIONS: Final = CHOICES | {"code_gen", "xlam_fc"}
+_CONVENTION_OF: Final[Mapping[str, str]] = {
+    **dict.fromkeys(CHOICES, "multiple_choice"),
+    "code_gen": "code",
+    "xlam_fc": "tool_call",
+}
+_CONVENTIONS: Final = frozenset(_CONVENTION_OF)
 """Servers whose rows have fields of their own: `nemo_gym_rows`."""
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
@@ -156,6 +161,49 @@ _JUDGED_BY: Final[Mapping[str, str]] = {
 }
 """The field without which the recorded result counts. Of other servers that have records, only these count here."""
 NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS, *RECORDED])
+_ENVIRONMENT: Final = "its environment keeps the state that it pays for, and sends none of it to be verified"
+_SIMULATION: Final = "its reward is beyond 0 to 1, and is its environment's own"
+_CONTAINER: Final = "tests in its own container decide; rows for `repository` and `harbor` have them"
+_DATABASE: Final = "queries run on data bases of its own; `sql` judges rows that hold theirs"
+_JUDGES: Final = "several models judge by instructions and rubrics of its own; `judge` takes a rubric"
+UNJUDGED: Final[Mapping[str, str]] = {
+    "aviary": _ENVIRONMENT,
+    "bbq": _JUDGES,
+    "bird_sql": _DATABASE,
+    "blackjack": _SIMULATION,
+    "browsecomp_advanced_harness": _JUDGES,
+    "competitive_coding_challenges": "its row names a task, and the tests are the server's own; `code` judges rows that hold theirs",
+    "conversational_tool_use_simulation": "models play the user and the judge",
+    "critpt": "it asks a service of others for the mean of a whole batch",
+    "deepswe": _CONTAINER,
+    "example_multi_turn_gymnasium": _ENVIRONMENT,
+    "example_session_state_mgmt": _ENVIRONMENT,
+    "example_single_tool_call": "it pays every response",
+    "example_tool_call_multireward": "it adds up three rewards to at most 3; `tool_call` judges such calls",
+    "gdpval": _JUDGES,
+    "genrm_compare": "it compares the responses of a group with each other",
+    "grl_sokoban": _SIMULATION,
+    "grl_tetris": _SIMULATION,
+    "gymnasium": _ENVIRONMENT,
+    "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
+    "jailbreak_detection": _JUDGES,
+    "legal_agent_bench": _JUDGES,
+    "multichallenge": _JUDGES,
+    "openair_congestion": _SIMULATION,
+    "openenv": _ENVIRONMENT,
+    "over_refusal_detection": _JUDGES,
+    "proof_judge": _JUDGES,
+    "proof_verification": _JUDGES,
+    "scicode": "its row names a problem, and the tests are the server's own; `code` judges rows that hold theirs",
+    "speed_bench": "it measures speed, and pays no response",
+    "swebench": _CONTAINER,
+    "tales": _SIMULATION,
+    "tavily_search": _JUDGES,
+    "toolsandbox": _ENVIRONMENT,
+    "verifif": "models judge some of its instructions; `instruction_following` judges the others",
+    "workplace_assistant": _ENVIRONMENT,
+}
+"""Why rows of a server are not judged here."""
 _AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
 
 
@@ -167,8 +215,8 @@ def server_of(named: str | None, row: Mapping[str, Any]) -> str | None:
     """
     if named is not None:
         if named not in NAMES:
-            names = ", ".join(sorted(NAMES))
-            raise Unprocessable(f"rows of NeMo-Gym's server {named!r} are not judged here; these are: {names}")
+            why = UNJUDGED.get(named) or f"these are: {', '.join(sorted(NAMES))}"
+            raise Unprocessable(f"rows of NeMo-Gym's server {named!r} are not judged here; {why}")
         return named
     agent = row.get("agent_ref")
     name = agent.get("name") if isinstance(agent, dict) else None
@@ -209,6 +257,17 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
 _NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay")
 _WITH_TOOLS: Final = frozenset(["terminal_multi_harness"])
 """Servers that compare calls by the schemas of their tools."""
+
+
+def recipe_of(server: str) -> str:
+    """What judges the rows of a server, for people."""
+    if server in _VERIFIERS or server in _CONVENTIONS:
+        row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}"}
+        made = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
+        return f"`{made}`" + (", else its record" if server in RECORDED else "")
+    if server in SERVERS:
+        return "`judge`, else its record" if server in _ASKED else "`nemo_gym`"
+    return "its record" if server in RECORDED else ""
 
 
 def _tools(row: JSON) -> JSON:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 from service.doors.compat.nemo_gym import VERIFY
@@ -17,16 +18,21 @@ WE_DIFFER = {("mcqa", 0.0)}
 """Rows that the original does not pay: a right letter with its option's text in the box."""
 
 
-def verified(served: Served, server: str, row: JSON) -> JSON:
-    rewarded: JSON = answer(served, f"{BASE}/{server}/verify", {name: row[name] for name in row if name != "reward"})
-    return rewarded
+CLIENT = httpx.Client(timeout=120)
+"""One for all rows; to make one takes longer than to judge a row."""
+
+
+def verified(served: Served, server: str, row: JSON) -> httpx.Response:
+    body = {name: row[name] for name in row if name != "reward"}
+    return CLIENT.post(f"{served.url}{BASE}/{server}/verify", json=body)
 
 
 def test_recorded_rollouts_get_the_rewards_of_their_servers(served: Served) -> None:
     for rollout in ROLLOUTS:
         server, row = rollout["server"], rollout["row"]
         if (server, row["reward"]) not in WE_DIFFER:
-            assert verified(served, server, row)["reward"] == pytest.approx(row["reward"], abs=1e-9), server
+            answered = verified(served, server, row)
+            assert answered.json().get("reward") == pytest.approx(row["reward"], abs=1e-9), (server, answered.text)
 
 
 def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served) -> None:
@@ -93,6 +99,7 @@ def cited(**more: Any) -> JSON:
 
 
 CITED = cited()
+XML = '<a d="1"><b><c>1</c></b><b/></a>'
 
 
 def image(name: str, **arguments: Any) -> JSON:
@@ -179,6 +186,8 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"output_type": "JSON", "raw_output_metric": ["a[0].b", "a.*.c"]}, '```json\n{"a": [{"b": 1}]}\n```', 0.6),
         ({"output_type": "YAML", "raw_output_metric": ["a.`b.c`"]}, "a:\n  b.c: 1", 1.0),
         ({"output_type": "JSON", "raw_output_metric": ["a"]}, "{", 0.0),
+        ({"output_type": "XML", "raw_output_metric": ["a.b.*.c", "a.@d", "a.b.c"]}, XML, 0.73),
+        ({"output_type": "XML", "raw_output_metric": ["a"]}, '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', 0.0),
         ({"output_type": "SVG", "raw_output_metric": ["a"]}, "<svg/>", None),
     ],
     "single_step_tool_use_with_argument_comparison": [
@@ -364,7 +373,7 @@ def test_each_server_pays_what_it_should(served: Served, server: str) -> None:
             body["response"]["output"] = response
         else:
             body = said(response, **row)
-        answered = post(served, f"{BASE}/{server}/verify", body)
+        answered = verified(served, server, body)
         judged: Any = answered.json().get("reward") if answered.status_code == 200 else None
         assert judged == (reward if reward is None else pytest.approx(reward)), (row, response, answered.text)
 
