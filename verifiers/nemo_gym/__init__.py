@@ -3,8 +3,10 @@
     measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule, asr_with_pc, vlm_eval_kit
     labels      one of a few labels: imo_gradingbench, math_proof_judgement, ragtruth, circle_count, spartqa
     actions     the next call or message of an agent: single_step_tool_use_with_argument_comparison
-    image_calls, terminal
-                the next call of other agents: image_tools, terminal_multi_harness
+    image_calls, terminal, edits
+                the next call of other agents: image_tools, terminal_multi_harness, swe_pivot
+    properties, calendars
+                litmus_agent, calendar
     documents   the form of the answer: structeval, format_verification
     citations   the sources that an answer cites: citation_if
     hierarchy   the system's instructions against the user's: iheval
@@ -27,6 +29,7 @@ from verifiers.nemo_gym import (
     calendars,
     citations,
     documents,
+    edits,
     hierarchy,
     image_calls,
     labels,
@@ -50,6 +53,7 @@ SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     **hierarchy.SERVERS,
     **image_calls.SERVERS,
     **terminal.SERVERS,
+    **edits.SERVERS,
     **replays.SERVERS,
 }
 """What each server does with a rollout."""

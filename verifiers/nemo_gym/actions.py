@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from verifiers.base import InvalidItem
 from verifiers.conversation import ToolCall
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules.pairing import MAX_THINGS, can_be_paired
 
 _SAME_WORDS: Final = 0.1
@@ -51,7 +51,7 @@ def example_mcp_weather(rollout: Rollout) -> Judgement:
 
 def math_advanced_calculations(rollout: Rollout) -> Judgement:
     """The tools gave each of the expected numbers."""
-    wanted = _parsed(rollout.row.get("ground_truth"))
+    wanted = parsed(rollout.row.get("ground_truth"))
     if not isinstance(wanted, list) or not wanted or not all(isinstance(number, int | float) for number in wanted):
         raise InvalidItem("bad_row", "the row needs 'ground_truth' as a list of numbers; add it")
     solutions = {_solution(result) for result in rollout.results}
@@ -102,16 +102,8 @@ def _call(action: Any) -> ToolCall:
 
 
 def _arguments(arguments: Any) -> Mapping[str, Any]:
-    arguments = _parsed(arguments)
+    arguments = parsed(arguments)
     return arguments if isinstance(arguments, dict) else {}
-
-
-def _parsed(value: Any) -> Any:
-    """A value that may be JSON in text; None if the text is no JSON."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return None
 
 
 def _solution(result: str) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 
 _ANSWER: Final = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 _LAW: Final = re.compile(r"<final_law>(.*?)</final_law>", re.DOTALL)
@@ -89,27 +89,20 @@ def _click(rollout: Rollout) -> list[Any]:
     for call in rollout.calls:
         if call.name == "click":
             try:
-                arguments = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+                arguments = parsed(call.arguments)
                 return [int(arguments["x"]), int(arguments["y"])]
-            except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            except (ValueError, TypeError, KeyError, OverflowError):
                 break
     return [None, None]
 
 
 def _calls(rollout: Rollout) -> list[dict[str, Any]]:
-    return [{"name": call.name, "arguments": _arguments(call.arguments)} for call in rollout.calls]
-
-
-def _arguments(arguments: Any) -> Any:
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        return arguments
+    return [{"name": call.name, "arguments": parsed(call.arguments)} for call in rollout.calls]
 
 
 def _extracted(rollout: Rollout) -> Any:
     """The values of the last call that hands them in."""
-    calls = [_arguments(call.arguments) for call in rollout.calls if call.name == "extract_synonym_values"]
+    calls = [parsed(call.arguments) for call in rollout.calls if call.name == "extract_synonym_values"]
     return calls[-1].get("synonym_values") if calls and isinstance(calls[-1], dict) else []
 
 

@@ -1,5 +1,6 @@
 """A rollout as a server of NeMo-Gym sees it, and what it says of it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -79,6 +80,14 @@ class Rollout:
         if not values or not all(isinstance(value, str) and value.strip() for value in values):
             raise InvalidItem("bad_row", f"the row needs {name!r} as a list of texts, none of them empty; mend it")
         return values
+
+
+def parsed(value: Any) -> Any:
+    """A value that may be JSON in text; None if the text is no JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return None
 
 
 _NAMES = {str: "text", list: "a list", dict: "an object", int: "a whole number", bool: "true or false"}

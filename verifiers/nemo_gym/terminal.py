@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules.pairing import MAX_THINGS
 from verifiers.rules.schemas import Schema, compile_schema
 
@@ -35,7 +35,7 @@ def terminal_multi_harness(rollout: Rollout) -> Judgement:
         raise InvalidItem("bad_row", f"the row's 'expected_action' must be a message, or 1 to {MAX_THINGS} calls")
     wanted = sorted((_expected(call) for call in listed), key=_order)
     schemas = _schemas(rollout)
-    made = sorted(((call.name, _object(call.arguments)) for call in rollout.calls), key=_order)
+    made = sorted(((call.name, parsed(call.arguments)) for call in rollout.calls), key=_order)
     if len(made) != len(wanted):
         return Judgement(0.0, rollout.text, "wrong_call" if made else "no_call")
     matches = all(
@@ -64,17 +64,10 @@ def _matches(
 
 def _expected(call: Any) -> Call:
     name = call.get("name") if isinstance(call, dict) else None
-    arguments = _object(call.get("arguments")) if isinstance(call, dict) else None
+    arguments = parsed(call.get("arguments")) if isinstance(call, dict) else None
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise InvalidItem("bad_row", "each call of the row's 'expected_action' needs a name and an object of arguments")
     return name, arguments
-
-
-def _object(arguments: Any) -> Any:
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        return None
 
 
 def _order(call: Call) -> tuple[str, str]:
@@ -120,7 +113,7 @@ _KINDS: Final[Mapping[str, type]] = {"array": list, "object": dict}
 
 
 def _read(value: Any, kind: type | None) -> Any:
-    read = _object(value) if kind is not None and isinstance(value, str) else None
+    read = parsed(value) if kind is not None and isinstance(value, str) else None
     return read if kind is not None and isinstance(read, kind) else value
 
 

@@ -305,6 +305,29 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"expected_action": {"type": "message", "content": "Done."}}, "Finished.", 1.0),
         ({"expected_action": {"type": "message", "content": "Done."}}, called("exec_command", cmd="ls"), 0.0),
     ],
+    "swe_pivot": [
+        (step("execute_bash", command="ls -la /a/b"), called("shell", cmd="ls -la /a/b/"), 1.0),
+        (step("execute_bash", command="ls -la /a/b"), called("shell", cmd="ls /x/y"), 0.0),
+        (step("execute_bash", command="ls -la /a/b"), called("read_file", path="/a/b"), 0.0),
+        (
+            step("edit", path="/a/b/c.py", old_str="x", new_str="y"),
+            called("edit", path="/z/b/c.py", old_str="x", new_str="y"),
+            1.0,
+        ),
+        (
+            step("edit", path="/a/b/c.py", old_str="x", new_str="y"),
+            called("edit", path="/a/b/c.py", old_str="x", new_str="z"),
+            0.0,
+        ),
+        (
+            step("edit", command="view", path="b/c", view_range=[1, 40]),
+            called("edit", command="view", path="b/c", view_range=[30, 40]),
+            0.0,
+        ),
+        (step("read", path="a/b"), called("grep", path="a/b"), 0.0),
+        (step("read", path="a/b"), "read a/b", 0.0),
+        ({"expected_answer": ""}, called("read", path="a/b"), None),
+    ],
     "asr_with_pc": [
         ({"expected_answer": "Hello, you."}, "Hello you.", 1.0),
         ({"expected_answer": "Hello, you."}, "hello you!", 0.0),
