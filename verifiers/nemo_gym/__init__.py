@@ -1,6 +1,7 @@
 """Judges rows of NeMo-Gym as the resources server of a name does, where no other verifier judges so.
 
-    measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule, asr_with_pc, vlm_eval_kit
+    measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule, asr_with_pc, vlm_eval_kit,
+                rolemrc
     labels      one of a few labels: imo_gradingbench, math_proof_judgement, ragtruth, circle_count, spartqa
     actions     the next call or message of an agent: single_step_tool_use_with_argument_comparison
     image_calls, terminal, edits

@@ -10,7 +10,8 @@ from rapidfuzz.distance import Levenshtein
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
-from verifiers.rules.qa.similarity import edits
+from verifiers.nemo_gym.stems import stem
+from verifiers.rules.qa.similarity import common_subsequence, edits
 
 _LIST_MARK: Final = "Final Answer:"
 _CONTROLS: Final = dict.fromkeys(range(32), "\n")
@@ -124,7 +125,31 @@ def vlm_eval_kit(rollout: Rollout) -> Judgement:
     return Judgement(float(any(text in answer for text in wanted)), rollout.text)
 
 
+def rolemrc(rollout: Rollout) -> Judgement:
+    """ROUGE-L of stems, as rouge-score has it with its stemmer."""
+    wanted = rollout.get("reference", str)
+    return Judgement(rouge_l(rollout.text, wanted, stemmed=True), rollout.text)
+
+
+def rouge_l(answer: str, reference: str, *, stemmed: bool = False) -> float:
+    """F1 of the longest common subsequence of words, as rouge-score has it."""
+    given, wanted = rouge_words(answer, stemmed=stemmed), rouge_words(reference, stemmed=stemmed)
+    common = common_subsequence(given, wanted)
+    if not common:
+        return 0.0
+    precision, recall = common / len(given), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def rouge_words(text: str, *, stemmed: bool = False) -> list[str]:
+    """The words of rouge-score, which have letters from a to z and digits alone; of four letters or more, their stems."""
+    words = re.sub(r"[^a-z0-9]+", " ", text.lower()).split()
+    return [stem(word) if len(word) >= _STEMMED_CHARS else word for word in words] if stemmed else words
+
+
+_STEMMED_CHARS: Final = 4
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    "rolemrc": rolemrc,
     "asr_with_pc": asr_with_pc,
     "vlm_eval_kit": vlm_eval_kit,
     "graphwalks": graphwalks,

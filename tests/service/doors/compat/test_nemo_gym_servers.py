@@ -337,6 +337,15 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"task_type": "ASR", "expected_answer": "a"}, "a", None),
         ({}, "a", None),
     ],
+    "rolemrc": [
+        (
+            {"reference": "The cats were running relational databases, skies!"},
+            "cat was run a relate database sky",
+            5 / 7,
+        ),
+        ({"reference": "Ünd"}, "nd", 1.0),
+        ({}, "cat", None),
+    ],
     "vlm_eval_kit": [
         ({"benchmark_name": "OCRBench", "category": "x", "answer": ["A b"]}, "It is a B.", 1.0),
         ({"benchmark_name": "OCRBench", "category": FORMULA, "answer": ["a + b"]}, "$a+b$", 1.0),
