@@ -69,9 +69,10 @@ def circle_click(rollout: Rollout) -> Judgement:
     clicks = [_arguments(call.arguments) for call in rollout.calls if call.name == "click"]
     try:
         place = (int(clicks[0]["x"]), int(clicks[0]["y"]))
+        distance = math.dist(place, (x, y))
     except (IndexError, KeyError, TypeError, ValueError, OverflowError):
         return Judgement(0.0, None, "no_call")
-    return Judgement(float(math.dist(place, (x, y)) <= radius), str(place))
+    return Judgement(float(distance <= radius), str(place))
 
 
 def example_multi_step(rollout: Rollout) -> Judgement:

@@ -40,7 +40,7 @@ def calendar(rollout: Rollout) -> Judgement:
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"calendar": calendar}
 
-Fits = Callable[[int, int], bool]
+Fits = Callable[[int, float], bool]
 """Whether a start and a length, in minutes, are right."""
 
 
@@ -55,7 +55,7 @@ def _wanted(event: Any) -> Fits:
     except ValueError as error:
         raise InvalidItem("bad_row", f"the row's 'exp_cal_state' has an event that cannot be read: {error}") from error
 
-    def fits(start: int, minutes: int) -> bool:
+    def fits(start: int, minutes: float) -> bool:
         return minutes == length and first <= start and start + minutes <= last and limits(start, minutes)
 
     return fits
@@ -92,7 +92,7 @@ def _minutes(time: Any) -> int:
     return 60 * hours + int(match[2] or 0)
 
 
-def _events(text: str) -> Mapping[str, tuple[str, int, int]] | None:
+def _events(text: str) -> Mapping[str, tuple[str, int, float]] | None:
     """The names, starts and lengths of the first list of objects, by the names. None: there is none, or one is unreadable."""
     starts: Sequence[int] = [match.start() for match in re.finditer(r"\[", text)][:_MOST_STARTS]
     for start in starts:
@@ -105,15 +105,15 @@ def _events(text: str) -> Mapping[str, tuple[str, int, int]] | None:
     return None
 
 
-def _read(events: Sequence[Mapping[str, Any]]) -> Mapping[str, tuple[str, int, int]] | None:
-    read: dict[str, tuple[str, int, int]] = {}
+def _read(events: Sequence[Mapping[str, Any]]) -> Mapping[str, tuple[str, int, float]] | None:
+    read: dict[str, tuple[str, int, float]] = {}
     for event in events:
         name, length = str(event.get("event_id")), event.get("duration")
         try:
             start = _minutes(event.get("start_time"))
         except ValueError:
             return None
-        if not isinstance(length, int) or length <= 0 or name in read:
+        if not isinstance(length, int | float) or length <= 0 or name in read:
             return None
         read[name] = (name, start, length)
     return read

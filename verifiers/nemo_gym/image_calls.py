@@ -1,18 +1,16 @@
 """A server that compares a call of an image tool with the demonstrated one: image_tools."""
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
 
 _CALL: Final = "<tool_call>"
 _END: Final = "</tool_call>"
 _FUNCTION: Final = re.compile(r"\s*<function=([^>\s]{1,100})>(.*?)</function>\s*", re.DOTALL)
-_PARAMETER: Final = re.compile(r"<parameter=([^>\s]{1,100})>(.*?)</parameter>", re.DOTALL)
 _NUMBER: Final = re.compile(r"[-+]?\d{0,20}\.?\d{1,20}(?:[eE][-+]?\d{1,3})?")
 _REGIONS: Final = ("image_zoom_in_tool", "image_crop_tool")
 """Two names of one decision: a crop is a zoom by 1."""
@@ -69,7 +67,8 @@ def _calls(text: str) -> list[tuple[str, Arguments]]:
             continue
         if function := _FUNCTION.fullmatch(body):
             name, inner = function.groups()
-            xml.append((name, {key: _parsed(value.strip()) for key, value in _PARAMETER.findall(inner)}))
+            pairs = (part.partition(">") for part in between(inner, "<parameter=", "</parameter>"))
+            xml.append((name, {key: _parsed(value.strip()) for key, mark, value in pairs if mark}))
         elif isinstance(value := _parsed(body.strip()), dict) and (name := value.get("name") or value.get("tool_name")):
             arguments = value.get("arguments")
             others.append((str(name).strip(), arguments if isinstance(arguments, dict) else {}))
@@ -78,10 +77,8 @@ def _calls(text: str) -> list[tuple[str, Arguments]]:
 
 def _parsed(value: Any) -> Any:
     """A value that may be JSON in text."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return value
+    read = parsed(value)
+    return value if read is None else read
 
 
 def _has_same_images(name: str, made: Arguments, wanted: Arguments) -> bool:

@@ -144,7 +144,8 @@ def rouge_l(answer: str, reference: str, *, stemmed: bool = False) -> float:
 def rouge_words(text: str, *, stemmed: bool = False) -> list[str]:
     """The words of rouge-score, which have letters from a to z and digits alone; of four letters or more, their stems."""
     words = re.sub(r"[^a-z0-9]+", " ", text.lower()).split()
-    return [stem(word) if len(word) >= _STEMMED_CHARS else word for word in words] if stemmed else words
+    stems = {word: stem(word) for word in set(words) if len(word) >= _STEMMED_CHARS} if stemmed else {}
+    return [stems.get(word, word) for word in words]
 
 
 _STEMMED_CHARS: Final = 4

@@ -38,9 +38,9 @@ def litmus_agent(rollout: Rollout) -> Judgement:
         raise InvalidItem("bad_row", "the row's 'answer_type' must be float, bool or string")
     if wanted is None or not isinstance(match, dict):
         raise InvalidItem("bad_row", "the row needs 'expected_answer', and 'match' as an object if there is one")
-    legacy = "exact" if kind is None and rollout.row.get("property_type") in _COUNTS else "isclose"
+    legacy = "exact" if kind is None and str(rollout.row.get("property_type")) in _COUNTS else "isclose"
     rule = match.get("rule") or {"bool": "bool_eq", "string": "string_eq"}.get(str(kind), legacy)
-    compare = _RULES.get(rule)
+    compare = _RULES.get(str(rule))
     if compare is None:
         raise InvalidItem("bad_row", f"the row's 'match.rule' must be one of {', '.join(_RULES)}")
     parse = _PARSERS.get("words" if rule == "string_eq" and kind == "string" else str(kind), _number)

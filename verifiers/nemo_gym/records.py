@@ -5,17 +5,14 @@ from the response, and the result of that. The result counts if this response gi
 refused. A row that has what its server judges by is judged by that, where the door's table says how.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
 
-_ANSWER: Final = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
-_LAW: Final = re.compile(r"<final_law>(.*?)</final_law>", re.DOTALL)
 _FENCE: Final = re.compile(r"```(?:lean4?|tactics)?[^\n`]{0,100}\n(.*?)```", re.DOTALL)
 _BOX: Final = "\\boxed{"
 _SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
@@ -58,8 +55,8 @@ def _judge(record: Record) -> Callable[[Rollout], Judgement]:
 
 
 def _plain(value: Any) -> Any:
-    """Texts without white space around, and numbers as they are in JSON. An empty text is none."""
-    return value.strip() or None if isinstance(value, str) else json.loads(json.dumps(value))
+    """A value without white space around it. An empty text is none, and so is what is nested too deep."""
+    return value.strip() or None if isinstance(value, str) else parsed(value)
 
 
 def _whole(rollout: Rollout) -> str:
@@ -79,8 +76,8 @@ def _boxed(rollout: Rollout) -> str | None:
 
 def _answer(rollout: Rollout) -> str:
     """What the last answer tag holds, else the first box, else everything."""
-    if tagged := _ANSWER.findall(rollout.text):
-        return str(tagged[-1])
+    if tagged := list(between(rollout.text, "<answer>", "</answer>")):
+        return tagged[-1]
     boxed = re.search(r"\\boxed\{([^}]{1,100000})\}", rollout.text)
     return boxed.group(1) if boxed else rollout.text
 
@@ -115,14 +112,14 @@ def _proof(rollout: Rollout) -> str | None:
 
 
 def _law(rollout: Rollout) -> str | None:
-    laws = _LAW.findall(rollout.text)
+    laws = list(between(rollout.text, "<final_law>", "</final_law>"))
     return laws[-1] if laws else None
 
 
 def _newton(row: Row) -> float | None:
     """0.3 for the symbolic form and 0.7 for a small error, less as much for a wrong form and a large error."""
     error, is_same = row.get("rmsle"), row.get("symbolic_equivalent")
-    if not isinstance(error, int | float):
+    if not isinstance(error, int | float) or error < 0:
         return 1.0 if is_same is True else None
     share = 1 - 2 * error / (error + 3)
     return (_SYMBOLIC_SHARE if is_same is True else -_SYMBOLIC_SHARE) + _ERROR_SHARE * share
@@ -137,7 +134,7 @@ def _reproduction(row: Row) -> bool | None:
     """The test fails before the patch and passes after it."""
     result = row.get("verification_result")
     if not isinstance(result, dict):
-        return False if row.get("model_patch") is None else None
+        return False if "verification_result" in row and row.get("model_patch") is None else None
     before, after = result.get("return_codes_before_patch"), result.get("return_codes_after_patch")
     if not before or not after:
         return None
@@ -156,6 +153,16 @@ def _container(row: Row) -> bool | None:
     return code == 0 if isinstance(code, int) else None
 
 
+def _compiled(row: Row) -> bool | None:
+    status = row.get("proof_status")
+    return status == "completed" if isinstance(status, str) else None
+
+
+def _matched(row: Row) -> bool | None:
+    counts = [row.get(name) for name in ("num_correct", "num_expected", "num_predicted")]
+    return len(set(counts)) == 1 if all(isinstance(count, int) for count in counts) else None
+
+
 _STATUS: Final = {"pass": True, "fail": False, "timeout": False}
 _PROGRAM: Final = "the tests of its task"
 _RECORDS: Final[Mapping[str, Record]] = {
@@ -171,9 +178,7 @@ _RECORDS: Final[Mapping[str, Record]] = {
         "parsed_synonym_values", _extracted, lambda row: row.get("accuracy"), "'expected_synonym_values'"
     ),
     "longmt_eval": Record("generation", _whole, lambda row: row.get("comet_qe"), "the model COMET"),
-    "math_formal_lean": Record(
-        "predicted_proof", _proof, lambda row: row.get("proof_status") == "completed", "'formal_statement'"
-    ),
+    "math_formal_lean": Record("predicted_proof", _proof, _compiled, "'formal_statement'"),
     "math_with_code": Record("extracted_answer", _boxed, lambda row: row.get("accuracy"), "'expected_result'"),
     "newton_bench": Record("extracted_law", _law, _newton, "the law of its universe"),
     "reasoning_gym": Record("extracted_answer", _answer, lambda row: row.get("score"), "'answer' and 'metadata'"),
@@ -182,7 +187,7 @@ _RECORDS: Final[Mapping[str, Record]] = {
     "xlam_fc": Record(
         "predicted_calls",
         _calls,
-        lambda row: row.get("num_correct") == row.get("num_expected") == row.get("num_predicted"),
+        _matched,
         "'expected_answers'",
     ),
 }

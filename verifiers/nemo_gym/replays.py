@@ -229,9 +229,12 @@ _RECORDED: Final = ("extracted_answer", "generation", "generated_response", "ext
 
 def _output(response: Any) -> str:
     """The text of a response of OpenAI's Responses API."""
-    items = response.get("output") if isinstance(response, dict) else None
-    parts = [part for item in items or [] if isinstance(item, dict) for part in item.get("content") or []]
-    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+    messages = _objects(response.get("output") if isinstance(response, dict) else None)
+    return "".join(str(part.get("text") or "") for message in messages for part in _objects(message.get("content")))
+
+
+def _objects(values: Any) -> list[Mapping[str, Any]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _result(words: Any) -> bool | None:

@@ -1,12 +1,12 @@
 """A rollout as a server of NeMo-Gym sees it, and what it says of it."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from verifiers.base import InvalidItem, Item, Status, Verdict, clip
 from verifiers.conversation import ToolCall
+from verifiers.rules import documents
 
 T = TypeVar("T")
 _THOUGHTS, _END_OF_THOUGHTS = "<think>", "</think>"
@@ -82,12 +82,26 @@ class Rollout:
         return values
 
 
+def between(text: str, begin: str, end: str) -> Iterator[str]:
+    """The parts of a text from each mark to the next mark that ends it, in time that grows with the text alone."""
+    start = text.find(begin)
+    while start >= 0:
+        stop = text.find(end, start := start + len(begin))
+        if stop < 0:
+            return
+        yield text[start:stop]
+        start = text.find(begin, stop + len(end))
+
+
 def parsed(value: Any) -> Any:
-    """A value that may be JSON in text; None if the text is no JSON."""
+    """A value that may be JSON in text; None if the text is no JSON, or the value is nested too deep."""
     try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
+        if isinstance(value, str):
+            return documents.read_json(value, unique_keys=False)
+        documents.check_depth(value)
+    except documents.Unreadable:
         return None
+    return value
 
 
 _NAMES = {str: "text", list: "a list", dict: "an object", int: "a whole number", bool: "true or false"}

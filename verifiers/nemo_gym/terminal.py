@@ -83,8 +83,10 @@ def _schemas(rollout: Rollout) -> Mapping[str, Mapping[str, Any]]:
     schemas: dict[str, Mapping[str, Any]] = {}
     tools = rollout.row.get("declared_tools")
     for tool in tools if isinstance(tools, list) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else {}
-        name, schema = function.get("name"), function.get("parameters")
+        function = tool.get("function", tool) if isinstance(tool, dict) else None
+        name, schema = (
+            (function.get("name"), function.get("parameters")) if isinstance(function, dict) else (None, None)
+        )
         if isinstance(name, str) and isinstance(schema, dict):
             _compiled(schema)
             schemas[name] = schema

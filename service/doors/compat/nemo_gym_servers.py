@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
-from verifiers.nemo_gym import RECORDED, SERVERS
+from verifiers.nemo_gym import RECORDED, SERVERS, replays
 
 _GRID: Final = "expected_output"
 
@@ -90,21 +90,30 @@ def _puzzle(row: JSON) -> JSON:
 
 
 def _boxed_letter(row: JSON) -> JSON:
-    return {"verifier": "multiple_choice", "reference": row.get("expected_answer"), "params": {"extract": "boxed"}}
+    letter = row.get("expected_answer")
+    if not isinstance(letter, str):
+        raise Unprocessable("rows of NeMo-Gym's server 'google_search' need 'expected_answer', a letter; add it")
+    return {"verifier": "multiple_choice", "reference": letter, "params": {"extract": "boxed"}}
 
 
 def _document(row: JSON) -> JSON:
     """A document whose schema is made strict: all properties must be there, and no others."""
     if row.get("response_mode", "text") != "text":
         raise Unprocessable("rows of structured_outputs with 'response_mode': 'tool_call' are not judged")
+    text = row.get("schema_str")
     try:
-        schema = json.loads(row.get("schema_str") or "")
+        if not isinstance(text, str) or len(text) > _MAX_SCHEMA_CHARS:
+            raise ValueError
+        schema = _strict(json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise Unprocessable(
-            "rows of NeMo-Gym's server 'structured_outputs' need 'schema_str' as JSON; add it"
-        ) from error
+        message = f"need 'schema_str' as JSON of at most {_MAX_SCHEMA_CHARS} characters; add it"
+        raise Unprocessable(f"rows of NeMo-Gym's server 'structured_outputs' {message}") from error
     params = {"format": row.get("schema_type", "json"), "allow_fence": False}
-    return {"verifier": "structured_output", "reference": _strict(schema), "params": params}
+    return {"verifier": "structured_output", "reference": schema, "params": params}
+
+
+_MAX_SCHEMA_CHARS: Final = 50_000
+"""A larger one takes the event loop too long."""
 
 
 def _strict(schema: Any) -> Any:
@@ -264,10 +273,12 @@ def recipe_of(server: str) -> str:
     if server in _VERIFIERS or server in _CONVENTIONS:
         row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}"}
         made = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
-        return f"`{made}`" + (", else its record" if server in RECORDED else "")
-    if server in SERVERS:
-        return "`judge`, else its record" if server in _ASKED else "`nemo_gym`"
-    return "its record" if server in RECORDED else ""
+    elif server in replays.SERVERS:
+        made = "judge" if server in _ASKED else ""
+    else:
+        made = "nemo_gym" if server in SERVERS else ""
+    record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""
+    return ", else ".join(part for part in (made and f"`{made}`", record) if part)
 
 
 def _tools(row: JSON) -> JSON:
