@@ -11,8 +11,9 @@ import yaml
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.patterns import compile_all
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules import documents
+from verifiers.rules.schemas import compile_schema
 from verifiers.rules.structured_output.toml_documents import read_toml
 from verifiers.rules.structured_output.yaml_documents import read_yaml
 
@@ -58,9 +59,39 @@ def structeval(rollout: Rollout) -> Judgement:
     return Judgement(round(_PARSED_SHARE + (1 - _PARSED_SHARE) * share, 2), None, detail={"paths": share})
 
 
+def structured_outputs(rollout: Rollout) -> Judgement:
+    """One call of the tool, with arguments, or a part of them, that the strict schema holds for."""
+    row = rollout.row
+    schema = compile_schema(strict(parsed(rollout.get("schema_str", str))), check_formats=False)
+    if isinstance(schema, str):
+        raise InvalidItem("bad_row", f"the row's 'schema_str': {schema}")
+    if len(rollout.calls) != 1:
+        return Judgement(0.0, None, "too_many_calls" if rollout.calls else "no_call")
+    call, key = rollout.calls[0], row.get("tool_payload_key")
+    payload = parsed(call.arguments)
+    if row.get("tool_name") not in (None, "", call.name):
+        return Judgement(0.0, call.name, "wrong_call")
+    if key:
+        if not isinstance(payload, dict) or key not in payload:
+            return Judgement(0.0, call.name, "wrong_call")
+        payload = payload[key]
+    return Judgement(float(payload is not None and schema.holds(payload)), call.name, "wrong_call")
+
+
+def strict(schema: Any) -> Any:
+    """A schema by which all properties must be there, and no others."""
+    if not isinstance(schema, dict):
+        return schema
+    parts = {name: strict(part) if isinstance(part, dict) else part for name, part in schema.items()}
+    if isinstance(properties := schema.get("properties"), dict):
+        parts |= {"required": list(properties), "additionalProperties": False}
+    return parts
+
+
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "format_verification": format_verification,
     "structeval": structeval,
+    "structured_outputs": structured_outputs,
 }
 
 

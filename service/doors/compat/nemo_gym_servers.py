@@ -16,6 +16,7 @@ from typing import Any, Final
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
 from verifiers.nemo_gym import RECORDED, SERVERS, replays
+from verifiers.nemo_gym.documents import strict
 
 _GRID: Final = "expected_output"
 
@@ -97,14 +98,14 @@ def _boxed_letter(row: JSON) -> JSON:
 
 
 def _document(row: JSON) -> JSON:
-    """A document whose schema is made strict: all properties must be there, and no others."""
-    if row.get("response_mode", "text") != "text":
-        raise Unprocessable("rows of structured_outputs with 'response_mode': 'tool_call' are not judged")
+    """A document, or the arguments of a call, that a strict schema holds for."""
+    if row.get("response_mode") == "tool_call":
+        return _own("structured_outputs", row)
     text = row.get("schema_str")
     try:
         if not isinstance(text, str) or len(text) > _MAX_SCHEMA_CHARS:
             raise ValueError
-        schema = _strict(json.loads(text))
+        schema = strict(json.loads(text))
     except (ValueError, RecursionError) as error:
         message = f"need 'schema_str' as JSON of at most {_MAX_SCHEMA_CHARS} characters; add it"
         raise Unprocessable(f"rows of NeMo-Gym's server 'structured_outputs' {message}") from error
@@ -114,15 +115,6 @@ def _document(row: JSON) -> JSON:
 
 _MAX_SCHEMA_CHARS: Final = 50_000
 """A larger one takes the event loop too long."""
-
-
-def _strict(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    strict = {name: _strict(part) for name, part in schema.items()}
-    if isinstance(properties := schema.get("properties"), dict):
-        strict |= {"required": list(properties), "additionalProperties": False}
-    return strict
 
 
 CHOICES: Final = frozenset(["bunsenbench_chemistry_mcq", "gpqa_diamond", "mcqa"])

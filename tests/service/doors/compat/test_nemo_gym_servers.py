@@ -99,6 +99,7 @@ def cited(**more: Any) -> JSON:
 
 
 CITED = cited()
+IN_CALL = {**SCHEMA, "response_mode": "tool_call", "tool_name": "f", "tool_payload_key": "x"}
 XML = '<a d="1"><b><c>1</c></b><b/></a>'
 
 
@@ -370,7 +371,13 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         (SCHEMA, "{}", 0.0),
         (SCHEMA, '```json\n{"a": 1}\n```', 0.0),
         ({"schema_str": "{"}, '{"a": 1}', None),
-        ({**SCHEMA, "response_mode": "tool_call"}, '{"a": 1}', None),
+        (IN_CALL, '{"a": 1}', 0.0),
+        (IN_CALL, called("f", x={"a": 1}), 1.0),
+        (IN_CALL, called("f", x={"a": 1, "b": 2}), 0.0),
+        (IN_CALL, called("f", a=1), 0.0),
+        (IN_CALL, called("g", x={"a": 1}), 0.0),
+        (IN_CALL, [*called("f", x={"a": 1}), *called("f", x={"a": 1})], 0.0),
+        ({**IN_CALL, "schema_str": "{"}, called("f", x={"a": 1}), None),
     ],
     "google_search": [
         ({"expected_answer": "B"}, "\\boxed{B}", 1.0),
