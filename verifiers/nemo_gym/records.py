@@ -13,7 +13,7 @@ from typing import Any, Final
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
 
-_FENCE: Final = re.compile(r"```(?:lean4?|tactics)?[^\n`]{0,100}\n(.*?)```", re.DOTALL)
+_FENCE: Final = re.compile(r"```[^\n`]{0,100}\n(.*?)```", re.DOTALL)
 _BOX: Final = "\\boxed{"
 _SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
 
@@ -145,7 +145,8 @@ def _files(rollout: Rollout) -> Any:
     """The files that were recorded, if the response holds them."""
     recorded = rollout.row.get("extracted_rtl")
     files = recorded.values() if isinstance(recorded, dict) else ()
-    return recorded if all(isinstance(text, str) and text.strip() in rollout.text for text in files) else None
+    given = {part.strip() for part in (rollout.text, *_FENCE.findall(rollout.text))}
+    return recorded if all(isinstance(text, str) and text.strip() in given for text in files) else None
 
 
 def _container(row: Row) -> bool | None:

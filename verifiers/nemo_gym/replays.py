@@ -203,15 +203,19 @@ def _check(rollout: Rollout, request: Any = None) -> None:
 
 
 def _is_answer(part: str, text: str) -> bool:
-    """Whether a part is what a text says in the end: it is long, or stands in the last line, not within a longer word."""
-    if len(part) >= _LONG_CHARS:
-        return part in text
-    around = rf"(?<![\w.,-]){re.escape(part)}(?![\w-]|[.,]\w)"
-    lines = text.strip().splitlines()
-    return bool(part and lines and re.search(around, lines[-1]))
+    """Whether a text ends with a part, but for marks, and the part does not begin within a word."""
+    before, mark, rest = text.rpartition(part) if part else ("", "", "")
+    within = bool(re.search(r"[\w.,-]$", before[-1:])) and bool(re.match(r"\w", part))
+    return (
+        bool(mark)
+        and not within
+        and not re.search(r"\w", _CLOSING_TAG.sub("", rest[:_MAX_REST]))
+        and len(rest) <= _MAX_REST
+    )
 
 
-_LONG_CHARS: Final = 40
+_CLOSING_TAG: Final = re.compile(r"</\w{1,40}>")
+_MAX_REST: Final = 100
 _CANDIDATE: Final = "CANDIDATE:\n"
 
 

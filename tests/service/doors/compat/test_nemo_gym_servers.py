@@ -99,6 +99,7 @@ def cited(**more: Any) -> JSON:
 
 
 CITED = cited()
+RETRACTED = "It is Rome, of course.\nSorry, that was wrong: it is Paris."
 IN_CALL = {**SCHEMA, "response_mode": "tool_call", "tool_name": "f", "tool_payload_key": "x"}
 XML = '<a d="1"><b><c>1</c></b><b/></a>'
 
@@ -390,6 +391,9 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "Paris", None),
         ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "Not Rome.\nParis", None),
         ({"judge_output": "The grade is A.", "extracted_answer": "1"}, "It is 12", None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "2"}, "It is 12", None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "It is Rome, of course."}, RETRACTED, None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "<answer>**Rome**.</answer>", 1.0),
         ({"judge_output": "A good answer?", "extracted_answer": "Rome"}, "Rome", 1.0),
         ({"judge_output": "Well.", "extracted_answer": "Rome"}, "Rome", None),
         ({}, "Rome", None),
