@@ -144,9 +144,10 @@ def _reproduction(row: Row) -> bool | None:
 def _files(rollout: Rollout) -> Any:
     """The files that were recorded, if the response holds them."""
     recorded = rollout.row.get("extracted_rtl")
-    files = recorded.values() if isinstance(recorded, dict) else ()
+    files = list(recorded.values()) if isinstance(recorded, dict) else [None]
     given = {part.strip() for part in (rollout.text, *_FENCE.findall(rollout.text))}
-    return recorded if all(isinstance(text, str) and text.strip() in given for text in files) else None
+    is_given = all(isinstance(text, str) and text.strip() in given for text in files)
+    return recorded if files and is_given else None
 
 
 def _container(row: Row) -> bool | None:
