@@ -15,6 +15,8 @@ from typing import Any
 
 import httpx
 
+from service.doors.compat.nemo_gym_servers import recipe_of
+
 _SHOWN = 110
 _DIGITS = 1e-9
 
@@ -47,16 +49,16 @@ def table(client: httpx.Client, rows: Iterable[tuple[str, dict[str, Any]]]) -> I
             equal[server] += 1
         else:
             reasons[server] = reason or f"{reward:g} instead of {row['reward']:g}"
-    yield "| server | equal | otherwise |"
-    yield "|---|---|---|"
+    yield "| server | judged by | equal | otherwise |"
+    yield "|---|---|---|---|"
     for server, count in sorted(all_rows.items()):
-        yield f"| `{server}` | {equal[server]} of {count} | {_short(reasons.get(server, ''))} |"
+        yield f"| `{server}` | {recipe_of(server)} | {equal[server]} of {count} | {_short(reasons.get(server, ''))} |"
     whole = sum(equal[server] == count for server, count in all_rows.items())
     yield f"\nAll rows are equal for {whole} of {len(all_rows)} servers: {equal.total()} of {all_rows.total()} rows."
 
 
 def _short(text: str) -> str:
-    line = text.split("; these are:")[0].replace("|", "\\|").replace("\n", " ")
+    line = text.split("are not judged here; ")[-1].replace("|", "\\|").replace("\n", " ")
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 

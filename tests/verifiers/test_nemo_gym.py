@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status
 from verifiers.nemo_gym.measures import _longest_copy
+from verifiers.nemo_gym.stems import stem
 
 SHORT = st.text("ab ", max_size=60)
 
@@ -31,3 +32,18 @@ def test_thoughts_and_prompts_of_real_lengths_are_compared(found: Found) -> None
     assert verdict.status is Status.OK
     assert verdict.score is not None
     assert 0.99 < verdict.score < 1.0
+
+
+STEMS = """
+skies:sky dying:die dies:die cats:cat caresses:caress ponies:poni agreed:agre feed:feed plastered:plaster bled:bled
+conflated:conflat hopping:hop falling:fall filing:file tried:tri tied:tie happy:happi sky:sky enjoy:enjoy
+relational:relat conditional:condit radically:radic archaeology:archaeolog joyfully:joy probate:probat cease:ceas
+controlling:control adoption:adopt replacement:replac adjustment:adjust dependent:depend rate:rate proceed:proceed
+"""
+"""Words and their stems by nltk.stem.porter 3.9."""
+
+
+def test_stems_are_those_of_nltk() -> None:
+    for pair in STEMS.split():
+        word, _, wanted = pair.partition(":")
+        assert stem(word) == wanted, word

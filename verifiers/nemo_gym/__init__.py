@@ -1,10 +1,18 @@
 """Judges rows of NeMo-Gym as the resources server of a name does, where no other verifier judges so.
 
-    measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule
+    measures    a likeness or a share: graphwalks, lc_niah, mrcr, ruler, ruler2, equivalence_rule, asr_with_pc, vlm_eval_kit,
+                rolemrc
     labels      one of a few labels: imo_gradingbench, math_proof_judgement, ragtruth, circle_count, spartqa
     actions     the next call or message of an agent: single_step_tool_use_with_argument_comparison
+    image_calls, terminal, edits
+                the next call of other agents: image_tools, terminal_multi_harness, swe_pivot
+    properties, calendars
+                litmus_agent, calendar
     documents   the form of the answer: structeval, format_verification
+    citations   the sources that an answer cites: citation_if
+    hierarchy   the system's instructions against the user's: iheval
     replays     what the server's judge model said, as the row recorded it: simpleqa, omniscience, longmemeval, ...
+    records     the recorded result of a program, a proof or a query, where the row lacks what it was run against
 
 The forms and formulas are those of NeMo-Gym (github.com/NVIDIA-NeMo/Gym, resources_servers). The door for NeMo-Gym
 chooses the server; servers whose rows another verifier judges are in its table.
@@ -17,18 +25,41 @@ from pydantic import Field
 
 from sandbox.workers import Workers
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier, clip
-from verifiers.nemo_gym import actions, documents, labels, measures, replays
+from verifiers.nemo_gym import (
+    actions,
+    calendars,
+    citations,
+    documents,
+    edits,
+    hierarchy,
+    image_calls,
+    labels,
+    measures,
+    properties,
+    records,
+    replays,
+    terminal,
+)
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
 from verifiers.rules import bounded
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    **properties.SERVERS,
+    **calendars.SERVERS,
     **measures.SERVERS,
     **labels.SERVERS,
     **documents.SERVERS,
     **actions.SERVERS,
+    **citations.SERVERS,
+    **hierarchy.SERVERS,
+    **image_calls.SERVERS,
+    **terminal.SERVERS,
+    **edits.SERVERS,
     **replays.SERVERS,
 }
 """What each server does with a rollout."""
+RECORDED: Final = records.SERVERS
+"""The same for a rollout that holds a result instead of what its server judges by."""
 _QUICK_CHARS: Final = 2_000
 _QUICK: Final = frozenset(labels.SERVERS) | frozenset(replays.SERVERS)
 """Servers that read a short text within a turn of the event loop."""
@@ -41,11 +72,13 @@ class NeMoGymParams(Params):
     """The name of the resources server."""
     reference: dict[str, Any]
     """The row's fields, without the request to the model and its response."""
+    recorded: bool = False
+    """Whether the result that the row recorded counts, if it is about this response."""
 
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "1"
+    version = "2"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True
@@ -69,9 +102,10 @@ def judge(item: Item[NeMoGymParams]) -> Verdict:
     Raises:
         InvalidItem: the row lacks what the server judges by.
     """
-    judged = SERVERS.get(item.params.server)
+    server = item.params.server
+    judged = RECORDED.get(server) if item.params.recorded else SERVERS.get(server)
     if judged is None:
-        known = ", ".join(sorted(SERVERS))
+        known = ", ".join(sorted(RECORDED if item.params.recorded else SERVERS))
         return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {known}")
     try:
         judgement = judged(Rollout.of(item))

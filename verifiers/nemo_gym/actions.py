@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from verifiers.base import InvalidItem
 from verifiers.conversation import ToolCall
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules.pairing import MAX_THINGS, can_be_paired
 
 _SAME_WORDS: Final = 0.1
@@ -49,7 +49,44 @@ def example_mcp_weather(rollout: Rollout) -> Judgement:
     return Judgement(float(asked and weather.casefold() in rollout.text.casefold()), rollout.text)
 
 
+def math_advanced_calculations(rollout: Rollout) -> Judgement:
+    """The tools gave each of the expected numbers."""
+    wanted = parsed(rollout.row.get("ground_truth"))
+    if not isinstance(wanted, list) or not wanted or not all(isinstance(number, int | float) for number in wanted):
+        raise InvalidItem("bad_row", "the row needs 'ground_truth' as a list of numbers; add it")
+    solutions = {_solution(result) for result in rollout.results}
+    return Judgement(float(solutions.issuperset(wanted)), rollout.text)
+
+
+def circle_click(rollout: Rollout) -> Judgement:
+    """The first click is in the circle of the colour."""
+    colour, circles = rollout.get("target_color", str), rollout.get("circles", list)
+    circle = next((each for each in circles if isinstance(each, dict) and each.get("color") == colour), {})
+    try:
+        x, y, radius = (float(circle[name]) for name in ("x", "y", "radius"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidItem("bad_row", "the row needs a circle of its 'target_color' with x, y and radius") from error
+    clicks = [_arguments(call.arguments) for call in rollout.calls if call.name == "click"]
+    try:
+        place = (int(clicks[0]["x"]), int(clicks[0]["y"]))
+        distance = math.dist(place, (x, y))
+    except (IndexError, KeyError, TypeError, ValueError, OverflowError):
+        return Judgement(0.0, None, "no_call")
+    return Judgement(float(distance <= radius), str(place))
+
+
+def example_multi_step(rollout: Rollout) -> Judgement:
+    """The last call hands in the expected values, in their order."""
+    wanted = rollout.get("expected_synonym_values", list)
+    calls = [_arguments(call.arguments) for call in rollout.calls if call.name == "extract_synonym_values"]
+    values = calls[-1].get("synonym_values") if calls else None
+    return Judgement(float(values == wanted), json.dumps(values))
+
+
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    "circle_click": circle_click,
+    "example_multi_step": example_multi_step,
+    "math_advanced_calculations": math_advanced_calculations,
     "example_mcp_weather": example_mcp_weather,
     "single_step_tool_use_with_argument_comparison": single_step,
 }
@@ -66,12 +103,16 @@ def _call(action: Any) -> ToolCall:
 
 
 def _arguments(arguments: Any) -> Mapping[str, Any]:
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return {}
+    arguments = parsed(arguments)
     return arguments if isinstance(arguments, dict) else {}
+
+
+def _solution(result: str) -> float | None:
+    value = _arguments(result).get("solution")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _is_same_call(wanted: ToolCall, made: ToolCall, threshold: float) -> bool:

@@ -5,18 +5,18 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
+from xml.parsers import expat
 
-import re2
 import yaml
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.patterns import compile_all
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
 from verifiers.rules import documents
+from verifiers.rules.schemas import compile_schema
 from verifiers.rules.structured_output.toml_documents import read_toml
 from verifiers.rules.structured_output.yaml_documents import read_yaml
 
-_MAX_PATTERN_BYTES: Final = 2 << 20
-_MAX_PATTERNS: Final = 64
 _PARSED_SHARE: Final = 0.2
 _BEGIN, _END = "<|BEGIN_CODE|>", "<|END_CODE|>"
 _STEP: Final = re.compile(r"`([^`]{0,1000})`|\[(\d{1,9})\]|([^.\[`]{1,1000})")
@@ -59,9 +59,39 @@ def structeval(rollout: Rollout) -> Judgement:
     return Judgement(round(_PARSED_SHARE + (1 - _PARSED_SHARE) * share, 2), None, detail={"paths": share})
 
 
+def structured_outputs(rollout: Rollout) -> Judgement:
+    """One call of the tool, with arguments, or a part of them, that the strict schema holds for."""
+    row = rollout.row
+    schema = compile_schema(strict(parsed(rollout.get("schema_str", str))), check_formats=False)
+    if isinstance(schema, str):
+        raise InvalidItem("bad_row", f"the row's 'schema_str': {schema}")
+    if len(rollout.calls) != 1:
+        return Judgement(0.0, None, "too_many_calls" if rollout.calls else "no_call")
+    call, key = rollout.calls[0], row.get("tool_payload_key")
+    payload = parsed(call.arguments)
+    if row.get("tool_name") not in (None, "", call.name):
+        return Judgement(0.0, call.name, "wrong_call")
+    if key:
+        if not isinstance(payload, dict) or key not in payload:
+            return Judgement(0.0, call.name, "wrong_call")
+        payload = payload[key]
+    return Judgement(float(payload is not None and schema.holds(payload)), call.name, "wrong_call")
+
+
+def strict(schema: Any) -> Any:
+    """A schema by which all properties must be there, and no others."""
+    if not isinstance(schema, dict):
+        return schema
+    parts = {name: strict(part) if isinstance(part, dict) else part for name, part in schema.items()}
+    if isinstance(properties := schema.get("properties"), dict):
+        parts |= {"required": list(properties), "additionalProperties": False}
+    return parts
+
+
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "format_verification": format_verification,
     "structeval": structeval,
+    "structured_outputs": structured_outputs,
 }
 
 
@@ -73,18 +103,7 @@ def _strings(rule: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _patterns(rule: Mapping[str, Any], name: str) -> list[Any]:
-    """Patterns of the row, by RE2, whose work grows with the text and no faster."""
-    sources = _strings(rule, name)
-    if len(sources) > _MAX_PATTERNS:
-        raise InvalidItem("bad_row", f"the row's 'verifier.{name}' has more than {_MAX_PATTERNS} patterns")
-    options = re2.Options()
-    options.max_mem = _MAX_PATTERN_BYTES
-    options.log_errors = False
-    try:
-        return [re2.compile(source, options) for source in sources]
-    except (re2.error, UnicodeEncodeError) as error:
-        message = f"the row's 'verifier.{name}' has a pattern that RE2 does not take: {error}"
-        raise InvalidItem("bad_row", message) from error
+    return compile_all(_strings(rule, name), f"verifier.{name}")
 
 
 def _code(text: str, form: str) -> str:
@@ -111,7 +130,63 @@ def _csv(text: str) -> Any:
     return {f"csv::{name}": None for name in next(rows, [])}
 
 
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {"json": _json, "yaml": _yaml, "toml": read_toml, "csv": _csv}
+class _Element:
+    """An open element of XML, as an object: attributes begin with @, and elements of one name are a list."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self.text: list[str] = []
+
+    def add(self, name: str, value: Any) -> None:
+        if name not in self.fields:
+            self.fields[name] = value
+        elif isinstance(self.fields[name], list):
+            self.fields[name].append(value)
+        else:
+            self.fields[name] = [self.fields[name], value]
+
+    def value(self) -> Any:
+        text = "".join(self.text).strip() or None
+        return {**self.fields, **({"#text": text} if text else {})} if self.fields else text
+
+
+def _xml(text: str) -> Any:
+    parser = expat.ParserCreate()
+    around = [_Element()]
+
+    def start(_: str, attributes: Mapping[str, str]) -> None:
+        if len(around) > documents.MAX_DEPTH:
+            raise documents.Unreadable("too_deep")
+        element = _Element()
+        element.fields = {f"@{name}": value for name, value in attributes.items()}
+        around.append(element)
+
+    def end(name: str) -> None:
+        value = around.pop().value()
+        around[-1].add(name, value)
+
+    def refuse(*_: object) -> None:
+        raise documents.Unreadable("not_readable", "document type declarations are refused")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartDoctypeDeclHandler = refuse
+    parser.CharacterDataHandler = lambda part: around[-1].text.append(part)
+    try:
+        parser.Parse(text, True)
+    except (expat.ExpatError, UnicodeEncodeError) as error:
+        raise documents.Unreadable("not_readable", str(error)) from error
+    finally:  # break the circle of references
+        parser.StartElementHandler = parser.EndElementHandler = parser.CharacterDataHandler = None
+    return around[0].fields
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "json": _json,
+    "yaml": _yaml,
+    "toml": read_toml,
+    "csv": _csv,
+    "xml": _xml,
+}
 
 
 def _has(document: Any, path: str) -> bool:
@@ -130,8 +205,9 @@ def _below(node: Any, step: str | int) -> Iterator[Any]:
             yield node[step]
     elif step == "*" and isinstance(node, list):
         yield from node
-    elif isinstance(node, dict) and step in node:
-        yield node[step]
+    elif isinstance(node, dict):
+        names = (step, step.removeprefix("@"))
+        yield from (node[name] for name in dict.fromkeys(names) if name in node)
 
 
 def _steps(path: str) -> Iterator[str | int]:

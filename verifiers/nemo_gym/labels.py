@@ -52,9 +52,12 @@ def ragtruth(rollout: Rollout) -> Judgement:
 
 def circle_count(rollout: Rollout) -> Judgement:
     r"""The number of circles of a colour, in \boxed{}."""
-    colour = rollout.get("target_color", str)
-    circles = rollout.get("circles", list)
-    wanted = sum(isinstance(circle, dict) and circle.get("color") == colour for circle in circles)
+    if rollout.row.get("circles") is None and rollout.row.get("expected_count") is not None:
+        wanted = rollout.get("expected_count", int)
+    else:
+        colour = rollout.get("target_color", str)
+        circles = rollout.get("circles", list)
+        wanted = sum(isinstance(circle, dict) and circle.get("color") == colour for circle in circles)
     boxed = {int(number) for number in _BOXED_NUMBER.findall(rollout.text)}
     if len(boxed) != 1:
         return Judgement(0.0, None, "conflicting_answers" if boxed else "no_answer")
@@ -83,6 +86,14 @@ def spartqa(rollout: Rollout) -> Judgement:
     return Judgement(float(named == {_plain(target)}), answer)
 
 
+def proof_genselect(rollout: Rollout) -> Judgement:
+    """The number of the better proof, in `<best_solution>`; the last one counts."""
+    wanted = rollout.get("correct_index", int)
+    numbers = _BEST.findall(rollout.text)
+    return Judgement(float(int(numbers[-1]) == wanted), numbers[-1]) if numbers else Judgement(0.0, None, "no_answer")
+
+
+_BEST: Final = re.compile(r"<best_solution>\s{0,8}(\d{1,9})\s{0,8}</best_solution>", re.IGNORECASE)
 _BOTH, _NONE = "both of them", "none of them"
 _OTHER_WORDS: Final[Mapping[str, Sequence[str]]] = {
     _BOTH: ("both", "both objects", "both of these"),
@@ -102,6 +113,7 @@ SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "math_proof_judgement": math_proof_judgement,
     "ragtruth": ragtruth,
     "circle_count": circle_count,
+    "proof_genselect": proof_genselect,
     "spartqa": spartqa,
 }
 

@@ -10,6 +10,8 @@ from rapidfuzz.distance import Levenshtein
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.stems import stem
+from verifiers.rules.qa.similarity import common_subsequence, edits
 
 _LIST_MARK: Final = "Final Answer:"
 _CONTROLS: Final = dict.fromkeys(range(32), "\n")
@@ -83,7 +85,74 @@ def ruler2(rollout: Rollout) -> Judgement:
     return Judgement(max(shares) if kind == "part" else sum(shares) / len(shares), answer)
 
 
+def asr_with_pc(rollout: Rollout) -> Judgement:
+    """Whether less than half of the words and marks are wrong; or, by `task_type`, whether the text is too long to be
+    heard.
+
+    Rows of collected rollouts have the words of the reference as `ref_pc_tok`. Other task types need Whisper's list of
+    spellings.
+    """
+    match rollout.row.get("task_type") or "ASR-PC":
+        case "ASR-PC":
+            name = "expected_answer" if rollout.row.get("expected_answer") else "ref_pc_tok"
+            wanted = _TOKEN.findall(rollout.get(name, str))
+            share = edits(_TOKEN.findall(rollout.text), wanted) / len(wanted)
+            return Judgement(float(share < _FAILED_SHARE), rollout.text, detail={"wer_pc": share})
+        case "Hallucination":
+            seconds = rollout.row.get("audio_duration")
+            if not isinstance(seconds, int | float) or seconds <= 0:
+                raise InvalidItem("bad_row", "the row needs 'audio_duration' in seconds; add it")
+            rate = len(rollout.text) / seconds * 60
+            return Judgement(float(rate <= _MOST_CHARS), rollout.text, "too_long", {"chars_per_minute": rate})
+    raise InvalidItem("bad_row", "the row's 'task_type' must be ASR-PC or Hallucination")
+
+
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_FAILED_SHARE: Final = 0.5
+_MOST_CHARS: Final = 1_500.0
+"""Beyond this, nobody speaks in a minute."""
+
+
+def vlm_eval_kit(rollout: Rollout) -> Judgement:
+    """One of the references stands in the answer (OCRBench)."""
+    if rollout.row.get("benchmark_name") != "OCRBench":
+        raise InvalidItem("bad_row", "the row's 'benchmark_name' must be OCRBench; others are groups of rows")
+    formula = rollout.row.get("category") == "Handwritten Mathematical Expression Recognition"
+    answer, *wanted = (
+        "".join(text.split()) if formula else text.lower().strip().replace("\n", " ")
+        for text in (rollout.text, *rollout.texts("answer"))
+    )
+    return Judgement(float(any(text in answer for text in wanted)), rollout.text)
+
+
+def rolemrc(rollout: Rollout) -> Judgement:
+    """ROUGE-L of stems, as rouge-score has it with its stemmer."""
+    wanted = rollout.get("reference", str)
+    return Judgement(rouge_l(rollout.text, wanted, stemmed=True), rollout.text)
+
+
+def rouge_l(answer: str, reference: str, *, stemmed: bool = False) -> float:
+    """F1 of the longest common subsequence of words, as rouge-score has it."""
+    given, wanted = rouge_words(answer, stemmed=stemmed), rouge_words(reference, stemmed=stemmed)
+    common = common_subsequence(given, wanted)
+    if not common:
+        return 0.0
+    precision, recall = common / len(given), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def rouge_words(text: str, *, stemmed: bool = False) -> list[str]:
+    """The words of rouge-score, which have letters from a to z and digits alone; of four letters or more, their stems."""
+    words = re.sub(r"[^a-z0-9]+", " ", text.lower()).split()
+    stems = {word: stem(word) for word in set(words) if len(word) >= _STEMMED_CHARS} if stemmed else {}
+    return [stems.get(word, word) for word in words]
+
+
+_STEMMED_CHARS: Final = 4
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    "rolemrc": rolemrc,
+    "asr_with_pc": asr_with_pc,
+    "vlm_eval_kit": vlm_eval_kit,
     "graphwalks": graphwalks,
     "lc_niah": lc_niah,
     "mrcr": mrcr,

@@ -38,6 +38,16 @@ def _graded(scores: Words) -> Callable[[Rollout], Judgement]:
     return judge
 
 
+def _abstention(rollout: Rollout) -> Judgement:
+    r"""The answer `\boxed{[IDK]}` abstains; a judge grades others."""
+    if rollout.text.replace(" ", "").endswith(_UNKNOWN):
+        return Judgement(_ABSTENTION, "[IDK]")
+    return _graded(_ABSTAINED)(rollout)
+
+
+_UNKNOWN: Final = r"\boxed{[IDK]}"
+
+
 def _yes_or_no(rollout: Rollout) -> Judgement:
     answer = _words(rollout, "judge_raw").strip().lower()
     return _replayed(float("yes" in answer) if answer else None)
@@ -115,7 +125,7 @@ def _severities(rollout: Rollout) -> Judgement:
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "aalcr": _correct,
-    "abstention": _graded(_ABSTAINED),
+    "abstention": _abstention,
     "arena_judge": _wins,
     "equivalence_llm_judge": _equal,
     "finance_agent_v2": _severities,
@@ -176,16 +186,45 @@ def _check(rollout: Rollout, request: Any = None) -> None:
     Raises:
         InvalidItem
     """
-    parts = [rollout.text[-_QUOTED_CHARS:], *(rollout.row.get(name) for name in _RECORDED)]
+    recorded = [rollout.row[name] for name in _RECORDED if isinstance(rollout.row.get(name), str)]
+    if not rollout.text and "" in recorded:
+        return
     asked = None if request is None else json.dumps(request, ensure_ascii=False)
-    for part in parts if asked is not None else parts[1:]:
-        if not isinstance(part, str) or not part.strip() or part.strip() not in rollout.text:
-            continue
-        if asked is None or json.dumps(part.strip(), ensure_ascii=False)[1:-1] in asked:
+    for part in recorded if asked is None else [rollout.text[-_QUOTED_CHARS:], *recorded]:
+        if _is_answer(part.strip(), rollout.text) and (
+            asked is None or json.dumps(part.strip(), ensure_ascii=False)[1:-1] in asked
+        ):
             return
+    if isinstance(request, dict) and _is_answer(_asked(request).rpartition(_CANDIDATE)[2].strip(), rollout.text):
+        return
     if rollout.row.get("replay") is not True:
         message = "nothing shows that the recorded judge was asked about this response; set ?replay=true if it was"
         raise InvalidItem("stale_judgement", message)
+
+
+def _is_answer(part: str, text: str) -> bool:
+    """Whether a text ends with a part, but for marks, and the part does not begin within a word."""
+    before, mark, rest = text.rpartition(part) if part else ("", "", "")
+    within = bool(re.search(r"[\w.,-]$", before[-1:])) and bool(re.match(r"\w", part))
+    return (
+        bool(mark)
+        and not within
+        and not re.search(r"\w", _CLOSING_TAG.sub("", rest[:_MAX_REST]))
+        and len(rest) <= _MAX_REST
+    )
+
+
+_CLOSING_TAG: Final = re.compile(r"</\w{1,40}>")
+_MAX_REST: Final = 100
+_CANDIDATE: Final = "CANDIDATE:\n"
+
+
+def _asked(request: Mapping[str, Any]) -> str:
+    """The last message to the judge."""
+    messages = request.get("input")
+    message = messages[-1] if isinstance(messages, list) and messages else None
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, str) else ""
 
 
 _RECORDED: Final = ("extracted_answer", "generation", "generated_response", "extracted_sql", "cleaned_response")
@@ -194,9 +233,12 @@ _RECORDED: Final = ("extracted_answer", "generation", "generated_response", "ext
 
 def _output(response: Any) -> str:
     """The text of a response of OpenAI's Responses API."""
-    items = response.get("output") if isinstance(response, dict) else None
-    parts = [part for item in items or [] if isinstance(item, dict) for part in item.get("content") or []]
-    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+    messages = _objects(response.get("output") if isinstance(response, dict) else None)
+    return "".join(str(part.get("text") or "") for message in messages for part in _objects(message.get("content")))
+
+
+def _objects(values: Any) -> list[Mapping[str, Any]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _result(words: Any) -> bool | None:

@@ -1,11 +1,12 @@
 """A rollout as a server of NeMo-Gym sees it, and what it says of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from verifiers.base import InvalidItem, Item, Status, Verdict, clip
 from verifiers.conversation import ToolCall
+from verifiers.rules import documents
 
 T = TypeVar("T")
 _THOUGHTS, _END_OF_THOUGHTS = "<think>", "</think>"
@@ -34,9 +35,13 @@ class Rollout:
 
     text: str
     """The texts of the assistant, one after the other, without thoughts and calls; empty if a thought was cut off."""
+    written: str
+    """The same with the thoughts that stand among them, as servers see it that do not know thoughts."""
     reasoning: str
     """The thoughts."""
     calls: tuple[ToolCall, ...]
+    results: tuple[str, ...]
+    """What the tools answered."""
     prompt: str
     row: Mapping[str, Any]
 
@@ -49,7 +54,8 @@ class Rollout:
             before, text = written, ""
         reasoning = "".join(step.reasoning for step in steps) + before.replace(_THOUGHTS, "", 1)
         calls = tuple(call for step in steps for call in step.calls)
-        return cls(text.strip(), reasoning, calls, item.prompt or "", item.params.reference)
+        results = tuple(step.text for step in item.said.steps if step.role == "tool")
+        return cls(text.strip(), written, reasoning, calls, results, item.prompt or "", item.params.reference)
 
     def get(self, name: str, kind: type[T]) -> T:
         """A field of the row.
@@ -74,6 +80,28 @@ class Rollout:
         if not values or not all(isinstance(value, str) and value.strip() for value in values):
             raise InvalidItem("bad_row", f"the row needs {name!r} as a list of texts, none of them empty; mend it")
         return values
+
+
+def between(text: str, begin: str, end: str) -> Iterator[str]:
+    """The parts of a text from each mark to the next mark that ends it, in time that grows with the text alone."""
+    start = text.find(begin)
+    while start >= 0:
+        stop = text.find(end, start := start + len(begin))
+        if stop < 0:
+            return
+        yield text[start:stop]
+        start = text.find(begin, stop + len(end))
+
+
+def parsed(value: Any) -> Any:
+    """A value that may be JSON in text; None if the text is no JSON, or the value is nested too deep."""
+    try:
+        if isinstance(value, str):
+            return documents.read_json(value, unique_keys=False)
+        documents.check_depth(value)
+    except documents.Unreadable:
+        return None
+    return value
 
 
 _NAMES = {str: "text", list: "a list", dict: "an object", int: "a whole number", bool: "true or false"}

@@ -106,7 +106,8 @@ def item_of(
 
 
 def _as_server(server: str, row: Row) -> JSON | None:
-    """The fields of an item for the servers whose rows have a convention. None: the server is another.
+    """The fields of an item for the servers whose rows have a convention. None: the server is another, or the row lacks
+    what the convention has.
 
     Raises:
         Unprocessable: the row lacks what the server judges by.
@@ -114,20 +115,14 @@ def _as_server(server: str, row: Row) -> JSON | None:
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
     if server in CHOICES:
         wanted = row.expected_answer
-        if not (isinstance(wanted, str) and len(wanted) == 1 and wanted.isalpha()):
-            _need(server, "options", row.options)
+        if not (isinstance(wanted, str) and len(wanted) == 1 and wanted.isalpha()) and not row.options:
+            raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need 'options'; add it")
         return _choice(row)
-    if server == "code_gen":
-        return _judged("code", _need(server, "verifier_metadata.unit_tests", metadata.get("unit_tests")))
-    if server == "xlam_fc":
-        return _calls(_need(server, "expected_answers", row.expected_answers))
+    if server == "code_gen" and metadata.get("unit_tests"):
+        return _judged("code", metadata["unit_tests"])
+    if server == "xlam_fc" and row.expected_answers:
+        return _calls(row.expected_answers)
     return None
-
-
-def _need(server: str, name: str, value: Any) -> Any:
-    if not value:
-        raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need {name!r}; add it")
-    return value
 
 
 def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:

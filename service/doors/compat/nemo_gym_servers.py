@@ -8,13 +8,15 @@ servers of `verifiers.nemo_gym` are judged by it. Where the original asks a mode
 without one, the words that the row recorded of the original's judge count.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from service.doors.compat.request_options import JSON
 from service.errors import Unprocessable
-from verifiers.nemo_gym import SERVERS
+from verifiers.nemo_gym import RECORDED, SERVERS, replays
+from verifiers.nemo_gym.documents import strict
 
 _GRID: Final = "expected_output"
 
@@ -79,25 +81,69 @@ def _judge(row: JSON) -> JSON:
     return {"verifier": "judge", "reference": reference, "params": {"question": question} if question else {}}
 
 
+def _with_code(row: JSON) -> JSON:
+    return {"verifier": "math", "reference": row.get("expected_result")}
+
+
+def _puzzle(row: JSON) -> JSON:
+    entry = {name: row.get(name) for name in ("question", "answer", "metadata")}
+    return {"verifier": "reasoning_gym", "reference": entry, "params": {"threshold": None}}
+
+
+def _boxed_letter(row: JSON) -> JSON:
+    letter = row.get("expected_answer")
+    if not isinstance(letter, str):
+        raise Unprocessable("rows of NeMo-Gym's server 'google_search' need 'expected_answer', a letter; add it")
+    return {"verifier": "multiple_choice", "reference": letter, "params": {"extract": "boxed"}}
+
+
+def _document(row: JSON) -> JSON:
+    """A document, or the arguments of a call, that a strict schema holds for."""
+    if row.get("response_mode") == "tool_call":
+        return _own("structured_outputs", row)
+    text = row.get("schema_str")
+    try:
+        if not isinstance(text, str) or len(text) > _MAX_SCHEMA_CHARS:
+            raise ValueError
+        schema = strict(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        message = f"need 'schema_str' as JSON of at most {_MAX_SCHEMA_CHARS} characters; add it"
+        raise Unprocessable(f"rows of NeMo-Gym's server 'structured_outputs' {message}") from error
+    params = {"format": row.get("schema_type", "json"), "allow_fence": False}
+    return {"verifier": "structured_output", "reference": schema, "params": params}
+
+
+_MAX_SCHEMA_CHARS: Final = 50_000
+"""A larger one takes the event loop too long."""
+
+
 CHOICES: Final = frozenset(["bunsenbench_chemistry_mcq", "gpqa_diamond", "mcqa"])
 """Servers whose rows have options."""
-_CONVENTIONS: Final = CHOICES | {"code_gen", "xlam_fc"}
+_CONVENTION_OF: Final[Mapping[str, str]] = {
+    **dict.fromkeys(CHOICES, "multiple_choice"),
+    "code_gen": "code",
+    "xlam_fc": "tool_call",
+}
+_CONVENTIONS: Final = frozenset(_CONVENTION_OF)
 """Servers whose rows have fields of their own: `nemo_gym_rows`."""
 _VERIFIERS: Final[Mapping[str, Callable[[JSON], JSON]]] = {
     "arc_agi": _grid,
+    "google_search": _boxed_letter,
     "gui_coordinate": _point,
     "hotpotqa_qa": _words,
     "ifbench": _instructions,
     "instruction_following": _instructions,
-    "litmus_agent": _math,
     "math_with_autograder": _math,
+    "math_with_code": _with_code,
     "math_with_judge": _math,
     "ns_tools": _math,
     "nvarc": _grid,
     "physics_judge": _math,
     "polymath": _math,
+    "reasoning_gym": _puzzle,
     "ruler2": _ruler2,
     "string_match": _words,
+    "structured_outputs": _document,
     "swerl_llm_judge": _letter,
     "ugphysics_judge": _math,
     "wmt_translation": _translation,
@@ -108,7 +154,57 @@ _ASKED: Final = frozenset([
     "omniscience", "simpleqa",
 ])  # fmt: skip
 """Servers whose judge compares the answer with a reference, as ours does."""
-NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS])
+_JUDGED_BY: Final[Mapping[str, str]] = {
+    "circle_click": "circles",
+    "example_multi_step": "expected_synonym_values",
+    "math_with_code": "expected_result",
+    "reasoning_gym": "metadata",
+}
+"""The field without which the recorded result counts. Of other servers that have records, only these count here."""
+NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS, *RECORDED])
+_ENVIRONMENT: Final = "its environment keeps the state that it pays for, and sends none of it to be verified"
+_SIMULATION: Final = "its reward is beyond 0 to 1, and is its environment's own"
+_CONTAINER: Final = "tests in its own container decide; rows for `repository` and `harbor` have them"
+_DATABASE: Final = "queries run on data bases of its own; `sql` judges rows that hold theirs"
+_JUDGES: Final = "several models judge by instructions and rubrics of its own; `judge` takes a rubric"
+UNJUDGED: Final[Mapping[str, str]] = {
+    "aviary": _ENVIRONMENT,
+    "bbq": _JUDGES,
+    "bird_sql": _DATABASE,
+    "blackjack": _SIMULATION,
+    "browsecomp_advanced_harness": _JUDGES,
+    "competitive_coding_challenges": "its row names a task, and the tests are the server's own; `code` judges rows that hold theirs",
+    "conversational_tool_use_simulation": "models play the user and the judge",
+    "critpt": "it asks a service of others for the mean of a whole batch",
+    "deepswe": _CONTAINER,
+    "example_multi_turn_gymnasium": _ENVIRONMENT,
+    "example_session_state_mgmt": _ENVIRONMENT,
+    "example_single_tool_call": "it pays every response",
+    "example_tool_call_multireward": "it adds up three rewards to at most 3; `tool_call` judges such calls",
+    "gdpval": _JUDGES,
+    "genrm_compare": "it compares the responses of a group with each other",
+    "grl_sokoban": _SIMULATION,
+    "grl_tetris": _SIMULATION,
+    "gymnasium": _ENVIRONMENT,
+    "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
+    "jailbreak_detection": _JUDGES,
+    "legal_agent_bench": _JUDGES,
+    "multichallenge": _JUDGES,
+    "openair_congestion": _SIMULATION,
+    "openenv": _ENVIRONMENT,
+    "over_refusal_detection": _JUDGES,
+    "proof_judge": _JUDGES,
+    "proof_verification": _JUDGES,
+    "scicode": "its row names a problem, and the tests are the server's own; `code` judges rows that hold theirs",
+    "speed_bench": "it measures speed, and pays no response",
+    "swebench": _CONTAINER,
+    "tales": _SIMULATION,
+    "tavily_search": _JUDGES,
+    "toolsandbox": _ENVIRONMENT,
+    "verifif": "models judge some of its instructions; `instruction_following` judges the others",
+    "workplace_assistant": _ENVIRONMENT,
+}
+"""Why rows of a server are not judged here."""
 _AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
 
 
@@ -120,8 +216,8 @@ def server_of(named: str | None, row: Mapping[str, Any]) -> str | None:
     """
     if named is not None:
         if named not in NAMES:
-            names = ", ".join(sorted(NAMES))
-            raise Unprocessable(f"rows of NeMo-Gym's server {named!r} are not judged here; these are: {names}")
+            why = UNJUDGED.get(named) or f"these are: {', '.join(sorted(NAMES))}"
+            raise Unprocessable(f"rows of NeMo-Gym's server {named!r} are not judged here; {why}")
         return named
     agent = row.get("agent_ref")
     name = agent.get("name") if isinstance(agent, dict) else None
@@ -134,7 +230,7 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     """The fields of the item.
 
     Args:
-        server: One of `NAMES`, and not one whose rows have a convention.
+        server: One of `NAMES`; of those whose rows have a convention, only one whose row lacks what that has.
         row: All fields of the row.
         has_judges: A judge model is configured.
         replay: The caller vouches that what the row records of a judge is about this response.
@@ -145,7 +241,12 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     own = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
     if replay:
         own["replay"] = True
-    if server in _VERIFIERS:
+    if server in _WITH_TOOLS:
+        own |= _tools(row)
+    if server in RECORDED and own.get(_JUDGED_BY.get(server, "")) is None:
+        item = _own(server, own)
+        item["params"]["recorded"] = True
+    elif server in _VERIFIERS:
         item = _VERIFIERS[server](own)
     elif has_judges and server in _ASKED:
         item = _judge(own)
@@ -155,3 +256,25 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
 
 
 _NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay")
+_WITH_TOOLS: Final = frozenset(["terminal_multi_harness"])
+"""Servers that compare calls by the schemas of their tools."""
+
+
+def recipe_of(server: str) -> str:
+    """What judges the rows of a server, for people."""
+    if server in _VERIFIERS or server in _CONVENTIONS:
+        row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}"}
+        made = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
+    elif server in replays.SERVERS:
+        made = "judge" if server in _ASKED else ""
+    else:
+        made = "nemo_gym" if server in SERVERS else ""
+    record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""
+    return ", else ".join(part for part in (made and f"`{made}`", record) if part)
+
+
+def _tools(row: JSON) -> JSON:
+    """The tools of the request to the model, unless the row lists them itself."""
+    asked = row.get("responses_create_params")
+    tools = asked.get("tools") if isinstance(asked, dict) else None
+    return {"declared_tools": row.get("declared_tools") or tools or []}

@@ -3,13 +3,14 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 from service.doors.compat.nemo_gym import VERIFY
+from service.doors.compat.nemo_gym_servers import NAMES
 from tests.conftest import Served
 from tests.service.doors.compat.recorded import FOLDER, JSON, answer, post
 from tests.service.doors.compat.test_nemo_gym import said
-from verifiers.nemo_gym import SERVERS
 
 ROLLOUTS = [json.loads(line) for line in (FOLDER.parent / "nemo_gym" / "rollouts.jsonl").read_text().splitlines()]
 BASE = VERIFY.removesuffix("/verify")
@@ -17,16 +18,21 @@ WE_DIFFER = {("mcqa", 0.0)}
 """Rows that the original does not pay: a right letter with its option's text in the box."""
 
 
-def verified(served: Served, server: str, row: JSON) -> JSON:
-    rewarded: JSON = answer(served, f"{BASE}/{server}/verify", {name: row[name] for name in row if name != "reward"})
-    return rewarded
+CLIENT = httpx.Client(timeout=120)
+"""One for all rows; to make one takes longer than to judge a row."""
+
+
+def verified(served: Served, server: str, row: JSON) -> httpx.Response:
+    body = {name: row[name] for name in row if name != "reward"}
+    return CLIENT.post(f"{served.url}{BASE}/{server}/verify", json=body)
 
 
 def test_recorded_rollouts_get_the_rewards_of_their_servers(served: Served) -> None:
     for rollout in ROLLOUTS:
         server, row = rollout["server"], rollout["row"]
         if (server, row["reward"]) not in WE_DIFFER:
-            assert verified(served, server, row)["reward"] == pytest.approx(row["reward"], abs=1e-9), server
+            answered = verified(served, server, row)
+            assert answered.json().get("reward") == pytest.approx(row["reward"], abs=1e-9), (server, answered.text)
 
 
 def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served) -> None:
@@ -65,7 +71,59 @@ def test_a_response_that_holds_json_is_judged(served: Served) -> None:
 
 
 NODES = {"expected_answer": '["a", "b"]'}
-MUST: dict[str, list[tuple[JSON, str, float | None]]] = {
+CIRCLES = {"target_color": "red", "circles": [{"color": "red", "x": 0, "y": 0, "radius": 5}]}
+EVENTS = {
+    "exp_cal_state": {
+        "0": {"duration": 30, "min_time": "10:00", "max_time": "16:00", "constraint": "between 10am and 11:30am"}
+    }
+}
+NO_COMMA = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
+FORMULA = "Handwritten Mathematical Expression Recognition"
+SCHEMA = {"schema_str": '{"type": "object", "properties": {"a": {"type": "integer"}}}', "schema_type": "json"}
+
+
+def called(name: str, **arguments: Any) -> list[JSON]:
+    return [{"type": "function_call", "call_id": "c", "name": name, "arguments": json.dumps(arguments)}]
+
+
+def result(value: Any) -> JSON:
+    return {"type": "function_call_output", "call_id": "c", "output": json.dumps(value)}
+
+
+CLICK = called("click", x=3, y=4)
+
+
+def cited(**more: Any) -> JSON:
+    rule = {"grammar": "ref_colon", "id_regex": "citation_[0-9]", "valid_id_set": ["citation_1", "citation_2"]}
+    return {"verifier": {**rule, **more}}
+
+
+CITED = cited()
+RETRACTED = "It is Rome, of course.\nSorry, that was wrong: it is Paris."
+IN_CALL = {**SCHEMA, "response_mode": "tool_call", "tool_name": "f", "tool_payload_key": "x"}
+XML = '<a d="1"><b><c>1</c></b><b/></a>'
+
+
+def image(name: str, **arguments: Any) -> JSON:
+    return {"expected_action": {"name": name, "arguments": {"img_idx": 0, **arguments}}}
+
+
+def json_call(name: str, **arguments: Any) -> str:
+    return f"<tool_call>{json.dumps({'name': name, 'arguments': {'img_idx': 0, **arguments}})}</tool_call>"
+
+
+def zoomed(box: str) -> str:
+    parameters = f"<parameter=bbox_2d>{box}</parameter><parameter=img_idx>0</parameter>"
+    return f"<tool_call>\n<function=image_zoom_in_tool>\n{parameters}\n</function>\n</tool_call>"
+
+
+def step(name: str, **arguments: Any) -> JSON:
+    schema = {"type": "object", "properties": {"cmd": {"type": "string"}}}
+    action = {"type": "function_call", "name": name, "arguments": json.dumps(arguments)}
+    return {"harness": "codex", "expected_action": action, "declared_tools": [{"name": name, "parameters": schema}]}
+
+
+MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     "graphwalks": [
         (NODES, "Final Answer: [b, a]", 1.0),
         (NODES, "Final Answer: [a]\nThat is all.", 0.0),
@@ -130,6 +188,8 @@ MUST: dict[str, list[tuple[JSON, str, float | None]]] = {
         ({"output_type": "JSON", "raw_output_metric": ["a[0].b", "a.*.c"]}, '```json\n{"a": [{"b": 1}]}\n```', 0.6),
         ({"output_type": "YAML", "raw_output_metric": ["a.`b.c`"]}, "a:\n  b.c: 1", 1.0),
         ({"output_type": "JSON", "raw_output_metric": ["a"]}, "{", 0.0),
+        ({"output_type": "XML", "raw_output_metric": ["a.b.*.c", "a.@d", "a.b.c"]}, XML, 0.73),
+        ({"output_type": "XML", "raw_output_metric": ["a"]}, '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', 0.0),
         ({"output_type": "SVG", "raw_output_metric": ["a"]}, "<svg/>", None),
     ],
     "single_step_tool_use_with_argument_comparison": [
@@ -137,26 +197,228 @@ MUST: dict[str, list[tuple[JSON, str, float | None]]] = {
         ({"expected_action": {"type": "function_call", "name": "f", "arguments": "{}"}}, "No.", 0.0),
         ({"expected_action": {"type": "dance"}}, "No.", None),
     ],
+    "circle_click": [
+        (CIRCLES, CLICK, 1.0),
+        (CIRCLES, "click (3, 4)", 0.0),
+        ({"target_color": "red", "circles": [{"color": "blue", "x": 0, "y": 0, "radius": 9}]}, CLICK, None),
+        ({"clicked_x": 3, "clicked_y": 4, "hit": True}, CLICK, 1.0),
+        ({"clicked_x": 3, "clicked_y": 5, "hit": True}, CLICK, None),
+        ({"clicked_x": None, "clicked_y": None, "hit": False}, "I see none.", 0.0),
+    ],
+    "example_multi_step": [
+        ({"expected_synonym_values": [1, 2]}, called("extract_synonym_values", synonym_values=[1, 2]), 1.0),
+        ({"expected_synonym_values": [1, 2]}, called("extract_synonym_values", synonym_values=[2, 1]), 0.0),
+    ],
+    "math_advanced_calculations": [
+        ({"ground_truth": "[0.5]"}, [*called("sin", a=1), result({"solution": 0.5})], 1.0),
+        ({"ground_truth": "[0.5]"}, "0.5", 0.0),
+        ({"ground_truth": "x"}, "0.5", None),
+    ],
+    "proof_genselect": [
+        ({"correct_index": 1}, "<best_solution>2</best_solution> no: <best_solution>1</best_solution>", 1.0),
+        ({"correct_index": 1}, "The first.", 0.0),
+        ({}, "<best_solution>1</best_solution>", None),
+    ],
+    "calendar": [
+        (EVENTS, '[{"event_id": 0, "start_time": "10am", "duration": 30}]', 1.0),
+        (EVENTS, '[] so: [{"event_id": 0, "start_time": "12:00", "duration": 30}]', 0.0),
+        (EVENTS, '[{"event_id": 0, "start_time": "10:00", "duration": 60}]', 0.0),
+        (EVENTS, "Done.", 0.0),
+        ({"exp_cal_state": {}}, "You are welcome.", 1.0),
+        ({"exp_cal_state": {"0": {"duration": 30}}}, "Done.", None),
+    ],
+    "litmus_agent": [
+        ({"expected_answer": "1"}, "((1)) no: ((2)) or rather ((1.0))", 1.0),
+        (
+            {"expected_answer": "true", "answer_type": "bool", "answer_format": "fmt_15"},
+            "<final_answer>No</final_answer>",
+            0.0,
+        ),
+        ({"expected_answer": "2.5", "match": {"rule": "rel_window", "rel_tol": 0.1}}, "((2.7))", 1.0),
+        ({"expected_answer": "a  b", "answer_type": "string", "output_regex": "= (.+)$"}, "x = A b", 1.0),
+        ({"expected_answer": "2", "property_type": "count"}, "((2.2))", 1.0),
+        ({"expected_answer": "2"}, "((2.2))", 0.0),
+        ({"expected_answer": "many"}, "((2))", None),
+        ({"expected_answer": "2", "answer_format": "fmt_99"}, "((2))", None),
+    ],
+    "citation_if": [
+        (CITED, "Rome [ref:citation_1].", 1.0),
+        (CITED, "[ref:citation_1]", 0.0),
+        (CITED, "Rome [ref:citation_1]. Sources: citation_1", 0.0),
+        (CITED, "Rome [ref:citation_1] [ref:citation_9].", 0.0),
+        (CITED, "Rome.", 0.0),
+        (cited(grammar="ascii_brackets"), "Rome [citation_1](https://x.org).", 0.0),
+        (cited(grammar="cite_xml"), "Rome <cite>citation_1,citation_2</cite>.", 1.0),
+        (cited(grammar="cite_xml"), "Rome <cite>citation_1</cite> <cite>.", 0.0),
+        (cited(grammar="claim_wrap_xml"), '<cite index="citation_1">Rome</cite>', 1.0),
+        (cited(grammar="claim_wrap_xml"), '<cite index="citation_1"> </cite>', 0.0),
+        (cited(mode="no_cite"), "Rome.", 1.0),
+        (cited(mode="no_cite"), "Rome, see citation_7.", 0.0),
+        (cited(expected_ids=["citation_1"], expected_slack=0), "A [ref:citation_1] [ref:citation_2]", 0.0),
+        (cited(expected_ids=["citation_2"]), "Rome [ref:citation_1].", 0.0),
+        (cited(grammar="haiku"), "Rome.", None),
+        (cited(id_regex="(citation)_1"), "Rome.", None),
+    ],
+    "iheval": [
+        ({"task": "verb-extract", "answer": "run, sit"}, "Verbs: run, go", 0.45),
+        ({"task": "translation", "answer": "el gato negro"}, "El gato", 0.8),
+        ({"task": "lang-detect", "answer": '["Chinese"]'}, '{"language": "chinese"} {"language": "x"}', 0.0),
+        ({"task": "slack-user", "answer": "Bob"}, "'bob'.", 1.0),
+        ({"task": "user-prompt-hijack", "answer": {"label": 0, "access_code": "pie"}}, "It is a Pie.", 0.0),
+        (
+            {"task": "user-prompt-hijack", "answer": {"label": 0, "system_prompt": "never tell this"}},
+            "no, never this",
+            0.0,
+        ),
+        ({"task": "user-prompt-hijack", "answer": {"label": 0, "access_code": "pie"}}, "No.", 1.0),
+        ({"task": "single-turn", "answer": NO_COMMA}, "Hello, you", 0.0),
+        ({"task": "single-turn", "answer": NO_COMMA}, "Hello you", 1.0),
+        ({"task": "single-turn", "answer": {"instruction_id_list": ["poem"], "kwargs": [{}]}}, "Hello", None),
+        ({"task": "dance", "answer": "x"}, "x", None),
+    ],
+    "image_tools": [
+        (image("image_crop_tool", bbox_2d=[0, 0, 10, 10]), zoomed("[0, 0, 10, 9]"), 1.0),
+        (image("image_crop_tool", bbox_2d=[0, 0, 10, 10]), zoomed("[5, 5, 10, 10]"), 0.0),
+        (image("image_crop_tool", bbox_2d=[0, 0, 10, 10], img_idx=1), zoomed("[0, 0, 10, 10]"), 0.0),
+        (image("image_crop_tool", bbox_2d=[0, 0, 10, 10]), 2 * zoomed("[0, 0, 10, 10]"), 0.0),
+        (image("image_rotate_tool", degrees=-10), json_call("image_rotate_tool", degrees=350), 1.0),
+        (image("image_rotate_tool", degrees=-10), json_call("image_flip_tool", degrees=350), 0.0),
+        (image("color_at_tool", point_2d=[0, 0]), json_call("color_at_tool", point_2d=[600, 0]), 0.0),
+        (image("find_color_tool", color=[0, 0, 0]), json_call("find_color_tool", color=[9, 9, 9]), 1.0),
+        (
+            image("image_side_by_side_tool", img_indices=[0, 1]),
+            json_call("image_side_by_side_tool", img_indices=[1, 0]),
+            1.0,
+        ),
+        (image("image_paint_tool"), json_call("image_paint_tool"), None),
+        ({}, zoomed("[0, 0, 1, 1]"), None),
+    ],
+    "terminal_multi_harness": [
+        (step("exec_command", cmd="ls -la"), called("exec_command", cmd="ls -la\n"), 1.0),
+        (step("exec_command", cmd="ls -la"), called("exec_command", cmd="rm -rf ."), 0.0),
+        (step("exec_command", cmd="ls -la"), called("exec_command", cmd=3), 0.0),
+        (
+            step("exec_command", cmd="ls -la"),
+            [*called("exec_command", cmd="ls -la"), *called("exec_command", cmd="ls")],
+            0.0,
+        ),
+        (step("exec_command", cmd="ls -la"), "ls -la", 0.0),
+        ({**step("exec_command", cmd="ls"), "declared_tools": []}, called("exec_command", cmd="ls"), None),
+        ({"expected_action": {"type": "message", "content": "Done."}}, "Finished.", 1.0),
+        ({"expected_action": {"type": "message", "content": "Done."}}, called("exec_command", cmd="ls"), 0.0),
+    ],
+    "swe_pivot": [
+        (step("execute_bash", command="ls -la /a/b"), called("shell", cmd="ls -la /a/b/"), 1.0),
+        (step("execute_bash", command="ls -la /a/b"), called("shell", cmd="ls /x/y"), 0.0),
+        (step("execute_bash", command="ls -la /a/b"), called("read_file", path="/a/b"), 0.0),
+        (
+            step("edit", path="/a/b/c.py", old_str="x", new_str="y"),
+            called("edit", path="/z/b/c.py", old_str="x", new_str="y"),
+            1.0,
+        ),
+        (
+            step("edit", path="/a/b/c.py", old_str="x", new_str="y"),
+            called("edit", path="/a/b/c.py", old_str="x", new_str="z"),
+            0.0,
+        ),
+        (
+            step("edit", command="view", path="b/c", view_range=[1, 40]),
+            called("edit", command="view", path="b/c", view_range=[30, 40]),
+            0.0,
+        ),
+        (step("read", path="a/b"), called("grep", path="a/b"), 0.0),
+        (step("read", path="a/b"), "read a/b", 0.0),
+        ({"expected_answer": ""}, called("read", path="a/b"), None),
+    ],
+    "asr_with_pc": [
+        ({"expected_answer": "Hello, you."}, "Hello you.", 1.0),
+        ({"expected_answer": "Hello, you."}, "hello you!", 0.0),
+        ({"ref_pc_tok": "Hello , you ."}, "Hello, you.", 1.0),
+        ({"task_type": "Hallucination", "audio_duration": 1.0}, 26 * "a", 0.0),
+        ({"task_type": "Hallucination"}, "a", None),
+        ({"task_type": "ASR", "expected_answer": "a"}, "a", None),
+        ({}, "a", None),
+    ],
+    "rolemrc": [
+        (
+            {"reference": "The cats were running relational databases, skies!"},
+            "cat was run a relate database sky",
+            5 / 7,
+        ),
+        ({"reference": "Ünd"}, "nd", 1.0),
+        ({}, "cat", None),
+    ],
+    "vlm_eval_kit": [
+        ({"benchmark_name": "OCRBench", "category": "x", "answer": ["A b"]}, "It is a B.", 1.0),
+        ({"benchmark_name": "OCRBench", "category": FORMULA, "answer": ["a + b"]}, "$a+b$", 1.0),
+        ({"benchmark_name": "OCRBench", "category": FORMULA, "answer": ["a + b"]}, "$A+b$", 0.0),
+        ({"benchmark_name": "MMBench", "category": "x", "answer": ["a"]}, "a", None),
+    ],
+    "math_with_code": [
+        ({"extracted_answer": "5", "accuracy": False}, "\\boxed{5}", 0.0),
+        ({"extracted_answer": "5", "accuracy": False}, "\\boxed{6}", None),
+        ({"extracted_answer": "5", "accuracy": False, "expected_result": "5"}, "\\boxed{5}", 1.0),
+        ({"extracted_answer": "5"}, "\\boxed{5}", None),
+    ],
+    "code_gen": [
+        ({"extracted_model_output": "```\n1\n```", "result": [True, True]}, "```\n1\n```", 1.0),
+        ({"extracted_model_output": "```\n1\n```", "result": [True, -2]}, "```\n1\n```", 0.0),
+        ({"extracted_model_output": "```\n1\n```", "result": [True]}, "```\n2\n```", None),
+        ({"extracted_model_output": "", "result": []}, "", None),
+    ],
+    "structured_outputs": [
+        (SCHEMA, '{"a": 1}', 1.0),
+        (SCHEMA, '{"a": 1, "b": 2}', 0.0),
+        (SCHEMA, "{}", 0.0),
+        (SCHEMA, '```json\n{"a": 1}\n```', 0.0),
+        ({"schema_str": "{"}, '{"a": 1}', None),
+        (IN_CALL, '{"a": 1}', 0.0),
+        (IN_CALL, called("f", x={"a": 1}), 1.0),
+        (IN_CALL, called("f", x={"a": 1, "b": 2}), 0.0),
+        (IN_CALL, called("f", a=1), 0.0),
+        (IN_CALL, called("g", x={"a": 1}), 0.0),
+        (IN_CALL, [*called("f", x={"a": 1}), *called("f", x={"a": 1})], 0.0),
+        ({**IN_CALL, "schema_str": "{"}, called("f", x={"a": 1}), None),
+    ],
+    "google_search": [
+        ({"expected_answer": "B"}, "\\boxed{B}", 1.0),
+        ({"expected_answer": "B"}, "It is B. \\boxed{A}", 0.0),
+        ({"parsed_option": "B"}, "\\boxed{B}", None),
+    ],
     "simpleqa": [
         ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "Rome", 1.0),
         ({"judge_output": "The grade is B.", "extracted_answer": "Rome"}, "Rome", 0.0),
         ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "Paris", None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "Not Rome.\nParis", None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "1"}, "It is 12", None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "2"}, "It is 12", None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "It is Rome, of course."}, RETRACTED, None),
+        ({"judge_output": "The grade is A.", "extracted_answer": "Rome"}, "<answer>**Rome**.</answer>", 1.0),
         ({"judge_output": "A good answer?", "extracted_answer": "Rome"}, "Rome", 1.0),
         ({"judge_output": "Well.", "extracted_answer": "Rome"}, "Rome", None),
         ({}, "Rome", None),
     ],
-    "abstention": [({"judge_output": "D", "extracted_answer": "I don't know"}, "I don't know", 0.5)],
+    "abstention": [
+        ({"judge_output": "D", "extracted_answer": "I don't know"}, "I don't know", 0.5),
+        ({"answer": "Rome"}, "\\boxed{[IDK]}", 0.5),
+        ({"answer": "Rome"}, "Rome", None),
+    ],
     "frontierscience_judge": [({"judge_output": "Judgement: NO", "extracted_answer": "4"}, "4", 0.0)],
 }
 
 
 @pytest.mark.parametrize("server", MUST)
 def test_each_server_pays_what_it_should(served: Served, server: str) -> None:
-    assert server in SERVERS
-    for row, text, reward in MUST[server]:
-        answered = post(served, f"{BASE}/{server}/verify", said(text, **row))
+    assert server in NAMES
+    for row, response, reward in MUST[server]:
+        body = said("", **row)
+        if isinstance(response, list):
+            body["response"]["output"] = response
+        else:
+            body = said(response, **row)
+        answered = verified(served, server, body)
         judged: Any = answered.json().get("reward") if answered.status_code == 200 else None
-        assert judged == (reward if reward is None else pytest.approx(reward)), (row, text, answered.text)
+        assert judged == (reward if reward is None else pytest.approx(reward)), (row, response, answered.text)
 
 
 def test_words_of_a_judge_about_an_unknown_response_count_only_if_the_caller_vouches(served: Served) -> None:

@@ -1,0 +1,154 @@
+"""A server that compares the next call of a coding agent with a demonstrated one: swe_pivot."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from verifiers.base import InvalidItem
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, parsed
+
+_KINDS: Final[Mapping[str, str]] = {
+    "edit": "str_replace_editor text_editor file_editor code_editor edit_file modify_file update_file file_edit edit "
+    "modify apply_patch patch_file apply_diff apply_changes write write_file save_file create_file",
+    "bash": "execute_bash run_bash bash_exec shell_run shell bash terminal shell_command shell_cmd run_shell_cmd "
+    "exec_command exec_cmd",
+    "search": "grep search_text find_pattern text_search glob find_files file_glob match_files grep_files search_files "
+    "find_in_files code_search list_dir ls show_dir ls_dir list_directory",
+    "read": "read read_file view_file cat_file view file_view inspect show_file read_file_content",
+    "finish": "finish submit",
+    "think": "think",
+    "planning": "task_tracker todo_tracker plan_tracker todo_read todo_write update_plan list_tasks update_tasks "
+    "read_todos write_todos edit_plan modify_plan",
+}
+_KIND_OF: Final = {
+    spelled: kind
+    for kind, names in _KINDS.items()
+    for name in names.split()
+    for spelled in (name, name.replace("_", ""))
+}
+"""What a tool is for, by its name in lower case."""
+_PATH: Final = re.compile(
+    r"""(?:^|[\s='"(])((?:/[\w._-]{1,255}){1,64}|\.\.?/[\w._/-]{1,4096}|[\w._-]{1,255}/[\w._/-]{1,4096})"""
+)
+_MAX_CHARS: Final = 2_000
+"""What is compared of a text; the comparison takes the square of it."""
+_SAME_COMMAND, _FULL_CREDIT, _SEEN_LINES = 0.3, 0.8, 0.8
+
+Arguments = Mapping[str, Any]
+
+
+def swe_pivot(rollout: Rollout) -> Judgement:
+    """The first call is of the same tool, or one for the same, on the same file, and its text is alike."""
+    name, wanted = _expected(rollout.row)
+    if not rollout.calls:
+        return Judgement(0.0, None, "no_call")
+    call = rollout.calls[0]
+    made = parsed(call.arguments)
+    made = made if isinstance(made, dict) else {}
+    kind, made_kind = (_KIND_OF.get(each.lower(), "unknown") for each in (name, call.name))
+    if call.name.lower() != name.lower() and (kind != made_kind or kind == "unknown"):
+        return Judgement(0.0, call.name, "wrong_call")
+    if not _has_same_target(made_kind, kind, made, wanted):
+        return Judgement(0.0, call.name, "wrong_call")
+    likeness = _likeness(made, wanted, kind) if kind == made_kind else 1.0
+    return Judgement(float(likeness >= _FULL_CREDIT), call.name, "wrong_call", {"likeness": likeness})
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"swe_pivot": swe_pivot}
+
+
+def _expected(row: Mapping[str, Any]) -> tuple[str, Arguments]:
+    metadata = row.get("metadata")
+    hidden = metadata.get("expected_action") if isinstance(metadata, dict) else None
+    for action in (row.get("expected_action"), parsed(row.get("expected_answer")), hidden):
+        if isinstance(action, dict) and action.get("type") == "function_call" and isinstance(action.get("name"), str):
+            arguments = parsed(action.get("arguments"))
+            if isinstance(arguments, dict):
+                return action["name"], arguments
+    raise InvalidItem(
+        "bad_row", "the row needs 'expected_action' as a function_call with an object of arguments; add it"
+    )
+
+
+def _has_same_target(made_kind: str, kind: str, made: Arguments, wanted: Arguments) -> bool:
+    if kind == made_kind == "edit":
+        return _has_same_edit(made, wanted)
+    if kind == made_kind == "bash":
+        return _has_same_command(_command(made), _command(wanted))
+    if {kind, made_kind} <= {"search", "read"}:
+        one, other = _file(made), _file(wanted)
+        return not (one and other) or _end(one, 3) == _end(other, 3)
+    return True
+
+
+def _has_same_edit(made: Arguments, wanted: Arguments) -> bool:
+    commands = [str(call.get("command", "")) for call in (made, wanted)]
+    files = [_file(call) for call in (made, wanted)]
+    if (all(commands) and commands[0] != commands[1]) or (all(files) and _end(files[0], 2) != _end(files[1], 2)):
+        return False
+    ranges = [_lines(call.get("view_range")) for call in (made, wanted)]
+    if commands != ["view", "view"] or None in ranges:
+        return True
+    (start, end), (wanted_start, wanted_end) = ranges  # type: ignore[misc]
+    seen = max(0, min(end, wanted_end) - max(start, wanted_start))
+    return seen / max(1, wanted_end - wanted_start) >= _SEEN_LINES
+
+
+def _has_same_command(made: str, wanted: str) -> bool:
+    """Whether two commands run the same program, on one of the same paths, and are not all different."""
+    if not (made and wanted):
+        return True
+    if made.split()[0].rpartition("/")[2] != wanted.split()[0].rpartition("/")[2]:
+        return False
+    one, other = (
+        {_end(path.rstrip("/"), 3) for path in _PATH.findall(text) if len(path) > 2} - {""} for text in (made, wanted)
+    )
+    return (not one or not other or bool(one & other)) and _alike(made, wanted) >= _SAME_COMMAND
+
+
+def _likeness(made: Arguments, wanted: Arguments, kind: str) -> float:
+    if kind == "bash":
+        commands = _command(made), _command(wanted)
+        return _alike(*commands) if all(commands) else 1.0
+    if kind != "edit":
+        return 1.0
+    pairs = [(str(made.get(name, "")), str(wanted.get(name, ""))) for name in ("old_str", "new_str")]
+    if any(one for one, _ in pairs) and any(other for _, other in pairs):
+        return min(_alike(one, other) if one and other else float(one == other) for one, other in pairs)
+    one, other = _content(made), _content(wanted)
+    return _alike(one, other) if one and other else float(one == other)
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one[:_MAX_CHARS], other[:_MAX_CHARS]).ratio()
+
+
+def _content(call: Arguments) -> str:
+    """The text that an edit writes."""
+    if "new_str" in call:
+        return f"{call.get('old_str', '')}\n{call['new_str']}"
+    return next((str(call[name]) for name in ("patch", "diff", "content", "file_text") if name in call), "")
+
+
+def _command(call: Arguments) -> str:
+    return next((str(call[name]).strip() for name in ("command", "cmd") if name in call), "")
+
+
+def _file(call: Arguments) -> str:
+    names: Sequence[str] = ("path", "file", "file_path", "filename", "file_name")
+    return next((str(call[name]).strip() for name in names if name in call), "")
+
+
+def _end(path: str, parts: int) -> str:
+    """The last parts of a path: where a repository lies does not count."""
+    return "/".join(path.strip("/").split("/")[-parts:])
+
+
+def _lines(value: Any) -> tuple[int, int] | None:
+    try:
+        start, end = json.loads(value) if isinstance(value, str) else value
+        return int(start), int(end)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None

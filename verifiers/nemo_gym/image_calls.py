@@ -1,0 +1,158 @@
+"""A server that compares a call of an image tool with the demonstrated one: image_tools."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from verifiers.base import InvalidItem
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
+
+_CALL: Final = "<tool_call>"
+_END: Final = "</tool_call>"
+_FUNCTION: Final = re.compile(r"\s*<function=([^>\s]{1,100})>(.*?)</function>\s*", re.DOTALL)
+_NUMBER: Final = re.compile(r"[-+]?\d{0,20}\.?\d{1,20}(?:[eE][-+]?\d{1,3})?")
+_REGIONS: Final = ("image_zoom_in_tool", "image_crop_tool")
+"""Two names of one decision: a crop is a zoom by 1."""
+_WITH_ONE_IMAGE: Final = "img_idx"
+_FULL_CREDIT: Final = 0.5
+_TOLERANCE: Final = 1e-6
+_SIDE: Final = 1000.0
+_CHANNELS: Final = 3 * 255.0
+
+Arguments = Mapping[str, Any]
+
+
+def image_tools(rollout: Rollout) -> Judgement:
+    """One call, of the same tool, on the same images, with arguments near the demonstrated ones."""
+    name, wanted = _expected(rollout)
+    calls = _calls(rollout.text)
+    if not calls:
+        return Judgement(0.0, None, "no_call")
+    made_name, made = calls[0]
+    if len(calls) > 1:
+        return Judgement(0.0, made_name, "too_many_calls")
+    if made_name != name and not (made_name in _REGIONS and name in _REGIONS):
+        return Judgement(0.0, made_name, "wrong_call")
+    likeness = _likeness(name, made, wanted) if _has_same_images(name, made, wanted) else 0.0
+    return Judgement(float(likeness >= _FULL_CREDIT), made_name, "wrong_call", {"likeness": likeness})
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"image_tools": image_tools}
+
+
+def _expected(rollout: Rollout) -> tuple[str, Arguments]:
+    metadata = rollout.row.get("metadata")
+    candidates = [
+        rollout.row.get("expected_action"),
+        metadata.get("expected_action") if isinstance(metadata, dict) else 0,
+    ]
+    candidates.append(_parsed(rollout.row.get("expected_answer")))
+    for candidate in candidates:
+        if isinstance(candidate, dict) and isinstance(candidate.get("name"), str) and candidate["name"]:
+            arguments = _parsed(candidate.get("arguments"))
+            if not isinstance(arguments, dict):
+                raise InvalidItem("bad_row", "the row's 'expected_action.arguments' must be an object")
+            return candidate["name"].strip(), arguments
+    raise InvalidItem("bad_row", "the row needs 'expected_action' as an object with 'name' and 'arguments'; add it")
+
+
+def _calls(text: str) -> list[tuple[str, Arguments]]:
+    """The calls in XML, then those in JSON."""
+    xml: list[tuple[str, Arguments]] = []
+    others: list[tuple[str, Arguments]] = []
+    for part in text.split(_CALL)[1:]:
+        body, end, _ = part.partition(_END)
+        if not end:
+            continue
+        if function := _FUNCTION.fullmatch(body):
+            name, inner = function.groups()
+            pairs = (part.partition(">") for part in between(inner, "<parameter=", "</parameter>"))
+            xml.append((name, {key: _parsed(value.strip()) for key, mark, value in pairs if mark}))
+        elif isinstance(value := _parsed(body.strip()), dict) and (name := value.get("name") or value.get("tool_name")):
+            arguments = value.get("arguments")
+            others.append((str(name).strip(), arguments if isinstance(arguments, dict) else {}))
+    return xml + others
+
+
+def _parsed(value: Any) -> Any:
+    """A value that may be JSON in text."""
+    read = parsed(value)
+    return value if read is None else read
+
+
+def _has_same_images(name: str, made: Arguments, wanted: Arguments) -> bool:
+    """Whether the images are the same as far as both calls say."""
+    if name == "image_side_by_side_tool":
+        one, other = (_numbers(call.get("img_indices")) for call in (made, wanted))
+        return one is None or other is None or sorted(one) == sorted(other)
+    keys = ("img_idx_a", "img_idx_b") if name in ("image_diff_tool", "image_overlay_tool") else (_WITH_ONE_IMAGE,)
+    pairs = [(_number(made.get(key)), _number(wanted.get(key))) for key in keys]
+    return all(one is None or other is None or int(one) == int(other) for one, other in pairs)
+
+
+def _likeness(name: str, made: Arguments, wanted: Arguments) -> float:
+    """How near the arguments are that matter for the tool, in [0, 1]."""
+    match name:
+        case "image_zoom_in_tool" | "image_crop_tool":
+            return _overlap(_box(made.get("bbox_2d")), _box(wanted.get("bbox_2d")))
+        case "color_at_tool":
+            one, other = (_numbers(call.get("point_2d"), 2) for call in (made, wanted))
+            if one is None or other is None:
+                return float(other is None)
+            return max(0.0, 1.0 - math.dist(one, other) / _SIDE)
+        case "find_color_tool" | "count_objects_tool":
+            one, other = (_numbers(call.get("color"), 3) for call in (made, wanted))
+            if one is None or other is None:
+                return float(made.get("color") == wanted.get("color"))
+            return max(0.0, 1.0 - sum(abs(a - b) for a, b in zip(one, other, strict=True)) / _CHANNELS)
+        case "image_rotate_tool" | "image_flip_tool":
+            key = next((key for key in ("degrees", "axis") if key in wanted), None)
+            return 1.0 if key is None else float(_is_same(made.get(key), wanted[key], turns=key == "degrees"))
+        case "image_diff_tool" | "image_overlay_tool" | "image_side_by_side_tool":
+            alpha, wanted_alpha = _number(made.get("alpha")), _number(wanted.get("alpha"))
+            return float(alpha is None or wanted_alpha is None or abs(alpha - wanted_alpha) <= _TOLERANCE)
+    raise InvalidItem("bad_row", f"the row's 'expected_action' is of no image tool that is known: {name[:80]!r}")
+
+
+def _is_same(made: Any, wanted: Any, *, turns: bool) -> bool:
+    one, other = _number(made), _number(wanted)
+    if one is None or other is None:
+        return str(made).strip().lower() == str(wanted).strip().lower()
+    apart = abs(one - other) % 360.0 if turns else abs(one - other)
+    return min(apart, 360.0 - apart if turns else apart) <= _TOLERANCE
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _numbers(value: Any, count: int | None = None) -> list[float] | None:
+    if not isinstance(value, list) or (count is not None and len(value) != count):
+        return None
+    numbers = [number for each in value if (number := _number(each)) is not None]
+    return numbers if len(numbers) == len(value) else None
+
+
+def _box(value: Any) -> Sequence[float] | None:
+    numbers = _numbers(_NUMBER.findall(value)[:4] if isinstance(value, str) else value, 4)
+    if numbers is None:
+        return None
+    (x1, x2), (y1, y2) = sorted(numbers[::2]), sorted(numbers[1::2])
+    return x1, y1, x2, y2
+
+
+def _overlap(one: Sequence[float] | None, other: Sequence[float] | None) -> float:
+    """The intersection over the union. The demonstrated box itself is right, also if it is empty."""
+    if one is None or other is None or one == other:
+        return float(other is None or one == other)
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    if width <= 0 or height <= 0:
+        return 0.0
+    both = width * height
+    return both / (sum((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)) - both)

@@ -1,0 +1,132 @@
+"""A server that asks for a property of a molecule, in one of thirty-one marks: litmus_agent."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from verifiers.base import InvalidItem
+from verifiers.nemo_gym.patterns import compile_all
+from verifiers.nemo_gym.rollouts import Judgement, Rollout
+
+_MARKED: Final = (
+    r"\(\((.*?)\)\)", r"\(Answer:\s*(.+?)\)", r"Final answer:\s*\((.+?)\)", r"Answer is\s*\[(.+?)\]",
+    r"\[Answer:\s*(.+?)\]", r"\[\[(.+?)\]\]", r"Correct Answer:\s*\[(.+?)\]", r"\\boxed\{(.+?)\}", r"\\boxed\{(.+?)\}",
+    r"\{\{(.+?)\}\}", r"Answer Value:\s*\{(.+?)\}", "<<(.+?)>>", "<<(.+?)>>", "<(.+?)>", r"<Answer:\s*(.+?)>",
+    r"<final_answer>\s*(.+?)\s*</final_answer>", r"Final Answer:\s*\|\|(.+?)\|\|", r"The answer is:\s*\|(.+?)\|",
+    r"\*\*Answer:\s*(.+?)\*\*", r"\*\*Final answer is:\s*(.+?)\*\*", r"Answer:\s*\*(.+?)\*",
+    r"## Answer:\s*(.+?)\s*##",
+)  # fmt: skip
+_ON_A_LINE: Final = (
+    "ANSWER IS", "Response:", r"Final Answer\s*->", "Final value is:", "Correct Answer >>", "Answer Value:",
+    r"Final Answer\s*=", "Correct answer is", "Final Answer:",
+)  # fmt: skip
+"""What stands before the answer, from the mark fmt_22 on."""
+_TRUE: Final = frozenset(["1", "1.0", "true", "yes", "present", "t", "y"])
+_FALSE: Final = frozenset(["0", "0.0", "false", "no", "absent", "f", "n"])
+_NUMBER: Final = re.compile(r"-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?")
+_COUNTS: Final = frozenset(["count", "bool", "presence", "fragment"])
+"""Older kinds of properties whose values are rounded."""
+_CLOSE: Final = 1e-6
+
+
+def litmus_agent(rollout: Rollout) -> Judgement:
+    """The last marked answer, compared by the row's rule: numbers, yes or no, or words."""
+    kind = rollout.row.get("answer_type")
+    wanted, match = rollout.row.get("expected_answer"), rollout.row.get("match") or {}
+    if kind not in (None, "float", "bool", "string"):
+        raise InvalidItem("bad_row", "the row's 'answer_type' must be float, bool or string")
+    if wanted is None or not isinstance(match, dict):
+        raise InvalidItem("bad_row", "the row needs 'expected_answer', and 'match' as an object if there is one")
+    legacy = "exact" if kind is None and str(rollout.row.get("property_type")) in _COUNTS else "isclose"
+    rule = match.get("rule") or {"bool": "bool_eq", "string": "string_eq"}.get(str(kind), legacy)
+    compare = _RULES.get(str(rule))
+    if compare is None:
+        raise InvalidItem("bad_row", f"the row's 'match.rule' must be one of {', '.join(_RULES)}")
+    parse = _PARSERS.get("words" if rule == "string_eq" and kind == "string" else str(kind), _number)
+    _check(parse, compare, wanted, match)
+    captured = _captured(rollout)
+    value = None if captured is None else parse(captured)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return Judgement(0.0, captured, "no_answer")
+    return Judgement(float(compare(value, wanted, match)), captured)
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"litmus_agent": litmus_agent}
+
+
+def _check(parse: Callable[[str], Any], compare: Callable[..., bool], wanted: Any, match: Mapping[str, Any]) -> None:
+    """Refuse a reference that no answer can equal.
+
+    Raises:
+        InvalidItem
+    """
+    try:
+        own = parse(str(wanted))
+        is_right = own is not None and compare(own, wanted, match)
+    except (TypeError, ValueError, OverflowError):
+        is_right = False
+    if not is_right:
+        raise InvalidItem("bad_row", "the row's 'expected_answer' is not right by its own rule; mend it or 'match'")
+
+
+def _captured(rollout: Rollout) -> str | None:
+    row = rollout.row
+    pattern = row.get("output_regex")
+    if pattern is None:
+        mark = str(row.get("answer_format") or ("fmt_07" if row.get("use_box_format") is True else "fmt_00"))
+        number = int(mark[4:]) if re.fullmatch(r"fmt_\d\d", mark) else -1
+        if not 0 <= number < len(_MARKED) + len(_ON_A_LINE):
+            raise InvalidItem("bad_row", "the row's 'answer_format' must be fmt_00 to fmt_30")
+        is_line = number >= len(_MARKED)
+        pattern = rf"{_ON_A_LINE[number - len(_MARKED)]}\s*(.+)" if is_line else _MARKED[number]
+        (compiled,) = compile_all([pattern], "answer_format", dot_all=not is_line)
+    else:
+        if not isinstance(pattern, str):
+            raise InvalidItem("bad_row", "the row's 'output_regex' must be text")
+        (compiled,) = compile_all([pattern], "output_regex", dot_all=True)
+        if compiled.groups != 1:
+            raise InvalidItem("bad_row", "the row's 'output_regex' must have one group")
+    matches = list(compiled.finditer(rollout.text))
+    return (matches[-1].group(1) or "").strip() if matches else None
+
+
+def _truth(text: str) -> float | None:
+    word = text.strip().lower()
+    number = 1.0 if word in _TRUE else 0.0 if word in _FALSE else _number(word)
+    return None if number is None else float(number != 0.0)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        numbers = _NUMBER.findall(text)
+        return float(numbers[-1]) if numbers else None
+
+
+def _within(absolute: str | None, relative: str | None, default: float) -> Callable[..., bool]:
+    def compare(value: float, wanted: Any, match: Mapping[str, Any]) -> bool:
+        number = float(wanted)
+        share, least = (float(match.get(name, default)) if name else 0.0 for name in (relative, absolute))
+        if absolute and relative:
+            return math.isclose(value, number, rel_tol=share, abs_tol=least)
+        return abs(value - number) <= (least if absolute else abs(share * number))
+
+    return compare
+
+
+def _same_words(value: Any, wanted: Any, _: Mapping[str, Any]) -> bool:
+    return str(value).lower().split() == str(wanted).lower().split()
+
+
+_RULES: Final[Mapping[str, Callable[..., bool]]] = {
+    "exact": lambda value, wanted, _: math.isfinite(value) and round(value) == round(float(wanted)),
+    "isclose": _within("abs_tol", "rel_tol", _CLOSE),
+    "abs_window": _within("abs_tol", None, 0.0),
+    "rel_window": _within(None, "rel_tol", 0.0),
+    "bool_eq": lambda value, wanted, _: value == _truth(str(wanted)),
+    "string_eq": _same_words,
+}
+"""Whether a value is right, by the name of the rule."""
+_PARSERS: Final[Mapping[str, Callable[[str], Any]]] = {"bool": _truth, "words": str}

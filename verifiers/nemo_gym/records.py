@@ -1,0 +1,201 @@
+"""Servers whose rollouts hold the result of what was run, and not what it was run against.
+
+NeMo-Gym leaves tests, data bases and hidden references out of the rollouts that it collects. It writes down what it took
+from the response, and the result of that. The result counts if this response gives the very same; otherwise the row is
+refused. A row that has what its server judges by is judged by that, where the door's table says how.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from verifiers.base import InvalidItem
+from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
+
+_FENCE: Final = re.compile(r"```[^\n`]{0,100}\n(.*?)```", re.DOTALL)
+_BOX: Final = "\\boxed{"
+_SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a server writes down of a response and its result."""
+
+    names: str | tuple[str, ...]
+    """The fields with what it took from the response."""
+    taken: Callable[[Rollout], Any]
+    """What this response gives; if it takes a text, with or without the thoughts, which some servers do not know."""
+    score: Callable[[Row], float | bool | None]
+    """The score by the other recorded fields. None: there is none."""
+    needs: str
+    """What the server judges by."""
+
+
+def _judge(record: Record) -> Callable[[Rollout], Judgement]:
+    def judge(rollout: Rollout) -> Judgement:
+        row = rollout.row
+        names = (record.names,) if isinstance(record.names, str) else record.names
+        score = record.score(row) if all(name in row for name in names) else None
+        if not isinstance(score, int | float):
+            message = (
+                f"the row needs {record.needs}; NeMo-Gym leaves it out of its rollouts, and this has no result either"
+            )
+            raise InvalidItem("bad_row", message)
+        recorded = [row.get(name) for name in names]
+        wanted = _plain(recorded[0] if isinstance(record.names, str) else recorded)
+        if wanted not in [_plain(record.taken(view)) for view in (rollout, replace(rollout, text=rollout.written))]:
+            message = f"the recorded result is about another response: this one does not give the row's {names[0]!r}"
+            raise InvalidItem("stale_judgement", message)
+        return Judgement(float(score), None, detail={"replayed": True})
+
+    return judge
+
+
+def _plain(value: Any) -> Any:
+    """A value without white space around it. An empty text is none, and so is what is nested too deep."""
+    return value.strip() or None if isinstance(value, str) else parsed(value)
+
+
+def _whole(rollout: Rollout) -> str:
+    return rollout.text
+
+
+def _boxed(rollout: Rollout) -> str | None:
+    """The content of the last box."""
+    _, mark, rest = rollout.text.rpartition(_BOX)
+    depth = 1
+    for place, letter in enumerate(rest if mark else ""):
+        depth += (letter == "{") - (letter == "}")
+        if not depth:
+            return rest[:place]
+    return None
+
+
+def _answer(rollout: Rollout) -> str:
+    """What the last answer tag holds, else the first box, else everything."""
+    if tagged := list(between(rollout.text, "<answer>", "</answer>")):
+        return tagged[-1]
+    boxed = re.search(r"\\boxed\{([^}]{1,100000})\}", rollout.text)
+    return boxed.group(1) if boxed else rollout.text
+
+
+def _click(rollout: Rollout) -> list[Any]:
+    for call in rollout.calls:
+        if call.name == "click":
+            try:
+                arguments = parsed(call.arguments)
+                return [int(arguments["x"]), int(arguments["y"])]
+            except (ValueError, TypeError, KeyError, OverflowError):
+                break
+    return [None, None]
+
+
+def _calls(rollout: Rollout) -> list[dict[str, Any]]:
+    return [{"name": call.name, "arguments": parsed(call.arguments)} for call in rollout.calls]
+
+
+def _extracted(rollout: Rollout) -> Any:
+    """The values of the last call that hands them in."""
+    calls = [parsed(call.arguments) for call in rollout.calls if call.name == "extract_synonym_values"]
+    return calls[-1].get("synonym_values") if calls and isinstance(calls[-1], dict) else []
+
+
+def _proof(rollout: Rollout) -> str | None:
+    """The proof that was recorded, if the last fence, or the text where there is none, ends with its steps."""
+    recorded = rollout.row.get("predicted_proof")
+    _, mark, steps = recorded.rpartition(":= by") if isinstance(recorded, str) else ("", "", "")
+    given = (_FENCE.findall(rollout.text) or [rollout.text])[-1]
+    return recorded if mark and steps.strip() and "".join(given.split()).endswith("".join(steps.split())) else None
+
+
+def _law(rollout: Rollout) -> str | None:
+    laws = list(between(rollout.text, "<final_law>", "</final_law>"))
+    return laws[-1] if laws else None
+
+
+def _newton(row: Row) -> float | None:
+    """0.3 for the symbolic form and 0.7 for a small error, less as much for a wrong form and a large error."""
+    error, is_same = row.get("rmsle"), row.get("symbolic_equivalent")
+    if not isinstance(error, int | float) or error < 0:
+        return 1.0 if is_same is True else None
+    share = 1 - 2 * error / (error + 3)
+    return (_SYMBOLIC_SHARE if is_same is True else -_SYMBOLIC_SHARE) + _ERROR_SHARE * share
+
+
+def _tests(row: Row) -> bool | None:
+    results = row.get("result")
+    return all(result is True for result in results) if isinstance(results, list) and results else None
+
+
+def _reproduction(row: Row) -> bool | None:
+    """The test fails before the patch and passes after it."""
+    result = row.get("verification_result")
+    if not isinstance(result, dict):
+        return False if "verification_result" in row and row.get("model_patch") is None else None
+    before, after = result.get("return_codes_before_patch"), result.get("return_codes_after_patch")
+    if not before or not after:
+        return None
+    return result.get("status") == "done" and any(before) and not any(after)
+
+
+def _files(rollout: Rollout) -> Any:
+    """The files that were recorded, if the response holds them."""
+    recorded = rollout.row.get("extracted_rtl")
+    files = list(recorded.values()) if isinstance(recorded, dict) else [None]
+    given = {part.strip() for part in (rollout.text, *_FENCE.findall(rollout.text))}
+    is_given = all(isinstance(text, str) and text.strip() in given for text in files)
+    return recorded if files and is_given else None
+
+
+def _container(row: Row) -> bool | None:
+    code = row.get("container_exit_code")
+    return code == 0 if isinstance(code, int) else None
+
+
+def _compiled(row: Row) -> bool | None:
+    status = row.get("proof_status")
+    return status == "completed" if isinstance(status, str) else None
+
+
+def _matched(row: Row) -> bool | None:
+    counts = [row.get(name) for name in ("num_correct", "num_expected", "num_predicted")]
+    return len(set(counts)) == 1 if all(isinstance(count, int) for count in counts) else None
+
+
+_STATUS: Final = {"pass": True, "fail": False, "timeout": False}
+_PROGRAM: Final = "the tests of its task"
+_RECORDS: Final[Mapping[str, Record]] = {
+    "bigcodebench": Record(
+        "extracted_model_output", _whole, lambda row: _STATUS.get(str(row.get("status"))), "'verifier_metadata.test'"
+    ),
+    "circle_click": Record(("clicked_x", "clicked_y"), _click, lambda row: row.get("hit"), "'circles'"),
+    "code_fim": Record("extracted_model_output", _whole, lambda row: row.get("passed"), _PROGRAM),
+    "code_gen": Record("extracted_model_output", _whole, _tests, "'verifier_metadata.unit_tests'"),
+    "cvdp": Record("extracted_rtl", _files, _container, "the container of its task"),
+    "evalplus": Record("extracted_model_output", _whole, lambda row: row.get("is_correct_plus"), _PROGRAM),
+    "example_multi_step": Record(
+        "parsed_synonym_values", _extracted, lambda row: row.get("accuracy"), "'expected_synonym_values'"
+    ),
+    "longmt_eval": Record("generation", _whole, lambda row: row.get("comet_qe"), "the model COMET"),
+    "math_formal_lean": Record("predicted_proof", _proof, _compiled, "'formal_statement'"),
+    "math_with_code": Record("extracted_answer", _boxed, lambda row: row.get("accuracy"), "'expected_result'"),
+    "newton_bench": Record("extracted_law", _law, _newton, "the law of its universe"),
+    "reasoning_gym": Record("extracted_answer", _answer, lambda row: row.get("score"), "'answer' and 'metadata'"),
+    "spider2_lite": Record("model_output", _whole, lambda row: row.get("execution_match"), "the data base"),
+    "swerl_gen": Record("model_output", _whole, _reproduction, "the container of its task"),
+    "xlam_fc": Record(
+        "predicted_calls",
+        _calls,
+        _matched,
+        "'expected_answers'",
+    ),
+}
+"""What is recorded, by the server."""
+
+
+SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
+    server: _judge(record) for server, record in _RECORDS.items()
+}
