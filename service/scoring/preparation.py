@@ -160,7 +160,9 @@ class Preparation:
         key = None
         owner = owned("") if self._by_tenant or configured.is_opinion else ""
         if share and configured.is_shared:
-            prefix = configured.explain_prefix if explain else configured.prefix
+            prefix = configured.prefix
+            if explain:
+                prefix = blake3(prefix + b"explain").digest()
             if prompt is not None:
                 prefix = blake3(prefix + prompt.encode()).digest()
             if owner:
