@@ -10,10 +10,11 @@ from memory.sizes import size_of
 R = TypeVar("R")
 
 MAX_BYTES: Final = 2_000_000
-_ALWAYS_MEASURED: Final = 16
+_ALWAYS_MEASURED: Final = 4
 _MEASURE_EVERY: Final = 16
-"""One of so many new results is measured, and stands for the others: a power of two."""
-_NOT_MEASURED: Final = _MEASURE_EVERY - 1
+_SELDOM_FROM: Final = 512
+_SELDOM_EVERY: Final = 64
+"""One of so many new results is measured, and stands for the others: a power of two. It may cost as much as to make it."""
 _LONG_CHARS: Final = 500
 """A result for a longer text is always measured."""
 
@@ -46,13 +47,14 @@ class _Memo:
         self._new = 0
         """Results that were new since all were forgotten."""
         self._new_bytes = 0
+        self._measure_every = _MEASURE_EVERY
         self._measured_bytes = 0
         """By the last `settle`, if the function is recursive."""
 
         def counted(*args: Hashable, **names: Hashable) -> Any:
             value = function(*args, **names)
             self._new += 1
-            if self._new & _NOT_MEASURED == 0 or self._new <= _ALWAYS_MEASURED:
+            if self._new % self._measure_every == 0 or self._new <= _ALWAYS_MEASURED:
                 self._add((*args, *names.values()), value)
             else:
                 for part in args:
@@ -82,9 +84,11 @@ class _Memo:
     def _add(self, args: tuple[Hashable, ...], value: object) -> None:
         """Count a new entry, which is not kept yet."""
         is_long = any(type(part) is str and len(part) > _LONG_CHARS for part in args)
-        weight = 1 if is_long or self._new <= _ALWAYS_MEASURED else _MEASURE_EVERY
+        weight = 1 if is_long or self._new <= _ALWAYS_MEASURED else self._measure_every
         size = ENTRY_BYTES + sum(map(size_of, args)) + size_of(value)
         self._new_bytes += size * weight
+        if self._new >= _SELDOM_FROM:
+            self._measure_every = _SELDOM_EVERY
         if self._new_bytes > self._max_bytes and self._bytes_of(self.entries + 1) > self._max_bytes:
             self.clear()
             self._new, self._new_bytes = 1, size
@@ -103,3 +107,4 @@ class _Memo:
     def clear(self) -> None:
         self.cached.cache_clear()
         self._new = self._new_bytes = 0
+        self._measure_every = _MEASURE_EVERY

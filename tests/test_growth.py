@@ -20,6 +20,7 @@ def test_what_looks_at_each_character_once_stays_in_proportion() -> None:
     assert stays_in_proportion(_linear, "x", 400_000)
 
 
+@pytest.mark.growth
 def test_what_looks_at_all_for_each_character_does_not() -> None:
     assert not stays_in_proportion(_quadratic, "x", 60_000)
 

@@ -104,7 +104,7 @@ class Params(BaseModel):
 
     def as_json(self) -> bytes:
         """The parameters as JSON. `chars` is then known without writing them again."""
-        written = self.model_dump_json().encode()
+        written: bytes = self.__pydantic_serializer__.to_json(self)  # the same without its way through text
         self.__dict__["chars"] = len(written)
         return written
 

@@ -36,7 +36,6 @@ _PLAIN_TEXT = 8
 """A text that is not decoded any more takes an eighth of the time."""
 _MESSAGE_BYTES = 1_000
 """To read a message takes as long as to read a text of this size."""
-_RAW_FIELDS = ("reference", "params", "checks", "ground_truth", "test_cases", "evaluation_criteria")
 _NO_ANSWER = Verdict.wrong("no_answer")
 _REPLACEMENT = "\ufffd"
 """What stands for half a character of a response."""
@@ -83,7 +82,8 @@ class SharedReferences:
 
 def is_large(item: ScoreItem, references: SharedReferences) -> bool:
     """Whether it takes long to make the item ready."""
-    size = references.unread_bytes(item) + sum(len(getattr(item, name)) for name in _RAW_FIELDS)
+    size = references.unread_bytes(item) + len(item.reference) + len(item.params) + len(item.checks)
+    size += len(item.ground_truth) + len(item.test_cases) + len(item.evaluation_criteria)
     for text in (item.response, item.prompt, item.messages):
         if isinstance(text, str):
             size += len(text) // _PLAIN_TEXT
@@ -160,7 +160,9 @@ class Preparation:
         key = None
         owner = owned("") if self._by_tenant or configured.is_opinion else ""
         if share and configured.is_shared:
-            prefix = configured.explain_prefix if explain else configured.prefix
+            prefix = configured.prefix
+            if explain:
+                prefix = blake3(prefix + b"explain").digest()
             if prompt is not None:
                 prefix = blake3(prefix + prompt.encode()).digest()
             if owner:

@@ -1,7 +1,6 @@
 """An item that is ready to be judged: its response, and its verifier with checked parameters."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -21,8 +20,7 @@ from verifiers.registry import Entry
 _MAX_ERRORS_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredVerifier:
+class ConfiguredVerifier(msgspec.Struct, frozen=True, eq=False):
     """A verifier with its parameters, and the hash of both that begins every key."""
 
     entry: Entry
@@ -31,7 +29,6 @@ class ConfiguredVerifier:
     version: str
     params: Params
     prefix: bytes
-    explain_prefix: bytes
     is_shared: bool
     """Whether verdicts may be cached and shared between equal items."""
     is_opinion: bool
@@ -79,18 +76,23 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
         canonical = typed.as_json()
     except (ValueError, RecursionError) as error:
         raise InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}") from error
-    judging = (verifier, *verifier.judged_with(typed))
-    head = "".join(f"{len(one.name)}:{one.name}{len(one.version)}:{one.version}" for one in judging).encode()
+    name, version = verifier.name, verifier.version
+    head = f"judge{len(name)}:{name}{len(version)}:{version}"
+    is_shared, is_opinion, uses_prompt = verifier.deterministic, verifier.is_opinion, verifier.uses_prompt
+    for other in verifier.judged_with(typed):
+        head += f"{len(other.name)}:{other.name}{len(other.version)}:{other.version}"
+        is_shared = is_shared and other.deterministic
+        is_opinion = is_opinion or other.is_opinion
+        uses_prompt = uses_prompt or other.uses_prompt
     return ConfiguredVerifier(
         entry,
-        verifier.name,
-        verifier.version,
+        name,
+        version,
         typed,
-        blake3(b"judge" + head + canonical).digest(),
-        blake3(b"explain" + head + canonical).digest(),
-        all(one.deterministic for one in judging),
-        any(one.is_opinion for one in judging),
-        any(one.uses_prompt for one in judging),
+        blake3(head.encode() + canonical).digest(),
+        is_shared,
+        is_opinion,
+        uses_prompt,
         typed.turn in ("last", "all", 1),
     )
 

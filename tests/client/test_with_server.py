@@ -98,7 +98,7 @@ def test_both_doors_and_both_clients_give_the_same_results(served: Any) -> None:
     assert {row[1] for row in over_http} == {Status.OK, Status.INVALID}
 
 
-@pytest.mark.contract(beyond=1)
+@pytest.mark.contract
 @pytest.mark.parametrize("door", ["http", "grpc"])
 async def test_single_calls_travel_together(serve: Any, door: str) -> None:
     served = await asyncio.to_thread(serve)

@@ -3,6 +3,7 @@
 * The loop of Lean's proofs and the containers of tasks are stand-ins, because few machines have the real ones.
 * Free memory goes back to the system each quarter of a second instead of each half minute, so that rest comes soon.
 * `rewardline_siege_trims_total` counts that.
+* `rewardline_siege_slowness` says how many times as long fixed work on the loop takes as on a machine that does nothing else.
 * `rewardline_siege_step_seconds` has the most CPU time that a step of each name has taken on the event loop. SIGUSR2 begins
   anew. The loop is asyncio's, whose steps can be counted; what runs in them is the same.
 * On SIGUSR1 the service, and each worker, collects its garbage: what counts is what is held. The bound of the garbage
@@ -46,6 +47,7 @@ async def _watched(settings: Settings) -> AsyncIterator[Core]:
     loop.add_signal_handler(signal.SIGUSR2, _steps.begin)
     async with begin_core(settings) as built:
         built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
+        built.metrics.watch("siege_slowness", "How much longer fixed work takes", lambda: _steps.slowness)
         built.metrics.watch_total("siege_trims", "Times that free memory was given back", lambda: _trims)
         yield built
 

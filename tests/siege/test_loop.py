@@ -1,7 +1,7 @@
 """No step holds the event loop: while ever new items of each verifier are judged, none takes more than 5 ms of CPU.
 
-CPU time is counted, but the same step takes longer beside others, on a cold cache. So a step is too long if it is too
-long in each of several batches.
+CPU time is counted, in units of a fixed work on the same loop (`tests.siege.steps`): what shares the machine makes both take
+longer. So that one stroke of bad luck is no failure, a step is too long if it is too long in each of several batches.
 """
 
 from collections.abc import Iterator
@@ -30,14 +30,17 @@ def stand() -> Iterator[Stand]:
 def test_new_items_do_not_hold_the_loop(stand: Stand, verifier: str) -> None:
     size = batch_items(verifier)
     stand.judge(verifier, range(size))
-    steps: list[tuple[str, float]] = []
+    steps: list[tuple[str, float, float]] = []
     stalls: list[float] = []
     for number in range(1, _BATCHES + 1):
         before = stand.stalls(_COUNTED_S)
         stand.begin_steps()
         stand.judge(verifier, range(number * size, (number + 1) * size))
-        steps.append(stand.longest_step())
+        name, taken_s = stand.longest_step()
+        steps.append((name, taken_s, slowness := stand.total("siege_slowness")))
         stalls.append(stand.stalls(_COUNTED_S) - before)
-        if steps[-1][1] <= _MAY_TAKE_S and not stalls[-1]:
+        if taken_s <= _MAY_TAKE_S * slowness and not stalls[-1]:
             return
-    pytest.fail(f"the longest steps, in seconds: {steps}; steps that the service counted as long: {stalls}")
+    pytest.fail(
+        f"the longest steps, in seconds, and slowness: {steps}; steps that the service counted as long: {stalls}"
+    )

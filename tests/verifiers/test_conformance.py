@@ -42,6 +42,14 @@ def entry(request: pytest.FixtureRequest, found: Found) -> Entry:
     return found.registry[request.param]
 
 
+repositories_apart = pytest.mark.parametrize(
+    "entry",
+    [pytest.param(name, marks=[pytest.mark.repositories] * (name == "repository")) for name in NAMES],
+    indirect=True,
+)
+"""A repository is made and tested for each item: a test of many items takes 15 seconds."""
+
+
 def item_of(entry: Entry, example: Example, response: str | None = None, explain: bool = False) -> Item[Any]:
     params = entry.verifier.params.model_validate_json(json.dumps(example.params))
     return Item(example.response if response is None else response, params, example.prompt, explain)
@@ -78,6 +86,7 @@ def test_parameters_end_with_their_item(entry: Entry, found: Found) -> None:
         gc.enable()
 
 
+@repositories_apart
 @PATIENT
 @given(data=st.data())
 def test_a_response_never_decides_whether_it_is_judged(entry: Entry, found: Found, data: st.DataObject) -> None:
@@ -95,6 +104,7 @@ def test_a_response_never_decides_whether_it_is_judged(entry: Entry, found: Foun
     assert len(msgspec.json.encode(verdict)) < 20_000
 
 
+@repositories_apart
 def test_order_and_neighbours_do_not_matter(entry: Entry, found: Found) -> None:
     items = [item_of(entry, example) for example in entry.examples]
     alone = [found.score(entry, [item])[0] for item in items]

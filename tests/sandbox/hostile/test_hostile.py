@@ -206,6 +206,7 @@ def test_local_boxes_of_root_hold(open_folder: Path, ids: Sequence[str]) -> None
     demand(lines, ids, {})
 
 
+@pytest.mark.boxes
 @few_and(BRIEF, NOT_PROMISED["user"], ONE_OF_EACH_AIM)
 def test_local_boxes_of_an_ordinary_user_hold(open_folder: Path, programs_python: str, ids: Sequence[str]) -> None:
     uid = NOBODY if IS_ROOT else None
@@ -216,6 +217,7 @@ def test_local_boxes_of_an_ordinary_user_hold(open_folder: Path, programs_python
     demand(lines, ids, NOT_PROMISED["user"])
 
 
+@pytest.mark.boxes
 @few_and(BRIEF, NOT_PROMISED["landlock"], ONE_OF_EACH_AIM)
 @only_root
 def test_boxes_of_the_lower_tier_hold_what_they_promise(

@@ -156,6 +156,7 @@ def test_cpu_time_of_containers_counts_for_budgets(docker_address: str, task: JS
         assert usage["total"]["cpu_s"] == pytest.approx(sum(used_s.values()))
 
 
+@pytest.mark.repositories
 async def test_an_audit_finds_tasks_that_cannot_be_solved(docker_address: str, task: JSON, tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     tasks = [

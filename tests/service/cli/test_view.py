@@ -57,6 +57,7 @@ def viewed(*arguments: object) -> Iterator[str]:
             process.kill()
 
 
+@pytest.mark.contract
 def test_stored_results_are_looked_at_without_a_service(folder: Path, context: BrowserContext) -> None:
     with viewed(folder) as address:
         opened = Opened(context, address)

@@ -289,6 +289,7 @@ async def test_a_job_without_results_is_taken_by_any_edition(redis_server: Redis
         assert (await taken(old)).job_id == later  # the job is the new edition's now
 
 
+@pytest.mark.chaos
 async def test_a_job_whose_edition_is_gone_is_taken_as_a_foreign_one_after_a_while(redis_server: RedisServer) -> None:
     url = redis_server.url
     async with redis_store(url, edition="new", edition_wait_s=0.001) as new, redis_store(url, edition="old") as old:

@@ -40,7 +40,7 @@ def test_metrics_name_each_memory_and_what_it_holds(serve: Serve) -> None:
     metrics = metrics_of(served.url)
     entries = {
         name: metrics[f'rewardline_memory_entries{{memory="{name}"}}']
-        for name in ("parameters", "verdicts", "verifiers.rules.multiple_choice.choices._question")
+        for name in ("parameters", "verdicts", "multiple_choice.questions")
     }
     assert list(entries.values()) == [201, 201, 2]  # one is the example of the self-check
     for name, count in entries.items():

@@ -292,7 +292,7 @@ async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict
 @in_virtual_time
 async def test_it_says_how_many_items_wait_for_each_verifier() -> None:
     gated = Gated()
-    async with engine_of(gated, Counting()) as engine:
+    async with engine_of(gated, Counting(), clock=asyncio.get_running_loop().time) as engine:
         items = [item("gated", f"r{n}") for n in range(299)] + [item("gated", "same")] * 10
         scoring = asyncio.create_task(engine.score(batch(*items)))
         await gated.entered.wait()

@@ -55,6 +55,7 @@ def spoken(kind: str) -> list[str]:
     )
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize("kind", ["back"])
 def test_what_takes_back_takes_back_for_all(kind: str, found: Found) -> None:
     paid = {

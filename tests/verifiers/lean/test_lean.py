@@ -156,7 +156,11 @@ def test_faults_while_lean_reads_the_proof(
 
 
 @pytest.mark.parametrize(
-    ("header", "params"), [("import Slow", {"timeout_s": 0.2}), ("import Large", {"memory_mb": 128})]
+    ("header", "params"),
+    [
+        ("import Slow", {"timeout_s": 0.2}),
+        pytest.param("import Large", {"memory_mb": 128}, marks=pytest.mark.bombs),
+    ],
 )
 def test_limits_reached_by_the_header_say_nothing_about_the_proof(
     found: Found, header: str, params: dict[str, Any]

@@ -191,6 +191,7 @@ def test_integrals_and_endless_sums_are_computed(reference: str, answer: str, ex
     assert outcome(reference, answer) == expected
 
 
+@pytest.mark.bombs
 def test_hundreds_of_functions_of_thousands_of_digits_are_too_complex_at_once() -> None:
     """With 12,000 bits, which the size of this product asks for, they would take half a minute."""
     many = "".join(rf"\arcsin\frac{{1}}{{{k}}}\ln{k}" for k in range(2, 300))

@@ -70,6 +70,7 @@ def test_hostile_responses_are_wrong(found: Found, name: str) -> None:
     assert {verdict.score for verdict in found.score(entry, items)} == {0.0}
 
 
+@pytest.mark.bombs
 @table("name", NAMES)
 def test_hostile_references_are_the_callers_to_mend(found: Found, name: str) -> None:
     entry = found.registry[name]

@@ -81,7 +81,7 @@ def reward_reader(text: str) -> object:
         return error
 
 
-@pytest.mark.growth(beyond=1)
+@pytest.mark.growth
 @pytest.mark.parametrize("log_format", sorted(FORMATS - {"swebench"}, reverse=True))
 def test_reading_a_report_takes_time_in_proportion(log_format: str) -> None:
     read_report = reader(log_format)

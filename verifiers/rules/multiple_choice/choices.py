@@ -7,7 +7,8 @@ from typing import Annotated
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from memory import remember
+from memory import Store, size_of
+from memory.registry import ENTRY_BYTES
 from verifiers import commitment
 from verifiers.base import Verdict, clip
 from verifiers.commitment.commit import commit
@@ -69,18 +70,35 @@ class MultipleChoiceParams(commitment.ExtractionParams):
         return _question(self.reference, None, choices, self.multi, self.letters)
 
 
-_QUESTIONS_BYTES = 32_000_000
+_Texts = tuple[str, ...] | tuple[tuple[str, str], ...] | str | None
+_Asked = tuple[str | tuple[str, ...], tuple[str, ...] | None, _Texts, bool, str]
 
 
-@remember(16_384, max_bytes=_QUESTIONS_BYTES)
-def _question(
-    reference: str | tuple[str, ...],
-    labels: tuple[str, ...] | None,
-    choices: tuple[str, ...] | tuple[tuple[str, str], ...] | str | None,
-    multi: bool,
-    letters: str,
+def _size_of_question(key: _Asked, known: Question | Verdict) -> int:
+    """About what `size_of` says. To walk through a question takes longer than to make it."""
+    if isinstance(known, Verdict):
+        return ENTRY_BYTES + size_of(key) + size_of(known)
+    texts = known.options.texts.values()
+    return 15_000 * (1 + len(texts)) + 20 * sum(len(text or "") for text in texts)
+
+
+_QUESTIONS: Store[_Asked, Question | Verdict] = Store(
+    "multiple_choice.questions", 32_000_000, size=_size_of_question, of_texts=True
+)
+
+
+def _question(*asked: *_Asked) -> Question | Verdict:
+    """Responses to one question share it. The oldest go one by one: to drop all at once would take 8 ms."""
+    known = _QUESTIONS.get(asked)
+    if known is None:
+        known = _read(*asked)
+        _QUESTIONS.put(asked, known)
+    return known
+
+
+def _read(
+    reference: str | tuple[str, ...], labels: tuple[str, ...] | None, choices: _Texts, multi: bool, letters: str
 ) -> Question | Verdict:
-    """Responses to one question share it."""
     texts = _labelled(reference, labels, choices, letters)
     if isinstance(texts, Verdict):
         return texts

@@ -110,7 +110,7 @@ def run_as(name: str) -> str:
     return {"d": "d_ut", "go": "go_test"}.get(language.name, language.name)
 
 
-@pytest.mark.boxes(beyond=1)
+@pytest.mark.boxes
 @each_row
 def test_rows_of_multipl_e(served: Served, name: str) -> None:
     demand(served, run_as(name))

@@ -87,6 +87,7 @@ def _terms(line: panels.Line) -> list[panels.Term]:
     return [value.value if isinstance(value, Seldom) else value for value in values]
 
 
+@pytest.mark.judges
 def test_a_judge_that_fails_is_shown_as_ejected_until_it_answers(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
