@@ -6,6 +6,7 @@
     images.py     which images there are: pulled, prepared, removed
     patience.py   how long a command may go on
     turns.py      how many containers at once, and which is next
+    programs.py   two programs of ours that run in a container
 
 A box runs one program in an image of ours; a container holds the files, the tools and the tests of a task. It knows
 nothing of patches and tests.
@@ -26,6 +27,7 @@ from sandbox.containers.base import (
     Task,
     TaskLimits,
     TaskRefused,
+    TooLarge,
 )
 
 __all__ = [
@@ -43,4 +45,5 @@ __all__ = [
     "Task",
     "TaskLimits",
     "TaskRefused",
+    "TooLarge",
 ]

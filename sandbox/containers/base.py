@@ -8,7 +8,7 @@ Trouble of the daemon, of an image or of the disk is `SandboxUnavailable`. A tas
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,6 +22,8 @@ GIVEN: Final = f"{EXCHANGE}/given"
 """Path of the files that we put there. No process of the container can change them."""
 MADE: Final = f"{EXCHANGE}/made"
 """Path of a folder where the processes of the container can write."""
+PROGRAMS: Final = f"{EXCHANGE}/programs"
+"""Path of the programs of ours, see `sandbox.containers.programs`."""
 
 NO_SPACE: Final = "no_space"
 """The reason of a task for which the disk has no room, through no fault of its own."""
@@ -44,6 +46,10 @@ class TaskRefused(BadTask):
     """The operator does not allow what the task asks for."""
 
 
+class TooLarge(Exception):
+    """A file of a container has more bytes than are read."""
+
+
 class End(StrEnum):
     """How a command ended."""
 
@@ -53,6 +59,8 @@ class End(StrEnum):
     MEMORY_LIMIT = "memory_limit"
     """The kernel killed it, or its whole container, because the container's memory was used up."""
     DISK_LIMIT = "disk_limit"
+    PROCESS_LIMIT = "process_limit"
+    """Its container had as many processes and threads as it may have."""
     OUTPUT_LIMIT = "output_limit"
 
 
@@ -91,6 +99,8 @@ class Task:
     environment: Mapping[str, str] = field(default_factory=dict)
     limits: TaskLimits = TaskLimits()
     network: bool = False
+    folders: Sequence[str] = ()
+    """Paths of folders in memory that belong to us until they are filled, see `Container.fill`."""
 
 
 class Container(ABC):
@@ -113,7 +123,34 @@ class Container(ABC):
 
     @abstractmethod
     async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
-        """The content of a file in `MADE`; None if it is no regular file, or has more than `max_bytes`."""
+        """The content of a file in `MADE`; None if it is not a regular file.
+
+        Raises:
+            TooLarge: it has more than `max_bytes`.
+        """
+
+    @abstractmethod
+    async def read(
+        self, path: str, *, max_bytes: int, is_wanted: Callable[[str], bool] = lambda _: True
+    ) -> Mapping[str, bytes]:
+        """The wanted regular files at a path, or below it, by their paths from there: `""` for the file itself. The path
+        begins at the working directory, unless it is absolute.
+
+        Raises:
+            TooLarge: they have more than `max_bytes`.
+        """
+
+    @abstractmethod
+    async def met_limit(self) -> End | None:
+        """The limit of memory or processes that the container has met, though its command may have gone on."""
+
+    @abstractmethod
+    async def fill(self, folder: str, files: Mapping[str, bytes]) -> None:
+        """Put files, by their paths below it, into one of the task's `folders`. From now on all processes may write there."""
+
+    @abstractmethod
+    async def end_others(self) -> bool:
+        """End all processes of the container but its first one. Whether that was possible."""
 
 
 @dataclass(slots=True)

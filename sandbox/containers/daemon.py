@@ -1,9 +1,10 @@
 """The requests to a Docker daemon that tasks need beside those of boxes."""
 
 import io
+import math
 import socket
 import tarfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,11 +14,14 @@ from docker.errors import APIError, ImageNotFound, NotFound
 
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker.daemon import Daemon, own_socket
-from sandbox.containers.base import BadTask
+from sandbox.containers.base import BadTask, TooLarge
 
 _SLOW_PATIENCE_S: Final = 600
 """For a request that moves an image or runs over its files."""
-_TAR_OVERHEAD_BYTES: Final = 1 << 20
+_MOST_AROUND_BYTES: Final = 1 << 30
+_NEARLY_ALL: Final = 0.95
+"""Of the processes that a container may have: one that could not start another has ended, and its parent, too."""
+_MOST_MEMBERS: Final = 100_000
 _FAULTS_OF_IMAGES: Final = ("executable file not found", "is not a directory")
 """Words of the daemon when it makes and starts a container. The second ones are about its working directory."""
 _NO_FILE: Final = ("too many levels of symbolic links", "not a directory", "file name too long", "too many links")
@@ -38,6 +42,8 @@ class Image:
     """Who runs its commands."""
     workdir: str = "/"
     """Where they run if a task does not say it."""
+    architecture: str = ""
+    """That of its programs, such as `amd64`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,8 @@ class Usage:
 
     cpu_s: float
     disk_bytes: int
+    has_all_processes: bool = False
+    """Whether it has about as many processes and threads as it may have."""
 
 
 class TaskDaemon(Daemon):
@@ -64,7 +72,9 @@ class TaskDaemon(Daemon):
             labels = found["Config"].get("Labels") or {}
             config = found["Config"]
             user = labels.get(USER_LABEL) or config.get("User") or "0"
-            return Image(found["Id"], found["Size"], user, config.get("WorkingDir") or "/")
+            return Image(
+                found["Id"], found["Size"], user, config.get("WorkingDir") or "/", found.get("Architecture") or ""
+            )
 
         return await self._ask(find)
 
@@ -101,28 +111,28 @@ class TaskDaemon(Daemon):
         """Put the members of a tar into a folder of a container."""
         await self._ask(lambda client: client.put_archive(name, folder, files))
 
-    async def get(self, name: str, path: str, max_bytes: int) -> bytes | None:
-        """The content of a regular file in a container; None if there is none, or it has more than `max_bytes`."""
+    async def get(
+        self, name: str, path: str, max_bytes: int, is_wanted: Callable[[str], bool] = lambda _: True
+    ) -> Mapping[str, bytes]:
+        """The wanted regular files at a path of a container, or below it, by their paths from there: `""` for the file itself.
 
-        def get(client: docker.APIClient) -> bytes | None:
+        Raises:
+            TooLarge: they have more than `max_bytes`, or there is too much around them.
+        """
+
+        def get(client: docker.APIClient) -> Mapping[str, bytes]:
             try:
                 pieces, _ = client.get_archive(name, path)
             except NotFound:
-                return None
+                return {}
             except APIError as error:
                 if any(words in str(error.explanation) for words in _NO_FILE):
-                    return None
+                    return {}
                 raise
-            archive = io.BytesIO()
             try:
-                for piece in pieces:
-                    archive.write(piece)
-                    if archive.tell() > max_bytes + _TAR_OVERHEAD_BYTES:
-                        return None
+                return _files(pieces, max_bytes, is_wanted)
             finally:
                 pieces.close()
-            archive.seek(0)
-            return _only_file(archive, max_bytes)
 
         return await self._ask(get)
 
@@ -169,26 +179,37 @@ class TaskDaemon(Daemon):
 
     async def is_ready_to_run(self, name: str) -> bool:
         """Whether a thread of a container is ready to run, as the daemon's own machine sees it."""
+        return any(state.startswith("R") for _, state in await self._states_of_threads(name))
 
-        def look(client: docker.APIClient) -> bool:
-            threads = client.top(name, ps_args="-eLo pid,stat")["Processes"]
-            return any(state.startswith("R") for _, state in threads)
+    async def is_alone(self, name: str) -> bool:
+        """Whether nothing but the first process of a container is alive, as the daemon's own machine sees it."""
+        return len({process for process, state in await self._states_of_threads(name) if state[0] not in "ZX"}) <= 1
 
-        return await self._ask(look)
+    async def _states_of_threads(self, name: str) -> Sequence[Sequence[str]]:
+        """The process and the state of each thread of a container."""
+        return await self._ask(lambda client: client.top(name, ps_args="-eLo pid,stat")["Processes"])
 
     async def usage(self, name: str) -> Usage | None:
         """What a container has used; None when it is not there. The daemon runs over its files to count their bytes."""
 
         def find(client: docker.APIClient) -> Usage | None:
-            try:
-                stats = client.stats(name, stream=False, one_shot=True)
-            except NotFound:
+            stats = _stats(client, name)
+            if stats is None:
                 return None
-            cpu_ns = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
+            processes = stats.get("pids_stats", {})
             found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
-            return Usage(cpu_ns / 1e9, sum(container.get("SizeRw", 0) for container in found))
+            return Usage(
+                _cpu_s(stats),
+                sum(container.get("SizeRw", 0) for container in found),
+                processes.get("current", 0) >= _NEARLY_ALL * (processes.get("limit") or math.inf),
+            )
 
         return await self._ask(find)
+
+    async def cpu_s(self, name: str) -> float | None:
+        """The CPU seconds of a container; None when it is not there."""
+        stats = await self._ask(lambda client: _stats(client, name))
+        return None if stats is None else _cpu_s(stats)
 
 
 class SlowDaemon(TaskDaemon):
@@ -272,6 +293,19 @@ class SlowDaemon(TaskDaemon):
         return await self._ask(remove)
 
 
+def _stats(client: docker.APIClient, name: str) -> Mapping[str, Any] | None:
+    try:
+        stats: Mapping[str, Any] = client.stats(name, stream=False, one_shot=True)
+    except NotFound:
+        return None
+    return stats
+
+
+def _cpu_s(stats: Mapping[str, Any]) -> float:
+    used_ns: int = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)
+    return used_ns / 1e9
+
+
 def _with_tag(image: str) -> str:
     """A name with its tag or digest: without one, the daemon would pull every tag."""
     return image if ":" in image.rpartition("/")[2] or "@" in image else f"{image}:latest"
@@ -301,13 +335,42 @@ def _check_built(event: Mapping[str, Any]) -> None:
     raise SandboxUnavailable(f"the image could not be built: {message}", "build_failed")
 
 
-def _only_file(archive: io.BytesIO, max_bytes: int) -> bytes | None:
+class _Archive(io.RawIOBase):
+    """The bytes of an archive as they come."""
+
+    def __init__(self, pieces: Iterator[bytes], max_bytes: int) -> None:
+        self._pieces = pieces
+        self._room = max_bytes
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        while len(self._rest) < size:
+            piece = next(self._pieces, b"")
+            if not piece:
+                break
+            self._room -= len(piece)
+            if self._room < 0:
+                raise TooLarge("the folder has too many bytes")
+            self._rest += piece
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+
+def _files(pieces: Iterator[bytes], max_bytes: int, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
     try:
-        with tarfile.open(fileobj=archive) as members:
-            member = members.next()
-            if member is None or not member.isreg() or member.size > max_bytes:
-                return None
-            file = members.extractfile(member)
-            return None if file is None else file.read()
+        with tarfile.open(fileobj=_Archive(pieces, max_bytes + _MOST_AROUND_BYTES), mode="r|") as members:
+            for count, member in enumerate(members):
+                path = member.name.partition("/")[2]
+                if count > _MOST_MEMBERS:
+                    raise TooLarge(f"the folder has more than {_MOST_MEMBERS} files")
+                if not member.isreg() or not is_wanted(path):
+                    continue
+                max_bytes -= member.size
+                if max_bytes < 0:
+                    raise TooLarge("the files have too many bytes")
+                file = members.extractfile(member)
+                files[path] = b"" if file is None else file.read()
     except tarfile.TarError:
-        return None
+        return {}
+    return files

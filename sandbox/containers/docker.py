@@ -14,13 +14,15 @@ import contextlib
 import io
 import itertools
 import os
+import posixpath
 import secrets
 import socket
 import struct
 import tarfile
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any, Final
 
 from docker.errors import APIError
@@ -34,6 +36,7 @@ from sandbox.containers.base import (
     GIVEN,
     MADE,
     NO_SPACE,
+    PROGRAMS,
     STARVED,
     BadTask,
     Container,
@@ -51,6 +54,7 @@ from sandbox.containers.daemon import GONE, USER_LABEL, Image, SlowDaemon, TaskD
 from sandbox.containers.images import BASE_LABEL, ImageRules, Images, label_of
 from sandbox.containers.options import GIVER, options
 from sandbox.containers.patience import Patience
+from sandbox.containers.programs import programs
 from sandbox.containers.turns import Turns
 
 _TICK_S: Final = 0.5
@@ -71,15 +75,15 @@ exit $code"""
 """Runs a command. After its output comes a mark, and then it waits before it ends, so that nothing is cut off. A command that
 was killed has no mark.
 """
-_LOOK_PATIENCE_S: Final = 30.0
-"""For the answer whether anything in a container is ready to run. What takes longer waits for a CPU itself."""
-_IS_ANYTHING_READY: Final = """for file in /proc/[0-9]*/task/[0-9]*/stat; do
-    case $file in /proc/$$/*) continue ;; esac
-    read -r line <"$file" || continue
-    case ${line##*)} in " R "*) exit 0 ;; esac
-done 2>/dev/null
-exit 1"""
-"""Exits with 0 if a thread of the container, other than its own, is ready to run."""
+_COUNT_PATIENCE_S: Final = 30.0
+"""For a program of ours that needs a tenth of a second of a CPU. What takes longer waits for it all the time."""
+_LEAST_WAITING: Final = 0.2
+"""A smaller share of time without a CPU is what the measurement itself takes."""
+_END_OTHERS_S: Final = 60.0
+"""For the processes of a container to be gone. Those with much memory take a while."""
+_LOOK_AGAIN_S: Final = 0.05
+_BRING: Final = f'rm -rf {MADE}/brought; cp -R -- "$1" {MADE}/brought'
+_BRING_LIMITS: Final = TaskLimits(cpu_s=86_400.0, wall_s=60.0)
 _STREAM_HEAD: Final = struct.Struct("!B3xI")
 _GO_PANIC: Final = 2
 _KILLED: Final = 137
@@ -87,6 +91,8 @@ _LOST_IN_GVISOR: Final = 128
 """The exit code of a command whose gVisor ends before it. The daemon says a little later that the container has ended."""
 _END_PATIENCE_S: Final = 5
 """For the daemon's reports of the end of a container. On a busy machine they came up to 0.8 s after that of its command."""
+_OOM_PATIENCE_S: Final = 1
+"""For the report that the kernel has killed a process of a container that goes on."""
 _MB: Final = 1 << 20
 _FULL_MB: Final = 16
 """With less on the daemon's disk, a command may have failed for want of room. Tasks within their limits leave as much."""
@@ -234,15 +240,20 @@ class DockerContainers(Containers):
 
     @contextlib.asynccontextmanager
     async def _started(self, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
-        """A container that runs, once it is its turn. It is gone after the block, however that ends."""
+        """A container that runs, once it is its turn. After the block, however that ends, it is removed; its turn lasts until
+        that is done, but nobody waits for it.
+        """
         name = next(self._names)
-        async with self._turns.turn(task.limits.memory_mb):
-            with self._room(task.limits.disk_mb):
-                async with self._running(name, task, image, files) as container:
-                    yield container
+        async with contextlib.AsyncExitStack() as turn:
+            await turn.enter_async_context(self._turns.turn(task.limits.memory_mb))
+            turn.enter_context(self._room(task.limits.disk_mb))
+            async with self._running(name, task, image, files, turn.pop_all()) as container:
+                yield container
 
     @contextlib.asynccontextmanager
-    async def _running(self, name: str, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
+    async def _running(
+        self, name: str, task: Task, image: Image, files: Files, turn: contextlib.AsyncExitStack
+    ) -> AsyncIterator["DockerContainer"]:
         starting = asyncio.ensure_future(self._start(name, task, image, files))
         container = DockerContainer(
             self._daemon,
@@ -257,9 +268,13 @@ class DockerContainers(Containers):
         try:
             await asyncio.shield(starting)
             self.counters.started += 1
-            yield container
+            try:
+                yield container
+            finally:
+                self.counters.cpu_seconds += container.used_s
+                self._meter.note(container.used_s)
         finally:
-            await asyncio.shield(self._in_background(self._end(starting, container)))
+            self._in_background(self._end(starting, name, turn))
 
     async def _start(self, name: str, task: Task, image: Image, files: Files) -> None:
         container = options(
@@ -271,18 +286,18 @@ class DockerContainers(Containers):
             runtime=self._runtime,
             is_gvisor=self.is_gvisor,
         )
-        await self._daemon.create(name, container, packed(files, with_folders=True), EXCHANGE)
+        ours = programs(image.architecture)
+        given = packed(files, with_folders=True, programs=ours, mode=0o755 if self.is_gvisor else 0o711)
+        await self._daemon.create(name, container, given, EXCHANGE)
 
-    async def _end(self, starting: asyncio.Future[None], container: "DockerContainer") -> None:
-        """Remove a container once the request that starts it is over: a removal before that would miss it."""
-        await asyncio.wait([starting])
-        failure = starting.exception()
-        if failure is None:
-            self.counters.cpu_seconds += container.used_s
-            self._meter.note(container.used_s)
-        await self._remove(container.name)
-        if isinstance(failure, SandboxUnavailable):
-            self._remove_later(container.name)  # the daemon may still be making what we stopped waiting for
+    async def _end(self, starting: asyncio.Future[None], name: str, turn: contextlib.AsyncExitStack) -> None:
+        """Remove a container once the request that starts it is over: a removal before that would miss it. Then its turn ends."""
+        async with turn:
+            await asyncio.wait([starting])
+            failure = starting.exception()
+            await self._remove(name)
+            if isinstance(failure, SandboxUnavailable):
+                self._remove_later(name)  # the daemon may still be making what we stopped waiting for
 
     @contextlib.contextmanager
     def _room(self, disk_mb: int) -> Iterator[None]:
@@ -363,6 +378,7 @@ class DockerContainer(Container):
         self._disk = disk
         self._cpus = cpus
         self._user = image.user
+        self._architecture = image.architecture
         self._workdir = task.workdir or image.workdir
         self._daemon = daemon
         self._task = task
@@ -374,6 +390,9 @@ class DockerContainer(Container):
         """When that was, or when the command began that runs."""
         self._unseen_s = 0.0
         """How long commands ran since."""
+        self._has_met_processes = False
+        self._counted_s = 0.0
+        """CPU seconds of the container while a program of ours counted in it."""
 
     @property
     def used_s(self) -> float:
@@ -408,7 +427,59 @@ class DockerContainer(Container):
         await self._daemon.put(self.name, EXCHANGE, packed(files, with_folders=False))
 
     async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
-        return await self._daemon.get(self.name, f"{MADE}/{name}", max_bytes)
+        return (await self._daemon.get(self.name, f"{MADE}/{name}", max_bytes)).get("")
+
+    async def read(
+        self, path: str, *, max_bytes: int, is_wanted: Callable[[str], bool] = lambda _: True
+    ) -> Mapping[str, bytes]:
+        path = posixpath.join(self._workdir, path)
+        if self._is_gvisor and not path.startswith(tuple(f"{folder}/" for folder in (EXCHANGE, *self._task.folders))):
+            # the daemon may see an old state of the files that are gVisor's own
+            await self._run(("sh", "-c", _BRING, "sh", path), _BRING_LIMITS, b"")
+            path = f"{MADE}/brought"
+        return await self._daemon.get(self.name, path, max_bytes, is_wanted)
+
+    async def met_limit(self) -> End | None:
+        if await self._daemon.reports(self.name, "oom", _OOM_PATIENCE_S):
+            return End.MEMORY_LIMIT
+        usage = await self._daemon.usage(self.name)
+        self._has_met_processes |= usage is not None and usage.has_all_processes
+        return End.PROCESS_LIMIT if self._has_met_processes else None
+
+    async def fill(self, folder: str, files: Mapping[str, bytes]) -> None:
+        above, _, name = folder.rpartition("/")
+        owner = self._user.partition(":")[0]
+        given = filled(name, files, int(owner) if owner.isdecimal() else 0 if owner == "root" else GIVER)
+        await self._daemon.put(self.name, above or "/", given)
+
+    async def end_others(self) -> bool:
+        if not programs(self._architecture):
+            message = f"scripts are judged in images for amd64 and arm64; this one is for {self._architecture!r}"
+            raise SandboxUnavailable(message, "preparation_failed")
+        async with asyncio.timeout(_END_OTHERS_S) as patience:
+            with contextlib.suppress(TimeoutError):
+                if await self._work("end_others", self._user) != 0:
+                    return False
+                while not await self._is_alone():  # noqa: ASYNC110
+                    await asyncio.sleep(_LOOK_AGAIN_S)  # the kernel says nothing when they are gone
+                return True
+        return not patience.expired()
+
+    async def _is_alone(self) -> bool:
+        """Whether nothing else is alive, as far as the daemon's machine can see it. In gVisor it cannot."""
+        try:
+            return self._is_gvisor or await self._daemon.is_alone(self.name)
+        except SandboxUnavailable as error:
+            if not isinstance(error.__cause__, APIError):
+                raise
+            return True
+
+    async def _work(self, program: str, user: str, output: "_Output | None" = None) -> int | None:
+        """Run a program of ours to its end; its exit code."""
+        execution, connection = await self._begin((f"{PROGRAMS}/{program}",), user=user, folder="/")
+        with connection:
+            await _read(connection, output or _Output(1 << 10))
+        return await self._exit_code(execution, patiently=True)
 
     async def _run(self, command: Sequence[str], limits: TaskLimits, mark: bytes) -> Ended:
         clock = asyncio.get_running_loop().time
@@ -455,15 +526,17 @@ class DockerContainer(Container):
             await asyncio.sleep(_TICK_S)
             usage = await self._daemon.usage(self.name)
             if usage is not None:
-                self._cpu_s = max(self._cpu_s, usage.cpu_s)
+                self._cpu_s = max(self._cpu_s, usage.cpu_s - self._counted_s)
                 self._looked, self._unseen_s = clock(), 0.0
+                self._has_met_processes |= usage.has_all_processes
             if self._cpu_s > limits.cpu_s:
                 return End.TIME_LIMIT
             if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
                 return End.DISK_LIMIT
             if patience.is_due(now := clock()):
                 before = patience.starved_s
-                patience.look(now, self._cpu_s, wants_cpu=await self.wants_cpu())
+                patience.look(now, self._cpu_s, waiting=await self.waiting())
+                patience.begin_step(clock(), self._cpu_s)
                 self._counters.starved_seconds += patience.starved_s - before
             if patience.is_over(now):
                 return End.TIME_LIMIT
@@ -473,37 +546,50 @@ class DockerContainer(Container):
                     STARVED,
                 )
 
-    async def wants_cpu(self) -> bool:
-        """Whether a thread of the container is ready to run. One that can start no process says nothing of it.
+    async def waiting(self) -> float:
+        """The share of its time that a thread of the container waits for a CPU. Nothing of the container has a say in it.
 
-        The daemon's machine tells it, where it can. In gVisor it does not see the threads, so a program of the container looks.
+        The daemon's machine sees whether a thread is ready to run. It does not see the threads of gVisor: there a program of ours
+        counts, and what CPU the container does not get meanwhile, it waits for. One that can start no process says nothing of it.
 
         Raises:
             SandboxUnavailable: the daemon does not answer.
         """
-        if not self._is_gvisor:
-            try:
-                return await self._daemon.is_ready_to_run(self.name)
-            except SandboxUnavailable as error:
-                if not isinstance(error.__cause__, APIError):
-                    raise
-        return await self._looks_ready()
-
-    async def _looks_ready(self) -> bool:
         try:
-            async with asyncio.timeout(_LOOK_PATIENCE_S):
-                execution, connection = await self._begin(
-                    ("sh", "-c", _IS_ANYTHING_READY), user=f"{GIVER}:{GIVER}", folder="/"
-                )
-                with connection:
-                    await _read(connection, _Output(0))
-                return await self._exit_code(execution, patiently=True) == 0
-        except TimeoutError:
-            return True
+            if not self._is_gvisor:
+                return float(await self._daemon.is_ready_to_run(self.name))
         except SandboxUnavailable as error:
             if not isinstance(error.__cause__, APIError):
                 raise
-            return False
+        try:
+            async with asyncio.timeout(_COUNT_PATIENCE_S):
+                return await self._waiting_while_counting()
+        except TimeoutError:
+            return 1.0
+        except SandboxUnavailable as error:
+            if not isinstance(error.__cause__, APIError):
+                raise
+            return 0.0
+
+    async def _waiting_while_counting(self) -> float:
+        clock = asyncio.get_running_loop().time
+        lines, at_first_s = _Lines(1 << 10), await self._daemon.cpu_s(self.name)
+        counting = asyncio.ensure_future(self._work("count", f"{GIVER}:{GIVER}", lines))
+        try:
+            await asyncio.wait([counting, asyncio.ensure_future(lines.has_begun.wait())], return_when="FIRST_COMPLETED")
+            is_late, began, before_s = counting.done(), clock(), await self._daemon.cpu_s(self.name)
+            exit_code = await counting
+        finally:
+            lines.has_begun.set()
+            counting.cancel()
+        counted_s, after_s = clock() - began, await self._daemon.cpu_s(self.name)
+        if at_first_s is None or before_s is None or after_s is None or exit_code != 0:
+            return 0.0
+        self._counted_s += after_s - at_first_s
+        if is_late:
+            return 1.0  # not even this service has run meanwhile
+        waiting = 1 - (after_s - before_s) / (min(1.0, self._cpus) * counted_s)
+        return waiting if waiting > _LEAST_WAITING else 0.0
 
     async def _begin(self, command: Sequence[str], *, user: str, folder: str) -> tuple[str, socket.socket]:
         """Start a command. Who stops waiting for it leaves no connection open."""
@@ -534,10 +620,13 @@ class DockerContainer(Container):
         state = await self._daemon.state(self.name)
         was_killed_for_memory = bool(state.get("OOMKilled"))
         if state.get("Running") and exit_code != GONE:
-            return End.MEMORY_LIMIT if was_killed_for_memory and exit_code == _KILLED else End.EXITED
+            if exit_code != _KILLED:
+                return End.EXITED
+            is_out_of_memory = was_killed_for_memory or await self._daemon.reports(self.name, "oom", _OOM_PATIENCE_S)
+            return End.MEMORY_LIMIT if is_out_of_memory else End.EXITED
         # gVisor's kernel is an ordinary program: it exits with 2 when it can get no more threads or memory.
         if was_killed_for_memory or (self._is_gvisor and state.get("ExitCode") == _GO_PANIC):
-            return End.MEMORY_LIMIT
+            return End.MEMORY_LIMIT if was_killed_for_memory or not self._has_met_processes else End.PROCESS_LIMIT
         # The state does not say it if the kernel's report comes after that of the end.
         if state.get("ExitCode") == _KILLED and await self._daemon.reports(self.name, "oom", _END_PATIENCE_S):
             return End.MEMORY_LIMIT
@@ -548,10 +637,7 @@ class DockerContainer(Container):
     async def _is_alive(self) -> bool:
         """Whether the container runs another command."""
         try:
-            execution, connection = await self._begin(("sh", "-c", "exit 0"), user=f"{GIVER}:{GIVER}", folder="/")
-            with connection:
-                await _read(connection, _Output(0))
-            return await self._exit_code(execution, patiently=True) == 0
+            return await self._work("count", f"{GIVER}:{GIVER}") == 0
         except SandboxUnavailable:
             return False
 
@@ -592,6 +678,18 @@ class _Output:
             del self._content[end:]
 
 
+class _Lines(_Output):
+    """What a program wrote, and whether it has begun to."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(max_bytes)
+        self.has_begun = asyncio.Event()
+
+    def add(self, piece: bytes) -> None:
+        super().add(piece)
+        self.has_begun.set()
+
+
 async def _read(connection: socket.socket, output: _Output) -> None:
     """Read a stream in Docker's attach format until it ends, or the output is whole or full."""
     loop = asyncio.get_running_loop()
@@ -625,23 +723,44 @@ async def _set_up(container: Container, task: Task) -> None:
             raise BadTask("setup_fails", f"the setup command {command[:_MAX_SAID_CHARS]!r} {how}: {said}")
 
 
-def packed(files: Files, *, with_folders: bool) -> bytes:
-    """A tar of files below `EXCHANGE`. With folders it also makes `GIVEN` and `MADE`."""
+def packed(
+    files: Files, *, with_folders: bool, programs: Mapping[str, bytes] = MappingProxyType({}), mode: int = 0o711
+) -> bytes:
+    """A tar of files below `EXCHANGE`. With folders it also makes `GIVEN`, `MADE` and `PROGRAMS`, whose files have `mode`."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as members:
         if with_folders:
             members.addfile(_member(GIVEN.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o755))
             members.addfile(_member(MADE.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o1777))
+            members.addfile(_member(PROGRAMS.removeprefix(f"{EXCHANGE}/"), tarfile.DIRTYPE, 0o755))
+            for name, content in programs.items():
+                _add(members, _member(f"programs/{name}", tarfile.REGTYPE, mode), content)
         for path, content in files.items():
-            member = _member(path, tarfile.REGTYPE, 0o755 if path.startswith("given/") else 0o666)
-            member.size = len(content)
-            members.addfile(member, io.BytesIO(content))
+            _add(members, _member(path, tarfile.REGTYPE, 0o755 if path.startswith("given/") else 0o666), content)
     return archive.getvalue()
 
 
-def _member(path: str, kind: bytes, mode: int) -> tarfile.TarInfo:
+def filled(folder: str, files: Mapping[str, bytes], owner: int) -> bytes:
+    """A tar of a folder where all may write, with files in it."""
+    below = {str(parent) for path in files for parent in PurePosixPath(path).parents} - {"."}
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as members:
+        members.addfile(_member(folder, tarfile.DIRTYPE, 0o777, owner))
+        for path in sorted(below):
+            members.addfile(_member(f"{folder}/{path}", tarfile.DIRTYPE, 0o777, owner))
+        for path, content in files.items():
+            _add(members, _member(f"{folder}/{path}", tarfile.REGTYPE, 0o755, owner), content)
+    return archive.getvalue()
+
+
+def _member(path: str, kind: bytes, mode: int, owner: int = GIVER) -> tarfile.TarInfo:
     member = tarfile.TarInfo(path)
     member.type = kind
     member.mode = mode
-    member.uid = member.gid = GIVER
+    member.uid = member.gid = owner
     return member
+
+
+def _add(members: tarfile.TarFile, member: tarfile.TarInfo, content: bytes) -> None:
+    member.size = len(content)
+    members.addfile(member, io.BytesIO(content))

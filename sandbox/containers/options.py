@@ -7,6 +7,7 @@ no capability at all, not even as root: root owns the files of most images, and 
     system calls   those of the daemon's own profile    memory      one limit, no swap
     processes, CPUs, size of a file                      limited
     /rewardline    in memory; given/ belongs to a user that the container cannot become, made/ is for all
+    its folders    in memory, too, and of that user; a process of the container can neither write, move nor replace them
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from sandbox.containers.base import EXCHANGE, Task
 GIVER: Final = 64_123
 """The user that owns what we give and the first process. No other process can become it without a capability."""
 _EXCHANGE_MB: Final = 96
+_MOST_FILES: Final = 4096
 _WAIT: Final = "exec sleep 2147483647"
 """The first process. It has a user of its own, so no other process of the container can end it."""
 
@@ -68,17 +70,20 @@ def options(
                 ulimit("fsize", file_bytes, file_bytes),
             ],
             "Runtime": runtime or "",
-            "Mounts": [_exchange()],
+            "Mounts": [
+                _in_memory(EXCHANGE, _EXCHANGE_MB),
+                *(_in_memory(folder, task.limits.memory_mb) for folder in task.folders),
+            ],
         },
     }
 
 
-def _exchange() -> dict[str, Any]:
+def _in_memory(folder: str, size_mb: int) -> dict[str, Any]:
     """A volume in memory: the daemon and the container both see each other's files there, in every runtime."""
-    where = f"size={_EXCHANGE_MB}m,nr_inodes=4096,uid={GIVER},gid={GIVER},mode=0755"
+    where = f"size={size_mb}m,nr_inodes={_MOST_FILES},uid={GIVER},gid={GIVER},mode=0755"
     return {
         "Type": "volume",
-        "Target": EXCHANGE,
+        "Target": folder,
         "VolumeOptions": {
             "NoCopy": True,
             "DriverConfig": {"Name": "local", "Options": {"type": "tmpfs", "device": "tmpfs", "o": where}},

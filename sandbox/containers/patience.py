@@ -4,6 +4,9 @@ Its wall seconds are those in which it could run. On a busy machine a program wa
 that counts that time says "too slow" of the machine. Docker does not say how long a container waited, so this is an
 estimate: at each look, if a thread of the container is ready to run, the CPU time that the container did not get since
 the last look was waiting. A container that sleeps has no such thread; a container that gets its CPUs lacks no time.
+
+Where nobody outside sees threads, a look measures how much of a CPU the machine has for the container. What a ready thread
+would not have got was waiting, if the container used about what it would have got.
 """
 
 from typing import Final
@@ -13,6 +16,8 @@ _LOOKS: Final = 60
 _LEAST_STEP_S: Final = 1.0
 MOST_STARVED: Final = 9.0
 """A command that has waited so many times its wall seconds is given up."""
+_LEAST_USE: Final = 0.5
+"""A container that gets a smaller part of what a ready thread would get is asleep."""
 
 
 class Patience:
@@ -38,10 +43,15 @@ class Patience:
         """Whether to look at it."""
         return now_s >= self._looked_s + self._step_s or self.is_over(now_s)
 
-    def look(self, now_s: float, cpu_s: float, *, wants_cpu: bool) -> None:
-        """Note the CPU seconds that its container has used, and whether a thread of it is ready to run."""
-        if wants_cpu:
-            self.starved_s += max(0.0, self._share * (now_s - self._looked_s) - (cpu_s - self._cpu_s))
+    def look(self, now_s: float, cpu_s: float, *, waiting: float) -> None:
+        """Note the CPU seconds that its container has used, and the share of its time that a ready thread may have waited."""
+        due_s, got_s = self._share * (now_s - self._looked_s), cpu_s - self._cpu_s
+        if waiting and got_s >= _LEAST_USE * (1 - waiting) * due_s:
+            self.starved_s += max(0.0, min(due_s - got_s, waiting * due_s))
+        self.begin_step(now_s, cpu_s)
+
+    def begin_step(self, now_s: float, cpu_s: float) -> None:
+        """Begin to count from here."""
         self._looked_s, self._cpu_s = now_s, cpu_s
 
     def is_over(self, now_s: float) -> bool:

@@ -3,6 +3,9 @@
     base run   no response: the tests must write a reward, and less than the full one, or the task is `invalid`
     run        the response acts ► all its processes end ► tests come ► they run ► the reward is read
 
+The folders of tests and reward belong to us until the tests come. Files go in and out through the daemon, and a program of
+ours ends processes, so no step between the response and its tests uses what a response could replace.
+
 So a reward that is missing after a response is the response's doing: 0. The base run of a task is made once.
 
 A response may make its container so busy that the daemon cannot reach it. Where that happens twice, and a container without
@@ -25,7 +28,7 @@ from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
 from verifiers.harbor.reference import HarborReference
 from verifiers.harbor.rewards import MAX_REWARD_BYTES
-from verifiers.harbor.scripts import APPLY, COLLECT, END_OTHERS, PLACE, Exit, run_tests
+from verifiers.harbor.scripts import APPLY, REWARDS, TESTS, Exit, run_tests
 from verifiers.harbor.tasks import Config, Files, part
 from verifiers.long_texts import ask_workers
 from verifiers.repository.changes import Change
@@ -34,7 +37,6 @@ REWARD: Final = WorkerTask("verifiers.harbor.rewards", "reward_in_worker", time_
 _OUR_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=600.0)
 _AGENT_S: Final = 600.0
 _SAID_CHARS: Final = 300
-_TESTS_PREFIX: Final = "given/tests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class HarborTask:
             environment=environment.env,
             limits=self.limits(self.config.verifier.timeout_sec),
             network=self.reference.network,
+            folders=(TESTS, REWARDS),
         )
 
     def limits(self, wall_s: float, used_cpu_s: float = 0.0) -> TaskLimits:
@@ -173,24 +176,22 @@ class Judging:
     async def _run_in(self, container: Container, task: HarborTask, response: str | Change | None) -> Run:
         try:
             acted = await _act(container, task, response)
-            await _place(container, task, response)
         except _Judged as error:
             return Run(reason=error.reason, message=str(error))
+        await container.fill(TESTS, part(task.files, "tests"))
+        await container.fill(REWARDS, {})
         limits = task.limits(task.config.verifier.timeout_sec, acted.cpu_s if acted else 0.0)
-        ended = await container.run(("sh", f"{GIVEN}/tests.sh"), limits)
+        ended = await container.run(("sh", "-c", run_tests(task.config.verifier.env)), limits)
         response_end = str(acted.end) if acted else ""
         if ended.end is not End.EXITED:
             is_slow = ended.end is End.TIME_LIMIT and ended.cpu_s <= limits.cpu_s
             return Run(reason=str(ended.end), message="the tests meet it", is_slow=is_slow, response_end=response_end)
-        collected = await container.run(("sh", f"{GIVEN}/collect.sh"), _later(ended, _OUR_LIMITS))
-        if response is None and collected.end is not End.EXITED:
-            raise SandboxUnavailable(f"the reward could not be read: {collected.end}", "preparation_failed")
         return await self._reward(container, task, ended, response_end)
 
     async def _reward(self, container: Container, task: HarborTask, ended: Ended, response_end: str) -> Run:
         said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
         for name in ("reward.json", "reward.txt"):
-            content = await container.fetch(name, max_bytes=MAX_REWARD_BYTES + 1)
+            content = (await container.read(f"{REWARDS}/{name}", max_bytes=MAX_REWARD_BYTES)).get("")
             if content is None:
                 continue
             (outcome,) = await ask_workers(self._workers, REWARD, [[name, content, task.reference.reward_key]])
@@ -222,9 +223,8 @@ async def _act(container: Container, task: HarborTask, response: str | Change | 
     acted = await container.run(("sh", "-c", shell), task.limits(task.config.agent.timeout_sec or _AGENT_S))
     if acted.end in (End.MEMORY_LIMIT, End.DISK_LIMIT):
         raise _Judged(str(acted.end), "the script of the response meets it")
-    alone = await container.run(("sh", f"{GIVEN}/end_others.sh"), _later(acted, _OUR_LIMITS))
-    if alone.exit_code != Exit.DONE:
-        raise _Judged("not_ended", "a process of the response, or what it wrote, is there after its end")
+    if not await container.end_others():
+        raise _Judged("not_ended", "a process of the response is there after its end")
     return acted
 
 
@@ -243,32 +243,10 @@ async def _apply(container: Container) -> None:
         raise _Judged("patch_failed", said)
 
 
-async def _place(container: Container, task: HarborTask, response: str | Change | None) -> None:
-    """Bring the tests, which the response has not seen.
-
-    Raises:
-        _Judged: the response left no room for them, or its script slows the programs that put them there.
-        InvalidItem: they have no room without a response.
-        SandboxUnavailable: it took too long, and nothing of a response has run.
-    """
-    files = {f"{_TESTS_PREFIX}/{path}": content for path, content in part(task.files, "tests").items()}
-    scripts = {"place.sh": PLACE, "collect.sh": COLLECT, "tests.sh": run_tests(task.config.verifier.env)}
-    await container.give(files | {f"given/{name}": text.encode() for name, text in scripts.items()})
-    placed = await container.run(("sh", f"{GIVEN}/place.sh"), TaskLimits(cpu_s=86_400.0, wall_s=_OUR_LIMITS.wall_s))
-    if placed.exit_code == Exit.DONE:
-        return
-    said = placed.output[-_SAID_CHARS:].decode(errors="replace").strip()
-    if placed.end is End.TIME_LIMIT and not isinstance(response, str):
-        raise SandboxUnavailable("the tests could not be put into the container in time", "preparation_failed")
-    if response is not None:
-        raise _Judged("tests_blocked", said)
-    raise InvalidItem("bad_image", f"tests cannot be put into the image: {said}")
-
-
 def _given(response: str | Change | None) -> dict[str, bytes]:
     """The files of a run before the tests, by path below `sandbox.containers.base.EXCHANGE`."""
     if isinstance(response, str):
-        return {"given/response.sh": response.encode(errors="replace"), "given/end_others.sh": END_OTHERS.encode()}
+        return {"given/response.sh": response.encode(errors="replace")}
     if response is None:
         return {}
     given = {
@@ -279,11 +257,6 @@ def _given(response: str | Change | None) -> dict[str, bytes]:
     }
     given |= {f"file-{n}": content for n, content in enumerate(response.files.values(), 1) if content is not None}
     return {f"given/{name}": content for name, content in given.items()}
-
-
-def _later(ended: Ended, limits: TaskLimits) -> TaskLimits:
-    """Limits of a command in a container that has used CPU seconds already."""
-    return TaskLimits(cpu_s=ended.cpu_s + limits.cpu_s, wall_s=limits.wall_s, disk_mb=1 << 20)
 
 
 def _lines(names: Any) -> bytes:

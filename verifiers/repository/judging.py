@@ -2,7 +2,8 @@
 
     base run   no change: the tests of `fail_to_pass` fail, those of `pass_to_pass` pass, or the task is `invalid`
     run        the change applied, the tests restored, the tests run: their states are the verdict
-    twin run   if that would earn something: the same with the tests turned around, which must fail (negation.py)
+    twin run   if that would earn something: the same with the tests turned around, which must fail (negation.py); it runs
+               beside the run where two containers have room
 
 The base run of a task is made once and remembered (`verifiers.base_runs`). So a task whose tests cannot pass in its image,
 or pass anyhow, is never a score, whatever the response was.
@@ -10,15 +11,16 @@ or pass anyhow, is never a score, whatever the response was.
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import blake3
 
 from sandbox.base import SandboxUnavailable
-from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits
-from sandbox.containers.base import GIVEN, MADE
+from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits, TooLarge
+from sandbox.containers.base import GIVEN
 from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
@@ -27,10 +29,11 @@ from verifiers.base_runs import BaseRuns
 from verifiers.long_texts import BROKEN_LIMITS, ask_workers
 from verifiers.repository import negation, reports
 from verifiers.repository.changes import Change
+from verifiers.repository.globs import matches
 from verifiers.repository.protection import Protection
 from verifiers.repository.reference import RepositoryReference
 from verifiers.repository.reports import ReportPlan, State
-from verifiers.repository.reports.formats import MAX_REPORT_BYTES
+from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, literal_folder
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
 from verifiers.repository.verdicts import not_read
 
@@ -41,9 +44,7 @@ NEGATE: Final = WorkerTask(
     "verifiers.repository.negation", "negate_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
 )
 _MOST_SOURCES: Final = 200
-_MOST_SOURCE_BYTES: Final = 2 << 20
 _PREPARATION_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=900.0)
-_BROUGHT: Final = "report.xml"
 _SHOWN: Final = 20
 _SAID_CHARS: Final = 300
 
@@ -65,6 +66,8 @@ class Guard:
     tests: frozenset[str] = frozenset()
     expecting: frozenset[str] = frozenset()
     """Those of them whose file says that tests may be expected to fail."""
+    absent: frozenset[str] = frozenset()
+    """Tests that their file does not have, whatever it imports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +129,12 @@ class Judging:
         if unguarded and not may_be_unguarded:
             message = f"{len(unguarded)} tests cannot be turned around, so nothing guards them: {unguarded[0][:80]!r}"
             raise InvalidItem("unguarded", message)
-        after = await self._run(reference, change)
-        verdict = _verdict(reference, before, after, explain=explain)
-        if not verdict.score:
-            return verdict
-        twin = await self._run(reference, change, turned=before.guard.files) if before.guard.files else Run({})
+        async with self._twin_run(reference, change, before.guard) as twin_run:
+            after = await self._run(reference, change)
+            verdict = _verdict(reference, before, after, explain=explain)
+            if not verdict.score:
+                return verdict
+            twin = await twin_run()
         doubt = _doubt(before, after, twin) or await self._forged(reference, before, twin, owner)
         if doubt is not None:
             return _verdict(reference, before, doubt, explain=explain)
@@ -140,6 +144,27 @@ class Judging:
                 "unguarded", **guarded.detail, message=f"the twin run has not judged them: {twin.reason}"
             )
         return guarded
+
+    @asynccontextmanager
+    async def _twin_run(
+        self, reference: RepositoryReference, change: Change, guard: Guard
+    ) -> AsyncIterator[Callable[[], Awaitable[Run]]]:
+        """What waits for the twin run. It has begun where nobody else wants its container, and ends with the block."""
+
+        async def run() -> Run:
+            return await self._run(reference, change, turned=guard.files) if guard.files else Run({})
+
+        if not guard.files or self._containers.waiting or self._containers.running + 2 > self._containers.slots:
+            yield run
+            return
+        running = asyncio.ensure_future(run())
+        try:
+            yield lambda: running
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+            if not running.cancelled():
+                running.exception()  # if nobody has waited for it, nobody wants it
 
     async def _forged(self, reference: RepositoryReference, before: Run, twin: Run, owner: str) -> Run | None:
         """What is wrong if tests pass both as they are and turned around. Those that do so without a change say nothing."""
@@ -170,9 +195,8 @@ class Judging:
 
     async def _checked_base_run(self, reference: RepositoryReference) -> Run:
         places = negation.places(_asked(reference), reference.log_format, reference.log_options.get("names", "whole"))
-        run = await self._run(
-            reference, Change(), sources=sorted({file for file, _ in places.values()})[:_MOST_SOURCES]
-        )
+        asked = sorted({file for file, _ in places.values()})[:_MOST_SOURCES]
+        run = await self._run(reference, Change(), sources=asked)
         if run.reason == End.TIME_LIMIT and run.cpu_s <= reference.cpu_s:
             raise SandboxUnavailable(f"without a change the tests take more than {reference.wall_s:g} s", "too_slow")
         if run.reason:
@@ -185,11 +209,18 @@ class Judging:
         if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
             raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
         guard = await self._guard(run.sources, places)
-        missing = [test for test in reference.fail_to_pass if _is_missing(test, places, guard, run)]
+        is_ours = Protection(reference).covers
+        missing = [
+            test
+            for test in reference.fail_to_pass
+            if test in places
+            and is_ours(places[test][0])
+            and places[test][0] in asked
+            and _is_missing(test, places[test], run, guard)
+        ]
         if missing:
             raise InvalidItem("no_such_test", f"{len(missing)} of fail_to_pass are not there: {missing[0][:200]!r}")
-        asked = {*reference.fail_to_pass, *reference.pass_to_pass}
-        states = {test: state for test, state in run.states.items() if test in asked}
+        states = {test: run.states[test] for test in _asked(reference) if test in run.states}
         return replace(run, states=states, sources={}, guard=guard)
 
     async def _guard(self, sources: Mapping[str, bytes], places: Mapping[str, tuple[str, str]]) -> Guard:
@@ -206,12 +237,14 @@ class Judging:
         if outcome.exit is not WorkerExit.OK:
             return Guard()
         turned = dict(zip(files, outcome.value, strict=True))
-        done = {(file, test) for file, (_, tests, _) in turned.items() for test in tests}
+        done = {(file, test) for file, (_, tests, _, _) in turned.items() for test in tests}
+        absent = {(file, test) for file, (_, _, _, tests) in turned.items() for test in tests}
         guarded = {name for name, place in places.items() if place in done}
         return Guard(
-            {file: text for file, (text, tests, _) in turned.items() if tests},
+            {file: text for file, (text, tests, _, _) in turned.items() if tests},
             frozenset(guarded),
             frozenset(name for name in guarded if turned[places[name][0]][2]),
+            frozenset(name for name, place in places.items() if place in absent),
         )
 
     async def _run(
@@ -242,13 +275,20 @@ class Judging:
             found = {
                 path: text
                 for number, path in enumerate(sources, 1)
-                if (text := await container.fetch(f"source-{number}", max_bytes=_MOST_SOURCE_BYTES))
+                if (text := await container.fetch(f"source-{number}", max_bytes=MAX_REPORT_BYTES)) is not None
             }
             ended = await container.run(TESTS_COMMAND, is_report=True)
             if ended.end is not End.EXITED:
                 return Run({}, str(ended.end), "", ended.cpu_s)
-            report = await _fetched(container, plan)
-        return replace(await self._read(reference, nonce, ended, report), sources=found)
+            try:
+                report = await _fetched(container, plan)
+            except TooLarge as error:
+                return Run({}, str(End.OUTPUT_LIMIT), f"the report is too large: {error}", ended.cpu_s)
+            run = await self._read(reference, nonce, ended, report)
+            if run.reason == "no_report" or not run.is_whole:
+                limit = await container.met_limit()
+                run = replace(run, reason=str(limit), message="") if limit else run
+        return replace(run, sources=found)
 
     async def _read(self, reference: RepositoryReference, nonce: str, ended: Ended, report: bytes | None) -> Run:
         """What the tests reported.
@@ -262,7 +302,7 @@ class Judging:
         if outcome.exit is not WorkerExit.OK and outcome.exit not in BROKEN_LIMITS:
             raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
         if outcome.exit is not WorkerExit.OK:
-            return Run({}, "no_report", f"reading the report meets the {outcome.exit}", ended.cpu_s)
+            return Run({}, str(End.OUTPUT_LIMIT), f"reading the report meets the {outcome.exit}", ended.cpu_s)
         kind, message, states, is_whole, is_sound = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
@@ -276,9 +316,11 @@ class Judging:
 async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
     """The report file of a run; None if there is none."""
     if plan.workspace_report is not None:
-        copy = f'cat -- "$1" >{MADE}/{_BROUGHT}'
-        await container.run(["sh", "-c", copy, "sh", plan.workspace_report], _PREPARATION_LIMITS)
-        return await container.fetch(_BROUGHT, max_bytes=MAX_REPORT_BYTES)
+        folder, pattern = literal_folder(plan.workspace_report)
+        files = await container.read(
+            folder or ".", max_bytes=MAX_REPORT_BYTES, is_wanted=lambda path: matches(path, (pattern,))
+        )
+        return FILE_END.join(files[path] for path in sorted(files)) if files else None
     return None if plan.report is None else await container.fetch(plan.report, max_bytes=MAX_REPORT_BYTES)
 
 
@@ -315,12 +357,15 @@ def _nonce(*, is_turned: bool) -> str:
     return secrets.token_hex(32)[:-1] + secrets.choice("13579bdf" if is_turned else "02468ace")
 
 
-def _is_missing(test: str, places: Mapping[str, tuple[str, str]], guard: Guard, run: Run) -> bool:
-    """Whether a file was run and read, and a test that its name puts there is neither reported nor defined."""
-    if test not in places or test in guard.tests or test in run.states:
+def _is_missing(test: str, place: tuple[str, str], run: Run, guard: Guard) -> bool:
+    """Whether there is no such test, whatever a change does: the files of tests are the task's."""
+    file, inner = place
+    if test in run.states:
         return False
-    file, _ = places[test]
-    return file in guard.files and any(name.startswith(f"{file}::") for name in run.states)
+    if file not in run.sources:
+        return "::" in test and not any(name.partition("::")[0] == file for name in run.states)
+    is_collected = any(name.startswith(f"{file}::") for name in run.states)
+    return test in guard.absent or (is_collected and "::" not in inner and test not in guard.tests)
 
 
 def _doubt(before: Run, after: Run, twin: Run) -> Run | None:

@@ -9,6 +9,7 @@ the container, with the tests as they are without a change.
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from sandbox.workers import worker_function
 
 _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 _XFAIL: Final = ("xfail", "expectedFailure")
+_WORDS: Final = re.compile(r"\w+")
+_PLAIN_BASES: Final = frozenset(("object", "TestCase", "IsolatedAsyncioTestCase"))
 
 
 def places(names: Iterable[str], log_format: str, name_kind: str) -> dict[str, tuple[str, str]]:
@@ -41,22 +44,46 @@ def _of_unittest(name: str) -> tuple[str, str] | None:
 
 @worker_function
 def negate_in_worker(payload: Sequence[Any]) -> list[list[Any]]:
-    """Run `negated` on files: for each `[source, tests]` it is `[negated source, tests that are negated, may_xfail]`."""
+    """Run `negated` on files: for each `[source, tests]` it is `[negated source, tests that are negated, may_xfail, absent]`."""
     return [list(negated(source, tests)) for source, tests in payload]
 
 
-def negated(source: bytes, tests: Iterable[str]) -> tuple[bytes, list[str], bool]:
-    """The source with some of its tests turned around, which ones these are, and whether it says that tests may fail.
-    A test is not turned around if it is not there, or is a generator; none is if the source is not today's Python.
+def negated(source: bytes, tests: Sequence[str]) -> tuple[bytes, list[str], bool, list[str]]:
+    """The source with some of its tests turned around, which ones these are, whether it says that tests may fail, and the tests
+    that it does not have. A test is not turned around if it is not there, or is a generator; none is if the source is not
+    today's Python.
     """
     try:
         tree = ast.parse(source)
         turned: set[ast.AST] = set()
+        absent = _absent(tree, source, tests)
         done = [test for test in tests if _negate(tree, test.split("::"), turned)]
         text = ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return b"", [], False
-    return text.encode(errors="replace"), done, any(word in text for word in _XFAIL)
+        return b"", [], False, []
+    return text.encode(errors="replace"), done, any(word in text for word in _XFAIL), absent
+
+
+def _absent(tree: ast.Module, source: bytes, tests: Sequence[str]) -> list[str]:
+    """The tests that the file does not have: it does not even mention a part of their names, and inherits it from nobody."""
+    if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
+        return []
+    words = set(_WORDS.findall(source.decode(errors="replace")))
+    heirs = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and not _is_plain_class(node)}
+    return [test for test in tests if _is_absent(test.split("::"), words, heirs)]
+
+
+def _is_absent(names: Sequence[str], words: set[str], heirs: set[str]) -> bool:
+    *groups, function = names
+    if not all(name.isidentifier() for name in names):
+        return False
+    return not words.issuperset(groups) or (function not in words and heirs.isdisjoint(groups))
+
+
+def _is_plain_class(node: ast.ClassDef) -> bool:
+    """Whether a class has no other tests than its own."""
+    bases = {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases}
+    return bases <= _PLAIN_BASES and not node.keywords and not node.decorator_list
 
 
 def _negate(tree: ast.Module, names: Sequence[str], turned: set[ast.AST]) -> bool:

@@ -2,6 +2,7 @@
 
 SWE-bench      image, eval_script, log_parser                     since release 5 of the package swebench
 SWE-rebench    install_config, docker_image or image_name
+SWE-bench-Live test_cmds, rebuild_cmds, docker_image
 SWE-smith      image_name, and a `patch` that breaks the repository: its reverse is the right change
 SWE-Gym        eleven repositories, tests of pytest
 R2E-Gym        docker_image, expected_output_json
@@ -62,12 +63,14 @@ def from_row(row: Row) -> dict[str, Any]:
         return _swe_bench(row)
     if row.get("install_config"):
         return _swe_rebench(row)
+    if "test_cmds" in row:
+        return _swe_bench_live(row)
     if "image_name" in row:
         return _swe_smith(row)
     if _text(row, "repo").lower() in SWE_GYM:
         return _swe_gym(row)
     raise ValueError(
-        "the row has neither `eval_script`, `install_config`, `image_name` nor `expected_output_json`: take SWE-bench as "
+        "the row has neither `eval_script`, `install_config`, `test_cmds`, `image_name` nor `expected_output_json`: take SWE-bench as "
         "release 5 of the package swebench publishes it, whose rows say how their tests are run"
     )
 
@@ -101,16 +104,30 @@ def _swe_rebench(row: Row) -> dict[str, Any]:
     config = _object(row, "install_config")
     parser = str(config.get("log_parser") or "parse_log_pytest")
     files = [path for path in _files_of(_text(row, "test_patch")) if posixpath.splitext(path)[1] not in _NO_TESTS]
-    command = config.get("test_cmd")
-    if not isinstance(command, str) or not command:
-        raise ValueError("the row's `install_config` has no `test_cmd`")
-    by_plugin = parser in _PYTEST_PARSERS and "pytest" in command
+    commands = _commands(config, "test_cmd")
+    by_plugin = parser in _PYTEST_PARSERS and any("pytest" in command for command in commands)
     return {
         **_common(row),
         "image": _text(row, "docker_image" if row.get("docker_image") else "image_name"),
-        "test_command": f"{_CONDA}\n{command} {shlex.join(files)}",
+        "test_command": "\n".join([_CONDA, *(f"{command} {shlex.join(files)}" for command in commands)]),
         "log_format": "pytest" if by_plugin else "swebench",
         "log_options": {"names": "word"} if by_plugin else {"parser": parser},
+    }
+
+
+def _swe_bench_live(row: Row) -> dict[str, Any]:
+    """Rows that name their own parser have its program; only tests of pytest can be read without it."""
+    commands = _commands(row, "test_cmds")
+    if not any("pytest" in command for command in commands):
+        raise ValueError("the row's `test_cmds` do not run pytest; only such rows of SWE-bench-Live are read")
+    name = _text(row, "instance_id").lower().replace("__", "_1776_")
+    image = row.get("docker_image") or f"starryzhang/sweb.eval.x86_64.{name}"
+    rebuild = _commands(row, "rebuild_cmds") if row.get("rebuild_cmds") else ()
+    return {
+        **_common(row),
+        "image": image,
+        "test_command": "\n".join([*rebuild, *commands]),
+        "log_options": {"names": "word"},
     }
 
 
@@ -211,6 +228,15 @@ def _names(row: Row, field: str) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise ValueError(f"the row's `{field}` must be a list of names, or its JSON text")
     return given
+
+
+def _commands(row: Row, field: str) -> list[str]:
+    """A command, or a list of them."""
+    given = row.get(field)
+    commands = [given] if isinstance(given, str) else given
+    if not isinstance(commands, list) or not all(isinstance(line, str) and line for line in commands) or not commands:
+        raise ValueError(f"the row has no `{field}`, which is a command or a list of them")
+    return commands
 
 
 def _object(row: Row, field: str) -> dict[str, Any]:

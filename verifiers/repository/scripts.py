@@ -53,6 +53,13 @@ put() {{  # content, path
 
 command -v git >/dev/null || exit {Exit.NO_GIT}
 TOP=$(pwd -P)
+OUTSIDE=$(
+    IFS=:
+    for folder in $PATH; do
+        case $folder/ in /*) case $folder/ in "$TOP"/*) ;; *) printf '%s:' "$folder" ;; esac ;; esac
+    done
+)
+[ -z "$OUTSIDE" ] || PATH=${{OUTSIDE%:}}
 : >"$KEPT.mark" || trouble "no room"
 [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$TOP" ] || exit {Exit.NO_REPOSITORY}
 if [ -n "$1" ]; then
@@ -118,7 +125,10 @@ while IFS= read -r path; do
 done <$GIVEN/protected
 
 while IFS= read -r path; do
-    rm -rf -- "$path" || trouble "cannot remove $path"
+    case $path in
+        *[*?]*) find . -path ./.git -prune -o -path "./$path" -exec rm -rf -- {{}} + || trouble "cannot remove $path" ;;
+        *) rm -rf -- "$path" || trouble "cannot remove $path" ;;
+    esac
 done <$GIVEN/reports
 
 apply $GIVEN/tests.patch {Exit.TEST_PATCH_FAILED}

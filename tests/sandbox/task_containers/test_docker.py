@@ -16,7 +16,7 @@ from docker.errors import APIError
 
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker.owner import OWNER_LABEL, PROCESS_LABEL
-from sandbox.containers import BadTask, End, Ended, Meter, Task, TaskLimits, TaskRefused
+from sandbox.containers import BadTask, End, Ended, Meter, Task, TaskLimits, TaskRefused, TooLarge
 from sandbox.containers import docker as task_containers
 from sandbox.containers.docker import DockerContainer, DockerContainers
 from sandbox.containers.images import BASE_LABEL, ImageRules
@@ -93,7 +93,8 @@ async def test_files_come_and_go_while_it_runs(containers: DockerContainers) -> 
         ended = await container.run(["sh", "-c", "cat /rewardline/given/late; echo made > /rewardline/made/report"])
         assert ended.output == b"late"
         assert await container.fetch("report", max_bytes=100) == b"made\n"
-        assert await container.fetch("report", max_bytes=1) is None
+        with pytest.raises(TooLarge):
+            await container.fetch("report", max_bytes=1)
         assert await container.fetch("missing", max_bytes=100) is None
         await container.run(["sh", "-c", "ln -s /etc/passwd /rewardline/made/link; mkdir /rewardline/made/folder"])
         assert await container.fetch("folder", max_bytes=100) is None
@@ -150,6 +151,7 @@ async def test_a_command_that_hardly_runs_is_no_verdict(containers: DockerContai
             await counted
 
 
+@only_runc
 @pytest.mark.parametrize(
     ("script", "wants_cpu"),
     [
@@ -165,7 +167,7 @@ async def test_a_container_is_seen_to_be_ready_to_run(
         running = asyncio.create_task(container.run(("sh", "-c", script)))
         while await container.fetch("begun", max_bytes=1) is None:
             await turns()
-        assert await container.wants_cpu() is wants_cpu
+        assert bool(await container.waiting()) is wants_cpu
         running.cancel()
         await asyncio.wait([running])
 
@@ -179,9 +181,52 @@ async def test_a_shell_that_is_replaced_says_nothing_about_the_machine(container
         running = asyncio.create_task(container.run(("sh", "-c", script)))
         while await container.fetch("begun", max_bytes=1) is None:
             await turns()
-        assert not await container.wants_cpu()
+        assert not await container.waiting()
         running.cancel()
         await asyncio.wait([running])
+
+
+@pytest.mark.repositories
+async def test_a_container_that_sleeps_meets_its_wall_seconds_whatever_its_programs_say(
+    containers: DockerContainers,
+) -> None:
+    script = "cp /usr/bin/true /usr/bin/evil; mv /usr/bin/evil /usr/bin/sh; exec sleep 600"
+    async with containers.open(TASK, {}) as container:
+        assert isinstance(container, DockerContainer)
+        try:
+            assert (await container.run(("sh", "-c", script), replace(LIMITS, wall_s=5))).end is End.TIME_LIMIT
+        except SandboxUnavailable:  # the machine has hardly any CPU time for anybody
+            assert await container.waiting() > 0.8
+
+
+@only_runc
+@pytest.mark.parametrize(
+    ("script", "limit"),
+    [
+        ("true", None),
+        ("python3 -c 'x = [bytearray(1 << 22) for _ in range(400)]'; exit 1", End.MEMORY_LIMIT),
+        ("for n in $(seq 80); do sleep 600 & done; exit 1", End.PROCESS_LIMIT),
+    ],
+)
+async def test_a_limit_that_a_child_has_met_is_known(
+    containers: DockerContainers, script: str, limit: End | None
+) -> None:
+    async with containers.open(TASK, {}) as container:
+        await container.run(["sh", "-c", script])
+        assert await container.met_limit() is limit
+
+
+@only_runc
+async def test_processes_are_ended_whatever_became_of_the_programs(containers: DockerContainers) -> None:
+    script = "(sleep 600 &); cd /usr/bin; for name in kill rm sh tr; do cp true evil; mv evil $name; done"
+    async with containers.open(replace(TASK, folders=("/tests",)), {}) as container:
+        await container.run(["sh", "-c", f"{script}; echo >/tests/early; mv /tests /x"])
+        assert await container.end_others()
+        await container.fill("/tests", {"a/b": b"c"})
+        found = await container.run(["python3", "-c", "import os; print(os.listdir('/tests'), *os.listdir('/proc'))"])
+        names, *processes = found.output.decode().split(" ")
+        assert names == "['a']"
+        assert sum(name.isdecimal() for name in processes) == 2
 
 
 @pytest.mark.repositories
@@ -271,7 +316,7 @@ async def test_who_stops_waiting_leaves_no_container(containers: DockerContainer
     for task in (early, late):
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert containers.running == 0
+    await until(lambda: not containers.running)
     await containers.stop()
     assert containers_of(client, "container-tests") == []
 

@@ -141,6 +141,9 @@ class ScriptedDaemon(TaskDaemon):
     async def state(self, name: str) -> dict[str, Any]:
         return {"Running": True}
 
+    async def reports(self, name: str, event: str, patience_s: int) -> bool:
+        return False
+
     async def usage(self, name: str) -> Usage | None:
         return Usage(0.0, 0)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.verifiers.harbor.judge import TASK, HarborJudge
+from tests.waiting import eventually
 from verifiers.base import Item, Status
 
 SOLVE = "sort -r names.txt >sorted.txt"
@@ -71,7 +72,16 @@ MORE_ROWS = [
     ),
     ("a diff that leads outside", DIFF.replace("b/sorted.txt", "b/../sorted.txt"), 0.0, "forbidden_path"),
     ("what a script cannot see", script("cat /tests/check.py >sorted.txt"), 0.0, "tests_failed"),
-    ("a folder of the reward that cannot be made", script("rm -rf /logs; echo >/logs"), 0.0, "tests_blocked"),
+    ("the folder of the reward", script("rm -rf /logs; mv /logs /x; echo >/logs"), 0.0, "container_lost"),
+    (
+        "programs of the image",
+        script(
+            "cd /usr/bin; printf '#!/bin/bash\\necho 1 >/logs/verifier/reward.txt\\nexit 0\\n' >evil; chmod +x evil; "
+            "for program in cp head cat rm mkdir tr kill sleep true; do cp -f evil $program; done; rm evil"
+        ),
+        0.0,
+        "tests_failed",
+    ),
     ("a link in its place", script("mkdir -p /x; echo 1 >/x/reward.txt; ln -s /x /logs"), 0.0, "tests_failed"),
     ("a full folder in memory", script("cat /dev/zero >/rewardline/made/x"), 0.0, "tests_failed"),
     (
@@ -202,6 +212,6 @@ def test_the_run_without_a_response_is_remembered_for_its_owner(judge: HarborJud
 
 def test_nothing_is_left(judge: HarborJudge) -> None:
     judge.verdict(script(SOLVE))
-    assert judge.containers.running == 0
     counters = judge.containers.counters
-    assert counters.started + counters.killed_left_behind == counters.removed
+    eventually(lambda: counters.started + counters.killed_left_behind == counters.removed)
+    eventually(lambda: judge.containers.running == 0)

@@ -8,11 +8,11 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from sandbox.containers.base import EXCHANGE, Container, Containers, Counters, End, Ended, Files, Task, TaskLimits
+from sandbox.containers.base import EXCHANGE, MADE, Container, Containers, Counters, End, Ended, Files, Task, TaskLimits
 from tests.task_images import make_repository
 
 _EXAMPLE = {"total.py": "def total(numbers):\n    return sum(numbers[1:])\n"}
@@ -70,7 +70,7 @@ class Folder(Container):
 
     async def run(self, command: Sequence[str], limits: TaskLimits | None = None, *, is_report: bool = False) -> Ended:
         process = await asyncio.create_subprocess_exec(
-            *[part.replace(EXCHANGE, str(self._folder)) for part in command],
+            *[self._within(part.encode()).decode() for part in command],
             cwd=self._folder / "testbed",
             env=_ENVIRONMENT | {"HOME": str(self._folder)},
             stdout=asyncio.subprocess.PIPE,
@@ -88,12 +88,25 @@ class Folder(Container):
     def _within(self, content: bytes) -> bytes:
         """The content with the folder in the place of the container's own paths."""
         folder = str(self._folder).encode()
-        for path in (b"LOGS=/logs\n", b"TESTS=/tests\n", b"/logs/verifier/reward"):
-            content = content.replace(path, path.replace(b"/", folder + b"/", 1))
+        for path in (b"/logs/", b"/tests/"):
+            content = content.replace(path, folder + path)
         return content.replace(EXCHANGE.encode(), folder)
 
     async def fetch(self, name: str, *, max_bytes: int) -> bytes | None:
-        try:
-            return (self._folder / "made" / name).read_bytes()
-        except OSError:
-            return None
+        return (await self.read(f"{MADE}/{name}", max_bytes=max_bytes)).get("")
+
+    async def met_limit(self) -> End | None:
+        return None
+
+    async def read(
+        self, path: str, *, max_bytes: int, is_wanted: Callable[[str], bool] = lambda _: True
+    ) -> Mapping[str, bytes]:
+        file = self._folder / "testbed" / self._within(path.encode()).decode()
+        return {"": file.read_bytes()} if file.is_file() else {}
+
+    async def fill(self, folder: str, files: Mapping[str, bytes]) -> None:
+        await self.give({f"{folder[1:]}/{path}": content for path, content in files.items()})
+        (self._folder / folder[1:]).mkdir(parents=True, exist_ok=True)
+
+    async def end_others(self) -> bool:
+        raise NotImplementedError("they are processes of this machine")

@@ -81,8 +81,8 @@ def outcomes(folder: Path, source: bytes) -> str:
 
 
 def test_each_test_that_is_turned_around_fails(tmp_path: Path) -> None:
-    text, done, may_fail = negated(SOURCE, [*TESTS, "test_missing", "TestA::test_plain", "helper::x"])
-    assert (done, may_fail) == (TESTS, False)
+    text, done, may_fail, absent = negated(SOURCE, [*TESTS, "test_missing", "TestA::test_plain", "helper::x"])
+    assert (done, may_fail, absent) == (TESTS, False, ["test_missing"])
     assert outcomes(tmp_path, SOURCE).startswith("9 passed")
     assert outcomes(tmp_path, text).startswith("8 failed, 1 passed")
 
@@ -105,6 +105,23 @@ def test_what_cannot_be_turned_around_is_said(source: bytes) -> None:
 
 def test_a_file_that_expects_failures_says_so() -> None:
     assert negated(b"import pytest\n@pytest.mark.xfail\ndef test_a(): assert 0\n", ["test_a"])[2]
+
+
+@table(
+    "source, test, is_absent",
+    [
+        ("def test_a(): pass\n", "test_b", True),
+        ("test_b = make()\n", "test_b", False),
+        ("from other import *\n", "test_b", False),
+        ("class A(unittest.TestCase):\n    def test_a(self): pass\n", "A::test_b", True),
+        ("class A(Shared):\n    def test_a(self): pass\n", "A::test_b", False),
+        ("@generated\nclass A: pass\n", "A::test_b", False),
+        ("class A: pass\n", "B::test_a", True),
+        ("def test_a(): pass\n", "module.function", False),
+    ],
+)
+def test_a_name_that_a_file_does_not_even_mention_is_absent(source: str, test: str, is_absent: bool) -> None:
+    assert negated(source.encode(), [test])[3] == [test] * is_absent
 
 
 @table(

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sandbox.containers.base import EXCHANGE
 from tests.tables import table
 from verifiers.base import InvalidItem
-from verifiers.repository.reports import FORMATS, Report, State, UnreadableReport, plan, pytest_plugin, report_of
+from verifiers.repository.reports import FORMATS, Report, State, UnreadableReport, channel, plan, report_of
+from verifiers.repository.reports.formats import literal_folder
 from verifiers.repository.reports.state import ForgedReport
 
 JUNIT = """<?xml version="1.0" encoding="utf-8"?>
@@ -67,6 +68,18 @@ ok 3 - later # SKIP not now
                 "tests::slow": "skipped",
                 "tests::panics": "passed",
             },
+        ),
+        (
+            "go",
+            "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    --- PASS: TestA/x_y (0.00s)\nFAIL\nFAIL\texample.com/p\t0.003s\n"
+            "--- SKIP: TestB (0.10s)\nok  \texample.com/q\t(cached)\nFAIL\n--- PASS: TestLost (0.00s)\n",
+            {"example.com/p/TestA": "failed", "example.com/p/TestA/x_y": "passed", "example.com/q/TestB": "skipped"},
+        ),
+        (
+            "nextest",
+            "    Starting 3 tests across 2 binaries\n        PASS [   0.002s] calc tests::adds\n        FAIL [   0.003s] calc::it subtracts\n"
+            "        PASS [   0.004s] (3/3) calc::it subtracts\n     SIGABRT [   1.000s] calc tests::aborts\n     Summary [   1.1s] 3 tests run\n",
+            {"calc tests::adds": "passed", "calc::it subtracts": "failed", "calc tests::aborts": "failed"},
         ),
         ("tap", TAP, {"adds": "passed", "subtracts": "failed", "later": "skipped", "inner": "passed"}),
         (
@@ -121,6 +134,13 @@ def test_hostile_junit_is_refused(report: bytes | None) -> None:
         states("junit", {"path": "x.xml"}, b"", report)
 
 
+def test_a_report_may_be_several_files() -> None:
+    other = "<testsuite><testcase classname='b' name='c'/></testsuite>"
+    assert states("junit", {"path": "out/**/*.xml"}, b"", JUNIT.encode() + b"\0" + other.encode())["b.c"] == "passed"
+    assert literal_folder("a/b/**/TEST-*.xml") == ("a/b", "**/TEST-*.xml")
+    assert literal_folder("a/b.xml") == ("a/b.xml", "")
+
+
 def test_unittest_is_read_as_python_writes_it(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text(
         "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_right(self):\n        '''It has words.'''\n\n"
@@ -170,9 +190,25 @@ def states(log_format: str, options: Mapping[str, str], log: bytes, report: byte
     return report_of(log_format, options, log, report).states
 
 
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".", "-c", "/dev/null", "test_it.py")
+
+
 def run_pytest(folder: Path, tests: str, files: Mapping[str, str] | None = None, runs: int = 1) -> Mapping[str, State]:
     """The states of tests in a real run of pytest with our plugin."""
-    planned = plan("pytest", {}, NONCE)
+    return run_tests(folder, tests, files, "pytest", PYTEST, runs).states
+
+
+def run_tests(
+    folder: Path,
+    tests: str,
+    files: Mapping[str, str] | None = None,
+    log_format: str = "unittest",
+    command: Sequence[str] = ("-m", "unittest", "-v"),
+    runs: int = 1,
+    nonce: str = NONCE,
+) -> Report:
+    """The report of a real run of tests with our plugin."""
+    planned = plan(log_format, {}, nonce)
     for name, content in planned.files.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
@@ -180,24 +216,83 @@ def run_pytest(folder: Path, tests: str, files: Mapping[str, str] | None = None,
     for place, text in {"test_it.py": tests, **(files or {})}.items():
         (folder / place).write_text(text)
     environment = {name: value.replace(EXCHANGE, str(folder)) for name, value in planned.environment.items()}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        ".",
-        "-c",
-        "/dev/null",
-        "test_it.py",
-    ]
+    log = b""
     for _ in range(runs):
-        subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=folder,
+            env=environment,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        log += done.stdout
     assert planned.report is not None
     report = folder / "made" / planned.report
-    return states("pytest", {"nonce": NONCE}, b"", report.read_bytes() if report.exists() else None)
+    return report_of(log_format, {"nonce": nonce}, log, report.read_bytes() if report.exists() else None)
+
+
+UNITTEST = """
+import logging, os, unittest, warnings
+class A(unittest.TestCase):
+    def test_logs(self):
+        logging.warning("status ok"); warnings.warn("ok"); print("FAIL: test_logs (test_it.A.test_logs)"); os.write(2, b"\\nok\\n")
+    def test_wrong(self):
+        logging.warning("ok"); self.fail()
+    def test_error(self): raise ValueError
+    def test_skip(self): self.skipTest("later")
+    @unittest.expectedFailure
+    def test_known(self): self.fail()
+    @unittest.expectedFailure
+    def test_better(self): pass
+    def test_parts(self):
+        for n in range(3):
+            with self.subTest(n=n): self.assertNotEqual(n, 1)
+    def test_of_tests(self):
+        class Inner(unittest.TestCase):
+            def test_right(self): pass
+        Inner("test_right").run()
+class B(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise ValueError
+    def test_never(self): pass
+"""
+
+
+def test_unittest_reports_whatever_its_tests_write(tmp_path: Path) -> None:
+    report = run_tests(tmp_path, UNITTEST)
+    assert {name.partition(" ")[0]: state for name, state in report.states.items()} == {
+        "test_logs": "passed",
+        "test_wrong": "failed",
+        "test_error": "error",
+        "test_skip": "skipped",
+        "test_known": "xfailed",
+        "test_better": "failed",
+        "test_parts": "failed",
+        "test_of_tests": "passed",
+        "setUpClass": "error",
+    }
+    assert (report.is_whole, report.is_sound) == (True, True)
+
+
+def test_a_script_that_runs_unittest_reports_each_of_its_runs(tmp_path: Path) -> None:
+    script = {"script.py": "import unittest, test_it\nfor _ in range(2): unittest.main(test_it, exit=False)\n"}
+    tests = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n"
+    report = run_tests(tmp_path, tests, script, command=("script.py",), runs=2, nonce=NONCE[:-1] + "1")
+    assert list(report.states.values()) == ["passed", "passed"]
+    assert next(iter(report.states)).startswith("test_b")  # the order is turned around
+    assert report.is_sound
+
+
+def test_a_test_case_that_was_made_to_pass_is_found(tmp_path: Path) -> None:
+    trick = "import unittest\nunittest.TestCase.run = lambda self, result=None: (result.startTest(self), result.addSuccess(self), result.stopTest(self))\n"
+    with pytest.raises(ForgedReport):
+        run_tests(tmp_path, f"{trick}class A(unittest.TestCase):\n    def test_a(self): self.fail()\n")
+
+
+def test_output_is_read_only_where_nothing_reports(tmp_path: Path) -> None:
+    log = b"test_a (test_it.A.test_a) ... ok\n"
+    assert report_of("unittest", {"nonce": NONCE}, log, None) == Report({"test_a (test_it.A.test_a)": State.PASSED})
 
 
 def test_pytest_reports(tmp_path: Path) -> None:
@@ -327,7 +422,7 @@ def test_a_format_that_is_not_there_is_the_callers_mistake() -> None:
 
 
 def test_the_plugin_has_the_places_that_are_filled_in() -> None:
-    assert (pytest_plugin._KEY_FILE, pytest_plugin._REPORT_FILE) == ("@KEY_FILE@", "@REPORT_FILE@")
+    assert (channel._KEY_FILE, channel._REPORT_FILE) == ("@KEY_FILE@", "@REPORT_FILE@")
 
 
 @given(log=st.binary(max_size=300), log_format=st.sampled_from(sorted(FORMATS)))

@@ -56,6 +56,10 @@ SWE_REBENCH = {
     "install_config": json.dumps({"python": "3.11", "test_cmd": "pytest -rA tests/test_calc.py", "log_parser": "parse_log_pytest"}),
     "docker_image": "swerebench/sweb.eval.x86_64.ann_1776_calc-2",
 }  # fmt: skip
+SWE_BENCH_LIVE = {
+    **TESTS, **WITH_MORE, "instance_id": "Ann__calc-3", "repo": "ann/calc", "patch": FIX, "test_patch": TEST_PATCH,
+    "test_cmds": ["pip check", "pytest -rA"], "rebuild_cmds": ["pip install -e ."], "log_parser": "pytest",
+}  # fmt: skip
 SWE_SMITH = {
     **TESTS, "instance_id": "ann__calc.12345678.lm_rewrite__1", "repo": "swesmith/ann__calc.12345678", "patch": BUG,
     "image_name": "jyangballin/swesmith.x86_64.ann_1776_calc.12345678", "problem_statement": "", "strategy": "lm_rewrite",
@@ -76,6 +80,7 @@ NEMO_GYM = {
 ROWS: Mapping[str, Mapping[str, Any]] = {
     "SWE-bench": SWE_BENCH,
     "SWE-rebench": SWE_REBENCH,
+    "SWE-bench-Live": SWE_BENCH_LIVE,
     "SWE-smith": SWE_SMITH,
     "SWE-Gym": SWE_GYM,
     "R2E-Gym": R2E_GYM,
@@ -92,6 +97,7 @@ def test_a_row_says_its_image_tests_and_names() -> None:
     assert {name: each.image for name, each in found.items()} == {
         "SWE-bench": SWE_BENCH["image"],
         "SWE-rebench": SWE_REBENCH["docker_image"],
+        "SWE-bench-Live": "starryzhang/sweb.eval.x86_64.ann_1776_calc-3",
         "SWE-smith": SWE_SMITH["image_name"],
         "SWE-Gym": "xingyaoww/sweb.eval.x86_64.getmoto_s_moto-1:latest",
         "R2E-Gym": R2E_GYM["docker_image"],
@@ -102,6 +108,9 @@ def test_a_row_says_its_image_tests_and_names() -> None:
     assert found["SWE-bench"].protected == ("tests/test_more.py",)
     assert found["R2E-Gym"].fail_to_pass == ("TestCalc.test_add", "test_double")
     assert "pytest -rA tests/test_calc.py tests/test_more.py" in found["SWE-rebench"].test_command
+    assert found["SWE-bench-Live"].test_command == "pip install -e .\npip check\npytest -rA"
+    listed = {**SWE_REBENCH, "install_config": {"test_cmd": ["pip check;", "pytest -rA"]}}
+    assert task(listed).test_command.endswith("pip check; tests/test_more.py\npytest -rA tests/test_more.py")
     assert found["SWE-Gym"].test_command.endswith(" tests/test_more.py tests/test_calc.py")
     assert found["SWE-smith"].patch is not None
     assert [section.text() for section in sections(found["SWE-smith"].patch)] == [s.text() for s in sections(FIX)]
@@ -115,6 +124,8 @@ def test_a_row_says_its_image_tests_and_names() -> None:
         ({**SWE_BENCH, "PASS_TO_PASS": [1]}, "`PASS_TO_PASS` must be a list of names"),
         ({**SWE_BENCH, "test_patch": "--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n+b\n"}, "test_patch cannot be read"),
         ({**SWE_REBENCH, "install_config": {"python": "3.9"}}, "no `test_cmd`"),
+        ({**SWE_BENCH_LIVE, "test_cmds": ["go test ./..."]}, "do not run pytest"),
+        ({**SWE_BENCH_LIVE, "test_cmds": []}, "no `test_cmds`"),
         ({**SWE_SMITH, "FAIL_TO_PASS": ["TestAdd/zero"]}, "no name of a test of pytest"),
         ({**SWE_SMITH, "patch": "GIT binary patch"}, "no unified diff"),
         ({**R2E_GYM, "expected_output_json": "{}"}, "no test with PASSED"),

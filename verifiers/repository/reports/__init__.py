@@ -2,8 +2,9 @@
 
     format      written by                                        read from
     pytest      our plugin in the run of pytest                   its own report, each line signed with a key
-    junit       the command, as JUnit XML at `path`               the XML
-    tap, go, cargo, unittest                                      the output
+    unittest    our plugin in each Python of the command          the same, or the output where no Python runs it
+    junit       the command, as JUnit XML at `path`, or in files   the XML
+    tap, go, cargo, nextest                                       the output
     swebench                                                      the output, by a parser of the package swebench
 
 A test that reports twice, and not the same, has failed. What is not in a report has not passed.

@@ -14,8 +14,10 @@ from verifiers.repository.reports import outputs, signed, swebench
 from verifiers.repository.reports.state import ForgedReport, Report, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
-_PLUGIN: Final = Path(__file__).with_name("pytest_plugin.py").read_text(encoding="utf-8")
-_EARLY: Final = Path(__file__).with_name("early.py").read_text(encoding="utf-8")
+FILE_END: Final = b"\0"
+"""Between the files of a report. XML has no such byte."""
+_CHANNEL: Final = "verifiers.repository.reports.channel"
+"""As our plugins import it."""
 _MAX_DEPTH: Final = 64
 _GO_STATES: Final = {"pass": State.PASSED, "fail": State.FAILED, "skip": State.SKIPPED}
 
@@ -46,22 +48,24 @@ def plan(log_format: str, options: Mapping[str, str], nonce: str) -> ReportPlan:
         InvalidItem, Unavailable: see `check`.
     """
     check(log_format, options)
-    if log_format == "pytest":
-        return _pytest_plan(nonce)
+    if log_format in _RUNNERS:
+        return _plugin_plan(log_format, nonce)
     return ReportPlan(workspace_report=options["path"] if log_format == "junit" else None)
 
 
 def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: bytes | None) -> Report:
-    """The states of the tests in a report. For `pytest` the options have the `nonce` of the plan.
+    """The states of the tests in a report. For runners with a plugin of ours the options have the `nonce` of the plan. Without
+    a report, tests of unittest are read from the output: its Python may be too old for the plugin, or not run it.
 
     Raises:
         UnreadableReport: there is no report, or it is not of this format.
     """
-    if log_format != "pytest":
+    if log_format not in _RUNNERS or (log_format == "unittest" and report is None):
         return Report(merged(_READERS[log_format](options, log, report)))
     if report is None:
         raise UnreadableReport("pytest has written no report")
-    found, name_of = signed.read(report, options["nonce"]), _NAMES[options.get("names", "whole")]
+    found = signed.read(report, options["nonce"])
+    name_of = _NAMES[options.get("names", "whole") if log_format == "pytest" else "whole"]
     tests = merged((name_of(name), state) for name, state in found.tests)
     return Report(tests, found.is_whole, found.is_sound)
 
@@ -79,12 +83,22 @@ def report_in_worker(payload: list[Any]) -> list[Any]:
         return ["unreadable", str(error), {}, False, False]
 
 
-def _pytest_plan(nonce: str) -> ReportPlan:
-    module, key = f"report_{nonce[:16]}", f"key_{nonce[:16]}"
-    names = {"@KEY_FILE@": f"{MADE}/{key}", "@REPORT_FILE@": f"{MADE}/report", "@GIVEN@": GIVEN, "@PLUGIN@": module}
-    files = {f"given/{module}.py": _filled_in(_PLUGIN, names), "given/sitecustomize.py": _filled_in(_EARLY, names)}
+def _plugin_plan(runner: str, nonce: str) -> ReportPlan:
+    plugin, key, channel = f"report_{nonce[:16]}", f"key_{nonce[:16]}", f"channel_{nonce[:16]}"
+    programs, addopts = _RUNNERS[runner]
+    marks = {
+        _CHANNEL: channel,
+        "@KEY_FILE@": f"{MADE}/{key}",
+        "@REPORT_FILE@": f"{MADE}/report",
+        "@GIVEN@": GIVEN,
+        "@PROGRAMS@": programs,
+        "@MODULES@": f"{plugin} {runner} runpy pkgutil",
+    }
+    sources = {channel: "channel", plugin: f"{runner}_plugin", "sitecustomize": "early"}
+    files = {f"given/{name}.py": _filled_in(_SOURCES[source], marks) for name, source in sources.items()}
+    environment = {"PYTEST_ADDOPTS": addopts.format(plugin), "PYTEST_PLUGINS": ""} if addopts else {}
     return ReportPlan(
-        environment={"PYTEST_ADDOPTS": f"-p {module}", "PYTHONPATH": GIVEN, "PYTEST_PLUGINS": ""},
+        environment={**environment, "PYTHONPATH": GIVEN},
         files={**files, f"made/{key}": nonce.encode()},
         report="report",
     )
@@ -95,6 +109,13 @@ def _filled_in(source: str, names: Mapping[str, str]) -> bytes:
         source = source.replace(mark, name)
     return source.encode()
 
+
+_RUNNERS: Final[Mapping[str, tuple[str, str]]] = {"pytest": ("pytest py.test", "-p {}"), "unittest": ("", "")}
+"""The runners that have a plugin of ours: the programs that are it, and what makes pytest load the plugin."""
+_SOURCES: Final = {
+    name: Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    for name in ("channel", "early", "pytest_plugin", "unittest_plugin")
+}
 
 _NAMES: Final[Mapping[str, Callable[[str], str]]] = {
     "whole": lambda name: name,
@@ -107,6 +128,11 @@ _NAMES: Final[Mapping[str, Callable[[str], str]]] = {
 def _junit(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
     if report is None:
         raise UnreadableReport(f"the command has written no report at {options.get('path')}")
+    for file in report.split(FILE_END):
+        yield from _junit_file(file)
+
+
+def _junit_file(report: bytes) -> Iterator[tuple[str, State]]:
     try:
         text = report.decode()
     except UnicodeDecodeError as error:
@@ -143,10 +169,9 @@ def _tag(element: Element) -> str:
 
 
 def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
-    """Lines of `go test -json`; a test is `package/TestName`."""
-    for line in log.splitlines():
-        if not line.startswith(b"{"):
-            continue
+    """Lines of `go test -json`, or else of `go test -v`; a test is `package/TestName`."""
+    events = [line for line in log.splitlines() if line.startswith(b"{")]
+    for line in events:
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
@@ -154,6 +179,15 @@ def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterato
         state = _GO_STATES.get(str(event.get("Action"))) if isinstance(event, dict) else None
         if state and event.get("Test"):
             yield f"{event.get('Package', '')}/{event['Test']}", state
+    if not events:
+        yield from outputs.go(log)
+
+
+def literal_folder(pattern: str) -> tuple[str, str]:
+    """The folder of a glob before its first star, and the rest of the glob; all of a plain path, and an empty rest."""
+    parts = pattern.split("/")
+    depth = next((at for at, part in enumerate(parts) if set(part) & set("*?")), len(parts))
+    return "/".join(parts[:depth]), "/".join(parts[depth:])
 
 
 def _in_output(read: Callable[[bytes], Iterator[tuple[str, State]]]) -> Reader:
@@ -165,6 +199,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "tap": _in_output(outputs.tap),
     "go": _go,
     "cargo": _in_output(outputs.cargo),
+    "nextest": _in_output(outputs.nextest),
     "unittest": _in_output(outputs.unittest),
     "swebench": swebench.read,
 }

@@ -15,6 +15,12 @@ _ESCAPES: Final[Any] = re2.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\][^\x07\x1b\n]
 _TAP: Final[Any] = re2.compile(r"^ *(not )?ok\b *(?:\d+\b)? *(?:- )?(.*)$")
 _TAP_DIRECTIVE: Final[Any] = re2.compile(r"(?i)^(.*[^\\]|)#\s*(?:skip|todo\b).*$")
 _TAP_TIME: Final[Any] = re2.compile(r"\s+# time=[0-9.]+m?s$")
+_GO: Final[Any] = re2.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) \([0-9.]+s\)$")
+_GO_PACKAGE: Final[Any] = re2.compile(r"^(?:ok  |FAIL)\t(\S+)(?:\t.*)?$")
+_NEXTEST: Final[Any] = re2.compile(
+    r"^ *(PASS|FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK) \[ *[0-9.]+s\] (?:\( *\d+/\d+\) )?(\S+) (\S.*)$"
+)
+_GO_STATES: Final = {"PASS": State.PASSED, "FAIL": State.FAILED, "SKIP": State.SKIPPED}
 _CARGO: Final[Any] = re2.compile(r"^test (\S.*?)(?: - should panic)? \.\.\. ?(.*)$")
 _UNITTEST: Final[Any] = re2.compile(r"^([\p{L}\p{N}_]+ \([\p{L}\p{N}_.<>]+\))(?: \.\.\. ?(.*))?$")
 _UNITTEST_FAULT: Final[Any] = re2.compile(r"^(FAIL|ERROR): ([\p{L}\p{N}_]+ \([\p{L}\p{N}_.<>]+\))")
@@ -50,6 +56,24 @@ def tap(log: bytes) -> Iterator[tuple[str, State]]:
                 name = _TAP_TIME.sub("", name).replace("\\#", "#")
             if name:
                 yield name, state
+
+
+def go(log: bytes) -> Iterator[tuple[str, State]]:
+    """Lines of `go test -v`. The line of a package comes behind those of its tests."""
+    tests: list[tuple[str, State]] = []
+    for line in lines(log):
+        if test := _GO.match(line):
+            tests.append((test[2], _GO_STATES[test[1]]))
+        elif package := _GO_PACKAGE.match(line):
+            yield from ((f"{package[1]}/{name}", state) for name, state in tests)
+            tests = []
+
+
+def nextest(log: bytes) -> Iterator[tuple[str, State]]:
+    """Lines of `cargo nextest run`; a test is `binary test`. One that is tried again has failed if one attempt has."""
+    for line in lines(log):
+        if found := _NEXTEST.match(line):
+            yield f"{found[2]} {found[3]}", State.PASSED if found[1] in ("PASS", "LEAK") else State.FAILED
 
 
 def cargo(log: bytes) -> Iterator[tuple[str, State]]:

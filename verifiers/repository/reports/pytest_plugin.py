@@ -2,61 +2,13 @@
 
 PYTEST_DONT_REWRITE: it is imported before pytest could rewrite it.
 
-Each line of the report is signed with a key that the plugin takes when it is imported, before any judged code is. The
-file of the key is empty then, and gets the key of the next run of pytest when this one ends. What the plugin calls is bound at its
-import. At the end it runs a copy of a test that must fail. If that passes, something made tests pass.
+At the end it runs a copy of a test that must fail. If that passes, something made tests pass.
 """
 
-import atexit
-import contextlib
-import hashlib
-import json.encoder
-import os
 import types
 from typing import Any
 
-_KEY_FILE = "@KEY_FILE@"
-_REPORT_FILE = "@REPORT_FILE@"
-_quoted = json.encoder.encode_basestring_ascii
-
-
-def _channel() -> Any:
-    """What writes a signed line, and whether the order of tests is turned around; None if the key is taken already."""
-    begin, write, getpid = hashlib.sha256, os.write, os.getpid
-    open_file, flags = os.open, os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    try:
-        with open(_KEY_FILE, "r+") as file:
-            key = file.read().encode("ascii")
-            file.truncate(0)
-    except OSError:
-        return None
-    if not key:
-        return None
-    signer, owner = begin(key), getpid()
-    following = begin(b"next" + key).hexdigest()[:-1] + key[-1:].decode("ascii")
-    is_turned = int(key[-1:], 16) % 2 == 1
-    del key
-    state = {"file": -1, "count": 0}
-
-    def report(name: str, word: str) -> None:
-        if state["file"] < 0:
-            state["file"] = open_file(_REPORT_FILE, flags, 0o600)
-        text = f"{_quoted(name)}, {_quoted(word)}"
-        signature = signer.copy()
-        signature.update(f"{state['count']} {text}".encode("ascii"))
-        state["count"] += 1
-        write(state["file"], f'["{signature.hexdigest()}", {text}]\n'.encode("ascii"))
-
-    def hand_on() -> None:
-        if getpid() == owner:
-            with contextlib.suppress(OSError):
-                write(open_file(_KEY_FILE, os.O_WRONLY | os.O_TRUNC), following.encode("ascii"))
-
-    atexit.register(hand_on)
-    return report, is_turned
-
-
-_channels = [_channel()]
+from verifiers.repository.reports.channel import channels
 
 
 class _Reporter:
@@ -139,7 +91,7 @@ def pytest_configure(config: Any) -> None:
     # pytest is not imported above: where it cannot be imported early, the plugin has taken the key all the same
     import pytest  # noqa: PLC0415
 
-    channel = _channels.pop() if _channels else None
+    channel = channels.pop() if channels else None
     if channel is not None:
         _Reporter.pytest_sessionfinish = pytest.hookimpl(tryfirst=True)(_Reporter.pytest_sessionfinish)  # type: ignore[method-assign]
         config.pluginmanager.register(_Reporter(*channel))

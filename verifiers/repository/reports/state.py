@@ -47,7 +47,7 @@ class ReportPlan:
     report: str | None = None
     """The name of the report file in `sandbox.containers.base.MADE`; None: the output is the report."""
     workspace_report: str | None = None
-    """The path of the report file below the working directory, which the command writes by itself."""
+    """The path of the report file below the working directory, which the command writes by itself, or a glob of several."""
 
 
 def merged(found: Iterable[tuple[str, State]]) -> dict[str, State]:
