@@ -49,20 +49,6 @@ def asserts_anything(tree: ast.AST) -> bool:
     return False
 
 
-def computes_with_objects(tree: ast.Module) -> bool:
-    """Whether a test compares or computes with objects it makes itself of the program's classes (`Vec(1, 2) + v`).
-
-    Only such tests include the program's own operators: an object that a function returns instead of a number must not
-    itself decide that it is right.
-    """
-    classes = {name for name in missing_names(tree) if name[:1].isupper()}
-    if not classes:
-        return False
-    makes = _Makes(classes)
-    makes.visit(tree)
-    return makes.computes
-
-
 def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
     """The arguments of a text's own top-level `check(...)`: the name, whether as `Solution().name`, and the lines."""
     name: str | None = None
@@ -212,48 +198,6 @@ def is_shared_head(prompt: str, entry_point: str) -> bool:
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-class _Makes(ast.NodeVisitor):
-    """Finds objects of certain classes, by the names they are assigned to, among operands."""
-
-    def __init__(self, classes: set[str]) -> None:
-        self._classes = classes
-        self._names: set[str] = set()
-        self.computes = False
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        if self._is_object(node.value):
-            self._names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        self.generic_visit(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        self._operands(node, [node.left, node.right])
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        if not all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
-            self._operands(node, [node.left, *node.comparators])
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        self._operands(node, [node.operand])
-
-    def visit_Subscript(self, node: ast.Subscript) -> None:
-        self._operands(node, [node.value])
-
-    def visit_Call(self, node: ast.Call) -> None:
-        self._operands(node, node.args if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS else [])
-
-    def _operands(self, node: ast.AST, operands: Sequence[ast.AST]) -> None:
-        self.computes = self.computes or any(map(self._is_object, operands))
-        self.generic_visit(node)
-
-    def _is_object(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Call):
-            return isinstance(node.func, ast.Name) and node.func.id in self._classes
-        if isinstance(node, ast.BinOp):
-            return self._is_object(node.left) or self._is_object(node.right)
-        return isinstance(node, ast.Name) and node.id in self._names
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -8,6 +8,7 @@ import builtins
 import collections
 import copy
 import importlib
+import math
 import operator
 import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -57,10 +58,22 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
 
 
 class _OwnClasses(Encoder):
-    """Does not copy instances of the program's own list, dictionary, set and deque classes."""
+    """Does not copy instances of the program's own list, dictionary, set and deque classes.
+
+    Args:
+        foreign: As in `Encoder`.
+        names: Of these classes; None: all.
+    """
+
+    def __init__(self, foreign: Callable[[Any], Image], names: list[str] | None) -> None:
+        super().__init__(foreign)
+        self._names = names
 
     def reduced(self, value: Any, kind: type) -> Image:
-        if in_namespace(kind, "__module__") == "solution" and issubclass(kind, (list, dict, set, collections.deque)):
+        is_own = in_namespace(kind, "__module__") == "solution" and issubclass(
+            kind, (list, dict, set, collections.deque)
+        )
+        if is_own and (self._names is None or type_name(kind) in self._names):
             return self.foreign(value)
         return super().reduced(value, kind)
 
@@ -98,6 +111,7 @@ class _Candidate:
                 "lent": lambda _, content: self._proxy(*content),
                 "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
+                "slice": lambda decoder, content: slice(*map(decoder.part, content)),
                 "exception": lambda _, content: self._exception(content),
             }
         )
@@ -184,8 +198,8 @@ class _Candidate:
     def _names(self) -> list[str]:
         return [name for name, value in self._namespace.items() if type(value) is not types.ModuleType]
 
-    def _keep_classes(self) -> None:
-        self._encoder = _OwnClasses(self._foreign)
+    def _keep_classes(self, names: list[str] | None) -> None:
+        self._encoder = _OwnClasses(self._foreign, names)
 
     def _operate(self, name: str, target: int, operands: list[Image]) -> Image:
         values = [self._decoder.value(operand) for operand in operands]
@@ -340,13 +354,17 @@ _ARITHMETIC: Final = (
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.matmul, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
 )
+_IN_PLACE: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
 
 _OPERATORS: Final[Mapping[str, Callable[..., object]]] = {
     "next item": _next_item,
     "run": _run,
     "has instance": lambda kind, value: isinstance(value, kind),
     "has subclass": lambda kind, other: issubclass(other, kind),
-    **{f"reflected {function.__name__}": _reflected(function) for function in _ARITHMETIC},
+    "class": type,
+    **{f"reflected {function.__name__}": _reflected(function) for function in (*_ARITHMETIC, divmod)},
+    **{f"i{name}": getattr(operator, f"i{name}") for name in _IN_PLACE},
+    **{function.__name__: function for function in (math.trunc, math.floor, math.ceil)},
     **{
         function.__name__: function
         for function in (

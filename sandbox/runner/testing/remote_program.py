@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from sandbox.runner.testing import remote_exceptions
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.object_server import ServedObject, is_of_tests, specials_of
-from sandbox.runner.testing.remote_objects import REMOTES, Remote, awaited, number_of
+from sandbox.runner.testing.remote_objects import REMOTES, Remote, as_told, awaited, is_own, number_of
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
@@ -117,7 +117,7 @@ class RemoteProgram:
             }
         )
         if objects:
-            self._keep_classes()
+            self.keep_classes(None)
 
     def public_names(self) -> list[str]:
         """The names that `from solution import *` brings."""
@@ -157,16 +157,21 @@ class RemoteProgram:
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
         """Run an operator in the program. Its result is an answer, not a judgement."""
-        return self._value(self._ask(["operate", operator, target, [self._image(operand) for operand in operands]]))
+        return self._value(self._ask(["operate", operator, target, [self._operand(operand) for operand in operands]]))
 
-    def compute(self, operator: str, target: int, *operands: object) -> Any:
-        """Run an operator in the program. Its result may decide a test.
+    def compute(self, operator: str, remote: Remote, *operands: object) -> Any:
+        """Compute with an object of the program and another value.
 
         Raises:
-            TypeError: the task does not allow it.
+            TypeError: the result would decide a test, and nothing allows that.
         """
-        self.allow_judging()
-        return self.operate(operator, target, *operands)
+        if self.may_judge(remote, *operands):
+            self.forwarded += 1
+            return self.operate(operator, number_of(remote), *operands)
+        result = self.operate(operator, number_of(remote), *operands)
+        if not isinstance(result, Remote):
+            self.allow_judging()
+        return as_told(result)
 
     def give_up(self, reason: str) -> NoReturn:
         """End the test as untestable.
@@ -177,27 +182,29 @@ class RemoteProgram:
         self.untestable = True
         raise Untestable(reason)
 
-    def allow_judging(self) -> None:
-        """Count that the program decides something, if the task allows it.
+    def may_judge(self, *remotes: object) -> bool:
+        """Whether the program may decide about a test that uses these objects."""
+        return self._objects or any(isinstance(remote, Remote) and is_own(remote) for remote in remotes)
+
+    def allow_judging(self, *remotes: object) -> None:
+        """Count that the program decides something, if that is allowed.
 
         Raises:
-            TypeError: the task does not allow it.
+            TypeError: it is not.
         """
-        if not self._objects:
+        if not self.may_judge(*remotes):
             raise TypeError(
-                "tests of this task may not compare or compute with objects of the program; set `objects` to allow it"
+                "an object that the program returned cannot be compared or computed with plain values; set `objects` to "
+                "allow it"
             )
         self.forwarded += 1
 
-    def hash_of(self, target: int) -> int:
-        """The object's own hash, if the task lets the object decide what it equals; otherwise its number."""
-        return int(self.compute("hash", target)) if self._objects else target
-
     # Requests.
 
-    def _keep_classes(self) -> None:
+    def keep_classes(self, names: Collection[str] | None) -> None:
+        """Do not copy instances of these classes of the program (None: all), even if they are lists or the like."""
         try:
-            self._ask(["keep classes"])
+            self._ask(["keep classes", names and [*names]])
         except Gone:
             return  # each test will fail with this error itself
 
@@ -275,6 +282,14 @@ class RemoteProgram:
         except TooLarge:
             self._refuse(ValueError(_TOO_LARGE))
 
+    def _operand(self, value: object) -> Image:
+        """The image of an operand. It is the program's doing that it gets any, so nothing is untestable for it."""
+        self._open_requests += 1
+        try:
+            return self._image(value)
+        finally:
+            self._open_requests -= 1
+
     def _text(self, message: list[Any]) -> bytes:
         text = dumped(message)
         if len(text) > MAX_BYTES:
@@ -291,6 +306,8 @@ class RemoteProgram:
         """The image of a value that is not plain data."""
         if isinstance(value, Remote):  # an object that the program returned
             return {"object": [number_of(value)]}
+        if type(value) is slice:  # numbers[1:3]
+            return {"slice": [self._encoder.part(edge) for edge in (value.start, value.stop, value.step)]}
         if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):  # a missing item of a short answer

@@ -7,7 +7,7 @@
     ["call", target, [argument, ...], {name: argument}]
     ["operate", operator, target, [operand, ...]]
     ["names"]
-    ["keep classes"]                             ──►
+    ["keep classes", [name, ...] | null]                             ──►
                                                  ◄──     ["value", value, changed, printed]
                                                  ◄──     ["error", error, changed, printed]
                                                  ◄──     ["call back", number, [argument, ...], {...}, printed]
@@ -21,6 +21,7 @@ by a number; the candidate's number 0 is its module:
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
     exception: error                                             an instance
     builtin: name                                                a class; towards the candidate also a function
+    slice: [start, stop, step]                                   the tester's, as an index
     callable: number                                             the tester's, to be called back
     lent: [number, class]    lent class: [number, name, [special method, ...]]
                                                                  an object of the tester's own classes, or such a class;

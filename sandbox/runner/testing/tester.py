@@ -16,6 +16,7 @@ from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unit
 from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
 from sandbox.runner.testing.object_server import set_directory
 from sandbox.runner.testing.outcomes import Outcomes
+from sandbox.runner.testing.own_objects import mark_own_objects
 from sandbox.runner.testing.recomputed import recomputes_from_arguments
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
@@ -61,6 +62,9 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     program.keeps_arguments = recomputes_from_arguments(specification)
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
+    specification, own_classes = mark_own_objects(specification)
+    if own_classes:
+        program.keep_classes(own_classes)
     specification = make_comparisons_strict(specification)
     missing = specification.missing_module()
     recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)
