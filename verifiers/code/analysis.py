@@ -77,13 +77,17 @@ def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int
     if tree is None:
         return len(_TEST_LINE.findall(source))
     counts: dict[tuple[str, str], int] = {}
+    if any(isinstance(node, ast.Assign) and _is_left_out([node.value]) for node in tree.body):
+        return 0  # pytestmark = pytest.mark.skip
     for node in tree.body:
+        if isinstance(node, ast.ClassDef) and _is_left_out(node.decorator_list):
+            continue
         if isinstance(node, ast.ClassDef) and (_is_test_case(node) or (is_pytest and node.name.startswith("Test"))):
             counts |= {(node.name, test.name): _multiplied(test) for test in _tests_in(node.body)}
     if is_pytest:
         counts |= {("", test.name): _multiplied(test) for test in _tests_in(tree.body)}
         return sum(counts.values())
-    return sum(counts.values()) or min(1, len(_TEST_LINE.findall(source)))
+    return sum(counts.values()) or min(1, len(_TEST_LINE.findall(source)) - len(_LEFT_OUT_LINE.findall(source)))
 
 
 def missing_names(tree: ast.Module) -> list[str]:
@@ -201,6 +205,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_LEFT_OUT_LINE = re.compile(r"^[ \t]*@(?:unittest\.)?(?:skip\(|expectedFailure\b)", re.MULTILINE)
 _TEST_LINE = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
 
 
@@ -254,14 +259,30 @@ def _tests_in(body: Sequence[ast.stmt]) -> list[_Function]:
 
 
 def _multiplied(node: _Function) -> int:
-    """The number of tests that one function stands for, by its parameter lists."""
-    count = 1
+    """The number of tests that one function stands for, by its parameter lists; 0 if it is never to pass."""
+    count = 0 if _is_left_out(node.decorator_list) else 1
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.parametrize"):
             values = decorator.args[1] if len(decorator.args) > 1 else None
             if isinstance(values, (ast.List, ast.Tuple)) and not any(isinstance(e, ast.Starred) for e in values.elts):
-                count *= max(1, len(values.elts))
+                # pytest.param(3, marks=pytest.mark.xfail)
+                left_out = sum(_is_left_out([word.value for word in one.keywords]) for one in _calls(values.elts))
+                count *= max(1, len(values.elts)) - left_out
     return count
+
+
+def _calls(nodes: Sequence[ast.expr]) -> list[ast.Call]:
+    return [node for node in nodes if isinstance(node, ast.Call)]
+
+
+def _is_left_out(marks: Sequence[ast.expr]) -> bool:
+    """Whether marks leave a test out under all conditions, or say that it fails."""
+    texts = [ast.unparse(mark.func if isinstance(mark, ast.Call) else mark) for mark in marks]
+    return any(text.rpartition(".")[2] in _LEAVING_OUT and text.partition(".")[0] in _MARKING for text in texts)
+
+
+_LEAVING_OUT = frozenset({"skip", "xfail", "expectedFailure"})
+_MARKING = frozenset({"pytest", "unittest", "mark", *_LEAVING_OUT})
 
 
 def _compared_call(test: ast.Compare) -> AssertedCall | None:

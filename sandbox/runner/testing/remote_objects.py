@@ -72,9 +72,14 @@ def _compared(operator: str) -> Callable[..., Any]:
     return method
 
 
-class Remote:
-    """An object of the program."""
+_TEXT: Final[Any] = property(lambda remote: remote._rewardline_owner.get(remote._rewardline_number, "__doc__"))
+"""The docstring of an object of the program. A class without one of its own would hide that of its base."""
 
+
+class Remote:
+    # An object of the program.
+
+    __doc__ = _TEXT
     __slots__ = ("__weakref__", *_OWN_ATTRIBUTES)
 
     _rewardline_owner: Owner
@@ -265,6 +270,7 @@ def _may_equal(remote: Remote, other: object) -> bool:
 
 
 class RemoteCallable(Remote):
+    __doc__ = _TEXT
     __slots__ = ()
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -273,6 +279,7 @@ class RemoteCallable(Remote):
 
 
 class RemoteClass(RemoteCallable):
+    __doc__ = _TEXT
     __slots__ = ()
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> NoReturn:
@@ -308,6 +315,7 @@ class RemoteClass(RemoteCallable):
 
 
 class RemoteIterator(Remote):
+    __doc__ = _TEXT
     __slots__ = ("_rewardline_at_end",)
 
     _rewardline_at_end: bool

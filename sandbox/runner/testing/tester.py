@@ -9,6 +9,7 @@ The tests' text is trusted; what the candidate sends is not.
 """
 
 import os
+import re
 import sys
 from typing import Any, Final
 
@@ -27,6 +28,11 @@ from sandbox.runner.testing.specification import Specification
 from sandbox.runner.testing.strict_zip import make_comparisons_strict
 from sandbox.runner.testing.surroundings import surroundings_of
 
+_CHANGING: Final = re.compile(
+    r"\.(?:append|extend|insert|pop|popleft|popitem|remove|clear|update|add|discard|setdefault|sort|reverse|appendleft)\("
+    r"|\][ \t]*(?:[-+*/|&]|//|\*\*)?=(?!=)|\bdel\b"
+)
+"""Changes of containers."""
 _STYLES: Final = {
     "asserts": assert_tests.run,
     "check": check_tests.run,
@@ -60,6 +66,8 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     detect_sharing(specification, program)
     set_directory(specification.directory)
     program.keeps_arguments = recomputes_from_arguments(specification)
+    if not program.keeps_arguments and specification.mentions(_CHANGING, ".", "]", "del"):
+        program.keep_containers()
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
     specification, own_classes = mark_own_objects(specification)

@@ -80,6 +80,11 @@ def test_everything_else_stays_a_program(code: str) -> None:
         ("@pytest.mark.parametrize('a', VALUES)\ndef test_a(a): pass", 1),
         ("@pytest.mark.parametrize('a', [*VALUES, 1])\ndef test_a(a): pass", 1),
         ("import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass", 1),
+        ("@pytest.mark.skip\ndef test_a(): pass\n@pytest.mark.xfail(reason='no')\ndef test_b(): pass", 0),
+        ("@unittest.skip('no')\nclass T(unittest.TestCase):\n    def test_a(self): pass\ndef test_b(): pass", 1),
+        ("@pytest.mark.skipif(X, reason='')\ndef test_a(): pass", 1),
+        ("@pytest.mark.parametrize('a', [1, pytest.param(2, marks=pytest.mark.xfail)])\ndef test_a(a): pass", 1),
+        ("pytestmark = pytest.mark.skip\ndef test_a(): pass", 0),
         ("x = 1", 0),
     ],
 )
