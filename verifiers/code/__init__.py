@@ -81,8 +81,9 @@ class CodeParams(Params):
     """Which text is searched. auto: the text after the last closing think tag; required: the tag must be there;
     none: all text."""
     objects: bool | None = None
-    """Whether tests may compare and compute with objects of the program's own classes, which runs the program's
-    operators. None: only asserts that do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`, may."""
+    """Whether the operators of all objects that the program returns may decide tests (`make(1) < 2`). If not, only those
+    of objects that the tests make themselves may, as in `Vec(1, 2) + Vec(3, 4) == Vec(4, 6)`; what others tell (their
+    length, items, text) is compared outside of the program."""
     together: bool = False
     """Whether Python's tests that are programs run in one process with the program. Then they may share what a process
     has (mocks of modules, logs, standard input), and nothing but a few checks keeps the program from forging a pass."""
@@ -103,7 +104,7 @@ class CodeParams(Params):
             runs_all=explain,
             max_timeouts=self.max_timeouts,
             allow_nonzero_exit=self.allow_nonzero_exit,
-            objects=self.objects,
+            objects=bool(self.objects),
         )
 
 
@@ -115,7 +116,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "13"
+    version = "14"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -156,7 +157,7 @@ class Code(Verifier[CodeParams]):
         try:
             suite = self._suites.by(item.params)
             if self._refuses_unguarded:
-                await judging.demand_guarded(self._sandbox, suite)
+                await judging.demand_guarded(self._sandbox, suite, item.params.terms())
             if suite.case_type is CaseType.TEXT:
                 return await self._judge_text(item, suite)
             return await self._judge_program(item, suite)
@@ -296,7 +297,7 @@ def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = 
     }
     if language:
         detail["language"] = language
-    if judged.is_unguarded:  # the program shares a process with its tests
+    if judged.is_unguarded:  # the program shares a process with its tests, or its own operators are tested
         detail["unguarded"] = True
     if judged.compiler is not None:
         detail["compiler"] = judged.compiler[:_MAX_COMPILER_CHARS]

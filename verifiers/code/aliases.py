@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard
 
@@ -26,6 +25,7 @@ from sandbox import languages
 from sandbox.base import TestStyle
 from sandbox.runner.process.workspace import BadPath, checked_path
 from sandbox.runner.testing import library
+from sandbox.runner.testing.own_objects import decides_by_objects
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
@@ -651,11 +651,8 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     setup = _joined(*raw.prefix, setup)
     known = [call for call in calls if call is not None]
     as_calls = known if len(known) == len(calls) and analysis.imports_only(setup) else None
-    programs = []
-    for objects, group in groupby(zip(codes, trees, strict=True), key=_computes_with_objects):
-        cases = [code for code, _ in group]
-        programs.append(TestProgram(TestStyle.ASSERTS, len(cases), cases, setup, objects=objects))
-    tests = TestPrograms(_names(raw), programs, as_calls)
+    programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, setup)]
+    tests = TestPrograms(_names(raw), programs, as_calls, is_unguarded=_decides_by_objects(*trees))
     shares = _shared(*trees)
     first = _first_called(as_calls)
     return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=first, shares=shares)
@@ -665,8 +662,8 @@ def _shared(*trees: ast.Module | None) -> str:
     return next((text for tree in trees if tree is not None and (text := sharing.shared_by(tree))), "")
 
 
-def _computes_with_objects(case: tuple[str, ast.Module | None]) -> bool:
-    return case[1] is not None and analysis.computes_with_objects(case[1])
+def _decides_by_objects(*trees: ast.Module | None) -> bool:
+    return decides_by_objects([tree for tree in trees if tree is not None])
 
 
 def _first_called(calls: Sequence[Any] | None) -> str:
@@ -676,7 +673,7 @@ def _first_called(calls: Sequence[Any] | None) -> str:
 def _checks(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
     programs: list[TestProgram] = []
-    shares = ""
+    shares, is_unguarded = "", False
     entry_point, of_solution = raw.function, raw.of_solution
     for position, entry in enumerate(raw.entries, 1):
         code, where = _code(entry, position), f"test {position}"
@@ -689,6 +686,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
             of_solution = of_solution or is_method
             code = analysis.without_lines(code, lines)
             shares = shares or _shared(tree)
+            is_unguarded = is_unguarded or _decides_by_objects(tree)
             if not analysis.asserts_anything(tree):
                 raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
         programs.append(TestProgram(TestStyle.CHECK, count=1, setup=code))
@@ -698,7 +696,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     before = _joined(head[0], *raw.setup, head[2])
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
     programs = [replace(program, setup=_joined(before, program.setup), entry_point=checked) for program in programs]
-    tests = TestPrograms(_names(raw), programs)
+    tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded)
     return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point=entry_point, shares=shares)
 
 
@@ -720,7 +718,7 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
     style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST
     names = [str(number) for number in range(1, count + 1)]
     program = TestProgram(style, count, files=files)
-    tests = TestPrograms(names, [program])
+    tests = TestPrograms(names, [program], is_unguarded=_decides_by_objects(*trees.values()))
     return Suite(kind, tests, "python", {}, *_head(raw), shares=_shared(*trees.values()))
 
 
@@ -791,10 +789,9 @@ def _script(raw: _Raw, kind: CaseType, code: str) -> Suite | None:
     head = _head(raw, next(reversed(re.findall(r"^def[ \t]+(\w+)", raw.prompt, re.MULTILINE)), ""))
     if tree is None or not sharing.runs_apart(tree) or (raw.prompt and not head[1]):
         return None
-    objects = analysis.computes_with_objects(tree)
-    setup = _joined(head[0], head[2])
-    program = TestProgram(TestStyle.ASSERTS, 1, [code], setup, objects=objects)
-    return Suite(kind, TestPrograms(["1"], [program]), "python", _file_bytes(raw), *head)
+    program = TestProgram(TestStyle.ASSERTS, 1, [code], _joined(head[0], head[2]))
+    tests = TestPrograms(["1"], [program], is_unguarded=_decides_by_objects(tree))
+    return Suite(kind, tests, "python", _file_bytes(raw), *head)
 
 
 _CHECKS = re.compile(

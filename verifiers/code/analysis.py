@@ -49,20 +49,6 @@ def asserts_anything(tree: ast.AST) -> bool:
     return False
 
 
-def computes_with_objects(tree: ast.Module) -> bool:
-    """Whether a test compares or computes with objects it makes itself of the program's classes (`Vec(1, 2) + v`).
-
-    Only such tests include the program's own operators: an object that a function returns instead of a number must not
-    itself decide that it is right.
-    """
-    classes = {name for name in missing_names(tree) if name[:1].isupper()}
-    if not classes:
-        return False
-    makes = _Makes(classes)
-    makes.visit(tree)
-    return makes.computes
-
-
 def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
     """The arguments of a text's own top-level `check(...)`: the name, whether as `Solution().name`, and the lines."""
     name: str | None = None
@@ -91,13 +77,17 @@ def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int
     if tree is None:
         return len(_TEST_LINE.findall(source))
     counts: dict[tuple[str, str], int] = {}
+    if any(isinstance(node, ast.Assign) and _is_left_out([node.value]) for node in tree.body):
+        return 0  # pytestmark = pytest.mark.skip
     for node in tree.body:
+        if isinstance(node, ast.ClassDef) and _is_left_out(node.decorator_list):
+            continue
         if isinstance(node, ast.ClassDef) and (_is_test_case(node) or (is_pytest and node.name.startswith("Test"))):
             counts |= {(node.name, test.name): _multiplied(test) for test in _tests_in(node.body)}
     if is_pytest:
         counts |= {("", test.name): _multiplied(test) for test in _tests_in(tree.body)}
         return sum(counts.values())
-    return sum(counts.values()) or min(1, len(_TEST_LINE.findall(source)))
+    return sum(counts.values()) or min(1, len(_TEST_LINE.findall(source)) - len(_LEFT_OUT_LINE.findall(source)))
 
 
 def missing_names(tree: ast.Module) -> list[str]:
@@ -214,49 +204,8 @@ def is_shared_head(prompt: str, entry_point: str) -> bool:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class _Makes(ast.NodeVisitor):
-    """Finds objects of certain classes, by the names they are assigned to, among operands."""
-
-    def __init__(self, classes: set[str]) -> None:
-        self._classes = classes
-        self._names: set[str] = set()
-        self.computes = False
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        if self._is_object(node.value):
-            self._names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        self.generic_visit(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        self._operands(node, [node.left, node.right])
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        if not all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
-            self._operands(node, [node.left, *node.comparators])
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        self._operands(node, [node.operand])
-
-    def visit_Subscript(self, node: ast.Subscript) -> None:
-        self._operands(node, [node.value])
-
-    def visit_Call(self, node: ast.Call) -> None:
-        self._operands(node, node.args if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS else [])
-
-    def _operands(self, node: ast.AST, operands: Sequence[ast.AST]) -> None:
-        self.computes = self.computes or any(map(self._is_object, operands))
-        self.generic_visit(node)
-
-    def _is_object(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Call):
-            return isinstance(node.func, ast.Name) and node.func.id in self._classes
-        if isinstance(node, ast.BinOp):
-            return self._is_object(node.left) or self._is_object(node.right)
-        return isinstance(node, ast.Name) and node.id in self._names
-
-
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_LEFT_OUT_LINE = re.compile(r"^[ \t]*@(?:unittest\.)?(?:skip\(|expectedFailure\b)", re.MULTILINE)
 _TEST_LINE = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
 
 
@@ -310,14 +259,30 @@ def _tests_in(body: Sequence[ast.stmt]) -> list[_Function]:
 
 
 def _multiplied(node: _Function) -> int:
-    """The number of tests that one function stands for, by its parameter lists."""
-    count = 1
+    """The number of tests that one function stands for, by its parameter lists; 0 if it is never to pass."""
+    count = 0 if _is_left_out(node.decorator_list) else 1
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.parametrize"):
             values = decorator.args[1] if len(decorator.args) > 1 else None
             if isinstance(values, (ast.List, ast.Tuple)) and not any(isinstance(e, ast.Starred) for e in values.elts):
-                count *= max(1, len(values.elts))
+                # pytest.param(3, marks=pytest.mark.xfail)
+                left_out = sum(_is_left_out([word.value for word in one.keywords]) for one in _calls(values.elts))
+                count *= max(1, len(values.elts)) - left_out
     return count
+
+
+def _calls(nodes: Sequence[ast.expr]) -> list[ast.Call]:
+    return [node for node in nodes if isinstance(node, ast.Call)]
+
+
+def _is_left_out(marks: Sequence[ast.expr]) -> bool:
+    """Whether marks leave a test out under all conditions, or say that it fails."""
+    texts = [ast.unparse(mark.func if isinstance(mark, ast.Call) else mark) for mark in marks]
+    return any(text.rpartition(".")[2] in _LEAVING_OUT and text.partition(".")[0] in _MARKING for text in texts)
+
+
+_LEAVING_OUT = frozenset({"skip", "xfail", "expectedFailure"})
+_MARKING = frozenset({"pytest", "unittest", "mark", *_LEAVING_OUT})
 
 
 def _compared_call(test: ast.Compare) -> AssertedCall | None:

@@ -105,8 +105,6 @@ class TestProgram:
     setup: str = ""
     entry_point: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
-    objects: bool = False
-    """Whether its text computes with objects of the program's classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +116,8 @@ class TestPrograms:
     programs: Sequence[TestProgram]
     calls: Sequence[AssertedCall] | None = None
     """The same tests as calls, one for each name, if all of them can be written so."""
+    is_unguarded: bool = False
+    """Whether operators of the program's own classes decide a test."""
 
 
 @dataclass(frozen=True, slots=True)

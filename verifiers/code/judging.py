@@ -72,8 +72,8 @@ class Terms:
     """Whether to go on when the score is decided, because the outcome of each test is wanted."""
     max_timeouts: int = 3
     allow_nonzero_exit: bool = False
-    objects: bool | None = None
-    """None: the text of the tests decides."""
+    objects: bool = False
+    """Whether all objects of the program may decide tests."""
     prefers_programs: bool = False
     """Whether asserts run as programs even if they can be judged as calls."""
 
@@ -463,7 +463,7 @@ class _Programs:
                     endings += 1
                     left.insert(0, rest)
                     break
-        return Judged(self._named(outcomes, left))
+        return Judged(self._named(outcomes, left), is_unguarded=self._tests.is_unguarded or self._terms.objects)
 
     def _run(self, program: TestProgram) -> Tests:
         return Tests(
@@ -472,7 +472,7 @@ class _Programs:
             program.setup,
             program.entry_point,
             program.files,
-            program.objects if self._terms.objects is None else self._terms.objects,
+            self._terms.objects,
             self._terms.limits,
         )
 
@@ -541,7 +541,7 @@ class _Programs:
         ]
 
 
-async def demand_guarded(sandbox: Sandbox, suite: Suite) -> None:
+async def demand_guarded(sandbox: Sandbox, suite: Suite, terms: Terms) -> None:
     """Check that what decides about a program is out of its reach.
 
     Raises:
@@ -549,6 +549,12 @@ async def demand_guarded(sandbox: Sandbox, suite: Suite) -> None:
         SandboxUnavailable: nothing can be run now.
     """
     tests = suite.tests
+    if isinstance(tests, TestPrograms) and (tests.is_unguarded or terms.objects):
+        raise InvalidItem(
+            "unguarded_tests",
+            "operators of the program's own classes decide the tests, and can forge a pass there, and the setting "
+            "`sandbox_refuse_unguarded` refuses such tests; compare what methods return with plain values",
+        )
     if isinstance(tests, JoinedTest) and await expected_values(sandbox, tests, suite.files) is None:
         raise InvalidItem(
             "unguarded_tests",

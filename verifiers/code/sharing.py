@@ -5,7 +5,8 @@
     tmp_path, open("a.txt", "w")                   it works in a directory of its own, and cannot read theirs
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
     sys.stdin = io.StringIO("4")                   it reads its own standard input
-    inspect.signature(f), f.__doc__                it is known by its calls, not by its text
+    inspect.signature(f), f.__code__               it is known by its calls, not by its text
+    class Mine(Base): ...                          a class of the program cannot be a base of one of theirs
 
 The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
 tests and program are one program that passes if it ends with code 0 (a `JoinedTest`): then nothing guards the tests from
@@ -14,10 +15,13 @@ the program but the checks of `joining`.
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from sandbox.base import TestStyle
+from sandbox.runner.testing import library
+from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from verifiers.base import InvalidItem
 from verifiers.code.cases import CaseType, JoinedTest, Suite, TestProgram, TestPrograms
 
@@ -39,14 +43,20 @@ _OF_FILES: Final = frozenset(
     }
 )
 """Calls about files. Those of mocks and strings have other names."""
+_ABOUT_FILES: Final = frozenset(
+    {"os.remove", "os.rename", "os.replace", "shutil.copy", "shutil.move", "sqlite3.connect"}
+)
+"""More such calls; lists and texts have methods of these names."""
 _PATCHING: Final = frozenset({"patch", "patch.object", "patch.multiple", "setattr", "delattr"})
 _NOTING: Final = frozenset(
     {"assertLogs", "assertNoLogs", "assertWarns", "assertWarnsRegex", "warns", "deprecated_call"}
 )
 _INTROSPECTION: Final = frozenset(
-    {"__doc__", "__annotations__", "__code__", "__defaults__", "__signature__", "__closure__", "__globals__"}
+    {"__annotations__", "__code__", "__defaults__", "__signature__", "__closure__", "__globals__"}
 )
 _OF_PROGRAM: Final = ("solution",)
+_BASES: Final = frozenset({"ABC", "Enum", "IntEnum", "StrEnum", "NamedTuple", "TypedDict", "Protocol", "Generic"})
+"""Classes of the standard library that texts may use without an import."""
 _TOLD: Final = frozenset({"sys.stdout", "sys.stderr", "sys.argv", "os.environ"})
 """What the program prints is printed in the tests' process, too, and it is told of their environment."""
 
@@ -54,7 +64,32 @@ _TOLD: Final = frozenset({"sys.stdout", "sys.stderr", "sys.argv", "os.environ"})
 def shared_by(tree: ast.Module) -> str:
     """What tests share with the program's process, in their own words; empty if nothing."""
     imported = _imported_names(tree)
-    return next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "")
+    return next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "") or _foreign_base(
+        tree, imported
+    )
+
+
+def _foreign_base(tree: ast.Module, imported: Mapping[str, str]) -> str:
+    """The head of a class that is derived from one of the program's; empty if there is none."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
+    if not classes:
+        return ""
+    # What a text binds itself may be anything: Base = object
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, _NAMED)}
+    is_open = any(isinstance(node, ast.alias) and node.name == "*" for node in ast.walk(tree))
+    of_program = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in _OF_PROGRAM
+        for alias in node.names
+    }
+    known = {*dir(builtins), *imported, *bound, *library.MODULES, *MODULES_BY_SHORT_NAME, *sys.stdlib_module_names}
+    for node in classes:
+        for root in (_dotted(base).partition(".")[0] for base in node.bases):
+            if root in of_program or (root and root not in known and root not in _BASES and not is_open):
+                return f"class {node.name}({root})"
+    return ""
 
 
 def runs_apart(tree: ast.Module) -> bool:
@@ -65,12 +100,6 @@ def runs_apart(tree: ast.Module) -> bool:
     """
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if shared_by(tree) or names & _OF_SCRIPTS or _ends_process(tree):
-        return False
-    known = {*dir(builtins), *_imported_names(tree)} | {
-        node.name for node in ast.walk(tree) if isinstance(node, _NAMED)
-    }
-    bases = [base for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases]
-    if any(_dotted(base).partition(".")[0] not in known for base in bases):
         return False
     return _asserts_when_run(tree)
 
@@ -122,7 +151,7 @@ def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
         # def test_it(caplog): ...
         return next((argument.arg for argument in node.args.args if argument.arg in _FIXTURES), "")
     if isinstance(node, ast.Attribute):
-        # f.__doc__
+        # f.__code__
         if node.attr in _INTROSPECTION:
             return node.attr
         # inspect.signature
@@ -140,7 +169,7 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     last = call.func.attr if isinstance(call.func, ast.Attribute) else name
     if last in _NOTING:
         return last
-    if last in _OF_FILES or (name == "open" and _writes(call)):
+    if last in _OF_FILES or name in _ABOUT_FILES or (name == "open" and _writes(call)):
         return f"{name or last}(...)"
     ending = ".".join(name.split(".")[-2:])
     if not call.args or not ({last, ending} & _PATCHING) or (last in ("setattr", "delattr") and "." not in name):

@@ -8,11 +8,13 @@ import builtins
 import collections
 import copy
 import importlib
+import math
 import operator
 import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final
 
+from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.captured_output import CapturedOutput
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
@@ -38,6 +40,9 @@ _MUTABLE: Final = frozenset(
     {"tuple", "named", "dict", "OrderedDict", "Counter", "set", "bytearray", "deque", "ndarray", "DataFrame", "Series"}
 )
 """Tags of values that may be changed in place, or hold such."""
+_CONTAINERS: Final = (list, dict, set, bytearray, collections.deque)
+_MOST_CONTAINERS: Final = 32
+_MOST_ITEMS: Final = 2000
 
 
 def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
@@ -57,10 +62,22 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
 
 
 class _OwnClasses(Encoder):
-    """Does not copy instances of the program's own list, dictionary, set and deque classes."""
+    """Does not copy instances of the program's own list, dictionary, set and deque classes.
+
+    Args:
+        foreign: As in `Encoder`.
+        names: Of these classes; None: all.
+    """
+
+    def __init__(self, foreign: Callable[[Any], Image], names: list[str] | None) -> None:
+        super().__init__(foreign)
+        self._names = names
 
     def reduced(self, value: Any, kind: type) -> Image:
-        if in_namespace(kind, "__module__") == "solution" and issubclass(kind, (list, dict, set, collections.deque)):
+        is_own = in_namespace(kind, "__module__") == "solution" and issubclass(
+            kind, (list, dict, set, collections.deque)
+        )
+        if is_own and (self._names is None or type_name(kind) in self._names):
             return self.foreign(value)
         return super().reduced(value, kind)
 
@@ -68,9 +85,12 @@ class _OwnClasses(Encoder):
 class _Callback:
     """A callable of the tester."""
 
-    def __init__(self, candidate: "_Candidate", number: int) -> None:
+    def __init__(self, candidate: "_Candidate", number: int, name: str | None, text: str | None) -> None:
         self._candidate = candidate
         self.number = number
+        if name is not None:  # functools.wraps looks at it
+            self.__name__ = self.__qualname__ = name
+        self.__doc__ = text
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         return self._candidate.call_back(self.number, arguments, keywords)
@@ -87,6 +107,8 @@ class _Candidate:
         self._proxies: dict[int, object] = {}
         self._proxy_classes: dict[int, ProxyClass] = {}
         self._raised: dict[int, tuple[BaseException, int]] = {}
+        self._containers: dict[int, Image] | None = None
+        """The images of containers that tests hold copies of, by number; None: tests change none."""
         self._encoder = Encoder(self._foreign)
         self._argument_encoder = Encoder(self._object)
         self._decoder = Decoder(
@@ -94,10 +116,11 @@ class _Candidate:
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
                 "object": lambda _, content: self._objects[content[0]],
-                "callable": lambda _, content: self._callback(content),
+                "callable": lambda _, content: self._callback(*content),
                 "lent": lambda _, content: self._proxy(*content),
                 "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
+                "slice": lambda decoder, content: slice(*map(decoder.part, content)),
                 "exception": lambda _, content: self._exception(content),
             }
         )
@@ -108,6 +131,7 @@ class _Candidate:
             "operate": self._operate,
             "names": self._names,
             "keep classes": self._keep_classes,
+            "keep containers": self._keep_containers,
         }
 
     def answer_next(self) -> None:
@@ -146,6 +170,9 @@ class _Candidate:
         if name == "surround":
             surround(*details)
             return
+        if name == "update":
+            self._update(*details)
+            return
         try:
             reply = self._call(*details) if name == "call" else ["value", self._actions[name](*details), None]
         except Broken:
@@ -155,7 +182,8 @@ class _Candidate:
         self._send(reply)
 
     def _send(self, reply: list[Any]) -> None:
-        text = dumped([*reply, self._printed.take()])
+        *said, changed = reply
+        text = dumped([*said, [*(changed or ()), *self._changed_containers()] or None, self._printed.take()])
         if len(text) > MAX_BYTES:
             text = dumped(["error", self._error(TooLarge()), None, None])
         self._channel.send_text(text)
@@ -164,10 +192,10 @@ class _Candidate:
 
     def _get(self, target: int, name: str) -> Image:
         if target:
-            return self._encoder.image(getattr(self._objects[target], name))
+            return self._result(getattr(self._objects[target], name))
         if name not in self._namespace:
             raise AttributeError(f"module 'solution' has no attribute '{name}'")
-        return self._encoder.image(self._namespace[name])
+        return self._result(self._namespace[name])
 
     def _set(self, target: int, name: str, value: Image) -> None:
         if target:
@@ -184,12 +212,46 @@ class _Candidate:
     def _names(self) -> list[str]:
         return [name for name, value in self._namespace.items() if type(value) is not types.ModuleType]
 
-    def _keep_classes(self) -> None:
-        self._encoder = _OwnClasses(self._foreign)
+    def _keep_classes(self, names: list[str] | None) -> None:
+        self._encoder = _OwnClasses(self._foreign, names)
 
     def _operate(self, name: str, target: int, operands: list[Image]) -> Image:
         values = [self._decoder.value(operand) for operand in operands]
-        return self._encoder.image(_OPERATORS[name](self._objects[target], *values))
+        return self._result(_OPERATORS[name](self._objects[target], *values))
+
+    # Containers that the tests change.
+
+    def _keep_containers(self) -> None:
+        self._containers = {}
+
+    def _result(self, value: Any) -> Image:
+        """The image of a value, with a number if it is a container that tests may change."""
+        image = self._encoder.image(value)
+        kept = self._containers
+        if kept is None or type(value) not in _CONTAINERS or len(value) > _MOST_ITEMS:
+            return image
+        number = self._number(value)
+        kept.pop(number, None)
+        kept[number] = image
+        if len(kept) > _MOST_CONTAINERS:
+            del kept[next(iter(kept))]
+        return {"kept": [number, image]}
+
+    def _update(self, number: int, image: Image) -> None:
+        copy_changes(self._objects[number], self._decoder.value(image))
+        if self._containers is not None and number in self._containers:
+            self._containers[number] = self._encoder.image(self._objects[number])
+
+    def _changed_containers(self) -> list[Image]:
+        changed = []
+        for number, before in (self._containers or {}).items():
+            after = self._encoder.image(self._objects[number])
+            if after != before:
+                changed.append([-number, after])
+        for number, after in changed:
+            assert self._containers is not None
+            self._containers[-number] = after
+        return changed
 
     def _call(self, target: int, images: list[Image], keyword_images: dict[str, Image]) -> list[Any]:
         value, image = self._decoder.value, self._encoder.image
@@ -204,7 +266,7 @@ class _Candidate:
         ]
         try:
             result = self._objects[target](*arguments, **keywords)  # type: ignore[operator]
-            said = ["value", _as_argument(result, passed) or image(result)]
+            said = ["value", _as_argument(result, passed) or self._result(result)]
         except Broken:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the program raises is its answer
@@ -259,9 +321,9 @@ class _Candidate:
             self._objects.append(value)
         return number
 
-    def _callback(self, number: int) -> _Callback:
+    def _callback(self, number: int, name: str | None, text: str | None) -> _Callback:
         if number not in self._callbacks:
-            self._callbacks[number] = _Callback(self, number)
+            self._callbacks[number] = _Callback(self, number, name, text)
         return self._callbacks[number]
 
     # Exceptions.
@@ -340,13 +402,17 @@ _ARITHMETIC: Final = (
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.matmul, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
 )
+_IN_PLACE: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
 
 _OPERATORS: Final[Mapping[str, Callable[..., object]]] = {
     "next item": _next_item,
     "run": _run,
     "has instance": lambda kind, value: isinstance(value, kind),
     "has subclass": lambda kind, other: issubclass(other, kind),
-    **{f"reflected {function.__name__}": _reflected(function) for function in _ARITHMETIC},
+    "class": type,
+    **{f"reflected {function.__name__}": _reflected(function) for function in (*_ARITHMETIC, divmod)},
+    **{f"i{name}": getattr(operator, f"i{name}") for name in _IN_PLACE},
+    **{function.__name__: function for function in (math.trunc, math.floor, math.ceil)},
     **{
         function.__name__: function
         for function in (

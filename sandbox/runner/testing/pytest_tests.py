@@ -68,6 +68,9 @@ def _options(directory: str) -> list[str]:
     ]
 
 
+_LEAVING_OUT: Final = ("skip", "xfail")
+
+
 class _Reporter:
     """A pytest plugin that reports each test as it ends."""
 
@@ -92,6 +95,8 @@ class _Reporter:
             self._outcomes.add(report.nodeid or "collection", _last_line(report))
 
     def pytest_collection_finish(self, session: Any) -> None:
+        # What its own text leaves out, or says to fail, is not asked of a program.
+        session.items[:] = [item for item in session.items if not any(map(item.get_closest_marker, _LEAVING_OUT))]
         self._waiting = [item.nodeid for item in session.items]
 
     def pytest_collection(self) -> None:

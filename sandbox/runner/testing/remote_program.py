@@ -8,14 +8,15 @@ import builtins
 import io
 import sys
 import threading
+import types
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, NoReturn
 
 from sandbox.runner.testing import remote_exceptions
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.object_server import ServedObject, is_of_tests, specials_of
-from sandbox.runner.testing.remote_objects import REMOTES, Remote, awaited, number_of
+from sandbox.runner.testing.remote_objects import REMOTES, Remote, as_told, awaited, is_own, number_of
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
@@ -36,6 +37,7 @@ _INPUT: Final = builtins.input
 _MAX_CLASSES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
+_MOST_CONTAINERS: Final = 32
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
     Broken,
@@ -101,6 +103,8 @@ class RemoteProgram:
         self._served: dict[int, ServedObject] = {}
         """By the id of the object, which is valid as long as the object is held here."""
         self._raised: list[BaseException] = []
+        self._containers: dict[int, tuple[Any, Image]] = {}
+        """Copies of containers of the program that tests may change, by number, with the images that it knows."""
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._classes: dict[int, type[BaseException]] = {}
         self._encoder = Encoder(self._foreign)
@@ -109,6 +113,7 @@ class RemoteProgram:
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
                 "object": self._to_remote,
+                "kept": lambda _, content: self._to_container(*content),
                 "exception class": self._to_exception_class,
                 "exception": lambda _, content: self._to_exception(content),
                 "builtin": lambda _, content: remote_exceptions.builtin_class(content),
@@ -117,7 +122,7 @@ class RemoteProgram:
             }
         )
         if objects:
-            self._keep_classes()
+            self.keep_classes(None)
 
     def public_names(self) -> list[str]:
         """The names that `from solution import *` brings."""
@@ -132,14 +137,14 @@ class RemoteProgram:
         return self._value(self._ask(["get", target, name]))
 
     def set(self, target: int, name: str, value: object) -> None:
-        self._ask(["set", target, name, self._image(value)])
+        self._ask(["set", target, name, self._argument(value)])
 
     def delete(self, target: int, name: str) -> None:
         self._ask(["delete", target, name])
 
     def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call an object. Arguments that it changes in place are changed here too."""
-        image = self._image
+        image = self._argument
         request = [
             "call",
             target,
@@ -157,16 +162,21 @@ class RemoteProgram:
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
         """Run an operator in the program. Its result is an answer, not a judgement."""
-        return self._value(self._ask(["operate", operator, target, [self._image(operand) for operand in operands]]))
+        return self._value(self._ask(["operate", operator, target, [self._operand(operand) for operand in operands]]))
 
-    def compute(self, operator: str, target: int, *operands: object) -> Any:
-        """Run an operator in the program. Its result may decide a test.
+    def compute(self, operator: str, remote: Remote, *operands: object) -> Any:
+        """Compute with an object of the program and another value.
 
         Raises:
-            TypeError: the task does not allow it.
+            TypeError: the result would decide a test, and nothing allows that.
         """
-        self.allow_judging()
-        return self.operate(operator, target, *operands)
+        if self.may_judge(remote, *operands):
+            self.forwarded += 1
+            return self.operate(operator, number_of(remote), *operands)
+        result = self.operate(operator, number_of(remote), *operands)
+        if not isinstance(result, Remote):
+            self.allow_judging()
+        return as_told(result)
 
     def give_up(self, reason: str) -> NoReturn:
         """End the test as untestable.
@@ -177,27 +187,29 @@ class RemoteProgram:
         self.untestable = True
         raise Untestable(reason)
 
-    def allow_judging(self) -> None:
-        """Count that the program decides something, if the task allows it.
+    def may_judge(self, *remotes: object) -> bool:
+        """Whether the program may decide about a test that uses these objects."""
+        return self._objects or any(isinstance(remote, Remote) and is_own(remote) for remote in remotes)
+
+    def allow_judging(self, *remotes: object) -> None:
+        """Count that the program decides something, if that is allowed.
 
         Raises:
-            TypeError: the task does not allow it.
+            TypeError: it is not.
         """
-        if not self._objects:
+        if not self.may_judge(*remotes):
             raise TypeError(
-                "tests of this task may not compare or compute with objects of the program; set `objects` to allow it"
+                "an object that the program returned cannot be compared or computed with plain values; set `objects` to "
+                "allow it"
             )
         self.forwarded += 1
 
-    def hash_of(self, target: int) -> int:
-        """The object's own hash, if the task lets the object decide what it equals; otherwise its number."""
-        return int(self.compute("hash", target)) if self._objects else target
-
     # Requests.
 
-    def _keep_classes(self) -> None:
+    def keep_classes(self, names: Collection[str] | None) -> None:
+        """Do not copy instances of these classes of the program (None: all), even if they are lists or the like."""
         try:
-            self._ask(["keep classes"])
+            self._ask(["keep classes", names and [*names]])
         except Gone:
             return  # each test will fail with this error itself
 
@@ -205,9 +217,10 @@ class RemoteProgram:
         self.shares_process |= type(sys.stdin) is io.StringIO or builtins.input is not _INPUT
         with self._lock:
             text = self._text(request)
+            updates = [*self._changed_containers()]
             self._open_requests += 1
             try:
-                is_error, content = self._exchange(text, passed)
+                is_error, content = self._exchange(updates, text, passed)
             finally:
                 self._open_requests -= 1
         if self._failed_callback is not None and not self._open_requests:
@@ -217,13 +230,15 @@ class RemoteProgram:
             raise content
         return content
 
-    def _exchange(self, request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
+    def _exchange(self, updates: list[Image], request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
         """Send a request and handle all callbacks. Returns (True, the error) or (False, the image of the answer)."""
         if self.gone:
             raise Gone("the program has ended")
         try:
             self._send_seeds()
             self._send_surroundings()
+            for update in updates:
+                self._channel.send(update)
             self._channel.send_text(request)
             while (message := self._channel.receive())[0] == "call back":
                 self._call_back(*message[1:])
@@ -233,7 +248,7 @@ class RemoteProgram:
             _replay(printed)
             if not self.keeps_arguments:
                 for position, image in changed or ():
-                    copy_changes(passed[_number(position)], self._decoder.value(image))
+                    self._change(position, image, passed)
             elif type(content) is dict and "argument" in content:  # it returns an argument that it has changed
                 content = dict(changed or ()).get(content["argument"], content)
             return (True, self._to_exception(content)) if said == "error" else (False, content)
@@ -247,6 +262,45 @@ class RemoteProgram:
     def _send_surroundings(self) -> None:
         if self.surroundings is not None and (changes := self.surroundings.changes()) is not None:
             self._channel.send(["surround", *changes])
+
+    # Containers that the tests change.
+
+    def keep_containers(self) -> None:
+        """Bring changes that tests make to containers of the program back to it, and its own changes to the tests."""
+        try:
+            self._ask(["keep containers"])
+        except Gone:
+            return  # as above
+
+    def _to_container(self, number: int, image: Image) -> Any:
+        container = self._decoder.part(image)
+        if _number(number) in self._containers:
+            container = copy_changes(self._containers.pop(number)[0], container)
+        self._containers[number] = container, self._encoder.image(container)
+        if len(self._containers) > _MOST_CONTAINERS:
+            del self._containers[next(iter(self._containers))]
+        return container
+
+    def _changed_containers(self) -> Iterator[Image]:
+        """What tells the program of the changes that tests have made."""
+        for number, (container, before) in self._containers.items():
+            after = self._image(container)
+            if after != before:
+                self._containers[number] = container, after
+                yield ["update", number, after]
+
+    def _change(self, position: int, image: Image, passed: tuple[Any, ...]) -> None:
+        """Take over a change of an argument, or of a container (negative)."""
+        if position >= 0:
+            copy_changes(passed[_number(position)], self._decoder.value(image))
+        elif -position in self._containers:
+            container = copy_changes(self._containers[-position][0], self._decoder.value(image))
+            self._containers[-position] = container, self._encoder.image(container)
+
+    def _argument(self, value: object) -> Image:
+        """The image of an argument; a container of the program is passed back itself."""
+        number = next((number for number, (container, _) in self._containers.items() if container is value), None)
+        return self._image(value) if number is None else {"object": [number]}
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)
@@ -275,6 +329,14 @@ class RemoteProgram:
         except TooLarge:
             self._refuse(ValueError(_TOO_LARGE))
 
+    def _operand(self, value: object) -> Image:
+        """The image of an operand. It is the program's doing that it gets any, so nothing is untestable for it."""
+        self._open_requests += 1
+        try:
+            return self._image(value)
+        finally:
+            self._open_requests -= 1
+
     def _text(self, message: list[Any]) -> bytes:
         text = dumped(message)
         if len(text) > MAX_BYTES:
@@ -291,6 +353,8 @@ class RemoteProgram:
         """The image of a value that is not plain data."""
         if isinstance(value, Remote):  # an object that the program returned
             return {"object": [number_of(value)]}
+        if type(value) is slice:  # numbers[1:3]
+            return {"slice": [self._encoder.part(edge) for edge in (value.start, value.stop, value.step)]}
         if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):  # a missing item of a short answer
@@ -309,7 +373,7 @@ class RemoteProgram:
         if callable(value):  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
-            return {"callable": self._callable_number(value)}
+            return {"callable": [self._callable_number(value), *_name_and_text(value)]}
         if is_of_tests(type(value)):  # Node(1)
             return {"lent": [self._served_number(value), self._served_class(type(value))]}
         return self._refuse(
@@ -394,6 +458,13 @@ class RemoteProgram:
             "text": str(error)[:_MAX_TEXT_CHARS],
             "raised": len(self._raised) - 1,
         }
+
+
+def _name_and_text(function: Callable[..., object]) -> list[str | None]:
+    """`__name__` and `__doc__` of a function."""
+    if not isinstance(function, types.FunctionType | types.MethodType):
+        return [None, None]
+    return [function.__name__, function.__doc__]
 
 
 def _is_known_there(kind: type) -> bool:

@@ -7,7 +7,9 @@
     ["call", target, [argument, ...], {name: argument}]
     ["operate", operator, target, [operand, ...]]
     ["names"]
-    ["keep classes"]                             ──►
+    ["keep containers"]
+    ["update", number, value]                            no answer
+    ["keep classes", [name, ...] | null]                             ──►
                                                  ◄──     ["value", value, changed, printed]
                                                  ◄──     ["error", error, changed, printed]
                                                  ◄──     ["call back", number, [argument, ...], {...}, printed]
@@ -21,14 +23,17 @@ by a number; the candidate's number 0 is its module:
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
     exception: error                                             an instance
     builtin: name                                                a class; towards the candidate also a function
+    slice: [start, stop, step]                                   the tester's, as an index
+    callable: [number, name, text]                               the tester's; the candidate sends the number alone
     callable: number                                             the tester's, to be called back
     lent: [number, class]    lent class: [number, name, [special method, ...]]
                                                                  an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
+    kept: [number, value]                                        the candidate's container, which tests may change
     argument: position                                           of a result: the argument at this position itself
 
 `changed` is a list of [position, value] for the arguments that a call has changed; keyword arguments are counted after
-the positional ones. `printed` is [standard output, standard error], or null. An error is
+the positional ones; containers are known by the negative of their number. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
     {"raised": number}                                an exception that a call back raised in the tester, sent back

@@ -9,6 +9,7 @@ The tests' text is trusted; what the candidate sends is not.
 """
 
 import os
+import re
 import sys
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unit
 from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
 from sandbox.runner.testing.object_server import set_directory
 from sandbox.runner.testing.outcomes import Outcomes
+from sandbox.runner.testing.own_objects import mark_own_objects
 from sandbox.runner.testing.recomputed import recomputes_from_arguments
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
@@ -26,6 +28,11 @@ from sandbox.runner.testing.specification import Specification
 from sandbox.runner.testing.strict_zip import make_comparisons_strict
 from sandbox.runner.testing.surroundings import surroundings_of
 
+_CHANGING: Final = re.compile(
+    r"\.(?:append|extend|insert|pop|popleft|popitem|remove|clear|update|add|discard|setdefault|sort|reverse|appendleft)\("
+    r"|\][ \t]*(?:[-+*/|&]|//|\*\*)?=(?!=)|\bdel\b"
+)
+"""Changes of containers."""
 _STYLES: Final = {
     "asserts": assert_tests.run,
     "check": check_tests.run,
@@ -59,8 +66,13 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     detect_sharing(specification, program)
     set_directory(specification.directory)
     program.keeps_arguments = recomputes_from_arguments(specification)
+    if not program.keeps_arguments and specification.mentions(_CHANGING, ".", "]", "del"):
+        program.keep_containers()
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
+    specification, own_classes = mark_own_objects(specification)
+    if own_classes:
+        program.keep_classes(own_classes)
     specification = make_comparisons_strict(specification)
     missing = specification.missing_module()
     recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)

@@ -25,7 +25,8 @@ _ErrorInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType]
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
     """Run the tests of each file, named by their id.
 
-    Skipped tests, and those expected to fail, do not count as passed.
+    Tests that their own text leaves out (`@unittest.skip`), or expects to fail, have no outcome. One that skips itself as
+    it runs has not passed.
     """
     for name in written(specification.files, specification.directory):
         try:
@@ -43,7 +44,8 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
     except BaseException as failure:  # noqa: BLE001 - a module's own `load_tests`
         outcomes.add(module.__name__, outcomes.describe(failure))
         return
-    waiting = [test.id() for test in _tests(suite) if type(test).__module__ == module.__name__]
+    tests = [test for test in _tests(suite) if type(test).__module__ == module.__name__]
+    waiting = [test.id() for test in tests if not _is_left_out(test)]
     result: Any = type("Result", (_Reporter, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
@@ -62,6 +64,12 @@ def _tests(suite: Any) -> Iterator["unittest.TestCase"]:
             yield from _tests(test)
         else:
             yield test
+
+
+def _is_left_out(test: "unittest.TestCase") -> bool:
+    method = getattr(test, test._testMethodName, None)
+    marks = [getattr(one, "__unittest_skip__", False) for one in (type(test), method)]
+    return any(marks) or any(getattr(one, "__unittest_expecting_failure__", False) for one in (test, method))
 
 
 class _Reporter(_TestResult):

@@ -165,11 +165,16 @@ def test_an_object_cannot_swallow_an_assertion() -> None:
     source = (
         "class C:\n    def __enter__(self): return self\n    def __exit__(self, *a): return True\ndef f(): return C()"
     )
-    cases = ["with f():\n    assert 1 == 2", "with f():\n    raise ValueError"]
-    assert run(source, style="asserts", cases=cases).passed == [False, False]
-    said = run(source, style="asserts", cases=cases, objects=True)
-    assert said.passed == [False, True]
-    assert said.forwarded == 1
+    source += "\ndef g(): raise ValueError"
+    check = "def check():\n    assert 1 == 2"
+    cases = [
+        "with f():\n    assert 1 == 2",
+        "with f():\n    raise ValueError",
+        "with f():\n    g()\n    assert 1 == 2",
+        "with f():\n    g()\n    check()",
+        "with f():\n    if g() != 1:\n        raise ValueError",
+    ]
+    assert run(source, style="asserts", cases=cases, setup=check).passed == [False, True, False, False, False]
 
 
 def test_a_program_that_ends_is_not_the_exception_a_test_expects() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.runner.testing.own_objects import decides_by_objects
 from verifiers.base import InvalidItem
 from verifiers.code import analysis
 from verifiers.code.cases import Relation
@@ -79,6 +80,11 @@ def test_everything_else_stays_a_program(code: str) -> None:
         ("@pytest.mark.parametrize('a', VALUES)\ndef test_a(a): pass", 1),
         ("@pytest.mark.parametrize('a', [*VALUES, 1])\ndef test_a(a): pass", 1),
         ("import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass", 1),
+        ("@pytest.mark.skip\ndef test_a(): pass\n@pytest.mark.xfail(reason='no')\ndef test_b(): pass", 0),
+        ("@unittest.skip('no')\nclass T(unittest.TestCase):\n    def test_a(self): pass\ndef test_b(): pass", 1),
+        ("@pytest.mark.skipif(X, reason='')\ndef test_a(): pass", 1),
+        ("@pytest.mark.parametrize('a', [1, pytest.param(2, marks=pytest.mark.xfail)])\ndef test_a(a): pass", 1),
+        ("pytestmark = pytest.mark.skip\ndef test_a(): pass", 0),
         ("x = 1", 0),
     ],
 )
@@ -94,23 +100,27 @@ def test_only_test_cases_count_for_unittest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "computes"),
+    ("code", "decides"),
     [
         ("assert Vec(1, 2) + Vec(3, 4) == Vec(4, 6)", True),
         ("assert Vec(1, 2) != Vec(2, 1)", True),
-        ("assert len(Vec(1, 2)) == 2", True),
-        ("v = Vec(1, 2)\nw = v * 2\nassert w[0] == 2", True),
-        ("assert Money(5) == 5", True),
-        ("s = Stack()\ns.push(1)\nassert s.pop() == 1", False),
+        ("v = Vec(1, 2)\nassert v.x == 1\nassert v * 2 == 4", True),
+        ("m = Money(5)\nm.pay()\nassert m == 5", True),
+        ("from solution import Money\nclass T(TestCase):\n    def setUp(self): self.m = Money(5)\n"
+         "    def test(self):\n        self.m.pay()\n        self.assertEqual(self.m, 5)", True),
+        ("@pytest.fixture\ndef m():\n    return Money(5)\ndef test(m):\n    m.pay()\n    assert m < 5", True),
+        ("s = Stack()\ns.push(1)\nassert s.pop() == 1 and len(s) == 0 and s[0] == 1", False),
+        ("assert Find_Max([1, 2]) == 2", False),
         ("assert Stack().empty()", False),
         ("assert f(1) == 42", False),
         ("assert Vec(1, 2) is not None", False),
-        ("from fractions import Fraction\nassert f(1) == Fraction(1, 2)", False),
+        ("from fractions import Fraction\nassert f(1) == Fraction(1, 2) and Fraction(1, 2).numerator == 1", False),
+        ("class Node:\n    val = 1\nassert f(Node()) == Node() and Node().val", False),
         ("assert f(Vec(1)) == 42", False),
     ],
-)
-def test_objects_count_where_the_test_makes_them_itself(code: str, computes: bool) -> None:
-    assert analysis.computes_with_objects(ast.parse(code)) is computes
+)  # fmt: skip
+def test_the_text_says_where_operators_of_the_program_decide(code: str, decides: bool) -> None:
+    assert decides_by_objects([ast.parse(code)]) is decides
 
 
 def test_long_texts_are_looked_at_without_a_parser() -> None:

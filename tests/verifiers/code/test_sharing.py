@@ -39,7 +39,7 @@ def test_a(monkeypatch):
         ("with pytest.warns(UserWarning): f()", "warns"),
         ("sys.stdin = io.StringIO('1')\nf()", "sys.stdin"),
         ("import inspect\nassert inspect.signature(f)", "inspect.signature"),
-        ("assert f.__doc__", "__doc__"),
+        ("assert f.__code__", "__code__"),
         ("patch('solution.f')", ""),
         ("from solution import f\nimport solution\npatch.object(solution, 'f')", ""),
         ("patch('sys.stdout')", ""),
@@ -52,6 +52,17 @@ def test_a(monkeypatch):
         ("f('o.txt')\nassert os.path.exists('o.txt')", "os.path.exists(...)"),
         ("f('o.txt')\nassert Path('o.txt').exists()", "exists(...)"),
         ("with open('data.csv') as file: f(file.read())", ""),
+        ("import sqlite3\nc = sqlite3.connect('a.db')\nassert f('a.db')", "sqlite3.connect(...)"),
+        ("import os\nnames = ['a']\nnames.remove('a')\nf()", ""),
+        ("import os\nf()\nos.remove('a.db')", "os.remove(...)"),
+        ("assert f.__doc__", ""),
+        ("from solution import Base\nclass Mine(Base): pass", "class Mine(Base)"),
+        ("class Mine(Base): pass", "class Mine(Base)"),
+        (
+            "from enum import Enum\nBase = object\nclass A(Enum): pass\nclass B(Base): pass\nclass C(A, ValueError): pass",
+            "",
+        ),
+        ("class T(unittest.TestCase): pass", ""),
     ],
 )
 def test_what_tests_share_is_read_from_their_text(test: str, text: str) -> None:
