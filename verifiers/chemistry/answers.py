@@ -28,7 +28,7 @@ _SHELLS = re.compile(
     rf"(?:\[({'|'.join(_CORES)})\]\s?)?((?:{_SHELL.pattern.replace('(', '(?:').replace('(?:?', '(?')})+)"
 )
 _HYBRID = re.compile(r"sp\^?\{?[1-3]?\}?(?:d\^?\{?[1-3]?\}?)?")
-_NAME = re.compile(r"(?=.{0,60}?[a-z]{3})[\d,\-'′()\[\]a-zA-Zα-ω ]{3,400}")
+_RAISED = re.compile(r"\^\{([\d,]{1,12})\}")
 _LOCANT = re.compile(r"(?:^|[-,(\[ ])(?:\d{1,2}|[NORSEZ]|cis|trans|tert|sec|[omp])(?:,\d{1,2})*-(?=[a-zA-Z(\[])")
 
 
@@ -93,16 +93,17 @@ def difference(
 
 
 def name(text: str) -> str:
-    """A name without fonts and case, with one kind of hyphen and space, as names are compared.
+    """A name without fonts, case, spaces and hyphens (but for those between digits), as names are compared.
 
     Raises:
-        Unreadable: it is not a name.
+        Unreadable: it has no letters.
     """
-    text = " ".join(_unbraced(text).split())
-    if not _NAME.fullmatch(text) and not _HYBRID.fullmatch(text):
-        raise Unreadable("not a name of a substance")
-    text = re.sub(r" ?- ?", "-", text)
-    return re.sub(r", ", ",", text).replace("^", "").casefold()
+    text = _RAISED.sub(r"(\1)", notation.plain(text))  # tricyclo[3.1.0.0^{2,4}]
+    text = re.sub(r"(?<=\d)[({]([A-Z])[)}](?=-)", r"\1", text)  # the hydrogen of 1{H}-pyrrole
+    text = re.sub(r"[\s{}^\x22]|(?<!\d)-|-(?!\d)", "", text).casefold()
+    if not any(character.isalpha() for character in text):
+        raise Unreadable("not a name")
+    return text
 
 
 def _unbraced(text: str) -> str:

@@ -226,6 +226,8 @@ def _is_charge(tokens: Sequence[Token], place: int) -> bool:
     if tokens[place].is_behind_space or place == 0:
         return False
     behind = tokens[place + 1].kind if place + 1 < len(tokens) else "plus"
+    if behind == "number" and not tokens[place + 1].is_behind_space:  # Fe+3
+        return _ends_term(tokens, place + 1)
     return behind in ("plus", "minus", "state", "close", "dot")
 
 
@@ -381,16 +383,23 @@ class _Reader:
             raise Unreadable("a sign stands alone")
         if _ends_term(self._tokens, place):
             self._superscript(token.text)
-        elif token.kind == "plus" or behind is None:
-            raise Unreadable("a sign stands inside")
-        elif behind.kind == "number" and len(nodes) == 1 and nodes[0][1] == 1 and _ends_term(self._tokens, place + 1):
-            atom, _ = nodes.pop()
-            if isinstance(atom, Group) or atom[1] is not None or not behind.text.isdigit():
-                raise Unreadable("a mass number stands behind something else")
-            nodes.append(((atom[0], int(behind.text)), Fraction(1)))  # C-14
+        elif behind is not None and behind.kind == "number" and _ends_term(self._tokens, place + 1):
+            self._signed(token, _number(behind.text))
             return place + 2
+        elif token.kind == "plus":
+            raise Unreadable("a sign stands inside")
         self._can_count = False
         return place + 1
+
+    def _signed(self, token: Token, number: Fraction) -> None:
+        """What a number behind a sign means: the mass of `C-14`, or the charge of `Fe+3` and `SO4-2`."""
+        nodes = self._groups[-1].nodes
+        atom, count = nodes[-1]
+        is_lone = len(nodes) == 1 and count == 1 and not isinstance(atom, Group) and atom[1] is None
+        if is_lone and token.kind == "minus" and not isinstance(atom, Group) and number > _NUMBERS.get(atom[0], number):
+            nodes[-1] = ((atom[0], int(number)), count)
+        else:
+            self._superscript(f"{token.text}{number}")
 
     def _close(self, bracket: str) -> None:
         group = self._groups.pop()

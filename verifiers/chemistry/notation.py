@@ -20,46 +20,9 @@ _SCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋⁰¹²³⁴⁵⁶
 _SUBSCRIPTS = re.compile("[₀-₉₊₋]{1,12}")
 _SUPERSCRIPTS = re.compile("[⁰¹²³⁴-⁹⁺⁻]{1,12}")
 _COMMAND = re.compile(r"\\([a-zA-Z]{1,24})\*?")
-_LOST = frozenset(
-    [
-        "ce",
-        "pu",
-        "mathrm",
-        "mathbf",
-        "mathit",
-        "mathsf",
-        "mathtt",
-        "mathord",
-        "mathbin",
-        "mathrel",
-        "operatorname",
-        "text",
-        "textrm",
-        "textbf",
-        "textit",
-        "textsf",
-        "textnormal",
-        "textsub",
-        "mbox",
-        "rm",
-        "bf",
-        "it",
-        "left",
-        "right",
-        "displaystyle",
-        "boldsymbol",
-        "bm",
-        "limits",
-        "big",
-        "Big",
-        "bigl",
-        "bigr",
-        "Bigl",
-        "Bigr",
-    ]
-)
-"""Commands that change only how a text looks."""
 _SIGNS: Final = {
+    "": "ce pu mathrm mathbf mathit mathsf mathtt mathord mathbin mathrel operatorname text textrm textbf textit textsf "
+    "textnormal textsub mbox rm bf it left right displaystyle boldsymbol bm limits big Big bigl bigr Bigl Bigr",
     "·": "cdot cdotp bullet ast centerdot times",
     "→": "rightarrow longrightarrow xrightarrow to mapsto longmapsto implies Rightarrow Longrightarrow",
     "←": "leftarrow longleftarrow xleftarrow",
@@ -74,7 +37,8 @@ _SIGNS: Final = {
     "γ": "gamma",
     "≡": "equiv",
 }
-_NAMED: Final = {name: sign for sign, names in _SIGNS.items() for name in names.split()} | dict.fromkeys(_LOST, "")
+"""Commands, and what they stand for; those of fonts and sizes stand for nothing."""
+_NAMED: Final = {name: sign for sign, names in _SIGNS.items() for name in names.split()}
 _SPELLED: Final = (
     (r"\\[dt]?frac\s?\{(\d{1,6})\}\s?\{(\d{1,6})\}", r" \1/\2"),
     (r"\\[dt]?frac\s?(\d)\s?(\d)", r" \1/\2"),

@@ -83,13 +83,17 @@ class ChemistryParams(ExtractionParams):
         return self.kind == "molecule" or isinstance(self.reference, Constraints)
 
 
+_NAMELIKE = re.compile(r"[aeiuy][a-z]|[a-z][aeiuy]")
+"""Names have vowels beside small letters; SMILES has `Si` and `Na`, and only o among small vowels."""
+
+
 def _ether0(row: str) -> dict[str, Any]:
     """The parameters of a row of ether0: `evaluation!:!answer!:!problem type`."""
     evaluation, _, rest = row.partition("!:!")
     answer = rest.partition("!:!")[0]
     match evaluation:
         case "str_eval" | "rxn_eval" | "should_not_answer_eval":
-            return {"kind": "name", "reference": answer}
+            return {"kind": "name" if _NAMELIKE.search(answer) else "molecule", "reference": answer.strip()}
         case "product_eval" | "caption_eval":
             return {"kind": "molecule", "reference": answer, "largest_fragment": True}
         case "formula_eval":
@@ -98,7 +102,7 @@ def _ether0(row: str) -> dict[str, Any]:
             return {"kind": "molecule", "reference": {"starts_with": answer}}
         case "should_answer_eval":
             return {"kind": "molecule", "reference": {}}
-    raise ValueError(f"rows of ether0 for {evaluation[:40]!r} need other models, and are not judged here")
+    raise ValueError(f"rows of ether0 for {evaluation[:40]!r} are not judged here")
 
 
 _CHANNELS: Final = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
