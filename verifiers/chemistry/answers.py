@@ -8,6 +8,7 @@ H2O, 2H2 + O2 -> 2H2O          formulas.py
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from memory import remember
@@ -29,6 +30,7 @@ _SHELLS = re.compile(
 )
 _HYBRID = re.compile(r"sp\^?\{?[1-3]?\}?(?:d\^?\{?[1-3]?\}?)?")
 _RAISED = re.compile(r"\^\{([\d,]{1,12})\}")
+_SIGNED = re.compile(r"\d[-+]")
 _LOCANT = re.compile(r"(?:^|[-,(\[ ])(?:\d{1,2}|[NORSEZ]|cis|trans|tert|sec|[omp])(?:,\d{1,2})*-(?=[a-zA-Z(\[])")
 
 
@@ -84,12 +86,11 @@ def difference(
     if reference.name is not None:
         return None if name(answer) == reference.name else "wrong_answer"
     assert reference.formula is not None
-    wanted = reference.formula
-    reasons = [
-        formulas.difference(wanted, formulas.read(answer, other), states=states, by_composition=by_composition)
-        for other in (False, True)
-    ]
-    return None if None in reasons else reasons[0]
+    compare = partial(formulas.difference, reference.formula, states=states, by_composition=by_composition)
+    reason = compare(formulas.read(answer))
+    if reason is None or not _SIGNED.search(notation.plain(answer)):
+        return reason
+    return compare(formulas.read(answer, other=True)) and reason
 
 
 def name(text: str) -> str:

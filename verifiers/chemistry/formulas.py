@@ -22,7 +22,7 @@ from typing import Final, Literal
 from memory import remember
 from verifiers.chemistry import notation
 from verifiers.chemistry.notation import Token, TooComplex, Unreadable
-from verifiers.chemistry.tree import Atom, Group, shape
+from verifiers.chemistry.tree import Atom, Group, Number, shape, summed
 
 MAX_CHARS: Final = 2_000
 """Longer texts are not read as formulas."""
@@ -45,10 +45,10 @@ States = Literal["agree", "ignore", "require"]
 class Term:
     """A species with its coefficient."""
 
-    coefficient: Fraction
-    atoms: tuple[tuple[Atom, Fraction], ...]
+    coefficient: Number
+    atoms: tuple[tuple[Atom, Number], ...]
     """Sorted, each atom once."""
-    charge: Fraction
+    charge: Number
     state: str
     shape: object
     """Which atoms are neighbours; None if no element is named twice."""
@@ -76,18 +76,16 @@ class Formula:
         return None not in masses and masses[0] == masses[1]
 
 
-def _totals(side: Sequence[Term]) -> Mapping[str, Fraction]:
-    totals: Counter[str] = Counter()
-    for term in side:
-        totals["charge"] += term.coefficient * term.charge  # type: ignore[assignment]
-        for (symbol, _), count in term.atoms:
-            totals[symbol] += term.coefficient * count  # type: ignore[assignment]
-    return {name: count for name, count in totals.items() if count and name not in ("e", "γ")}  # type: ignore[misc]
+def _totals(side: Sequence[Term]) -> Mapping[str, Number]:
+    totals = summed((symbol, term.coefficient * count) for term in side for (symbol, _), count in term.atoms)
+    totals["charge"] = sum(term.coefficient * term.charge for term in side)
+    return {name: count for name, count in totals.items() if count and name not in ("e", "γ")}
 
 
-def _masses(side: Sequence[Term]) -> tuple[Fraction, Fraction] | None:
+def _masses(side: Sequence[Term]) -> tuple[Number, Number] | None:
     """The sums of mass numbers and of atomic numbers; None if the mass of an atom is not named."""
-    mass = number = Fraction(0)
+    mass: Number = 0
+    number: Number = 0
     for term in side:
         for (symbol, named), count in term.atoms:
             if symbol == "e":
@@ -110,7 +108,7 @@ def difference(
     if len(reference.sides) != len(answer.sides):
         return "wrong_answer"
     if not reference.is_equation:
-        return _side_difference(reference.sides[0], answer.sides[0], Fraction(1), states, by_composition)
+        return _side_difference(reference.sides[0], answer.sides[0], 1, states, by_composition)
     # In an equation ethanol may be C2H6O, unless the reaction only moves atoms, such as from ethanol to an ether.
     left, right = ({(term.atoms, term.charge) for term in side} for side in reference.sides)
     moves = not left.isdisjoint(right)
@@ -124,13 +122,13 @@ def difference(
     return "unbalanced" if reason == "wrong_coefficients" and not answer.is_balanced else reason
 
 
-def _scale(reference: Formula, answer: Formula) -> Fraction:
+def _scale(reference: Formula, answer: Formula) -> Number:
     totals = [sum(term.coefficient for side in formula.sides for term in side) for formula in (answer, reference)]
     return Fraction(totals[0], totals[1])
 
 
 def _side_difference(
-    reference: Sequence[Term], answer: Sequence[Term], scale: Fraction, states: States, by_composition: bool
+    reference: Sequence[Term], answer: Sequence[Term], scale: Number, states: States, by_composition: bool
 ) -> str | None:
     left = list(answer)
     worst = None
@@ -161,11 +159,8 @@ def _term_difference(term: Term, other: Term, states: States, by_composition: bo
     return None
 
 
-def _without_masses(term: Term) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for (symbol, _), count in term.atoms:
-        counts[symbol] += count  # type: ignore[assignment]
-    return counts
+def _without_masses(term: Term) -> Mapping[str, Number]:
+    return summed((symbol, count) for (symbol, _), count in term.atoms)
 
 
 # --- reading
@@ -252,8 +247,8 @@ class _Reader:
         self._state = ""
         self._mass: int | None = None
         self._number: int | None = None
-        self._parts: list[tuple[Fraction, Group]] = []
-        self._factor = Fraction(1)
+        self._parts: list[tuple[Number, Group]] = []
+        self._factor: Number = 1
         self._can_count = False
         self._complexes: list[object] = []
 
@@ -261,7 +256,7 @@ class _Reader:
         tokens = self._tokens
         if not tokens:
             raise Unreadable("a term is missing")
-        coefficient = Fraction(1)
+        coefficient: Number = 1
         place = 0
         if tokens[0].kind == "number":
             coefficient, place = _number(tokens[0].text), 1
@@ -319,7 +314,7 @@ class _Reader:
             self._mass = None
         elif self._number not in (None, _NUMBERS[symbol]):
             raise Unreadable(f"{symbol} has not the atomic number {self._number}")
-        group.nodes.append(((symbol, self._mass), Fraction(1)))
+        group.nodes.append(((symbol, self._mass), 1))
         self._mass = self._number = None
         self._can_count = True
 
@@ -344,19 +339,19 @@ class _Reader:
         self._times(_number(token.text))
         return place + 1
 
-    def _count_and_charge(self, token: Token) -> tuple[Fraction, int | None]:
+    def _count_and_charge(self, token: Token) -> tuple[Number, int | None]:
         """What the digits before a sign mean: a count, a charge, or both."""
         digits = token.text
         if not digits.isdigit():
-            return Fraction(1), None
+            return 1, None
         if not self._can_count or token.is_behind_space:
-            return Fraction(1), int(digits)
+            return 1, int(digits)
         if len(digits) > 1:
             return (_number(digits), 1) if self._other else (_number(digits[:-1]), int(digits[-1]))
         is_single = len(self._groups[-1].nodes) == 1
-        return (_number(digits), 1) if is_single == self._other else (Fraction(1), int(digits))
+        return (_number(digits), 1) if is_single == self._other else (1, int(digits))
 
-    def _times(self, count: Fraction) -> None:
+    def _times(self, count: Number) -> None:
         if count != 1:
             nodes = self._groups[-1].nodes
             nodes[-1] = (nodes[-1][0], nodes[-1][1] * count)
@@ -373,7 +368,7 @@ class _Reader:
         size = int(match[1] or match[4] or len(signs))
         group = self._groups[-1]
         if group.nodes[-1][0] == ("e", None):
-            group.charge = Fraction(0)
+            group.charge = 0
         group.charge += size if signs[0] == "+" else -size
 
     def _sign(self, place: int, behind: Token | None) -> int:
@@ -391,7 +386,7 @@ class _Reader:
         self._can_count = False
         return place + 1
 
-    def _signed(self, token: Token, number: Fraction) -> None:
+    def _signed(self, token: Token, number: Number) -> None:
         """What a number behind a sign means: the mass of `C-14`, or the charge of `Fe+3` and `SO4-2`."""
         nodes = self._groups[-1].nodes
         atom, count = nodes[-1]
@@ -408,7 +403,7 @@ class _Reader:
         if self._mass is not None or self._number is not None:
             raise Unreadable("a mass number has no atom")
         outer = self._groups[-1]
-        outer.nodes.append((group, Fraction(1)))
+        outer.nodes.append((group, 1))
         outer.charge += group.charge
         if bracket == "]":
             self._complexes.append(group.atoms())
@@ -418,15 +413,11 @@ class _Reader:
         if len(self._groups) != 1 or not self._groups[0].nodes or self._mass is not None or self._number is not None:
             raise Unreadable("a part is not finished")
         self._parts.append((self._factor, self._groups[0]))
-        self._groups, self._factor, self._can_count = [Group()], Fraction(1), False
+        self._groups, self._factor, self._can_count = [Group()], 1, False
 
-    def _made(self, coefficient: Fraction) -> Term:
-        atoms: Counter[Atom] = Counter()
-        charge = Fraction(0)
-        for factor, group in self._parts:
-            charge += factor * group.charge
-            for atom, count in group.atoms():
-                atoms[atom] += factor * count  # type: ignore[assignment]
+    def _made(self, coefficient: Number) -> Term:
+        charge = sum(factor * group.charge for factor, group in self._parts)
+        atoms = summed((atom, factor * count) for factor, group in self._parts for atom, count in group.atoms())
         is_lone = any(symbol in _LONE for symbol, _ in atoms)
         if is_lone and (len(atoms) > 1 or max(atoms.values()) > 1):
             raise Unreadable("a particle is a term of its own")
@@ -437,7 +428,7 @@ class _Reader:
         neighbours = None
         if len(self._parts) > 1 or max(Counter(self._parts[0][1].symbols()).values()) > 1:
             neighbours = tuple(sorted((factor, shape(group)) for factor, group in self._parts))
-        return Term(coefficient, whole, charge, self._state, neighbours, complexes)  # type: ignore[arg-type]
+        return Term(coefficient, whole, charge, self._state, neighbours, complexes)
 
 
 def _ends_term(tokens: Sequence[Token], place: int) -> bool:
@@ -445,14 +436,14 @@ def _ends_term(tokens: Sequence[Token], place: int) -> bool:
     return place + 1 == len(tokens) or tokens[place + 1].kind in ("state", "close", "plus", "dot")
 
 
-def _number(text: str) -> Fraction:
+def _number(text: str) -> Number:
     digits = max(map(len, re.findall(r"\d+", text)), default=0)
     if digits > _MAX_DIGITS:
         raise TooComplex("a number is larger than those of formulas")
     if len(text) == 1 and not text.isdecimal():
         return Fraction(unicodedata.numeric(text)).limit_denominator(10)
     try:
-        number = Fraction(text)
+        number = int(text) if text.isdecimal() else Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise Unreadable(f"{text!r} is not a number") from None
     if number <= 0:

@@ -11,18 +11,28 @@ known here.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final, Union
+from typing import Final, TypeVar, Union
 
 Atom = tuple[str, int | None]
 """The symbol, and the mass number if it is named."""
-Counted = tuple[Union[Atom, "Group"], Fraction]
+Number = int | Fraction
+Counted = tuple[Union[Atom, "Group"], Number]
+
+K = TypeVar("K")
 
 _MAX_ATOMS: Final = 200
 _ENDS: Final = frozenset(["H", "F", "Cl", "Br", "I"])
 _LINKS: Final = frozenset(["B", "C", "N", "O", "Si", "P", "S", "As", "Se", "Te"])
+
+
+def summed(pairs: Iterable[tuple[K, Number]]) -> dict[K, Number]:
+    counts: dict[K, Number] = {}
+    for key, count in pairs:
+        counts[key] = counts.get(key, 0) + count
+    return counts
 
 
 @dataclass
@@ -31,15 +41,13 @@ class Group:
 
     bracket: str = ""
     nodes: list[Counted] = field(default_factory=list)
-    charge: Fraction = Fraction(0)
+    charge: Number = 0
 
-    def atoms(self) -> tuple[tuple[Atom, Fraction], ...]:
+    def atoms(self) -> tuple[tuple[Atom, Number], ...]:
         """Each atom once, sorted."""
-        counts: Counter[Atom] = Counter()
-        for node, count in self.nodes:
-            for atom, inner in node.atoms() if isinstance(node, Group) else ((node, Fraction(1)),):
-                counts[atom] += count * inner  # type: ignore[assignment]  # exact counts may be fractions
-        return tuple(sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0)))  # type: ignore[arg-type]
+        inner = ((node.atoms() if isinstance(node, Group) else ((node, 1),), count) for node, count in self.nodes)
+        counts = summed((atom, count * times) for atoms, times in inner for atom, count in atoms)
+        return tuple(sorted(counts.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0)))
 
     def symbols(self) -> Iterator[str]:
         """The symbol of each atom as often as it is written."""
@@ -145,9 +153,9 @@ class _Graph:
         return f"{self._symbols[atom]}{ends}({''.join(behind)})"
 
 
-def _chain(group: Group, count: Fraction) -> int | None:
+def _chain(group: Group, count: Number) -> int | None:
     """The length of a part of a chain: `(CH2)4`."""
-    is_part = group.nodes == [(("C", None), Fraction(1)), (("H", None), Fraction(2))]
+    is_part = group.nodes == [(("C", None), 1), (("H", None), 2)]
     return _whole(count) if is_part and count > 1 else None
 
 
@@ -155,7 +163,7 @@ def _name(atom: Atom) -> str:
     return f"{atom[1] or ''}{atom[0]}"
 
 
-def _whole(count: Fraction) -> int:
+def _whole(count: Number) -> int:
     if count.denominator != 1 or count > _MAX_ATOMS:
         raise OverflowError
     return int(count)
