@@ -260,6 +260,25 @@ def test_math_reads_a_formula_where_the_reference_is_one(
     assert judge(response, "math", reference=reference).score == score
 
 
+@table(
+    "response, reference, reason",
+    [
+        ("Answer: CuSO4·5H2O.", "CuSO4·5H2O", "correct"),
+        ("Thus the balanced equation is\n\n$$\\ce{2H2 + O2 -> 2H2O}$$", WATER, "correct"),
+        ("**2H₂ + O₂ → 2H₂O**", WATER, "correct"),
+        ("<|think_start|>CO<|think_end|><|answer_start|>CO2<|answer_end|>", "CO2", "correct"),
+        ("It is not H2O.", "H2O", "no_answer"),
+        ("The answer is Na+ and Cl-.", "Na+", "unparseable"),
+        ("The answer is H2O or H2O2.", "H2O", "conflicting_answers"),
+        (r"\boxed{H2O} or \boxed{H2O2}", "H2O", "conflicting_answers"),
+        (r"\boxed{H2 -> H2O}", "H2 -> H2O", "unbalanced_reference"),
+        (r"\boxed{H2O}", "water!", "unparseable_reference"),
+    ],
+)
+def test_the_answer_of_a_response_is_judged(judge: Judge, response: str, reference: str, reason: str) -> None:
+    assert judge(response, reference=reference).reason == reason
+
+
 async def test_what_breaks_a_worker_is_blamed_on_the_side_that_does_so() -> None:
     class Breaking:
         """Workers that a text breaks: a crash or a limit that no known text causes."""

@@ -15,8 +15,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import islice
 from typing import Final, Literal
 
 from memory import remember
@@ -26,6 +28,8 @@ from verifiers.chemistry.tree import Atom, Group, Number, shape, summed
 
 MAX_CHARS: Final = 2_000
 """Longer texts are not read as formulas."""
+_MAX_TOKENS: Final = 300
+"""Several times what long equations have."""
 _MAX_DIGITS: Final = 9
 _MAX_NESTING: Final = 10
 
@@ -41,7 +45,7 @@ _LONE: Final = frozenset("enpαβγ")
 States = Literal["agree", "ignore", "require"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Term:
     """A species with its coefficient."""
 
@@ -50,10 +54,17 @@ class Term:
     """Sorted, each atom once."""
     charge: Number
     state: str
-    shape: object
-    """Which atoms are neighbours; None if no element is named twice."""
+    parts: tuple[tuple[Number, Group], ...]
+    """What the dots of a hydrate divide, with the number before each."""
     complexes: tuple[object, ...]
     """The atoms of each part in square brackets."""
+
+    @cached_property
+    def shape(self) -> object:
+        """Which atoms are neighbours; None if no element is named twice."""
+        if len(self.parts) == 1 and max(Counter(self.parts[0][1].symbols()).values()) == 1:
+            return None
+        return sorted((factor, shape(group)) for factor, group in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +189,9 @@ def read(text: str, other: bool = False) -> Formula:
     """
     if len(text) > MAX_CHARS:
         raise TooComplex("longer than a formula")
-    tokens = list(notation.tokens(text))
+    tokens = list(islice(notation.tokens(text), _MAX_TOKENS + 1))
+    if len(tokens) > _MAX_TOKENS:
+        raise TooComplex("more symbols than a formula has")
     arrows = [place for place, token in enumerate(tokens) if token.kind == "arrow"]
     if not arrows:
         arrows = [place for place, token in enumerate(tokens) if _is_arrow(tokens, place)]
@@ -230,10 +243,12 @@ def _merged(terms: Iterator[Term]) -> tuple[Term, ...]:
     """The terms, with `O2 + O2` as one."""
     merged: dict[object, Term] = {}
     for term in terms:
-        key = (term.atoms, term.charge, term.state, term.shape)
-        known = merged.get(key)
-        total = term.coefficient + (known.coefficient if known else 0)
-        merged[key] = Term(total, term.atoms, term.charge, term.state, term.shape, term.complexes)
+        key: object = (term.atoms, term.charge, term.state)
+        if key in merged and merged[key].shape != term.shape:
+            key = (key, str(term.shape))
+        if key in merged:
+            term = replace(term, coefficient=term.coefficient + merged[key].coefficient)
+        merged[key] = term
     return tuple(merged.values())
 
 
@@ -425,10 +440,7 @@ class _Reader:
         complexes = tuple(sorted(self._complexes, key=repr))
         if complexes == (whole,):  # brackets around all, for the charge
             complexes = ()
-        neighbours = None
-        if len(self._parts) > 1 or max(Counter(self._parts[0][1].symbols()).values()) > 1:
-            neighbours = tuple(sorted((factor, shape(group)) for factor, group in self._parts))
-        return Term(coefficient, whole, charge, self._state, neighbours, complexes)
+        return Term(coefficient, whole, charge, self._state, tuple(self._parts), complexes)
 
 
 def _ends_term(tokens: Sequence[Token], place: int) -> bool:

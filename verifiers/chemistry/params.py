@@ -76,7 +76,9 @@ class ChemistryParams(ExtractionParams):
     @property
     def texts(self) -> list[str]:
         reference = self.reference
-        return [] if isinstance(reference, Constraints) else [reference] if isinstance(reference, str) else reference
+        if isinstance(reference, Constraints):
+            return []
+        return [text.strip() for text in ([reference] if isinstance(reference, str) else reference)]
 
     @property
     def needs_rdkit(self) -> bool:
@@ -109,6 +111,8 @@ _CHANNELS: Final = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.AN
 _FORMULA_CHANNELS: Final = (*_CHANNELS, Channel.BARE, Channel.FINAL_STATEMENT)
 _MOLECULE_CHANNELS: Final = (*_CHANNELS, Channel.WHOLE)
 _ETHER0_MARK = re.compile(r"<\|(think|answer)_(start|end)\|>")
+_HYDRATE = re.compile(r"(?<=[A-Za-z\d)₀-₉])[·•∙⋅](?=\d{0,2}H)")
+"""The dot of a hydrate, in a text where other dots divide answers."""
 _WRAPPED = re.compile(
     r"\A\s{0,8}(?:\\(?:text|texttt|mathtt|mathrm|textrm|ce|verb)\{(.*)\}|```\w{0,12}\s(.*)```|[`'\"$](.*)[`'\"$])\s{0,8}\Z",
     re.DOTALL,
@@ -121,6 +125,7 @@ _LABEL = re.compile(
 def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[str, dict[str, Any]] | Verdict:
     """The answer of a response with its place, or the verdict if there is none."""
     response = _ETHER0_MARK.sub(lambda mark: f"<{'/' if mark[2] == 'end' else ''}{mark[1]}>", response)
+    response = _HYDRATE.sub(".", response)
     channels = _MOLECULE_CHANNELS if params.needs_rdkit or params.kind == "name" else _FORMULA_CHANNELS
     extraction = commitment.extract(response, params, channels)
     extraction = commitment.corrected(response, extraction, params.on_conflict)

@@ -15,8 +15,6 @@ from verifiers.chemistry.answers import Chemical
 from verifiers.chemistry.notation import TooComplex, Unreadable
 from verifiers.math.tree import Node
 
-NODE: Final = Node("text", leaf="")
-"""Stands for a reference that mathematics does not read."""
 _MAY_BE = re.compile(r"[A-Z]|\d[spdf]|sp|[a-z]{7}")
 _CERTAIN = re.compile(r"\\ce(?![a-zA-Z])")
 _WORD = re.compile(r"[a-z]{7}")
@@ -34,6 +32,11 @@ def of_reference(text: str) -> Chemical | None:
         return None
     is_name = known.name is not None and "sp" not in known.name[:2]
     return None if is_name and not _WORD.search(text) else known
+
+
+def shown(text: str) -> Node:
+    """What stands for a reference that mathematics does not read."""
+    return Node("text", leaf=text)
 
 
 def is_alone(chemical: Chemical, text: str, node: Node) -> bool:

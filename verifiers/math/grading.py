@@ -111,7 +111,7 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
     chemical = formulas.of_reference(text) if unit is None else None
     known = _read_reference(text, unit, chemical)
     if chemical is not None and isinstance(known, Fault) and known.reason == "unparseable_reference":
-        return Reading(text, formulas.NODE, chemical=chemical, is_chemical=True)
+        return Reading(text, formulas.shown(text), chemical=chemical, is_chemical=True)
     return known
 
 
@@ -119,7 +119,7 @@ def _read_reference(text: str, unit: str | None, chemical: Chemical | None) -> R
     try:
         node = _with_unit(read(text), unit)
         if chemical is not None and formulas.is_alone(chemical, text, node):
-            return Reading(text, formulas.NODE, chemical=chemical, is_chemical=True)
+            return Reading(text, formulas.shown(text), chemical=chemical, is_chemical=True)
         if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > MAX_WORDS:
             return Fault(
                 "unparseable_reference", "prose in which no answer is marked or announced: give the answer alone"
