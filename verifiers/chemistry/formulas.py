@@ -433,7 +433,7 @@ class _Reader:
     def _made(self, coefficient: Number) -> Term:
         charge = sum(factor * group.charge for factor, group in self._parts)
         atoms = summed((atom, factor * count) for factor, group in self._parts for atom, count in group.atoms())
-        is_lone = any(symbol in _LONE for symbol, _ in atoms)
+        is_lone = any(token.kind == "symbol" and token.text in _LONE for token in self._tokens)
         if is_lone and (len(atoms) > 1 or max(atoms.values()) > 1):
             raise Unreadable("a particle is a term of its own")
         whole = tuple(sorted(atoms.items(), key=lambda pair: (pair[0][0], pair[0][1] or 0)))

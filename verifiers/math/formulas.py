@@ -1,6 +1,7 @@
 r"""Formulas of chemistry among references of mathematics.
 
-    CH3CH2OH, \ce{CO2}, NO2, 2H2 + O2 -> 2H2O     chemistry alone: mathematics cannot read it, or only as words
+    CH3CH2OH, \ce{CO2}, 2H2 + O2 -> 2H2O          chemistry alone: mathematics cannot read it
+    NO2                                           chemistry decides, unless the answer is only a word
     \mathrm{CO_2}, [Ar] 3d^5 4s^1, sp^3           both: an answer is right if it is so in one of the two
 
 Where both are possible, a formula must be written with the same symbols and numbers in the same order: C_2H and H_2C are
@@ -39,13 +40,15 @@ def shown(text: str) -> Node:
     return Node("text", leaf=text)
 
 
-def is_alone(chemical: Chemical, text: str, node: Node) -> bool:
+def is_alone(chemical: Chemical, text: str) -> bool:
     """Whether a reference that mathematics can read is only chemistry."""
-    if _CERTAIN.search(text):
-        return True
-    if chemical.formula is None or not _COUNTED.search(text):
-        return False
-    return node.kind in ("text", "prose") or not _ARROWS.isdisjoint(notation.plain(text))
+    is_reaction = chemical.formula is not None and chemical.formula.is_equation and bool(_COUNTED.search(text))
+    return bool(_CERTAIN.search(text)) or (is_reaction and not _ARROWS.isdisjoint(notation.plain(text)))
+
+
+def is_word(text: str, node: Node) -> bool:
+    """Whether mathematics reads a formula as a word: the case of its letters then counts (NO2, No2)."""
+    return node.kind in ("text", "prose") and bool(_COUNTED.search(text))
 
 
 def outcome(chemical: Chemical, text: str, answer: str, alone: bool) -> str:

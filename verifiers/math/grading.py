@@ -118,7 +118,7 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
 def _read_reference(text: str, unit: str | None, chemical: Chemical | None) -> Reading | Fault:
     try:
         node = _with_unit(read(text), unit)
-        if chemical is not None and formulas.is_alone(chemical, text, node):
+        if chemical is not None and formulas.is_alone(chemical, text):
             return Reading(text, formulas.shown(text), chemical=chemical, is_chemical=True)
         if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > MAX_WORDS:
             return Fault(
@@ -152,12 +152,17 @@ def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict
         "answer": answer[:_MAX_SHOWN_CHARS],
     }
     outcome = "different"
+    others = []
     for reference in references:
         if reference.chemical is not None:
-            outcome = formulas.outcome(reference.chemical, reference.text, answer, reference.is_chemical)
+            is_word = formulas.is_word(reference.text, reference.node)
+            outcome = formulas.outcome(reference.chemical, reference.text, answer, reference.is_chemical or is_word)
             if outcome == "equal":
                 return {"outcome": outcome, **shown}
-    references = [reference for reference in references if not reference.is_chemical]
+            if reference.is_chemical or (is_word and outcome == "different"):
+                continue
+        others.append(reference)
+    references = others
     if not references:
         return {"outcome": outcome, **shown}
     try:
