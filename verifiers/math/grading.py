@@ -19,7 +19,8 @@ from typing import Any
 
 from memory import remember
 from sandbox.workers import worker_function
-from verifiers.math import blame, limits, readings, units
+from verifiers.chemistry.answers import Chemical
+from verifiers.math import blame, formulas, limits, readings, units
 from verifiers.math.comparison import Comparison
 from verifiers.math.exact import plain, repaired, unwrap
 from verifiers.math.forms import fits
@@ -107,8 +108,18 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
     if refusal is not None:
         reason = "reference_too_complex" if refusal == "too_complex" else "unparseable_reference"
         return Fault(reason, "too long, nested too deeply, or more like code than like an answer")
+    chemical = formulas.of_reference(text) if unit is None else None
+    known = _read_reference(text, unit, chemical)
+    if chemical is not None and isinstance(known, Fault) and known.reason == "unparseable_reference":
+        return Reading(text, formulas.shown(text), chemical=chemical, is_chemical=True)
+    return known
+
+
+def _read_reference(text: str, unit: str | None, chemical: Chemical | None) -> Reading | Fault:
     try:
         node = _with_unit(read(text), unit)
+        if chemical is not None and formulas.is_alone(chemical, text):
+            return Reading(text, formulas.shown(text), chemical=chemical, is_chemical=True)
         if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > MAX_WORDS:
             return Fault(
                 "unparseable_reference", "prose in which no answer is marked or announced: give the answer alone"
@@ -116,7 +127,7 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
         comparison = Comparison(DEFAULT)
         if not comparison.checks(node):
             return Fault("unparseable_reference", "it does not equal itself as it was read")
-        return Reading(text, node, comparison.is_large)
+        return Reading(text, node, comparison.is_large, chemical)
     except Unreadable as error:
         return Fault("unparseable_reference", f"not read as mathematics or as words: {error}")
     except TooComplex as error:
@@ -135,6 +146,25 @@ def _with_unit(node: Node, unit: str | None) -> Node:
 
 
 def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict[str, Any]:
+    shown = {
+        "method": "chemistry",
+        "reference": references[0].text[:_MAX_SHOWN_CHARS],
+        "answer": answer[:_MAX_SHOWN_CHARS],
+    }
+    outcome = "different"
+    others = []
+    for reference in references:
+        if reference.chemical is not None:
+            is_word = formulas.is_word(reference.text, reference.node)
+            outcome = formulas.outcome(reference.chemical, reference.text, answer, reference.is_chemical or is_word)
+            if outcome == "equal":
+                return {"outcome": outcome, **shown}
+            if reference.is_chemical or (is_word and outcome == "different"):
+                continue
+        others.append(reference)
+    references = others
+    if not references:
+        return {"outcome": outcome, **shown}
     try:
         given = read_answer(answer)
     except Unreadable as error:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verifiers.chemistry.answers import Chemical
 from verifiers.math import units, values
 from verifiers.math.reader.counts import count
 from verifiers.math.tree import Node
@@ -27,6 +28,10 @@ class Reading:
     node: Node
     is_large: bool = False
     """Whether its value is beyond the limits of computation."""
+    chemical: Chemical | None = None
+    """What a reference is in chemistry, if it can be read as a formula, an equation, a configuration or a name."""
+    is_chemical: bool = False
+    """Whether it is nothing else."""
 
 
 _CAPITALS = re.compile(r"(?<![\\a-zA-Z])[A-Z]{2,4}(?![a-zA-Z])")

@@ -23,6 +23,8 @@ from verifiers.math.values import NoValue
 _NEGATIONS = ("neg", "lnot")
 _OF_ANGLES = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _LENGTHS = frozenset(("vec", "overrightarrow", "bar", "times"))
+_LOGARITHMS = frozenset(("pH", "pOH", "pK", "pK_a", "pK_b", "pK_w"))
+"""Names of chemistry, which are read as products."""
 _COMPOSED = (*PAIRS, "list", "or", "brace", "union", "cap", "setminus", "matrix", "cases", "text")
 
 
@@ -30,7 +32,7 @@ _COMPOSED = (*PAIRS, "list", "or", "brace", "union", "cap", "setminus", "matrix"
 
 
 def is_name(node: Node, value: Node | None = None) -> bool:
-    r"""Whether the left side of `=` is a name: x, f(x), |AB|, (a, b), dy/dx, \sin A, a sum, a determinant."""
+    r"""Whether the left side of `=` is a name: x, f(x), |AB|, (a, b), dy/dx, \sin A, pH, a sum, a determinant."""
     if node.kind in ("sym", "text", "big", "matrixv"):
         return True
     if node.kind == "apply":
@@ -54,7 +56,10 @@ def is_name(node: Node, value: Node | None = None) -> bool:
         first = node.args[0]
         is_operator = _is_derivative(first) or first == Node("sym", leaf="\\nabla")
         is_composed = first.kind == "apply" and first.leaf == "circ" and len(node.args) == 2
-        return is_operator or is_composed or all(_is_vector(arg) or _is_segment(arg) for arg in node.args)
+        is_logarithm = "".join(str(arg.leaf) for arg in node.args) in _LOGARITHMS
+        return (
+            is_operator or is_composed or is_logarithm or all(_is_vector(arg) or _is_segment(arg) for arg in node.args)
+        )
     if node.kind in ("+", "/") and all(_is_segment(arg) for arg in node.args):
         return True
     return _is_derivative(node)

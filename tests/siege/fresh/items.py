@@ -22,7 +22,7 @@ GENERATORS: Final[Mapping[str, Callable[[Draw], Posted]]] = {
         *(programs.repository, programs.sql),
         *(puzzles.arc_grid, puzzles.countdown, puzzles.graph_coloring, puzzles.knights_and_knaves),
         *(puzzles.n_queens, puzzles.shortest_path, puzzles.sudoku, puzzles.word_ladder, puzzles.zebra),
-        *(quantities.detection, quantities.expression, quantities.math, quantities.math_steps),
+        *(quantities.chemistry, quantities.detection, quantities.expression, quantities.math, quantities.math_steps),
         *(quantities.math_verify, quantities.numeric, quantities.point, quantities.regression),
     )
 }

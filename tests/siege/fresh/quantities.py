@@ -39,6 +39,30 @@ def expression(draw: Draw) -> Posted:
     )
 
 
+_GROUPS = ("C", "CC", "C(F)", "C(Cl)", "N", "O", "C(C)", "S", "C(=O)", "C(Br)")
+
+
+def chemistry(draw: Draw) -> Posted:
+    """Formulas, equations and molecules of sizes that no other item has."""
+    carbons = draw.fresh_int(1) + 1
+    wrong = 0 if draw.is_right else 1
+    hydrogens = 2 * carbons + 2
+    middle = "".join(_GROUPS[int(digit)] for digit in str(carbons))
+    reference, said, kind = draw.choice(
+        (
+            (f"C{carbons}H{hydrogens}O", rf"\boxed{{C_{{{carbons}}}H_{{{hydrogens - wrong}}}O}}", "formula"),
+            (
+                f"2C{carbons}H{hydrogens} + {3 * carbons + 1}O2 -> {2 * carbons}CO2 + {hydrogens}H2O",
+                f"\\boxed{{{3 * carbons + 1 + wrong}O_2 + 2C_{{{carbons}}}H_{{{hydrogens}}} \\rightarrow "
+                f"{hydrogens}H_2O + {2 * carbons}CO_2}}",
+                "formula",
+            ),
+            (f"C{middle}C", f"<answer>[CH3]{middle}{'C' * (1 + wrong)}</answer>", "molecule"),
+        )
+    )
+    return Posted(f"{draw.thought()}{said}", float(draw.is_right), reference, {"kind": kind})
+
+
 def math(draw: Draw) -> Posted:
     """Answers of the kinds that competition problems have."""
     a, b, c = draw.fresh_int(2), draw.randint(2, 99), draw.randint(2, 99)
