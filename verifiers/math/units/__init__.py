@@ -40,9 +40,9 @@ from verifiers.math.units.conversion import (
     is_known,
     pi_factor,
 )
-from verifiers.math.units.reading import key, unlisted
+from verifiers.math.units.reading import PERCENT, key, scaled_key, unlisted
 
 __all__ = [
-    "compatible", "compound", "convert", "dimension", "factor", "has_zero_point", "in_base_units", "is_count",
-    "is_known", "key", "pi_factor", "unlisted",
+    "PERCENT", "compatible", "compound", "convert", "dimension", "factor", "has_zero_point", "in_base_units", "is_count",
+    "is_known", "key", "pi_factor", "scaled_key", "unlisted",
 ]  # fmt: skip

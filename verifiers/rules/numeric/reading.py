@@ -5,7 +5,7 @@ a bound or a choice is not allowed.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -49,21 +49,21 @@ _ONE_LETTER_UNITS = frozenset("mgshlLCFKNJWVAdMt")
 _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
 
 
-def read(text: str, decimal_comma: bool = False) -> Number | Unreadable:
-    """The number that a short text states. Linear in its length."""
+def read(text: str, decimal_comma: bool = False, languages: Set[str] = frozenset()) -> Number | Unreadable:
+    """The number that a short text states; `languages` are those of the text around it. Linear in its length."""
     if len(text) > _MAX_TEXT_CHARS:
         return Unreadable("unparseable")
     is_short = len(text) <= _MAX_REMEMBERED_CHARS
-    return _read_again(text, decimal_comma) if is_short else _read(text, decimal_comma)
+    return (_read_again if is_short else _read)(text, decimal_comma, languages)
 
 
 @remember(8192)
-def _read_again(text: str, decimal_comma: bool) -> Number | Unreadable:
+def _read_again(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unreadable:
     """The same with a cache: references, and answers to one question, are often the same few texts."""
-    return _read(text, decimal_comma)
+    return _read(text, decimal_comma, languages)
 
 
-def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
+def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unreadable:
     text = _REMARK.sub("", notation.plain(text, decimal_comma))
     sides = _EQUALS.split(text)
     text = sides[-1]
@@ -81,7 +81,7 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     negative = bounds.negative_before(before)
     before = before[: len(before) - len(negative)]
     currency, after = currencies.currency_beside(figure.currency, before, after)
-    scale, after = scales.scale_behind(after, bool(currency))
+    scale, after = scales.scale_behind(after, bool(currency), languages)
     is_bounded = bounds.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
     if is_bounded or any(bounds.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
@@ -138,7 +138,11 @@ def _fraction(text: str, start: int) -> _Form:
     if name is None or inner is None:
         return None
     top, bottom = (inner["two"][0], inner["two"][1]) if inner["two"] else (inner["top"], inner["bottom"])
-    return inner.end(), _quotient(name["whole"] or "0", top, bottom)
+    value = _quotient(name["whole"] or "0", top, bottom)
+    raised = _TIMES_TEN.match(text, inner.end())
+    if raised and raised["power"]:
+        return raised.end(), (value[0], int(raised["power"])) if value else None
+    return inner.end(), value
 
 
 def _mixed(text: str, start: int) -> _Form:
@@ -254,4 +258,4 @@ def _is_unit(after: str) -> bool:
 
 def _is_words(text: str, words: Sequence[str]) -> bool:
     rest = LETTERS.sub("", text)
-    return _OUTSIDE_WORDS.fullmatch(rest) is not None and not ("-" in rest and not words) and "/ " not in rest
+    return _OUTSIDE_WORDS.fullmatch(rest) is not None and (bool(words) or not {"-", "/"} & {*rest}) and "/ " not in rest
