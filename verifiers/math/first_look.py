@@ -35,7 +35,7 @@ from verifiers.math.moments import date, with_iso_days, written_day
 from verifiers.math.options import Options
 from verifiers.math.said import said_last
 from verifiers.numerals.local import in_english, languages_for
-from verifiers.numerals.scales import multiplies
+from verifiers.numerals.scales import LOCAL, SCALES, multiplies
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
@@ -178,10 +178,10 @@ class FirstLook:
 
 
 def _is_day(reference: str) -> bool:
-    return len(reference) <= _MAX_DAY_CHARS and any(map(str.isdigit, reference)) and date(unwrap(reference)) is not None
+    return _LIKE_A_DAY.fullmatch(reference) is not None and date(unwrap(reference)) is not None
 
 
-_MAX_DAY_CHARS = 60
+_LIKE_A_DAY = re.compile(r"(?=[^\d]{0,20}\d)[^\\{}^=+*<>|()]{6,60}")
 _OK = Status.OK
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
@@ -206,7 +206,7 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
         return ""
     word = match[1] or match[2]
     scale = word.partition(" ")[0]
-    if len(scale) > 1 or not scale.isascii():
+    if (len(scale) > 1 or not scale.isascii()) and (scale in LOCAL or scale.casefold() in SCALES):
         languages = languages_for(answer + scale, response, (end, end + len(match[0])))
         if multiplies(scale.casefold(), languages):
             return f" {scale}"

@@ -245,7 +245,7 @@ _HAN_FIGURES = {sign: str(number) for number, signs in enumerate(("〇零", *"�
 def date(text: str) -> Date | None:
     """The day that a whole text names, if it exists; `May`, `March 2020`, `3/4` and 03/04/2020 name none."""
     found = _date(text)
-    if found is None and len(text) <= MAX_CHARS and (english := in_english(text)) != text:
+    if found is None and len(text) <= MAX_CHARS and "\\" not in text and (english := in_english(text)) != text:
         return _date(english)
     return found
 

@@ -14,7 +14,7 @@ _IN_ENGLISH = {10**3: "thousand", 10**6: "million", 10**9: "billion", 10**12: "t
 
 def languages_for(text: str, response: str, place: tuple[int, int]) -> Set[str]:
     """The languages around a place of a response, if the scale in a text depends on them; else none."""
-    word = _LOCAL.search(text)
+    word = None if text.isdecimal() else _LOCAL.search(text)
     return _NONE if word is None else languages_around(response, *place, word[2])
 
 

@@ -16,7 +16,8 @@ _DOZENS = (
     "dusin tusinaa tucet tuctů tucat düzine tuzin tuziny tuzinów duzină duzini lusin tá дюжина дюжины дюжин дюжини "
     "دزينة दर्जन দজন ডজন ダース 다스 打 โหล δωδεκάδα δωδεκάδεσ תריסר دوجین tucatnyi"
 )
-_HUNDREDS = "hundred hundert honderd hundra سو مئة सौ 百 백 ร้อย מאה seratus trăm"
+_HUNDREDS = "hundred hundert honderd hundra سو مئة सौ 百 백 ร้อย מאה seratus trăm сотня сотни сотен сотень centenas centaine centaines cientos centinaia yüz"
+_TENS = "десяток десятка десятки десятков десятків chục decenas dizaine dizaines dezenas decine puluh"
 _MORE = {
     "k": 3, "tsd": 3, "tausende": 3, "milliers": 3, "тысяча": 3, "m": 6, "mn": 6, "mio": 6, "lakhs": 5, "crores": 7,
     "mrd": 9, "b": 9, "bn": 9, "billions": 9, "t": 12, "tn": 12, "trillions": 12,
@@ -80,7 +81,7 @@ SCALES: Mapping[str, Fraction | None] = (
     | {word: Fraction(10**power) for word, power in _MORE.items()}
     | dict.fromkeys(_HUNDREDS.split(), Fraction(100))
     | dict.fromkeys(_DOZENS.split(), Fraction(12))
-    | {"十": Fraction(10)}
+    | dict.fromkeys(["十", *_TENS.split()], Fraction(10))
 )
 """The factor of each word that multiplies in all texts, in lower case; None for a word without one meaning."""
 LOCAL: Mapping[str, Mapping[str, int]] = {

@@ -161,7 +161,8 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = commitment.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
-    text = _PROGRAMMED_POWER.sub(r"^\g<sign>", text)
+    if "**" in text:
+        text = _PROGRAMMED_POWER.sub(r"^\g<sign>", text)
     if "\\" in text:
         text = _UPRIGHT_E.sub(r"e\1", _PHANTOM.sub("", text))
         text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
