@@ -1,8 +1,8 @@
 """Writes the words of CLDR that the verifiers read, for every locale that Babel has: `python -m deploy.cldr`.
 
 The words of scales and units, the months, and the words that join a list. A word may mean one thing in one language and
-another elsewhere. The languages of the lexicon come first, and English first among them. A scale word that stays without
-one meaning is kept with the power 0: it is a scale, but nobody can say which.
+another elsewhere. The languages of the lexicon come first, and English first among them. A scale word is kept with what
+it means in each language.
 """
 
 import json
@@ -16,14 +16,16 @@ from babel import localedata
 
 _VERIFIERS = Path(__file__).parents[1] / "verifiers"
 WORDS = _VERIFIERS / "cldr" / "words.json"
-_SPOKEN = {path.stem for path in (_VERIFIERS / "commitment" / "lexicon").glob("*.yaml")} | {"nb", "nn", "no", "ms"}
+_SPOKEN = {path.stem for path in (_VERIFIERS / "commitment" / "lexicon").glob("*.yaml")} | {"nb", "nn", "no"}
 _LAYOUT = re.compile("[\u200e\u200f\u061c'{}0-9]")
+_GREEK_LETTER = re.compile(r"[\u0370-\u03ff]\.?")
+"""A variable, or a prefix: micro."""
 _ZEROS = re.compile("0+")
 _FEWEST_LETTERS = 3
 """Shorter words in Latin letters are units elsewhere."""
 _VOWELS = frozenset("aeiou")
 """An abbreviation without them is no noun of any language. Others count with their dot: `Mio.`, not `bio`."""
-_FEWEST_OF_A_NAME = 4
+_FEWEST_OF_A_NAME, _FEWEST_OF_OTHERS = 4, 6
 _UNITS: Mapping[str, Mapping[str, int]] = {
     "length-kilometer": {"km": 1}, "length-meter": {"m": 1}, "length-decimeter": {"dm": 1}, "length-centimeter": {"cm": 1},
     "length-millimeter": {"mm": 1}, "length-micrometer": {"μm": 1}, "length-nanometer": {"nm": 1}, "length-mile": {"mi": 1},
@@ -46,45 +48,74 @@ Words = Iterator[tuple[str, Any]]
 
 def words() -> dict[str, Any]:
     """The words by what they are for, each with its meaning."""
-    scales = _meanings(partial(_scales, width="short")) | _meanings(partial(_scales, width="long"))
-    months, units, measures = _meanings(_months), _meanings(_units), _english_measures()
+    scales = _by_language(partial(_scales, width="short")) | _by_language(partial(_scales, width="long"))
+    months, units = _meanings(_months), _meanings(_units, may_be_most=True)
     return {
         "scales": {
-            word: power or 0
-            for word, (power, tier) in scales.items()
-            if tier <= units.get(word, _LAST)[1]
-            and (tier < _OTHERS or word not in measures)
-            and not (word.endswith(".") and word.rstrip(".") in scales)  # it ends a sentence
+            word: powers
+            for word, powers in scales.items()
+            if not (word.endswith(".") and word.rstrip(".") in scales)  # it ends a sentence
         },
-        "months": {word: month for word, (month, _) in months.items() if month is not None},
-        "units": {
-            word: _UNITS[unit] for word, (unit, tier) in units.items() if unit and tier < scales.get(word, _LAST)[1]
-        },
+        "months": {word: month for word, month in months.items() if month is not None},
+        "units": _undotted(
+            {word: _UNITS[unit] for word, unit in units.items() if unit and not _is_scale(scales.get(word, {}))}
+        ),
         "and": list(_meanings(lambda name, locale: _joints(locale, ("standard", "unit")))),
         "or": list(_meanings(lambda name, locale: _joints(locale, ("or",)))),
     }
 
 
-def _meanings(read: Callable[[str, Mapping[str, Any]], Words]) -> dict[str, tuple[Any, int]]:
+def _meanings(read: Callable[[str, Mapping[str, Any]], Words], may_be_most: bool = False) -> dict[str, Any]:
     """Words with their meaning: the one that English gives them, else the lexicon's languages, else all others.
 
-    The number says which of these three it is. The meaning is None if they do not agree on one.
+    The meaning is None if they do not agree on one.
     """
-    tiers: Sequence[dict[str, set[Any]]] = ({}, {}, {})
+    tiers: Sequence[dict[str, dict[Any, set[str]]]] = ({}, {}, {})
+    for language, word, meaning in _read(read):
+        tier = tiers[0 if language == "en" else 1 if language in _SPOKEN else 2]
+        tier.setdefault(word, {}).setdefault(meaning, set()).add(language)
+    found = {word: table[word] for table in reversed(tiers) for word in table}
+    return {word: _one(by_meaning, may_be_most) for word, by_meaning in sorted(found.items())}
+
+
+def _one(by_meaning: Mapping[Any, set[str]], may_be_most: bool) -> Any:
+    """The only meaning, or that of most languages; None if there is none."""
+    first, *others = sorted(by_meaning, key=lambda meaning: -len(by_meaning[meaning]))
+    is_most = may_be_most and all(len(by_meaning[first]) > len(by_meaning[other]) for other in others)
+    return first if is_most or not others else None
+
+
+def _undotted(units: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
+    """The names of units without the dots of abbreviations, unless such a name has a meaning of its own (`г`, `г.`)."""
+    bare = {word.replace(".", ""): meaning for word, meaning in units.items()}
+    return dict(sorted((bare | {word: meaning for word, meaning in units.items() if "." not in word}).items()))
+
+
+def _is_scale(powers: Mapping[str, int]) -> bool:
+    """Whether a word is a scale in one of the lexicon's languages, so that it is not read as a unit."""
+    return not _SPOKEN.isdisjoint(powers)
+
+
+def _by_language(read: Callable[[str, Mapping[str, Any]], Words]) -> dict[str, dict[str, int]]:
+    """Words with their meaning in each language that has one."""
+    told: dict[str, dict[str, set[int]]] = {}
+    for language, word, meaning in _read(read):
+        told.setdefault(word, {}).setdefault(language, set()).add(meaning)
+    one = {
+        word: {language: meanings.pop() for language, meanings in sorted(by.items()) if len(meanings) == 1}
+        for word, by in sorted(told.items())
+    }
+    return {word: by for word, by in one.items() if by}
+
+
+def _read(read: Callable[[str, Mapping[str, Any]], Words]) -> Iterator[tuple[str, str, Any]]:
+    """Each locale's words, with the language and the meaning."""
     for name in sorted(localedata.locale_identifiers()):
         language = name.partition("_")[0]
-        table = tiers[0 if language == "en" else 1 if language in _SPOKEN else 2]
         data: dict[str | int | None, Any] = dict(localedata.load(name).items())
         for text, meaning in read(language, localedata.LocaleDataDict(data)):
             if word := " ".join(_LAYOUT.sub("", text).casefold().split()).strip(" ,;"):
-                table.setdefault(word, set()).add(meaning)
-    found = {word: (table[word], tier) for tier, table in reversed([*enumerate(tiers)]) for word in table}
-    return {word: (said.pop() if len(said) == 1 else None, tier) for word, (said, tier) in sorted(found.items())}
-
-
-_OTHERS = 2
-"""The languages that the lexicon has not."""
-_LAST = (None, 3)
+                yield language, word, meaning
 
 
 def _scales(language: str, locale: Mapping[str, Any], width: str) -> Words:
@@ -111,29 +142,21 @@ def _months(language: str, locale: Mapping[str, Any]) -> Words:
 
 
 def _units(language: str, locale: Mapping[str, Any]) -> Words:
-    """The names of units in the lexicon's languages, but short ones in Latin letters: they are other words elsewhere."""
-    if language not in _SPOKEN:
-        return
+    """The names of units, with and without the dot of an abbreviation.
+
+    Names in Latin letters are other words elsewhere: short ones do not count, nor do those of few letters or of several
+    words in languages that the lexicon has not.
+    """
+    is_spoken = language in _SPOKEN
     for unit in _UNITS.keys() & locale["unit_patterns"].keys():
         for width, forms in locale["unit_patterns"][unit].items():
-            for form in forms.values() if hasattr(forms, "values") else ():
+            for kind, form in forms.items() if hasattr(forms, "items") else ():
                 name = form.replace("{0}", "").strip()
-                if not name.isascii() or (width == "long" and len(name) >= _FEWEST_OF_A_NAME and "/" not in name):
-                    yield name.replace(".", ""), unit
-
-
-def _english_measures() -> set[str]:
-    """The words behind a number that are some unit in English, of any width: `min`, `miles`."""
-    forms = _texts(localedata.load("en")["unit_patterns"])
-    return {form.replace("{0}", "").strip().casefold() for form in forms}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
+                is_named = width == "long" and len(name) >= (_FEWEST_OF_A_NAME if is_spoken else _FEWEST_OF_OTHERS)
+                if kind == "per" or (name.isascii() and "/" in name) or _GREEK_LETTER.fullmatch(name):
+                    continue
+                if (is_spoken and not name.isascii()) or (is_named and (is_spoken or " " not in name)):
+                    yield name, unit
 
 
 def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:
@@ -145,8 +168,18 @@ def _joints(locale: Mapping[str, Any], kinds: Sequence[str]) -> Words:
 
 
 def written() -> str:
-    """The words as the file holds them."""
-    return json.dumps(words(), ensure_ascii=False, indent=0, separators=(",", ":")) + "\n"
+    """The words as the file holds them, one on a line."""
+    return "{" + ",\n".join(f"{_line(name)}: {_lines(table)}" for name, table in words().items()) + "}\n"
+
+
+def _lines(table: Any) -> str:
+    if isinstance(table, Mapping):
+        return "{" + ",\n".join(f"{_line(word)}:{_line(meaning)}" for word, meaning in table.items()) + "}"
+    return _line(table)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 if __name__ == "__main__":

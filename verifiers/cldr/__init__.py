@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _WORDS: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
-SCALES: Final[Mapping[str, int]] = _WORDS["scales"]
-"""The power of ten of each word behind a number; 0 if its languages do not agree on one."""
+SCALES: Final[Mapping[str, Mapping[str, int]]] = _WORDS["scales"]
+"""The power of ten of each word behind a number, by language."""
 MONTHS: Final[Mapping[str, int]] = _WORDS["months"]
 UNITS: Final[Mapping[str, Mapping[str, int]]] = _WORDS["units"]
 """The symbols and exponents of each name of a unit."""

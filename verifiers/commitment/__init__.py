@@ -235,8 +235,9 @@ def stated(response: str, start: int, end: int) -> tuple[int, int]:
     """The span of the formula or number that a tag or an announcement holds."""
     if end - start > _MAX_STATED_CHARS or "\n" in response[start:end]:
         return start, end
-    end = max(start, clause_end(Sentence(response, start, end, "")))
-    return narrowed(response, start, end)
+    first, stop = narrowed(response, start, max(start, clause_end(Sentence(response, start, end, ""))))
+    # "6 times as many as x": without the rest, the operator would be a noun.
+    return (start, end) if stop < end and response.endswith(" times", first, stop) else (first, stop)
 
 
 _MAX_STATED_CHARS = 400

@@ -154,7 +154,7 @@ class Word(NamedTuple):
 _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0dff"
 _LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
-LETTERS = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
+LETTERS = re.compile(rf"[^\W\d_]++(?:[{_MARKS}]++[^\W\d_]*+)*+")
 """A word of letters and their marks, in a script without spaces as well."""
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"

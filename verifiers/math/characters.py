@@ -25,6 +25,8 @@ _CHARACTERS = str.maketrans(
         "ϕ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ", "Ω": r"\Omega ", "Γ": r"\Gamma ", "Σ": r"\Sigma ",
         "∠": r"\angle ", "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ",
         "⌉": r"\rceil ", "€": r"\euro ", "£": r"\pounds ", "¥": r"\yen ", "…": r"\ldots ", "′": "'", "’": "'",
+        "₽": r" \text{ rubles}", "₩": r" \text{ won}", "₺": r" \text{ lira}", "₴": r" \text{ hryvnia}", "₫": r" \text{ dong}",
+        "฿": r" \text{ baht}", "₪": r" \text{ shekels}", "₦": r" \text{ naira}",
         "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u3000": " ", "\n": " ", "\t": " ", "\r": " ",
         "Ø": r"\emptyset ", "¢": r" \text{ cents}", "￥": r"\yen ", "∀": r"\forall ", "˚": r"^\circ ", "℃": r"^\circ C", "℉": r"^\circ F", "⋅": r"\cdot ", "∖": r"\setminus ", "∉": r"\notin ", "∂": r"\partial ", "≧": r"\ge ", "≦": r"\le ", "∑": r"\sum ",
         "∫": r"\int ", "∏": r"\prod ", "⇒": r"\implies ", "→": r"\to ", "∧": r"\land ", "∨": r"\lor ", "∥": r"\parallel ",
@@ -40,11 +42,14 @@ _LAYOUT_COMMANDS = split(
     "left right middle mleft mright rm bf it"
 )
 _LAYOUT = re.compile(
-    rf"\\(?:{any_of(_LAYOUT_COMMANDS)}|minus(?=\{{\}})|hspace\{{[^{{}}]*\}}|phantom\{{\}})(?![A-Za-z])\.?"
+    rf"\\(?:{any_of(_LAYOUT_COMMANDS)}|minus(?=\{{\}})|hspace\{{[^{{}}]*\}})(?![A-Za-z])\.?|\\[hv]?phantom\s?\{{[^{{}}]*\}}"
     r"|(?<!\\)\\[,;:!> ]|~"
 )
 _BOLD = re.compile(r"(?<![\w)}\]])\*\*(?=\S)|(?<=[^\s*])\*\*(?![\w({\\-])")
 """Two asterisks around words are bold; between two factors they are a power."""
+_TIMES_TEN = re.compile(r"(?<=\d)(?:\\[ ,;]|[\s$]){1,5}(?=10 ?\^ ?\{? ?[-−]?\d)")
+"""A blank before a power of ten: `3.52 10^{-19}`."""
+_PROGRAMMED_POWER = re.compile(r"(?<=[\w)])\*\*\s?(-?\d{1,6})(?![\d.])(?!\*\*)")
 _NOT_EQUAL = re.compile(r"(?<=[a-zA-Z ])!=")
 _FORMULA_LINES = re.compile(r"\$\s*\n\s*\$")
 _UPRIGHT_D = re.compile(r"\\(?:mathrm|text|rm)\s*\{\s*d\s*\}\s*(?=[a-zA-Z](?![a-zA-Z]))")
@@ -104,9 +109,20 @@ _MODULUS = re.compile(r"\(\s*(?:\\(?:text|mathrm)\s*\{\s*mod\s*\}|\\[bp]?mod|mod
 _LOG_BASE = re.compile(r"(?<![a-zA-Z\\])log(\d{1,4})(?=\s*\()")
 _CALLS = re.compile(r"(?<![a-zA-Z\\])(abs|cbrt)\(([^()]{1,200})\)")
 _PREFIX_CURRENCY = re.compile(
-    r"(USD|US\s*\\?\$|US\s*\\dollar|EUR|GBP|RMB|CNY|INR|Rs\.?|₹)\s*(-?\d[\d,.]*)", re.IGNORECASE
+    r"(USD|US\s*\\?\$|US\s*\\dollar|EUR|GBP|RMB|CNY|INR|Rs\.?|₹|CHF|R\\?\$|BRL|\\text\{ [a-z]{3,8}\})\s*(-?\d[\d,.]*)",
+    re.IGNORECASE,
 )
-_SUFFIXES = {"usd": "dollars", "us": "dollars", "eur": "euros", "gbp": "pounds sterling", "rmb": "yuan", "cny": "yuan"}
+_SUFFIXES = {
+    "usd": "dollars",
+    "us": "dollars",
+    "eur": "euros",
+    "gbp": "pounds sterling",
+    "rmb": "yuan",
+    "cny": "yuan",
+    "chf": "swiss francs",
+    "brl": "reais",
+    "r": "reais",
+}
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|rm)\s*\{((?:[^{}]|\{[^{}]{0,40}\}){0,200})\}")
 _WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-ZμΩÅ]+")
 _LINE_BREAKS = re.compile(r"(?:\\\\\s*)+$")
@@ -157,6 +173,10 @@ def prepare(text: str) -> str:
     if not text.isascii():
         text = _in_ascii(text)
     text = _spelled_out(_rewritten(text.replace(r"\AA", "Å"), _NOTATIONS))
+    if "10^" in text or "10 ^" in text:
+        text = _TIMES_TEN.sub(r"\\times ", text)
+    if "**" in text:
+        text = _PROGRAMMED_POWER.sub(r"^{\1}", text)
     text = _rewritten(text.replace("+/-", r"\pm "), _SIGNS)
     text = text.replace(r"\left\{", r"\{").replace(r"\right\}", r"\}").replace(r"\$", " \\dollar ")
     text = _LONE_DOLLAR.sub(r" \\dollar ", text) if text.count("$") == 1 else text
@@ -213,6 +233,8 @@ def _spelled_out(text: str) -> str:
     text = _without_lead(_rewritten(text, _SPELLED))
     text = _rewritten(text, _CALLED)
     if money := _PREFIX_CURRENCY.fullmatch(text.strip(" .")):
+        if money[1].startswith("\\text"):
+            return f"{money[2]} {money[1]}"
         name = _SUFFIXES.get(money[1].lower().split("\\")[0].strip(" $."), "rupees")
         return rf"{money[2]} \text{{ {name}}}"
     return _rewritten(text, _NUMBER_SETS).replace(r"\forall", r"\text{ for all }")

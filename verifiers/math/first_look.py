@@ -29,10 +29,13 @@ from verifiers.commitment import (
     without_struck,
 )
 from verifiers.math import units
-from verifiers.math.exact import decide, is_number
+from verifiers.math.exact import decide, is_number, unwrap
 from verifiers.math.limits import MAX_READ_CHARS
+from verifiers.math.moments import date, with_iso_days, written_day
 from verifiers.math.options import Options
 from verifiers.math.said import said_last
+from verifiers.numerals.local import in_english, languages_for
+from verifiers.numerals.scales import LOCAL, SCALES, multiplies
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
@@ -106,6 +109,7 @@ class FirstLook:
         "_params",
         "_references",
         "_tolerance",
+        "_wants_day",
         "is_sound",
         "packed_options",
         "terms",
@@ -118,6 +122,7 @@ class FirstLook:
         """Whether the references are known to be sound: a number is, anything else when a worker has read it."""
         self._references = terms.references
         self._is_plain = terms.options.is_plain
+        self._wants_day = not self.is_sound and any(map(_is_day, terms.references))
         self._is_numeric = self.is_sound and terms.options.unit is None
         self._tolerance = terms.options.tolerance
         self._params = _extraction_params(terms.extraction)
@@ -128,6 +133,14 @@ class FirstLook:
         response = without_html(without_struck(response))
         extraction = extract(response, self._params, MATH_CHANNELS, sent=sent)
         extraction = corrected(response, extraction, self._params.on_conflict)
+        if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):
+            in_figures = with_iso_days(response)
+            again = corrected(
+                in_figures, extract(in_figures, self._params, MATH_CHANNELS, sent=sent), self._params.on_conflict
+            )
+            if again.answer is not None and again.span is not None and date(again.answer) is not None:
+                place = written_day(response, in_figures, again.span)
+                return Found(response[slice(*place)], again.reason, judged_at(again, place).detail(explain))
         answer = extraction.answer
         if answer is None and (said := said_last(response, self._references, self._params, extraction)) is not None:
             return Found(response[slice(*said)], "found", judged_at(extraction, said).detail(explain))
@@ -137,6 +150,8 @@ class FirstLook:
             extraction = judged_at(extraction, span)
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
             answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
+        if answer is not None and extraction.span is not None and not is_number(answer):
+            answer = in_english(answer, response, extraction.span)
         if answer is not None and len(answer) > MAX_READ_CHARS:
             answer = answer[: MAX_READ_CHARS + 1]
         return Found(answer, extraction.reason, extraction.detail(explain))
@@ -162,13 +177,17 @@ class FirstLook:
         return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**found.detail, "method": "exact"})
 
 
+def _is_day(reference: str) -> bool:
+    return _LIKE_A_DAY.fullmatch(reference) is not None and date(unwrap(reference)) is not None
+
+
+_LIKE_A_DAY = re.compile(r"(?=[^\d]{0,20}\d)[^\\{}^=+*<>|()]{6,60}")
 _OK = Status.OK
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
 _BEHIND = re.compile(
     r"[\s}$*\\)]{0,6}(?:([^\W\d_]{1,16}(?:/[^\W\d_]{1,8}| per [a-z]{1,8}(?: squared)?)?)(?![^\W\d_])|([\u3400-\u9fff]{1,5}))"
 )
-_SCALES = frozenset(["hundred", "thousand", "million", "billion", "trillion", "dozen", "万", "亿", "千万", "百万"])
 _PLAIN_WORDS = frozenset(
     ["in", "as", "a", "at", "do", "me", "us", "is", "so", "A", "I", "am", "per", "or", "and", "to"]
 )
@@ -186,8 +205,11 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
     if match is None or not is_number(answer):
         return ""
     word = match[1] or match[2]
-    if (scale := word.partition(" ")[0]) in _SCALES:
-        return f" {scale}"
+    scale = word.partition(" ")[0]
+    if (len(scale) > 1 or not scale.isascii()) and (scale in LOCAL or scale.casefold() in SCALES):
+        languages = languages_for(answer + scale, response, (end, end + len(match[0])))
+        if multiplies(scale.casefold(), languages):
+            return f" {scale}"
     if not with_units or word in _PLAIN_WORDS:
         return ""
     if match[2] is not None or not word.isascii():

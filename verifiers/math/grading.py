@@ -14,6 +14,7 @@ trees and never a text, because its own parsers evaluate the text.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from time import process_time
 from typing import Any
 
@@ -61,12 +62,15 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     """
     references, answer, packed = payload
     options = Options.unpacked(packed)
-    read_references = []
+    read_references, unscaled = [], list[Reading]()
     for reference in references:
         known = read_reference(localized(str(reference), options), options.unit)
         if isinstance(known, Fault):
             return {"outcome": known.reason, "message": f"reference {reference[:200]!r}: {known.message}"}
         read_references.append(known)
+        if options.unit is not None and _is_scaled(options.unit):
+            bare = read_reference(localized(str(reference), options), None)
+            unscaled += [] if isinstance(bare, Fault) else [bare]
     if answer is None:
         for reference in read_references:
             Comparison(options).exhaust(reference.node)
@@ -76,16 +80,22 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     if options.is_plain and any(plain(reference.text) == wanted for reference in read_references):
         shown = wanted[:_MAX_SHOWN_CHARS]
         return {"outcome": "equal", "method": "text", "reference": shown, "answer": shown}
-    return _grade(read_references, answer, options)
+    return _grade(read_references, unscaled, answer, options)
 
 
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d.,])")
 _GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 
 
+_QUOTED = re.compile(r"(?<=[\[({,\s])(['\"])([-+]?\d[\d.,/]{0,40}%?)\1(?=\s{0,4}[,\])}])")
+"""A number in quotes among the elements of a list: `['1', '2']`."""
+
+
 def localized(text: str, options: Options) -> str:
     """A text with repaired commands, and with numbers in the usual notation: 1.234,5 becomes 1234.5."""
     text = repaired(text)
+    if "'" in text or '"' in text:
+        text = _QUOTED.sub(r"\2", text)
     if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
         return text
     text = _DECIMAL_COMMA.sub(lambda number: f"{number[1].replace('.', '')}.{number[2]}", text)
@@ -136,16 +146,28 @@ def _read_reference(text: str, unit: str | None, chemical: Chemical | None) -> R
         return Fault("reference_too_complex", "nested too deeply")
 
 
+def _is_scaled(unit: str) -> bool:
+    """Whether a number alone may be the value in a unit although it is not the value: 1.5 for `$10^{3}$ N` or a percent."""
+    scaled = units.scaled_key(unit)
+    return scaled is not None and (scaled[0] != 0 or scaled[1] == units.PERCENT)
+
+
 def _with_unit(node: Node, unit: str | None) -> Node:
     if unit is None or node.kind in ("quantity", "text", "prose"):
         return node
-    known = units.key(unit)
-    if known is None:
+    scaled = units.scaled_key(unit)
+    if scaled is None:
         raise Unreadable(f"{unit[:40]!r} is no unit")
-    return Node("quantity", (node,), known)
+    exponent, known = scaled
+    if exponent:
+        node = Node("*", (node, Node("num", leaf=Fraction(10) ** exponent)))
+    if known == units.PERCENT:
+        return Node("%", (node,))
+    return Node("quantity", (node,), known) if known else node
 
 
-def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict[str, Any]:
+def _grade(references: Sequence[Reading], unscaled: Sequence[Reading], answer: str, options: Options) -> dict[str, Any]:
+    """`unscaled` are the references without a power of ten that belongs to their unit; a number alone may be these."""
     shown = {
         "method": "chemistry",
         "reference": references[0].text[:_MAX_SHOWN_CHARS],
@@ -171,6 +193,8 @@ def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict
         return {"outcome": "unparseable", "message": str(error)}
     except (TooComplex, RecursionError) as error:
         return {"outcome": "too_complex", "message": str(error)}
+    if given.node.kind != "quantity":
+        references = [*references, *unscaled]
     shown = {"reference": _shown(references[0]), "answer": _shown(given)}
     outcome = "different"
     comparison = Comparison(options)

@@ -34,7 +34,7 @@ def refusal(text: str) -> str | None:
     """The reason why a text is not read as mathematics: `too_complex` or `unparseable`; None if it may be read."""
     if len(text) > MAX_READ_CHARS or _LONG_DIGITS.search(text) or nesting(text) > MAX_NESTING:
         return "too_complex"
-    if _CODE.search(text) or (not text.isprintable() and any(not c.isprintable() and c not in "\n\t\r" for c in text)):
+    if _CODE.search(text) or (not text.isprintable() and any(not c.isprintable() and not c.isspace() for c in text)):
         return "unparseable"
     return None
 

@@ -9,6 +9,8 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass
 
+from verifiers import cldr
+from verifiers.commitment.cues import LETTERS
 from verifiers.numerals import value
 from verifiers.numerals.spelling import spoken
 
@@ -61,6 +63,11 @@ _DIGITAL = re.compile(
 )
 _H_BETWEEN = re.compile(r"(?P<hour>\d{1,2}) ?h ?(?P<minute>\d\d)")
 _MARKED_HOUR = re.compile(rf"(?P<hour>1[0-2]|0?[1-9]|[a-z]+) ?(?:o ?'? ?clock ?)?{_MARK}")
+_NAMED_HOUR = re.compile(
+    r"(?P<lead>ore|alle ore|kl\.?|klokken|saat|pukul|lúc)? ?(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))? ?(?P<day24>uhr|h|hrs|horas|часов)?"
+)
+"""An hour by a word before or behind it: `17 Uhr`, `17.30 Uhr`, `ore 17`."""
+_LEADS = re.compile(r"\A(?:at|um|à|às|a las|las|alle|в|о|om|o) (?=\d)")
 _O_CLOCK = re.compile(r"(?P<hour>\d{1,2}|[a-z]+) ?o ?'? ?clock")
 _PAST = re.compile(
     rf"(?:(?P<part>half|(?:a )?quarter)|(?P<minutes>[a-z\d-]+) min(?:ute)?s?) (?P<side>past|to) (?P<hour>\d{{1,2}}|[a-z]+)"
@@ -69,13 +76,13 @@ _PAST = re.compile(
 _TWELVE = re.compile(r"(?:12(?::00)? |twelve )?(noon|midday|midnight)")
 _TWELVE_HAN = {"正午": 12, "中午": 12, "午夜": 0}
 _HAN_HALF = (
-    "凌晨|清晨|早晨|早上|上午|午前|中午|正午|下午|午後|午后|傍晚|晚上|夜晚|夜里|夜裡|深夜|半夜|午夜"
+    "凌晨|清晨|早晨|早上|上午|午前|中午|正午|下午|午後|午后|傍晚|晚上|夜晚|夜里|夜裡|深夜|半夜|午夜|오전|오후"
 )  # fmt: skip
 _HAN_COLON = re.compile(rf"(?P<mark>{_HAN_HALF}) ?(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?")
 _HAN_NUMBER = r"(?:\d{1,2}|[零〇一二两兩三四五六七八九十]{1,3})"
 _HAN_CLOCK = re.compile(
-    rf"(?P<mark>{_HAN_HALF})? ?(?P<hour>{_HAN_NUMBER}) ?[点點时時]"
-    rf"(?:整|[钟鐘]整?|(?P<part>半|[一三]刻)| ?(?P<minute>{_HAN_NUMBER}) ?分(?: ?(?P<second>{_HAN_NUMBER}) ?秒)?)?"
+    rf"(?P<mark>{_HAN_HALF})? ?(?P<hour>{_HAN_NUMBER}) ?[点點时時시](?!간)"
+    rf"(?:整|[钟鐘]整?|(?P<part>半|[一三]刻)| ?(?P<minute>{_HAN_NUMBER}) ?[分분](?: ?(?P<second>{_HAN_NUMBER}) ?秒)?)?"
 )
 _COLONS = re.compile(r"\{ ?: ?\}|\\colon(?![A-Za-z])")
 _MATHEMATICS = re.compile(r"(?<!\\)\$|\\[()]")
@@ -91,13 +98,17 @@ def time_of_day(text: str) -> Clock | None:
     plain = _plain(text)
     if plain is None or not plain:
         return None
-    plain = plain.removeprefix("at ")
+    plain, is_led = _LEADS.subn("", plain, count=1)
     if twelve := _TWELVE.fullmatch(plain):
         return Clock(0 if twelve[1] == "midnight" else _HALF_DAY_S)
     if plain in _TWELVE_HAN:
         return Clock(_TWELVE_HAN[plain] * 3600)
     if past := _PAST.fullmatch(plain):
         return _past(past)
+    if (named := _NAMED_HOUR.fullmatch(plain)) and (
+        named["lead"] or named["day24"] == "uhr" or (is_led and named["day24"])
+    ):
+        return _clock(named)
     for form in (_DIGITAL, _H_BETWEEN, _MARKED_HOUR, _O_CLOCK, _HAN_COLON, _HAN_CLOCK):
         if found := form.fullmatch(plain):
             return _clock(found)
@@ -176,7 +187,7 @@ def _hour_of_day(hour: int, mark: str) -> int | None:
 def _half(mark: str) -> str:
     if mark in ("晚上", "夜晚", "夜里", "夜裡", "深夜", "半夜", "午夜", "at night"):
         return "night"
-    if mark in ("凌晨", "清晨", "早晨", "早上", "上午", "午前", "in the morning") or mark.startswith("a"):
+    if mark in ("凌晨", "清晨", "早晨", "早上", "上午", "午前", "오전", "in the morning") or mark.startswith("a"):
         return "am"
     return "pm"
 
@@ -196,10 +207,11 @@ def _past(found: re.Match[str]) -> Clock | None:
     return None if marked is None else Clock((marked * 3600 + offset_s) % (2 * _HALF_DAY_S))
 
 
-_MONTH_NAMES = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
+MONTH_NAMES = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
 ]  # fmt: skip
+_MONTH_NAMES = [name.lower() for name in MONTH_NAMES]
 _MONTHS = {name[:3]: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 _WEEKDAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _WEEKDAYS = {name[:3]: number for number, name in enumerate(_WEEKDAY_NAMES)}
@@ -232,6 +244,13 @@ _HAN_FIGURES = {sign: str(number) for number, signs in enumerate(("〇零", *"�
 
 def date(text: str) -> Date | None:
     """The day that a whole text names, if it exists; `May`, `March 2020`, `3/4` and 03/04/2020 name none."""
+    found = _date(text)
+    if found is None and len(text) <= MAX_CHARS and "\\" not in text and (english := in_english(text)) != text:
+        return _date(english)
+    return found
+
+
+def _date(text: str) -> Date | None:
     plain = _plain(text)
     if not plain:
         return None
@@ -245,6 +264,65 @@ def date(text: str) -> Date | None:
         if found := form.fullmatch(plain):
             return _named(found, weekday)
     return None
+
+
+_DAY_BY_SIGNS = re.compile(
+    r"(?P<year>\d{4})년 ?(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"
+    r"|(?:[Nn]gày )?(?P<day2>\d{1,2}) tháng (?P<month2>\d{1,2}),? (?:năm )?(?P<year2>\d{4})"
+)
+"""Days of Korean and Vietnamese, whose months are numbers."""
+_AROUND_DAY = re.compile(
+    r"\b(?:am|le|el|il|den|tanggal|في|के) (?=\d)|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b"
+    r"|(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z",
+    re.IGNORECASE,
+)
+
+
+def in_english(text: str) -> str:
+    """A date with its month in English, without the small words around the day and the year; else the text as it is."""
+    if found := _DAY_BY_SIGNS.fullmatch(text):
+        year, month, day = (found[part] or found[f"{part}2"] for part in ("year", "month", "day"))
+        return f"{year}-{month.zfill(2)}-{day.zfill(2)}"
+    for word in LETTERS.finditer(text):
+        number = cldr.MONTHS.get(word[0].casefold())
+        if number is not None:
+            around = f"{text[: word.start()]}{MONTH_NAMES[number - 1]}{text[word.end() :].removeprefix('.')}"
+            return " ".join(_AROUND_DAY.sub("", around).split())
+    return text
+
+
+_NAMED_DAY = re.compile(
+    rf"(?:\b(?:the|le|el|il|den|tanggal) )?\b(?:\d{{1,2}}(?:\.|st|nd|rd|th|er|º|°)? (?:(?:of|de|di) )?{LETTERS.pattern}\.?,?"
+    rf"|{LETTERS.pattern}\.? \d{{1,2}}(?:st|nd|rd|th)?,?) (?:(?:de|del|di) )?\d{{4}}(?!\d)(?: ?(?:года|г\.))?|{_DAY_BY_SIGNS.pattern}",
+    re.IGNORECASE,
+)
+_ISO_CHARS = 10
+_TAIL_CHARS = 1_000
+
+
+def with_iso_days(text: str) -> str:
+    """A text of the same length with days such as `5. Mai 2021` in figures, and blanks behind them.
+
+    Their words and points are no others' then: "May" does not doubt, and no sentence ends behind "5.". Only the end of a
+    long text is rewritten.
+    """
+    first = max(0, len(text) - _TAIL_CHARS)
+    return text[:first] + _NAMED_DAY.sub(_in_iso, text[first:])
+
+
+def written_day(text: str, in_figures: str, span: tuple[int, int]) -> tuple[int, int]:
+    """The place of a day in a text, by its place in the text `with_iso_days`."""
+    start, end = span
+    blank = end + len(in_figures[end:]) - len(in_figures[end:].lstrip(" "))
+    return start, end + len(text[end:blank].rstrip(" "))
+
+
+def _in_iso(written: re.Match[str]) -> str:
+    text = written[0]
+    day = date(text) if len(text) >= _ISO_CHARS else None
+    if day is None or day.year is None:
+        return text
+    return f"{day.year:04}-{day.month:02}-{day.day:02}".ljust(len(text))
 
 
 def _without_weekday(text: str) -> tuple[str, int | None]:

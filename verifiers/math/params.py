@@ -21,7 +21,7 @@ def _not_blank(text: str) -> str:
 
 
 def _known_unit(text: str) -> str:
-    if units.key(text) is None:
+    if units.scaled_key(text) is None:
         raise ValueError("not read as a unit")
     return text
 
@@ -37,7 +37,8 @@ class FinalAnswer(Params):
 
     final_answer: Answers
     unit: Annotated[StrictStr, AfterValidator(_known_unit)] | None = None
-    """The unit of the answer, if `final_answer` does not include it."""
+    """The unit of the answer, if `final_answer` does not include it. It may have a power of ten, as in SciBench:
+    `$10^{3} \\mathrm{~N}$` with 1.5 is 1500 N, and 1.5 alone is right."""
     tolerance: float | None = Field(default=None, ge=0)
     """An absolute tolerance; the parameter `abs_tol` takes precedence if the caller gives it."""
     steps: Any = None

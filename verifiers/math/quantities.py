@@ -151,18 +151,26 @@ def same_moment(reference: Node, answer: Node) -> bool | None:
     kinds = {reference.kind, answer.kind}
     if kinds == {"ratio"} and reference.leaf == answer.leaf == "clock":
         return reference.args == answer.args
-    if not kinds & {"clock", "date"}:
+    is_hour = reference.leaf == "clock" and _is_hour(answer)
+    if not (kinds & {"clock", "date"} or is_hour):
         return None
     left, right = _written(reference), _written(answer)
-    if "clock" in kinds:
+    if "clock" in kinds or is_hour:
         one, two = moments.time_of_day(left), moments.time_of_day(right)
         return one is not None and two is not None and one.same_as(two)
     first, second = moments.date(left), moments.date(right)
     return first is not None and second is not None and first.same_as(second)
 
 
+def _is_hour(node: Node) -> bool:
+    """Whether a quantity may name a time of the day: `17 h`, `17 horas`."""
+    return node.kind == "quantity" and node.leaf == "h" and node.args[0].kind == "num"
+
+
 def _written(node: Node) -> str:
-    """The text of a moment; a ratio `3:45` is written as a time."""
+    """The text of a moment; a ratio `3:45` and a full hour `17 h` are written as times."""
+    if _is_hour(node):
+        return f"{node.args[0].leaf}:00"
     if node.kind == "ratio" and len(node.args) == 2 and all(isinstance(arg.leaf, Fraction) for arg in node.args):
         hours, minutes = (arg.leaf for arg in node.args)
         return f"{hours}:{str(minutes).zfill(2)}"

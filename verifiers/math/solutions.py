@@ -65,13 +65,25 @@ def final_answer(text: str) -> str:
     together are its answer.
     """
     bare = unwrap(text)
+    if heading := _HEADED.search(bare):
+        return final_answer(heading[1].strip()) if heading[1].strip() else text
     is_marked = any(mark in bare for mark in ("boxed", "####", "</")) or places(Kind.ANSWER, bare, 0, len(bare))
     if not is_marked and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
     found = extract(bare, _PARAMS, _MARKED)
     if found.answer is None and found.channel is Channel.BOXED and found.candidates:
         return ", ".join(dict.fromkeys(candidate.text for candidate in found.candidates))
+    if found.answer is None:
+        # "Rozwiązanie: 6·7=42. Odpowiedź: 42": two announcements, of which a solution means the last
+        last = max(places(Kind.ANSWER, bare, 0, len(bare)), default=0)
+        first = max(bare.rfind(end, 0, last) for end in _SENTENCE_ENDS) + 1
+        found = extract(bare[first:], _PARAMS, _MARKED) if first else found
     return text if found.answer is None else found.answer
+
+
+_SENTENCE_ENDS = "\n.。\u3000"
+_HEADED = re.compile(r"【\s*答案\s*】\s*[:：]?([^【]{0,2000})")
+"""The answer under its heading: 【答案】42【解析】6×7=42."""
 
 
 def annotated_steps(text: str) -> Sequence[str]:

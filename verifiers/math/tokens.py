@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from verifiers.commitment.cues import LETTERS
 from verifiers.commitment.latex import COMMAND, any_of, split
 from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
@@ -28,7 +29,8 @@ _NUMERAL = rf"(?P<numeral>(?=[0-9A-F]{{0,60}}\d)(?=[0-9A-F]{{0,60}}[A-F])[0-9A-F
 _POINT_LAST = r"\d+\.(?=\s*(?:\\(?:overline|bar|dot)(?![a-zA-Z])|\(\d+\)|[/*]))"
 _NUMBER = rf"(?P<num>{_POINT_LAST}|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _TOKEN = re.compile(
-    rf"(?P<space>\s+)|{_TEXT}|{_ENVIRONMENT}|{_COMMAND}|{_NUMERAL}|{_NUMBER}|(?P<word>[^\W\d_]+)|(?P<char>.)", re.DOTALL
+    rf"(?P<space>\s+)|{_TEXT}|{_ENVIRONMENT}|{_COMMAND}|{_NUMERAL}|{_NUMBER}|(?P<word>{LETTERS.pattern})|(?P<char>.)",
+    re.DOTALL,
 )
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DIFFERENTIAL = re.compile(r"d[xyztuvwrsθ]")
@@ -37,7 +39,7 @@ _E_NOTATION = re.compile(r"[eE]([+-]?\d{1,6})(?![\d.])")
 _UNITS = split(
     "kg mg cm mm km nm ml kL mL dL kW MW Hz kHz MHz Pa kPa atm mol rad deg km/h mph kmh kph cents cent dollars dollar "
     "USD inches inch feet foot ft lb lbs oz yd mi min hr hrs sec hours hour minutes minute seconds days day weeks "
-    "years months meters meter metres miles mile degrees degree units unit apples people percent pct am pm AM PM"
+    "years months men meters meter metres miles mile degrees degree units unit apples people percent pct am pm AM PM"
 )
 
 
@@ -231,14 +233,18 @@ def _number_or_text(inner: str, spaced: bool) -> Token:
     return Token("num" if inner.isascii() and inner.isdigit() else "text", inner, spaced)
 
 
+_FIRST_OF_WORDS = "\u0590"
+"""The first letter behind those of Greek and Cyrillic: no variable is called by it."""
+
+
 def _letters(run: str, spaced: bool) -> list[Token]:
-    if len(run) == 1 and not "\u3400" <= run <= "\u9fff":
+    if len(run) == 1 and run < _FIRST_OF_WORDS:
         return [Token("id", run, spaced)]
     if run in words.WORD_COMMANDS:
         return [Token("cmd", words.WORD_COMMANDS[run], spaced)]
     if run in words.FUNCTIONS or run in words.FUNCTION_SYNONYMS:
         return [Token("cmd", run, spaced)]
-    if not run.isascii() and any("\u3400" <= c <= "\u9fff" for c in run):
+    if not run.isascii() and any(c >= _FIRST_OF_WORDS for c in run):
         return [Token("text", run, spaced)]
     if run in _UNITS or (len(run) > 2 and (unit := units.key(run)) is not None and units.is_known(unit)):
         return [Token("unit", run, spaced)]

@@ -40,7 +40,7 @@ def value(text: str) -> Fraction | None:
     return european(spelled) if number is None else number
 
 
-_MULTIPLIED = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?) ?(\D{2,24})")
+_MULTIPLIED = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?) ?([^\x00-\x7f]|\D{2,24})")
 """Figures and a scale word. A single letter is a unit."""
 
 

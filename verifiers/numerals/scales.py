@@ -1,6 +1,12 @@
-"""Words behind a number that multiply it, in all languages: `3 million`, `3 Tsd.`, `3 juta`, `3 ألف`, `3 Dutzend`."""
+"""Words behind a number that multiply it, in all languages: `3 million`, `3 Tsd.`, `3 juta`, `3 ألف`, `3 Dutzend`.
 
-from collections.abc import Mapping
+One rule says which of them multiply. A word multiplies as it does in the language of the text around it. In a text whose
+language has no such word, or is not known, a word multiplies if it can only be a scale: an English word, one in other
+letters than Latin ones, a long one, or an abbreviation (`Tsd`, `Mio.`). So `6 bin` is 6000 in Turkish and `6 mil` in
+Spanish; in English neither multiplies, and alone neither has a value.
+"""
+
+from collections.abc import Mapping, Set
 from fractions import Fraction
 
 from verifiers import cldr
@@ -10,7 +16,8 @@ _DOZENS = (
     "dusin tusinaa tucet tuctů tucat düzine tuzin tuziny tuzinów duzină duzini lusin tá дюжина дюжины дюжин дюжини "
     "دزينة दर्जन দজন ডজন ダース 다스 打 โหล δωδεκάδα δωδεκάδεσ תריסר دوجین tucatnyi"
 )
-_HUNDREDS = "hundred hundert honderd hundra سو مئة सौ 百 백 ร้อย מאה seratus trăm"
+_HUNDREDS = "hundred hundert honderd hundra سو مئة सौ 百 백 ร้อย מאה seratus trăm сотня сотни сотен сотень centenas centaine centaines cientos centinaia yüz"
+_TENS = "десяток десятка десятки десятков десятків chục decenas dizaine dizaines dezenas decine puluh"
 _MORE = {
     "k": 3, "tsd": 3, "tausende": 3, "milliers": 3, "тысяча": 3, "m": 6, "mn": 6, "mio": 6, "lakhs": 5, "crores": 7,
     "mrd": 9, "b": 9, "bn": 9, "billions": 9, "t": 12, "tn": 12, "trillions": 12,
@@ -18,11 +25,80 @@ _MORE = {
     "千亿": 11, "千億": 11, "万亿": 12, "萬億": 12, "백만": 6, "천만": 7,
 }  # fmt: skip
 """Forms that CLDR lacks: words of one or two letters, plurals, scales of scales."""
+_FEWEST_LETTERS = 5
+"""Shorter words in Latin letters are mostly another word in English."""
+_VOWELS = frozenset("aeiouáàâäãåéèêëíìîïóòôöõúùûüýęąěǝ")
+_FIRST = [
+    "ar",
+    "bg",
+    "bn",
+    "cs",
+    "da",
+    "de",
+    "el",
+    "es",
+    "fa",
+    "fi",
+    "fr",
+    "he",
+    "hi",
+    "hu",
+    "id",
+    "it",
+    "ja",
+    "ko",
+    "nl",
+    "pl",
+    "pt",
+    "ro",
+    "ru",
+    "sv",
+    "th",
+    "tr",
+    "uk",
+    "vi",
+    "zh",
+]
+"""The languages that a text can tell; they come before the others where it tells none."""
+
+
+def _anywhere(word: str, powers: Mapping[str, int]) -> bool:
+    is_short = word[0] < "\u0250" and len(word) < _FEWEST_LETTERS
+    may_be_another = is_short and not word.endswith(".") and not _VOWELS.isdisjoint(word)
+    return "en" in powers or not may_be_another
+
+
+def _one(powers: Mapping[str, int]) -> Fraction | None:
+    """What a word means if the language is not known: as in English, else as in all of the more common languages."""
+    if "en" in powers:
+        return Fraction(10 ** powers["en"])
+    said = {powers[language] for language in _FIRST if language in powers} or {*powers.values()}
+    return Fraction(10 ** said.pop()) if len(said) == 1 else None
+
+
 SCALES: Mapping[str, Fraction | None] = (
-    {word: Fraction(10**power) if power else None for word, power in cldr.SCALES.items()}
+    {word: _one(powers) for word, powers in cldr.SCALES.items() if _anywhere(word, powers)}
     | {word: Fraction(10**power) for word, power in _MORE.items()}
     | dict.fromkeys(_HUNDREDS.split(), Fraction(100))
     | dict.fromkeys(_DOZENS.split(), Fraction(12))
-    | {"十": Fraction(10)}
+    | dict.fromkeys(["十", *_TENS.split()], Fraction(10))
 )
-"""The factor of each word, in lower case; None for a word that means one factor here and another one there."""
+"""The factor of each word that multiplies in all texts, in lower case; None for a word without one meaning."""
+LOCAL: Mapping[str, Mapping[str, int]] = {
+    word: told
+    for word, powers in cldr.SCALES.items()
+    if any(SCALES.get(word) != 10**power for power in powers.values())
+    if (told := {language: power for language, power in powers.items() if language in _FIRST})
+}
+"""The words that multiply, or whose factor depends, on the language of the text: their powers of ten by language."""
+
+
+def factor(word: str, languages: Set[str] = frozenset()) -> Fraction | None:
+    """The factor of a scale word in a text of some languages; None if it has none that is sure."""
+    powers = {power for language, power in LOCAL.get(word, {}).items() if language in languages}
+    return Fraction(10 ** powers.pop()) if len(powers) == 1 else SCALES.get(word)
+
+
+def multiplies(word: str, languages: Set[str] = frozenset()) -> bool:
+    """Whether a word is a scale in a text of some languages, or may be one because the text tells no language."""
+    return word in SCALES or (word in LOCAL and (not languages or not languages.isdisjoint(LOCAL[word])))

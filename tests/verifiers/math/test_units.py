@@ -159,7 +159,7 @@ def test_a_text_of_any_kind_is_read_at_once_and_a_long_one_not_at_all(piece: str
         ("kWh", "J", Fraction(3_600_000)),
         ("kcal", "J", Fraction(4184)),
         ("atm", "torr", Fraction(760)),
-        ("mmHg", "Pa", Fraction("133.322387415")),
+        ("mmHg", "Pa", Fraction(101_325, 760)),
         ("B", "bit", Fraction(8)),
         ("degree", "arcsec", Fraction(3600)),
         ("revolution", "degree", Fraction(360)),

@@ -41,9 +41,10 @@ from verifiers.commitment.sayings import NO_SOLUTION, in_signs
 from verifiers.commitment.wording import single
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
+from verifiers.math.moments import date
 from verifiers.math.prose import committed, read_prose
 from verifiers.math.reader.grammar import Reader
-from verifiers.math.reader.spoken import read_spoken
+from verifiers.math.reader.spoken import read_counted, read_spoken
 from verifiers.math.tokens import tokenize
 from verifiers.math.tree import Node, TooComplex, Unreadable
 from verifiers.math.words import as_words, labelled_parts, split_option
@@ -63,7 +64,9 @@ def read(text: str) -> Node:
 
 
 def _read(text: str) -> Node:
-    text = _with_or(text)
+    if not text.isascii() and date(text) is not None:  # Greek letters become commands below
+        return Node("date", leaf=text)
+    text = _with_joints(text)
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")
@@ -90,6 +93,8 @@ def _read_prepared(prepared: str, text: str) -> Node:
         unread = error
     if (said := _said(prepared)) is not None:
         return said
+    if (counted := read_counted(prepared)) is not None:
+        return counted
     if (remark := _REMARK.fullmatch(prepared)) is not None and not _REJECTION.search(remark[2]):
         return _read_prepared(remark[1], remark[1])
     text = text.replace("**", " ")
@@ -117,14 +122,35 @@ def _said(prepared: str) -> Node | None:
     return None if written is None else Reader(tokenize(written)).read()
 
 
-def _with_or(text: str) -> str:
-    """Formulas with an English "or" between them: for `$x<1$ o $x>4$`, whose "o" would be a letter."""
-    return _or_between().sub("$ or $", text) if "$" in text else text
+def _with_joints(text: str) -> str:
+    """A text with English words between its values: `3 y 5`, `3과 5`, `$x<1$ o $x>4$`, whose "y" and "o" would be letters."""
+    return _joints().sub(_in_english, text)
+
+
+def _in_english(joint: re.Match[str]) -> str:
+    return f" {_JOINTS_IN_ENGLISH[joint['spaced'] or joint['glued']]} "
+
+
+_NO_JOINTS = frozenset(["a", "of", "and", "or", "either", "otherwise", "versus", "vs", "から", "부터", "에서"])
+"""Words of ranges, and words that are other ones in English."""
+_JOINTS_IN_ENGLISH = {
+    word: english
+    for kind, english in ((Kind.OR, "or"), (Kind.JOINS, "and"))
+    for word in single(kind) - _NO_JOINTS
+    if word != "&"
+}
 
 
 @cache
-def _or_between() -> re.Pattern[str]:
-    return re.compile(rf"\$\s?{any_of(single(Kind.OR))}\s?\$", re.IGNORECASE)
+def _joints() -> re.Pattern[str]:
+    spaced = any_of(word for word in _JOINTS_IN_ENGLISH if word < _UNSPACED)
+    glued = any_of(word for word in _JOINTS_IN_ENGLISH if word >= _UNSPACED)
+    words = rf"(?:[\s,]|\\text\s?\{{){{1,3}}(?P<spaced>{spaced})(?:\s|\}}){{1,3}}|[\s,]?(?P<glued>{glued})\s?"
+    value = r"[-−+]?(?:\d|\\(?:frac|sqrt|pi)(?![a-zA-Z]))|\$|[a-zA-Z](?:_\d)?\s?="
+    return re.compile(rf"(?<=[\d$)\]])(?:{words})(?={value})")
+
+
+_UNSPACED = "\u0590"
 
 
 def _read_formula_or_words(text: str) -> Node:

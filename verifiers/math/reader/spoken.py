@@ -4,11 +4,16 @@ import re
 from fractions import Fraction
 
 from verifiers import numerals
+from verifiers.commitment.cues import LETTERS, Kind
+from verifiers.commitment.latex import any_of
+from verifiers.commitment.wording import single
 from verifiers.math import moments, units
 from verifiers.math.quantities import added
 from verifiers.math.reader.notation import CURRENCIES
 from verifiers.math.tree import Node
-from verifiers.numerals.spelling import MAX_CHARS
+from verifiers.numerals.spelling import MAX_CHARS, spoken
+from verifiers.rules.numeric import reading
+from verifiers.rules.numeric.values import Number
 
 _RATIO_IN_WORDS = re.compile(r"(\d{1,9})\s+to\s+(\d{1,9})")
 
@@ -42,8 +47,11 @@ def read_spoken(text: str) -> Node | None:
 _PLAIN_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?) ?([^\d\s].*)")
 _UNIT_LETTERS = frozenset("msgNJWVLKh")
 """Letters that are a unit if they stand alone behind a number; the others are as often variables."""
-_COMPOUND = re.compile(r"(?:\d+(?:\.\d+)?\s*[^\W\d_]{1,12}\s*){2,4}")
-_COMPOUND_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([^\W\d_]{1,12})")
+_PART = rf"(\d+(?:\.\d+)?)\s*({LETTERS.pattern})"
+_COMPOUND = re.compile(
+    rf"{_PART}(?:(?:\s*,)?(?:\s+(?:{any_of(single(Kind.JOINS))}))?\s*{_PART}){{1,3}}\.?", re.IGNORECASE
+)
+_COMPOUND_PART = re.compile(_PART)
 
 
 def _compound(text: str) -> Node | None:
@@ -59,5 +67,24 @@ def _compound(text: str) -> Node | None:
     return added(tuple(parts))
 
 
-_SPOKEN_CLOCK = re.compile(r"o'clock|[点點时時].{1,3}分")
+def read_counted(text: str) -> Node | None:
+    """Read a number with what is counted in words that no table has: `6 яблок`, `6 quả táo`, `사과 6개`.
+
+    `numeric` reads the words. A bound, a scale or an operator of any language of the lexicons makes no number.
+    """
+    plain = spoken(text)
+    if plain is None or plain.isascii() or not (found := _COUNTED.fullmatch(plain)):
+        return None
+    number = reading.read(plain)
+    if not isinstance(number, Number) or number.is_percent or number.currency or number.exponent:
+        return None
+    unit = units.key(found["behind"].strip()) if not found["before"] else None
+    return Node("quantity", (Node("num", leaf=number.fraction),), unit or _THING)
+
+
+_THING = "thing"
+"""A counted noun that stands for any other."""
+_NOUNS = rf"(?:\s?{LETTERS.pattern}){{0,3}}"
+_COUNTED = re.compile(rf"(?P<before>{_NOUNS})\s?[-+]?\d[\d.,]*(?P<behind>{_NOUNS})\.?")
+_SPOKEN_CLOCK = re.compile(r"o'clock|(?i:uhr)|[点點时時시].{1,3}[分분]")
 _MONEY = re.compile(r"\\(dollar|euro|pounds|yen)\s*(.{1,100})", re.DOTALL)

@@ -12,7 +12,7 @@ words and relations are listed as no nouns.
 
 Sources: SI brochure, 9th edition (BIPM 2019), tables 2 to 8; the international yard and pound agreement (1959) for inch
 to mile, ounce to ton; NIST Handbook 44, appendix C, for gallon to teaspoon and acre (those of the US); NIST SP 811,
-appendix B, for atm, mmHg, torr, psi, hp and the thermochemical calorie; IAU 2012 resolution B2 for the astronomical
+appendix B, for atm, torr (also for mmHg, so that 760 of them are 1 atm), psi, hp and the thermochemical calorie; IAU 2012 resolution B2 for the astronomical
 unit, 2015 resolution B2 for the parsec, and its symbols of the sun's mass, luminosity and radius, which convert into
 nothing as they are measured; so is the dalton. kB, MB and so on convert into nothing, as some count them in
 1000s and some in 1024s.
@@ -40,9 +40,9 @@ from verifiers.math.units.conversion import (
     is_known,
     pi_factor,
 )
-from verifiers.math.units.reading import key, unlisted
+from verifiers.math.units.reading import PERCENT, key, scaled_key, unlisted
 
 __all__ = [
-    "compatible", "compound", "convert", "dimension", "factor", "has_zero_point", "in_base_units", "is_count",
-    "is_known", "key", "pi_factor", "unlisted",
+    "PERCENT", "compatible", "compound", "convert", "dimension", "factor", "has_zero_point", "in_base_units", "is_count",
+    "is_known", "key", "pi_factor", "scaled_key", "unlisted",
 ]  # fmt: skip

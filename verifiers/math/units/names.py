@@ -6,6 +6,7 @@ from verifiers import cldr
 from verifiers.commitment.cues import vocabulary
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
+from verifiers.math.units.nouns import is_noun
 
 _SHORT = 4
 _CHINESE = {
@@ -15,8 +16,17 @@ _CHINESE = {
     "kJ": "千焦", "N": "牛 牛顿", "Pa": "帕 帕斯卡", "kPa": "千帕", "MPa": "兆帕", "Hz": "赫兹 赫", "Ω": "欧姆 欧", "C": "库仑 库",
     "F": "法拉", "T": "特斯拉", "cal": "卡路里 卡", "kcal": "千卡 大卡", "kWh": "千瓦时", "bit": "比特", "mol": "摩尔", "rad": "弧度", "K": "开尔文",
 }  # fmt: skip
-_LOCAL = {word: atoms for word, atoms in cldr.UNITS.items() if len(word) > _SHORT or word not in vocabulary()}
+_LOCAL = {
+    word: atoms
+    for word, atoms in cldr.UNITS.items()
+    if (len(word) > _SHORT or word not in vocabulary()) and not is_noun(word)
+}
 """The names of other languages, without those short words that have a meaning of their own around an answer."""
+_MORE = {
+    "g": "граммов", "kg": "килограммов", "h": "ora giờ година години годин", "min": "хвилин хвилини", "day": "día dia giorno", "month": "mes mese mois",
+    "atm": "атм", "mol": "моль", "°C": "градусов цельсия",
+}  # fmt: skip
+"""Names that CLDR lacks, or that are too short to be taken from it."""
 _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
 
@@ -34,7 +44,7 @@ def _name_table() -> dict[str, Mapping[str, int]]:
     for prefix in PARSECS:
         name = f"{PREFIXES[prefix][0] if prefix else ''}parsec"
         table |= {spelling: {f"{prefix}pc": 1} for spelling in (name, f"{name}s", f"{prefix}pc".casefold())}
-    for symbol, words in _CHINESE.items():
+    for symbol, words in (*_CHINESE.items(), *_MORE.items()):
         table |= {word: {symbol: 1} for word in words.split()}
     for atom, spellings in _SENSE_NAMES.items():
         table |= {spelling: {atom: 1} for spelling in (atom, *spellings.split())}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.latex import split
-from verifiers.numerals.scales import SCALES
+from verifiers.numerals.scales import LOCAL, SCALES
 
 _MAX_WORDS = 4
 
@@ -17,6 +17,8 @@ def noun(words: Sequence[str], *, is_certain: bool = False) -> str | None:
     if len(words) == 1 and (chinese := chinese_noun(words[0])) is not None:
         return next(iter(chinese))
     words = _without_extent([word.casefold() for word in words])
+    if words == ["times"]:  # before another word it is an operator
+        return "time"
     if len(words) > 2 and words[1] == "to" and words[0] in ("way", "ways", "method", "methods"):
         return "way" if is_plain([word for word in words[2:] if word != "the"]) else None
     tail: list[str] = []
@@ -57,7 +59,7 @@ def _is_ordinary(word: str) -> bool:
     word = word.casefold()
     if word in _SINGULARS:
         return True
-    if word in SCALES:
+    if word in SCALES or word in LOCAL:
         return False
     if len(word) < 2 or not re.fullmatch(r"[a-zß-öø-ɏ]+", word):
         return False
@@ -66,6 +68,11 @@ def _is_ordinary(word: str) -> bool:
 
 def _is_plural(word: str) -> bool:
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+
+
+def is_noun(word: str) -> bool:
+    """Whether a word is one of the listed nouns: `pies` are no Spanish feet."""
+    return word in _SINGULARS
 
 
 def chinese_noun(word: str) -> dict[str, int] | None:

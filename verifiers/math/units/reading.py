@@ -1,5 +1,6 @@
 """Reads a unit: products, quotients and powers of named units and counting nouns."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from memory import remember
@@ -16,6 +17,29 @@ _MAX_EXPONENT = 9
 def key(text: str) -> str | None:
     """The one spelling of a unit, which is itself read as that unit; None for no unit, or over 100 characters."""
     return _key(text) if len(text) <= MAX_CHARS else None
+
+
+def scaled_key(text: str) -> tuple[int, str] | None:
+    r"""A power of ten and the key of a unit as a data set writes them: `$10^{3} \mathrm{~N}$`; the key may be empty.
+
+    It is `%` for a percent sign. None for anything else.
+    """
+    text = text.replace("\\$", "\\dollar ").replace("\\%", "%")
+    if text.count("$") % 2 == 0:
+        text = text.replace("$", " ").replace("~", " ")
+    power = _POWER_OF_TEN.match(text)
+    rest = text[power.end() :] if power else text
+    exponent = int(power[1] or power[2]) if power else 0
+    if rest.strip() in (PERCENT, "" if power else PERCENT):
+        return exponent, rest.strip()
+    unit = key(rest)
+    return None if unit is None else (exponent, unit)
+
+
+PERCENT = "%"
+_POWER_OF_TEN = re.compile(
+    r"\s*(?:\\times\s*|\\mathrm\s?\{(?=10\s?\^\s?(?:\{[-+]?\d{1,3}\}|\d{1,3})\}))?10\s?\^\s?(?:\{\s?([-+]?\d{1,3})\s?\}|([-+]?\d{1,3}))\s*(?:\\cdot|\\times|\}(?=\s))?"
+)
 
 
 def unlisted(text: str) -> str | None:

@@ -28,6 +28,7 @@ from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
+from verifiers.numerals.local import is_local
 from verifiers.own_answers import written
 from verifiers.rules.numeric.currencies import same_currency
 from verifiers.rules.numeric.reading import read
@@ -73,7 +74,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "23"
+    version = "24"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
@@ -97,7 +98,7 @@ def judge(response: str, params: NumericParams, explain: bool = False) -> Verdic
     expected: list[Number] = []
     for reference in references:
         wanted = read(str(reference), params.decimal_comma and isinstance(reference, str))
-        if isinstance(wanted, Unreadable):
+        if isinstance(wanted, Unreadable) or is_local(str(reference)):
             message = f"reference {clip(str(reference))!r} is not one finite number"
             return Verdict.invalid("unparseable_reference", message)
         expected.append(wanted)

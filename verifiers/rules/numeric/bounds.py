@@ -31,7 +31,8 @@ def is_bounded(text: str, start: int, end: int) -> bool:
     for cue in sentence.cues:
         is_beside = cue.kind is Kind.PART and (cue.stop == first or cue.first == stop)
         is_limit = (cue.kind is Kind.BOUND and cue.first >= said) or (cue.kind is Kind.LIMIT and cue.first >= stop)
-        if cue.stop > own.get(cue.first, 0) and (is_beside or is_limit or cue.kind in _ANYWHERE):
+        is_sign = cue.first < first and cue.stop <= own.get(cue.first, 0)
+        if not is_sign and (is_beside or is_limit or cue.kind in _ANYWHERE):
             return True
     may_be_denied = any(cue.kind in _DENYING for cue in sentence.cues)
     return may_be_denied and sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)

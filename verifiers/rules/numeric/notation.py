@@ -27,8 +27,14 @@ _ARABIC_MARKS = str.maketrans({"٫": ".", "٬": ","})
 
 
 def with_ascii_marks(text: str) -> str:
-    """A text of the same length, with ASCII signs for the Arabic marks of decimals and thousands."""
+    """A text of the same length, with ASCII signs for the Arabic marks of decimals and thousands, and with carets."""
+    if "10**" in text:
+        text = _PROGRAMMED_POWER.sub(r"^\g<sign>0", text)
     return text if text.isascii() else text.replace("٫", ".").replace("٬", ",")
+
+
+_PROGRAMMED_POWER = re.compile(r"(?<=10)\*\*(?P<sign>-?)(?=\d)")
+"""A power of ten as in Python, `1.5*10**6`, which becomes `1.5*10^06`."""
 
 
 _MODULUS = r"\s?(?:\\pmod\s?(?:\{\s?\d{1,30}\s?\}|\d{1,30})|\(\s?(?:\\?b?mod|modulo)\s\d{1,30}\s?\)|(?:\\?b?mod|modulo)\s\d{1,30})"
@@ -140,6 +146,8 @@ def _is_of_a_unit(before: str, power: re.Match[str]) -> bool:
     return False
 
 
+_PHANTOM = re.compile(r"\\[hv]?phantom\s?\{[^{}]{0,40}\}")
+_UPRIGHT_E = re.compile(r"(?<=\d)\s?\\(?:text|mathrm|rm)\s?\{\s?[eE]\s?\}\s?\{?\s?([-+]?\d{1,4})\s?\}?")
 _BLANKS = re.compile(r" {2,}")
 _INLINE = re.compile(r"\\\(([^()\\]{1,200})\\\)")
 """A formula within a text, in LaTeX's own marks."""
@@ -153,7 +161,10 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = commitment.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
+    if "**" in text:
+        text = _PROGRAMMED_POWER.sub(r"^\g<sign>", text)
     if "\\" in text:
+        text = _UPRIGHT_E.sub(r"e\1", _PHANTOM.sub("", text))
         text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
         text = _INLINE.sub(r" \1 ", text)
     text = _BLANKS.sub(" ", re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text))))

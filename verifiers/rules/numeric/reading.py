@@ -5,14 +5,18 @@ a bound or a choice is not allowed.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from memory import remember
 from verifiers import numerals
-from verifiers.commitment.cues import LETTERS, Kind, listed
+from verifiers.commitment.cues import LETTERS, Kind, cues, listed
+from verifiers.commitment.cues import phrases as phrases_of
+from verifiers.commitment.cues import words as cue_words
+from verifiers.commitment.latex import any_of
 from verifiers.commitment.wording import single
 from verifiers.numerals.chinese import HAN_NUMBER
 from verifiers.rules.numeric import bounds, currencies, notation, scales, values
@@ -49,21 +53,21 @@ _ONE_LETTER_UNITS = frozenset("mgshlLCFKNJWVAdMt")
 _OUTSIDE_WORDS = re.compile(r"[\s.,;!?'\"()$°²³/%-]*")
 
 
-def read(text: str, decimal_comma: bool = False) -> Number | Unreadable:
-    """The number that a short text states. Linear in its length."""
+def read(text: str, decimal_comma: bool = False, languages: Set[str] = frozenset()) -> Number | Unreadable:
+    """The number that a short text states; `languages` are those of the text around it. Linear in its length."""
     if len(text) > _MAX_TEXT_CHARS:
         return Unreadable("unparseable")
     is_short = len(text) <= _MAX_REMEMBERED_CHARS
-    return _read_again(text, decimal_comma) if is_short else _read(text, decimal_comma)
+    return (_read_again if is_short else _read)(text, decimal_comma, languages)
 
 
 @remember(8192)
-def _read_again(text: str, decimal_comma: bool) -> Number | Unreadable:
+def _read_again(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unreadable:
     """The same with a cache: references, and answers to one question, are often the same few texts."""
-    return _read(text, decimal_comma)
+    return _read(text, decimal_comma, languages)
 
 
-def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
+def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unreadable:
     text = _REMARK.sub("", notation.plain(text, decimal_comma))
     sides = _EQUALS.split(text)
     text = sides[-1]
@@ -81,11 +85,11 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     negative = bounds.negative_before(before)
     before = before[: len(before) - len(negative)]
     currency, after = currencies.currency_beside(figure.currency, before, after)
-    scale, after = scales.scale_behind(after, bool(currency))
+    scale, after = scales.scale_behind(after, bool(currency), languages)
     is_bounded = bounds.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
     if is_bounded or any(bounds.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
-    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after):
+    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after) or _operates(after):
         return Unreadable("unparseable")
     if figure.value is None or scale is None:
         return Unreadable("unparseable")
@@ -138,7 +142,11 @@ def _fraction(text: str, start: int) -> _Form:
     if name is None or inner is None:
         return None
     top, bottom = (inner["two"][0], inner["two"][1]) if inner["two"] else (inner["top"], inner["bottom"])
-    return inner.end(), _quotient(name["whole"] or "0", top, bottom)
+    value = _quotient(name["whole"] or "0", top, bottom)
+    raised = _TIMES_TEN.match(text, inner.end())
+    if raised and raised["power"]:
+        return raised.end(), (value[0], int(raised["power"])) if value else None
+    return inner.end(), value
 
 
 def _mixed(text: str, start: int) -> _Form:
@@ -182,6 +190,33 @@ def _exact(text: str) -> Fraction:
     return Fraction(int(whole + decimals or "0"), 10 ** len(decimals))
 
 
+def _operates(after: str) -> bool:
+    """Whether words behind a number are no noun: an operator of another language, a denial, or a number in words.
+
+    The words of English are those of `is_bounded`.
+    """
+    words = LETTERS.findall(after)
+    if not words or (after.isascii() and not _operators().match(after)):
+        return False
+    said = cue_words(after)
+    is_part = any(cue.first == 0 and cue.kind in _NO_NOUN for cue in cues(said))
+    return is_part or _operators().match(after) is not None or any(numerals.value(word) is not None for word in words)
+
+
+_NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])
+
+
+@cache
+def _operators() -> re.Pattern[str]:
+    phrases = {form for phrase in listed("operators") for form in phrases_of(phrase)}
+    latin = any_of(phrase for phrase in phrases if phrase < _UNSPACED)
+    return re.compile(
+        rf"\s*(?:(?:{latin})(?![^\W\d_])|{any_of(phrase for phrase in phrases if phrase >= _UNSPACED)})", re.IGNORECASE
+    )
+
+
+_UNSPACED = "\u0e00"
+"""Letters behind this one belong to scripts without spaces, or with endings behind a word."""
 _FACTORIAL_BEHIND = re.compile(r"[)\]}]{1,4}\s?!")
 _NAME = re.compile(r"(?:\A|[^\w.])([A-Za-z]\w{0,3})\s?\Z")
 _NEXT_NAME = re.compile(r"(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z")
@@ -254,4 +289,4 @@ def _is_unit(after: str) -> bool:
 
 def _is_words(text: str, words: Sequence[str]) -> bool:
     rest = LETTERS.sub("", text)
-    return _OUTSIDE_WORDS.fullmatch(rest) is not None and not ("-" in rest and not words) and "/ " not in rest
+    return _OUTSIDE_WORDS.fullmatch(rest) is not None and (bool(words) or not {"-", "/"} & {*rest}) and "/ " not in rest

@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Set
 from fractions import Fraction
 
-from verifiers.numerals.scales import SCALES
+from verifiers.numerals.scales import SCALES, factor, multiplies
 
 _MAX_WORD_CHARS = 24
 _UNITS_OF_HAN = {"千": "克米瓦卡伏帕", "百": "分帕"}
@@ -18,26 +19,26 @@ _MYRIADS = re.compile(
 )
 
 
-def scale_behind(after: str, is_money: bool) -> tuple[Fraction | None, str]:
+def scale_behind(after: str, is_money: bool, languages: Set[str] = frozenset()) -> tuple[Fraction | None, str]:
     """The factor of the number, and the text behind the scale. The factor is None if the word has no one meaning."""
     letter = (_MONEY_SCALE_LETTER if is_money else _SCALE_LETTER).match(after)
-    if letter and not _word(after):
+    if letter and not _word(after, languages):
         return SCALES[letter[0].strip().lower()], after[letter.end() :]
     scale: Fraction | None = Fraction(1)
     for _ in range(_MAX_SCALES):
-        if word := _word(after):
-            factor = SCALES[word]
-            scale = None if scale is None or factor is None else scale * factor
+        if word := _word(after, languages):
+            by = factor(word, languages)
+            scale = None if scale is None or by is None else scale * by
             after = after.lstrip(" ")[len(word) :]
     return scale, after
 
 
-def _word(after: str) -> str:
+def _word(after: str, languages: Set[str]) -> str:
     """The longest scale word at the beginning of a text, maybe behind a space."""
     shown = after[: _MAX_WORD_CHARS + 2].casefold().removeprefix(" ")
     for length in range(min(len(shown), _MAX_WORD_CHARS) if shown[:1].isalpha() else 0, 0, -1):
         word, following = shown[:length], shown[length : length + 1]
-        if word not in SCALES or (length == 1 and word.isascii()):
+        if not multiplies(word, languages) or (length == 1 and word.isascii()):
             continue
         if following and following in _UNITS_OF_HAN.get(word, ""):
             continue

@@ -13,6 +13,7 @@ from msgspec.structs import replace as replace_struct
 from verifiers import commitment, numerals
 from verifiers.commitment import Channel
 from verifiers.commitment.cues import Kind, cues, words
+from verifiers.numerals.local import languages_for
 from verifiers.rules.numeric import asides, bounds, notation, scales, spelled
 from verifiers.rules.numeric.currencies import SIGNS, currency_end
 from verifiers.rules.numeric.reading import PERCENT_BEHIND, read
@@ -167,7 +168,9 @@ def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma
         return Statement(None, scene.extraction.reason, None, detail)
     if trouble := _fault(scene):
         return Statement(None, trouble, answer, detail)
-    number = read(_IS.sub(" is ", answer) if "s " in answer else answer, decimal_comma)
+    said = _TIMES.sub("", _IS.sub(" is ", answer)) if "s " in answer or answer.endswith("s") else answer
+    place = scene.extraction.span or (scene.segment.start, scene.segment.end)
+    number = read(said, decimal_comma, languages_for(answer, scene.response, place))
     if isinstance(number, Unreadable):
         return Statement(None, number.reason, answer, detail)
     return Statement(number, "found", answer, detail)
@@ -191,6 +194,8 @@ def _judged(scene: _Scene, answer: str | None) -> commitment.Extraction:
     return commitment.judged_at(found, (first, first + len(answer))) if is_text else found
 
 
+_TIMES = re.compile(r"(?<=\d) times\.?\Z")
+"""A noun at the end of an answer, as in "6 times"; before another word it is an operator."""
 _IS = re.compile(r"(?:(?<=it)|(?<=he)|(?<=that)|(?<=here))['’]s\s", re.IGNORECASE)
 """The contracted verb of "it's 12". Without this, `s` would be read as a variable."""
 
@@ -224,12 +229,15 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in shown else None
     lead = bound[0] if bound else bounds.bound_before(head) or (name[0] if name else sign)
-    return lead + (before[0] if before else "") + shown + _told_behind(response[end : end + _WIDER_CHARS], shown, head)
+    return lead + (before[0] if before else "") + shown + _told_behind(scene, (start, end), head)
 
 
-def _told_behind(after: str, shown: str, head: str) -> str:
+def _told_behind(scene: _Scene, place: tuple[int, int], head: str) -> str:
     """The text behind the digits of a number that belongs to it: a scale, percent in words, a currency, a bound."""
-    rest = scales.scale_behind(after, head.rstrip().endswith(tuple(SIGNS)) or shown[0] in SIGNS)[1]
+    start, end = place
+    shown, after = scene.response[start:end], scene.response[end : end + _WIDER_CHARS]
+    languages = languages_for(shown + after, scene.response, place)
+    rest = scales.scale_behind(after, head.rstrip().endswith(tuple(SIGNS)) or shown[0] in SIGNS, languages)[1]
     if shown[-1] in "千十百" and after[:1] in _UNITS_OF_THOUSANDS:
         rest = after[1:]
     if percent := PERCENT_BEHIND.match(rest):

@@ -23,6 +23,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from sandbox.workers import Workers
@@ -32,6 +33,7 @@ from verifiers.commitment import Channel
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.stance import Sentence
 from verifiers.long_texts import INLINE_CHARS, judge_all
+from verifiers.math import moments
 from verifiers.own_answers import written
 from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.contained import contained
@@ -125,7 +127,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "19"
+    version = "20"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -198,6 +200,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     extraction = commitment.extract(response, params, channels, sent=sent)
     if params.metric not in _LIKENESS:
         extraction = commitment.corrected(response, extraction, params.on_conflict)
+    extraction = _with_day(response, extraction, params, sent)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
@@ -227,6 +230,21 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return _verdict(float(scores[best]), extraction.answer, detail)
     detail["likeness"] = float(scores[best])
     return _verdict(float(scores[best] >= Fraction(str(params.threshold))), extraction.answer, detail)
+
+
+def _with_day(
+    response: str, extraction: commitment.Extraction, params: QaParams, sent: str | None
+) -> commitment.Extraction:
+    """The extraction; if it holds no day, that with the days of the response in figures: "Die Antwort ist 5. Mai 2021."."""
+    if params.metric != "date" or (extraction.answer is not None and typed.day(extraction.answer) is not None):
+        return extraction
+    in_figures = moments.with_iso_days(response)
+    found = commitment.extract(in_figures, params, _AUTO, sent=sent)
+    found = commitment.corrected(in_figures, found, params.on_conflict)
+    if found.answer is None or found.span is None or typed.day(found.answer) is None:
+        return extraction
+    place = moments.written_day(response, in_figures, found.span)
+    return msgspec.structs.replace(commitment.judged_at(found, place), answer=response[slice(*place)])
 
 
 def _answer(

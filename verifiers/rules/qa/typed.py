@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from verifiers import cldr
 from verifiers.commitment.cues import Kind, cues, words
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.stance import Sentence
@@ -152,40 +151,6 @@ _ISO_SHORT = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ]\d\d:\d\d(?::
 _ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
 
 
-_KOREAN = re.compile(r"(\d{4})년\s?(\d{1,2})월\s?(\d{1,2})일")
-_MONTH = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff\u0e00-\u0e7f])*")
-_ENGLISH_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_BEFORE_DAY = r"\b(?:am|le|el|il|den|ngày|tanggal|في|के) (?=\d)"
-_BEHIND_YEAR = r"(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z"
-_AROUND_DAY = re.compile(
-    rf"{_BEFORE_DAY}|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b|{_BEHIND_YEAR}",
-    re.IGNORECASE,
-)
-
-
-def _in_english(text: str) -> str:
-    """A date with the name of its month in English, without the small words around the day and the year."""
-    for word in _MONTH.finditer(text):
-        number = cldr.MONTHS.get(word[0].casefold())
-        if number is not None:
-            name = _ENGLISH_MONTHS[number - 1]
-            return " ".join(_AROUND_DAY.sub("", f"{text[: word.start()]}{name}{text[word.end() :]}").split())
-    return text
-
-
 def day(text: str) -> moments.Date | Month | None:
     """The day, month or year that a text names alone, or at the end of a sentence: "The treaty was signed on 5 January 2020."."""
     text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。*_`\"'")
@@ -224,28 +189,25 @@ _MAX_DAY_CHARS = 200
 
 
 def _day(text: str) -> moments.Date | Month | None:
-    if korean := _KOREAN.fullmatch(text):
-        text = "-".join(number.zfill(2) for number in korean.groups())
     if compact := _ISO_COMPACT.fullmatch(text):
         text = "-".join(compact.groups())
     elif iso := _ISO_SHORT.fullmatch(text):
         text = f"{iso[1]}-{int(iso[3]):02}-{int(iso[4]):02}"
     if len(text) > moments.MAX_CHARS:
         return None
-    english = _in_english(text)
-    return moments.date(text) or moments.date(english) or _month(english)
+    return moments.date(text) or _month(moments.in_english(text))
 
 
 _YEAR = re.compile(r"(?P<year>[12]\d{3})(?: ?年|년)?")
 _MONTH_IN_FIGURES = re.compile(r"(?P<year>[12]\d{3})(?:[-/.]|년 ?|年 ?)(?P<month>\d{1,2})(?:월|月)?")
-_MONTH_NAMED = re.compile(rf"(?P<name>{'|'.join(_ENGLISH_MONTHS)}),? (?P<year>[12]\d{{3}})")
+_MONTH_NAMED = re.compile(rf"(?P<name>{'|'.join(moments.MONTH_NAMES)}),? (?P<year>[12]\d{{3}})")
 
 
 def _month(text: str) -> Month | None:
     if year := _YEAR.fullmatch(text):
         return Month(int(year["year"]))
     if named := _MONTH_NAMED.fullmatch(text):
-        return Month(int(named["year"]), _ENGLISH_MONTHS.index(named["name"]) + 1)
+        return Month(int(named["year"]), moments.MONTH_NAMES.index(named["name"]) + 1)
     figures = _MONTH_IN_FIGURES.fullmatch(text)
     is_month = figures is not None and 1 <= int(figures["month"]) <= _MONTHS
     return Month(int(figures["year"]), int(figures["month"])) if figures and is_month else None

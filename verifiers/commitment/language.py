@@ -1,0 +1,61 @@
+"""Tells the language of a text by the words of the lexicons in it, as far as a few words tell it."""
+
+import re
+from collections.abc import Mapping, Set
+from functools import cache
+from typing import Any
+
+from verifiers.commitment.cues import LETTERS, languages
+
+_CHARS_BEFORE, _CHARS_BEHIND = 300, 100
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_NONE: Set[str] = frozenset()
+_ENGLISH: Set[str] = frozenset(["en"])
+_LETTERS_OF = {
+    language: frozenset(letters)
+    for language, letters in (
+        ("tr", "ğışĞİŞ"),
+        ("pl", "łąęż"),
+        ("es", "ñ¿¡"),
+        ("pt", "ãõ"),
+        ("ro", "ăț"),
+        ("hu", "őű"),
+        ("cs", "řů"),
+    )
+}
+"""Letters that no other language of the lexicons writes."""
+
+
+def languages_around(text: str, start: int, end: int, word: str) -> Set[str]:
+    """The languages of the words near a place, except for one word; none if no word tells."""
+    return languages_of(text[max(0, start - _CHARS_BEFORE) : end + _CHARS_BEHIND], word)
+
+
+def languages_of(text: str, without: str = "") -> Set[str]:
+    """The languages that know the most words of a text; none if no word tells."""
+    known = _languages_of_words()
+    count: dict[str, int] = {}
+    for word in {found[0].casefold() for found in LETTERS.finditer(_COMMAND.sub(" ", text))} - {without.casefold()}:
+        for language in known.get(word, _NONE):
+            count[language] = count.get(language, 0) + 1
+    for language, letters in _LETTERS_OF.items():
+        if not letters.isdisjoint(text):
+            count[language] = count.get(language, 0) + 1
+    most = max(count.values(), default=0)
+    told = frozenset(language for language, words in count.items() if words == most)
+    return _ENGLISH if "en" in told else told
+
+
+@cache
+def _languages_of_words() -> Mapping[str, Set[str]]:
+    known: dict[str, set[str]] = {}
+    for language, lexicon in languages().items():
+        for word in LETTERS.findall(" ".join(_texts(lexicon))):
+            known.setdefault(word.casefold(), set()).add(language)
+    return known
+
+
+def _texts(lexicon: Any) -> list[str]:
+    """All phrases of a lexicon. A text alone is one of its names, and no phrase."""
+    phrases = [phrase for phrase in lexicon.values() if isinstance(phrase, list)]
+    return [text for listed in phrases for text in listed if isinstance(text, str)]
