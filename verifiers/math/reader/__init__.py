@@ -46,7 +46,7 @@ from verifiers.math.reader.grammar import Reader
 from verifiers.math.reader.spoken import read_spoken
 from verifiers.math.tokens import tokenize
 from verifiers.math.tree import Node, TooComplex, Unreadable
-from verifiers.math.words import as_words, labelled_parts, split_option
+from verifiers.math.words import as_words, labelled_parts, split_option, with_equations
 
 
 def read(text: str) -> Node:
@@ -63,7 +63,7 @@ def read(text: str) -> Node:
 
 
 def _read(text: str) -> Node:
-    text = _with_or(text)
+    text = with_equations(_with_or(text))
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")

@@ -73,7 +73,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "23"
+    version = "24"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
