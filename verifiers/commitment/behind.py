@@ -10,7 +10,8 @@ from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
-from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Span, Stance, sentence_at, sentences
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300

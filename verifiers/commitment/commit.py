@@ -20,8 +20,8 @@ from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.mentions import in_order
-from verifiers.commitment.spans import trim
-from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
+from verifiers.commitment.spans import Span, trim
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import ends_with, single, without_guesses
 from verifiers.sightings import beyond_ascii

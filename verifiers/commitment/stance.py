@@ -9,8 +9,7 @@ from functools import cached_property
 
 from memory import remember
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
-
-Span = tuple[int, int]
+from verifiers.commitment.spans import Span
 
 
 class Stance(StrEnum):

@@ -10,7 +10,7 @@ from memory import Store, remember
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
-from verifiers.commitment.stance import Span
+from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 from verifiers.math import algebra
 from verifiers.math.exact import number, plain

@@ -7,16 +7,11 @@ Nor does one of several guesses: "Paris or Rome", "Paris, London, Rome, Berlin".
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Literal
 
-from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
-from verifiers.commitment.cues import Kind, cues, listed, words
-from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentence_at, sentences
-from verifiers.commitment.subjects import is_denied_subject
-from verifiers.commitment.wording import single
+from verifiers.commitment.affirmed import OPPOSITE, Outcome, affirms, is_stuffed, says_truth
+from verifiers.commitment.spans import Span
 from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible
 
-Outcome = Literal["found", "absent", "denied", "several_candidates"]
 _TOKEN = re.compile(
     r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?|\d+(?:[.,]\d+)*(?![^\W_])|[^\W\d_]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
@@ -24,17 +19,14 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff
 _ARTICLES = frozenset(["a", "an", "the"])
 _HYPHENS = ("-", "‐", "‑", "–")
 _MAX_PLACES = 64
-_MOST_WORDS = 16
-"""The largest number of words of an answer that is only names."""
-_LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
 
 
 def contained(answer: str, reference: str, normalise: Normalise, *, is_name: bool = False) -> Outcome:
     """The way in which an answer states a reference, if it does. The accents of a name do not count."""
     answer = _spaced(visible(answer))
-    if (truth := reference.strip(" .").lower()) in _OPPOSITE:
+    if (truth := reference.strip(" .").lower()) in OPPOSITE:
         return says_truth(answer, truth)
-    if _is_stuffed(answer):
+    if is_stuffed(answer):
         return "several_candidates"
     outcome = _outcome(answer, reference, _forms(visible(reference)), normalise, is_name=is_name)
     if outcome == "absent" and len(parts := _listed(visible(reference), normalise)) > 1:
@@ -50,8 +42,7 @@ def _outcome(answer: str, reference: str, forms: Iterable[str], normalise: Norma
         _places(answer, form, normalise, unaccented if is_name else str) for form in forms if _may_hold(answer, form)
     )
     for span in islice(spans, _MAX_PLACES):
-        sentence = sentence_at(answer, span[0], 0, len(answer))
-        said = _said(sentence, span, reference)
+        said = affirms(answer, span, reference)
         if said == "found":
             return "found"
         outcome = said if outcome != "several_candidates" else outcome
@@ -136,127 +127,6 @@ _REMARK = re.compile(r"\([^()]{1,60}\)")
 _NAME = re.compile(r"[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?")
 _FULL_NAME = 2
 """A name of more words has middle names, which may be left out."""
-_OPPOSITE = {"yes": "no", "no": "yes"}
-_GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
-
-
-def says_truth(answer: str, reference: str) -> Outcome:
-    """The way in which an answer states a yes or a no. It may not state both, and "no idea" is neither."""
-    said = set(_truths(answer))
-    if reference not in said:
-        return "absent"
-    return "several_candidates" if _OPPOSITE[reference] in said else "found"
-
-
-def _truths(answer: str) -> Iterator[str]:
-    """The words yes and no that stand alone: before a sign, or at an end of the text."""
-    for sentence in sentences(visible(answer), 0, len(answer)):
-        for place, word in enumerate(sentence.words):
-            if word.text in _OPPOSITE and (sentence.ends(place + 1) or sentence.begins(_GOES_ON, place + 1)):
-                yield word.text
-
-
-def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
-    sentence = _without_quotes(sentence, span)
-    if _is_asked(sentence) and "?" not in reference:
-        return "denied"
-    text = sentence.text
-    if is_taken_back(text, span[1]) or replacement(text, span[1], text[slice(*span)]) is not None:
-        return "denied"
-    stance = sentence.stance(span)
-    if stance in UNMADE and not sentence.asks and not (stance is Stance.SUPPOSED and _is_at_a_time(sentence, span)):
-        return "denied"
-    first, stop = sentence.place(span)
-    if is_denied_subject(sentence, first, stop):
-        return "denied"
-    if reference[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
-        return "denied"
-    if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
-        return "several_candidates"
-    if not any(cue.kind is Kind.OR for cue in cues(words(reference))) and _is_a_choice(sentence, first, stop):
-        return "several_candidates"
-    return "found"
-
-
-_QUOTED = re.compile(r"\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|(?<![^\W_])'[A-Z][^'\n]{1,120}'(?![^\W_])")
-
-
-def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
-    """The sentence without the words of titles that a mention is not part of: "Call Me Maybe" doubts nothing."""
-    text = sentence.text
-    if not any(sign in text[sentence.start : sentence.end] for sign in "\"“'"):
-        return sentence
-    for quoted in _QUOTED.finditer(text, sentence.start, sentence.end):
-        if quoted.end() <= span[0] or span[1] <= quoted.start():
-            filler = "z" * (quoted.end() - quoted.start() - 2)
-            text = text[: quoted.start() + 1] + filler + text[quoted.end() - 1 :]
-    return Sentence(text, sentence.start, sentence.end, sentence.stop)
-
-
-def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
-    """Whether what is supposed before a mention is only a time, and a verb leads to the mention: "The leader when it fell was X"."""
-    first = sentence.place(span)[0]
-    supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= first]
-    is_time = all(sentence.words[cue.first].text in listed("temporal") for cue in supposed)
-    is_told = sentence.ends_in(_IS, sentence.skipped(first)) is not None
-    return bool(supposed) and is_time and is_told and _UNSURE.isdisjoint(sentence.kinds)
-
-
-_IS = frozenset([Kind.IS])
-_UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])
-
-
-def _is_stuffed(answer: str) -> bool:
-    """Whether an answer is stuffed with many words that form no statement."""
-    said = words(answer[:_LOOKED_THROUGH_CHARS])
-    return len(said) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(said)) and answer.isascii()
-
-
-_LOOKED_THROUGH_CHARS = 600
-_TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER])
-
-
-def _is_asked(sentence: Sentence) -> bool:
-    """Whether a sentence asks a question that is not answered by yes."""
-    opens = [word.text for word in sentence.words[:2]]
-    is_turned = len(opens) == 2 and opens[0] in listed("asks") and opens[1] in listed("pronouns")
-    return (sentence.asks or is_turned) and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
-
-
-def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
-    """Whether an "or" offers an alternative beside a mention."""
-    behind = sentence.past(stop, frozenset("\"'”’)»,("))
-    before = sentence.skipped(first)
-    said = [word.text for word in sentence.words]
-    if said[behind : behind + 1] == ["/"] or said[before - 1 : before] == ["/"]:
-        return True
-    if any(
-        cue.kind is Kind.MAYBE
-        and cue.first == behind > stop
-        and sentence.text[sentence.words[cue.stop].start].isupper()
-        for cue in sentence.cues
-        if cue.stop < len(said)
-    ):
-        return True
-    if len(said) <= _SHORT_WORDS and any(
-        word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])
-    ):
-        return True
-    for cue in sentence.cues:
-        if cue.kind is not Kind.OR:
-            continue
-        if cue.first == behind and not any(
-            bound.kind is Kind.BOUND and bound.first <= cue.stop for bound in sentence.cues if bound.first == cue.stop
-        ):
-            return True
-        if cue.stop == before or said[cue.stop : before] == ["."]:
-            return True
-    return False
-
-
-_SHORT_WORDS = 6
-_PLAIN_OR = single(Kind.OR) - {"of", "からか", "か", "から"}
-"""Words for "or" that need no other word of their language in a short answer; the Dutch one is an English word, too."""
 
 
 def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[[str], str]) -> Iterator[Span]:

@@ -7,7 +7,8 @@ import unicodedata
 from itertools import islice
 
 from verifiers.commitment.cues import LETTERS, Kind, listed
-from verifiers.commitment.stance import Sentence, Span, sentences
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import Sentence, sentences
 from verifiers.rules.qa.words import visible
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
