@@ -48,7 +48,7 @@ import msgspec
 
 from sandbox.workers import Task, worker_function
 from verifiers.commitment import glance
-from verifiers.commitment.behind import Replacement, is_taken_back, replacement
+from verifiers.commitment.behind import Replacement, is_taken_back, replacement, trails_off
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
@@ -57,6 +57,7 @@ from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Re
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.folding import fold
 from verifiers.commitment.groups import committed
+from verifiers.commitment.labels import names_several
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.links import names_alternatives
 from verifiers.commitment.markup import without_html, without_struck
@@ -97,7 +98,9 @@ __all__ = [
     "last_digit_end",
     "load",
     "names_alternatives",
+    "names_several",
     "stated",
+    "wavers",
     "without_citations",
     "without_citations_at_end",
     "without_confidence",
@@ -243,6 +246,13 @@ def stated(response: str, start: int, end: int) -> tuple[int, int]:
 _MAX_STATED_CHARS = 400
 
 
+def wavers(answer: str) -> bool:
+    r"""Whether the content of a mark asks or doubts its own value: `12 \text{ maybe}`, "12, probably not", "12?"."""
+    if len(answer) > _MAX_STATED_CHARS or not any(map(str.isalpha, answer)):
+        return False
+    return Sentence(answer, 0, len(answer), "").wavers()
+
+
 def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "last") -> Extraction:
     """The extraction, changed by a correction directly behind the answer: another answer, or none if it is taken back.
 
@@ -253,7 +263,8 @@ def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "
             return extraction
         end = extraction.span[1]
         other = replacement(response, end, extraction.answer) if extraction.channel in _MARKS else None
-        if other is None and not is_taken_back(response, end):
+        is_doubted = extraction.channel in _MARKS and trails_off(response, extraction.span)
+        if other is None and not is_doubted and not is_taken_back(response, end):
             return extraction
         extraction = msgspec.structs.replace(extraction, mentions=_turned(extraction.mentions, other))
         if other is None or not other.corrects or on_conflict == "reject":

@@ -6,7 +6,8 @@ A heading such as "**Answer**" above a line is one, too.
 from typing import NamedTuple
 
 from verifiers.commitment.cues import Cue, Kind, adverbs, alone
-from verifiers.commitment.stance import Sentence, Span, Stance, sentence_at
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.wording import places
 
 

@@ -10,11 +10,12 @@ from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
-from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Span, Stance, sentence_at, sentences
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
-_LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；-]|\\[\])]|</answer>){0,16}")
+_LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；।-]|\\[\])]|</answer>){0,16}")
 _NAME = r"[A-Z][^\W\d_]{0,30}(?:\s[A-Z][^\W\d_]{0,30}){0,3}"
 _OVER = r"\s{0,4}(?:[.!](?=[\s<]|\Z)|[。！\n]|\Z)"
 _VALUE = re.compile(
@@ -40,8 +41,21 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
         return Stance.HEDGED
     if may_limit(sentence, span[0]) and sentence.bounds(span):
         return Stance.DENIED
-    is_against = not asks and may_deny(sentence) and sentence.denies(span)
-    return Stance.DENIED if is_against else None
+    if not asks and may_deny(sentence) and sentence.denies(span):
+        return Stance.DENIED
+    is_followed = not asks and _WORD_BEHIND.match(text, span[1], sentence.end) is not None
+    return Stance.HEDGED if is_followed and sentence.trails_off(span) else None
+
+
+def trails_off(text: str, span: Span) -> bool:
+    """Whether the sentence of an answer doubts it behind: "The answer is 12 (probably not)."."""
+    if _WORD_BEHIND.match(text, span[1]) is None:
+        return False
+    return sentence_at(text, max(span[0], span[1] - 1), 0, len(text)).trails_off(span)
+
+
+_WORD_BEHIND = re.compile(r"[^\w\n]{0,8}[^\W\d_]")
+"""A word close behind a mark, which may doubt it: `\\boxed{12}$, perhaps`."""
 
 
 def is_doubted(text: str, start: int, span: tuple[int, int], end: int) -> bool:
@@ -65,7 +79,7 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
 
 
 def _doubts(sentence: Sentence) -> bool:
-    if sentence.opens_with(Kind.BACK):
+    if sentence.takes_back_all():
         return True
     return any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in sentence.cues)
 
@@ -83,7 +97,7 @@ def is_taken_back(text: str, end: int) -> bool:
     if sentence is None:
         return False
     first = first_word(text, sentence.heard_from, sentence.end)
-    return (not first.isalnum() or first in openings(*_BACKS)) and sentence.opens_with(Kind.BACK)
+    return (not first.isalnum() or first in openings(*_BACKS)) and sentence.takes_back_all()
 
 
 _BACKS = (Kind.BACK, Kind.BUT)
@@ -145,7 +159,7 @@ def _behind(text: str, end: int) -> int:
 
 
 def _past_verb(text: str, end: int) -> int:
-    if text[end : end + 1].isascii():
+    if text[end : end + _VERB_BEGINS].isascii():
         return end
     said = words(text, end, min(len(text), end + _MAX_VERB_CHARS))
     stops = [cue.stop for cue in cues(said) if cue.kind is Kind.ENDS and cue.first == 0]
@@ -153,6 +167,8 @@ def _past_verb(text: str, end: int) -> int:
 
 
 _MAX_VERB_CHARS = 12
+_VERB_BEGINS = len(" च")
+"""A verb follows a number directly, or behind a space: 12です, "12 है"."""
 
 
 def _plain(text: str) -> str:

@@ -20,8 +20,8 @@ from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.mentions import in_order
-from verifiers.commitment.spans import trim
-from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
+from verifiers.commitment.spans import Span, trim
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import ends_with, single, without_guesses
 from verifiers.sightings import beyond_ascii
@@ -185,7 +185,9 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     for channel, reader in (("answer_tag", read_tags), ("boxed", read_boxes), ("hash4", read_hashes)):
         offers = reader(text, 0, len(text))
         for each in offers.items:
-            names = content(_unwrapped(text[each.start : each.end]), values, on_conflict)
+            inner = _unwrapped(text[each.start : each.end])
+            is_asked = not values.may_ask and inner.rstrip(" *_$.").endswith(("?", "？", "؟"))
+            names = None if is_asked else content(inner, values, on_conflict)
             found.append(Mark(channel, names, each.outer_start, each.outer_end))
         if offers.reason is not None and channel != "hash4":
             at = min(offers.at, len(text))
@@ -682,7 +684,7 @@ class _Reader:
         for place in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
             sentence, mentions = self._read(place)
             stances = self._stances(sentence, mentions, place)
-            if place == last.sentence + 1 and sentence.opens_with(Kind.BACK):
+            if place == last.sentence + 1 and sentence.takes_back_all():
                 return True
             if place == last.sentence and sentence.takes_back(sentence.place(last.span)[1]):
                 return True
@@ -799,6 +801,8 @@ class _Reader:
         if stop + 1 >= len(sentence.words) or sentence.words[stop].text not in ",;":
             return True
         if any(cue.kind is Kind.IS and cue.first > stop for cue in sentence.cues):
+            return True
+        if any(cue.kind in _VERDICTS and cue.first == 0 and cue.stop == stop for cue in sentence.cues):
             return True
         behind = sentence.words[stop + 1]
         return sentence.text[behind.start].islower() and stop + 2 < len(sentence.words)
@@ -951,6 +955,7 @@ class _Reader:
         return none
 
 
+_VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3

@@ -152,7 +152,7 @@ class Word(NamedTuple):
 
 
 _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0dff"
+_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
 LETTERS = re.compile(rf"[^\W\d_]++(?:[{_MARKS}]++[^\W\d_]*+)*+")
 """A word of letters and their marks, in a script without spaces as well."""
@@ -171,10 +171,24 @@ _CHOICE = re.compile(r"\(([^()]*)\)")
 
 def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """The words between two places. Emphasis is not a word, nor are commands for words within mathematics."""
-    found = _WORD.finditer(text, start, len(text) if end is None else end)
-    return [
-        _new(Word, (each[0].lower().replace("\u2019", "'"), *each.span())) for each in found if each.lastindex is None
+    end = len(text) if end is None else end
+    said = [
+        _new(Word, (each[0].lower().replace("\u2019", "'"), *each.span()))
+        for each in _WORD.finditer(text, start, end)
+        if each.lastindex is None
     ]
+    return said if text.find("May", start, end) < 0 else _with_months(text, said)
+
+
+def _with_months(text: str, said: Sequence[Word]) -> list[Word]:
+    """The words, with the month of "May 5, 2021" in its capital, so that it is not the verb of "may be 5"."""
+    return [
+        word._replace(text="May") if word.text == "may" and _MAY_MONTH.match(text, word.start) else word
+        for word in said
+    ]
+
+
+_MAY_MONTH = re.compile(r"May(?!\s+(?:I\b|(?:be|have|not|also|well|it)\b))")
 
 
 def first_word(text: str, start: int, end: int) -> str:

@@ -12,6 +12,7 @@ from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
+from verifiers.commitment.labels import names_several
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.mentions import note
@@ -78,12 +79,25 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
     if is_label(text, start, end, last) or (not restated and is_doubted(text, start, (last.start, last.end), end)):
         return Offers(offers, "no_answer")
+    if text.find(":", max(start, last.start - _MAX_LABEL_CHARS), last.start) > 0 and _is_of_several(
+        text, start, end, last
+    ):
+        return Offers(offers, "conflicting_answers")
     if is_bound_to_words(text, start, last):
         counted = _counted(text, start, end, offers)
         return NO_OFFERS if counted is None else Offers((counted,))
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
+
+
+def _is_of_several(text: str, start: int, end: int, last: Offer) -> bool:
+    """Whether a number is one of several with labels that make up its line or sentence: "width: 5, length: 7"."""
+    sentence = sentence_at(text, last.start, start, end)
+    line = text[sentence.start : sentence.end]
+    verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < len(sentence.words)]
+    told = text[sentence.words[verbs[-1]].start : sentence.end] if verbs else ""
+    return names_several(line) or names_several(told)
 
 
 def _is_range(text: str, start: int, low: Offer, high: Offer) -> bool:
@@ -191,6 +205,7 @@ def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bo
 
 _MAX_CONTRAST_CHARS = 48
 _MAX_RANGE_CHARS = 48
+_MAX_LABEL_CHARS = 40
 _MAX_BEHIND_CHARS = 32
 _MIN_WORDS = 3
 

@@ -14,7 +14,8 @@ import msgspec
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.extraction import Extraction, Mentioned
 from verifiers.commitment.offers import Offers
-from verifiers.commitment.stance import UNMADE, Span, Stance, sentence_at
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 
 MAX_MENTIONS = 100
 """The mentions of a response that are shown, counted from the end."""

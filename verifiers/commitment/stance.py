@@ -9,8 +9,7 @@ from functools import cached_property
 
 from memory import remember
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
-
-Span = tuple[int, int]
+from verifiers.commitment.spans import Span
 
 
 class Stance(StrEnum):
@@ -190,7 +189,7 @@ class Sentence:
             return Stance.DENIED
         if behind is Kind.IF and others:
             return Stance.SUPPOSED
-        if behind in (Kind.ALSO, Kind.MAYBE):
+        if behind in (Kind.ALSO, Kind.MAYBE) or self._trails_off(stop, places):
             return Stance.HEDGED
         if (governed := self._governed(first, others)) is not None:
             return governed
@@ -218,6 +217,42 @@ class Sentence:
         if self.kinds.isdisjoint(DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
             return False
         return self.stance(span) is Stance.DENIED
+
+    def wavers(self, start: int = 0) -> bool:
+        """Whether the words from a place on ask or doubt, or end in a bare denial: "12?", "maybe 12", "12, probably not"."""
+        end = self._past_adverbs(self.past(start, _PAUSES))
+        is_denied = any(cue.kind is Kind.NOT and self._is_last(cue.stop) for cue in self.cues if cue.first >= end)
+        return self.asks or is_denied or any(cue.kind in _DOUBTS and cue.first >= start for cue in self.cues)
+
+    def trails_off(self, span: Span) -> bool:
+        r"""Whether the sentence ends in a doubt or a bare denial behind a mark: `\boxed{12}, perhaps`."""
+        return self._trails_off(self.place(span)[1], ())
+
+    def _trails_off(self, stop: int, others: Sequence[Span]) -> bool:
+        """Whether the sentence ends in a doubt or a bare denial behind a mention: "C, perhaps.", "12 cm (probably not)"."""
+        if self.kinds.isdisjoint(_TRAILS):
+            return False
+        for cue in self.cues:
+            if cue.kind not in _TRAILS or cue.first < stop or not self._is_last(cue.stop):
+                continue
+            between = self.words[stop : cue.first]
+            plain = [word for word in between if word.text not in adverbs() and word.text not in _PAUSES]
+            is_near = len(plain) <= (_MAX_TRAIL_WORDS if cue.kind is Kind.MAYBE else 0)
+            is_alone = all(end <= stop or begin >= cue.stop for begin, end in others)
+            is_set_off = any(word.text in _PAUSES for word in between) or not between
+            is_plain = not any(other.kind in _TRAIL_ENDS for other in self.cues if stop <= other.first < cue.first)
+            if is_near and is_alone and is_set_off and is_plain:
+                return True
+        return False
+
+    def _past_adverbs(self, place: int) -> int:
+        while place < len(self.words) and self.words[place].text in adverbs():
+            place += 1
+        return place
+
+    def _is_last(self, place: int) -> bool:
+        """Whether only closing signs stand behind a place."""
+        return self.past(place, _CLOSES | {"!", "."}) == len(self.words)
 
     def _is_better_of(self, first: int, stop: int, others: Sequence[Span]) -> bool:
         """Whether a mention is called the better one of those that begin its sentence: "Of B and C, C is better"."""
@@ -516,7 +551,8 @@ class Sentence:
         if Kind.ANSWER not in self.kinds or not any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues):
             return False
         unreal, conditional = listed("unreal"), listed("conditional")
-        would = max((place for place in range(first) if self.words[place].text in conditional), default=-1)
+        last = min(first + _MAX_VERB_BEHIND, len(self.words) - 1)
+        would = max((place for place in range(last + 1) if self.words[place].text in conditional), default=-1)
         said = [place for place, word in enumerate(self.words) if word.text in unreal and place != would]
         if would < 0 or not said or self._is_told_apart(would, first):
             return False
@@ -528,7 +564,7 @@ class Sentence:
     def _is_told_apart(self, verb: int, first: int) -> bool:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
         inner = [cue for cue in self.cues if verb < cue.first and cue.stop <= first]
-        return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 1) for cue in inner)
+        return any(cue.kind in _ENDS_SCOPE or (cue.kind is Kind.IS and cue.first > verb + 2) for cue in inner)
 
     def _is_relative(self, cue: Cue, first: int) -> bool:
         """Whether a doubt only says which noun is meant, and a verb behind it what that is: "the number that may be needed is 5"."""
@@ -706,11 +742,28 @@ class Sentence:
             found = [cue.stop for cue in here if cue.kind is Kind.BUT]
             if found:
                 place = max(found)
-            elif self.words[place].text in ",:;.—–-!…、":
+            elif self.words[place].text in ",:;.—–-!…、،":
                 place += 1
             else:
                 return False
         return False
+
+    def takes_back_all(self) -> bool:
+        """Whether the sentence takes back what stands before it: "That's wrong.", "Wait, no."."""
+        return self.opens_with(Kind.BACK) or self._only_turns()
+
+    def _only_turns(self) -> bool:
+        """Whether the sentence is nothing but a turn and a no: "Wait, no.", "Espera, no.", 等等，不对。"""
+        place, turns, denies = 0, False, False
+        while place < len(self.words):
+            here = [cue for cue in self.at(place) if cue.kind in _TURNS_BACK]
+            word = self.words[place].text
+            is_no = word in listed("untruth") or any(cue.kind is not Kind.BUT for cue in here)
+            if not here and not is_no and word not in _TURN_SIGNS:
+                return False
+            turns, denies = turns or (bool(here) and not is_no), denies or is_no
+            place = max([cue.stop for cue in here], default=place + 1)
+        return turns and denies
 
     def announces(self, at: int, first: int) -> bool:
         """Whether a noun that announces an answer leads to a verb or a colon at a place."""
@@ -729,9 +782,17 @@ class Sentence:
         return False
 
 
+_DOUBTS = frozenset([Kind.MAYBE, Kind.DOUBT])
+_TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
+_TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])
+_PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
+_MAX_TRAIL_WORDS = 4
+_MAX_VERB_BEHIND = 2
+"""The words from a number to the verb behind it, in languages whose verb comes last."""
 TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
-_TURN_SIGNS = frozenset(",:;.—–-!…，、：")
+_TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
+_TURNS_BACK = frozenset([Kind.BUT, Kind.BACK, Kind.NO])
 
 
 def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:

@@ -13,8 +13,8 @@ from verifiers.commitment.cues import Kind, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
-from verifiers.commitment.spans import strip, trim, unwrap
-from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
+from verifiers.commitment.spans import Span, strip, trim, unwrap
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
 
 _CHARS = 400
 _OPTION_LINE = re.compile(r"[*_\s]{0,4}\(?[A-H](?:\)?[*_\s]{0,4}|[.)][*_\s]{0,4}(?:\S[^\n]{0,100})?)")

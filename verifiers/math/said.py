@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from verifiers.commitment import Extraction, ExtractionParams, final_segment
 from verifiers.commitment.cues import Kind, listed
-from verifiers.commitment.stance import UNMADE, Sentence, Span, sentences
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import UNMADE, Sentence, sentences
 from verifiers.math.exact import unwrap
 from verifiers.math.moments import time_of_day
 from verifiers.math.words import as_words

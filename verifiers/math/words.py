@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from verifiers.commitment import names_several
 from verifiers.commitment.cues import phrases
 from verifiers.commitment.latex import any_of, split
 from verifiers.math.tree import Node
@@ -145,6 +146,22 @@ def labelled_parts(text: str) -> list[str] | None:
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     parts = [text[mark.end() : end].strip(" ,;.") for mark, end in zip(marks, ends, strict=True)]
     return parts if all(part and any(c.isalnum() for c in part) for part in parts) else None
+
+
+def with_equations(text: str) -> str:
+    r"""Values with labels as equations, if there are several: `\text{width} = 5, \text{length} = 7` for "width: 5, length: 7".
+
+    So each value counts, with its label where the other text has labels, too.
+    """
+    if text.count(":") < 2 or not names_several(text):
+        return text
+    bare = _LABEL_MARKUP.sub(" ", _GAP.sub(", ", text))
+    return _NAMED_VALUE.sub(lambda match: rf"\text{{{match['name'].lower()}}} = ", bare)
+
+
+_GAP = re.compile(r"\s*\\q?quad(?![A-Za-z])")
+_LABEL_MARKUP = re.compile(r"\\text\w{0,4}\s?\{|\\mathrm\s?\{|\\mbox\s?\{|[{}*$]")
+_NAMED_VALUE = re.compile(r"(?:\band\s+)?(?P<name>[^\W\d_]{2,24}(?:[ '’-][^\W\d_]{1,24}){0,3})\s?[:：]\s*")
 
 
 def _has_digits(text: str) -> bool:

@@ -33,7 +33,7 @@ class ExactMatchParams(commitment.ExtractionParams):
 
 class ExactMatch(Verifier[ExactMatchParams]):
     name = "exact_match"
-    version = "12"
+    version = "13"
     params = ExactMatchParams
     summary = "The whole text, its last line or its extracted answer equals the reference exactly"
 

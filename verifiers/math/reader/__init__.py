@@ -47,7 +47,7 @@ from verifiers.math.reader.grammar import Reader
 from verifiers.math.reader.spoken import read_counted, read_spoken
 from verifiers.math.tokens import tokenize
 from verifiers.math.tree import Node, TooComplex, Unreadable
-from verifiers.math.words import as_words, labelled_parts, split_option
+from verifiers.math.words import as_words, labelled_parts, split_option, with_equations
 
 
 def read(text: str) -> Node:
@@ -66,7 +66,7 @@ def read(text: str) -> Node:
 def _read(text: str) -> Node:
     if not text.isascii() and date(text) is not None:  # Greek letters become commands below
         return Node("date", leaf=text)
-    text = _with_joints(text)
+    text = with_equations(_with_joints(text))
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from verifiers.commitment import fold
-from verifiers.commitment.stance import Stance, sentence_at
+from verifiers.commitment.affirmed import denies_at
 
 BoxFormat = Literal["xyxy", "xywh", "cxcywh", "yxyx"]
 
@@ -135,18 +135,11 @@ def _only_box(text: str) -> list[Any] | None:
     found = list(_FOUR.finditer(text))
     if not found or len(found) != text.count("[") or "{" in text:
         return None
-    stated = [four[0] for four in found if not _is_denied(text, four.start())]
+    stated = [four[0] for four in found if not denies_at(text, four.start())]
     boxes = [_loaded(four) for four in dict.fromkeys(stated)]
     return boxes[:1] if len({tuple(box) for box in boxes}) == 1 else None
 
 
-def _is_denied(text: str, place: int) -> bool:
-    """Whether the words before a box deny that the object is there."""
-    sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)
-    return sentence.stance((place, place + 1)) is Stance.DENIED
-
-
-_DENIAL_CHARS = 80
 _LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
 _FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
 _THING = r"(?:object|target|box|instance|item)(?:s|es)?"

@@ -26,6 +26,7 @@ from verifiers.commitment.mentions import moved
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
+from verifiers.rules.multiple_choice.scripts import in_latin
 from verifiers.rules.multiple_choice.values import Options
 
 __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judge"]
@@ -111,7 +112,7 @@ def _judge(response: str, params: MultipleChoiceParams, explain: bool, most_labe
 def _found(
     response: str, params: MultipleChoiceParams, options: Options, explain: bool, most_labels: int | None
 ) -> Commitment:
-    text = commitment.without_html(commitment.without_struck(response))
+    text = in_latin(commitment.without_html(commitment.without_struck(response)), options.texts)
     if params.extract != "auto":
         extraction = commitment.extract(text, params, sent=response if explain else None)
         channel = extraction.channel.value if extraction.channel else ""

@@ -1,6 +1,7 @@
 """The labels of options in many alphabets and number signs."""
 
 import re
+from collections.abc import Mapping
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CELESTIAL_STEMS = "甲乙丙丁戊己庚辛壬癸"
@@ -58,3 +59,23 @@ def labels_like(label: str) -> dict[str, str] | None:
         return {str(number): "" for number in range(100)}
     script = next((script for script in _LABELS_OF_SCRIPTS if label and label[0].upper() in script), None)
     return None if script is None else dict.fromkeys(script, "")
+
+
+_LOOK_ALIKES = str.maketrans("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX")  # they look alike
+_LONE = re.compile(r"(?<![^\W_])[АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ](?=[*_\"'»”)\]}]{0,3}(?:[.,:;!?)\]]|\s*[—–-]|\s*(?:\n|\Z)))")
+"""A letter that says nothing else: "В этом" and "А это" begin with words of one letter."""
+_UNLIKE = re.compile(r"(?<![^\W_])[БГДЖЗИЛΓΔΘΛ](?![^\W_])")
+"""A lone letter of these alphabets without a Latin look-alike: the text counts its options by them."""
+
+
+_WORD = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]{3}")
+
+
+def in_latin(text: str, labels: Mapping[str, str]) -> str:
+    """The text with lone Cyrillic and Greek letters as the Latin labels that they look like: "Ответ: В" is B.
+
+    Only a text with words of such an alphabet may write its labels so; elsewhere the letter is another one.
+    """
+    if text.isascii() or not "".join(labels).isascii() or _WORD.search(text) is None or _UNLIKE.search(text):
+        return text
+    return _LONE.sub(lambda match: match[0].translate(_LOOK_ALIKES), text)

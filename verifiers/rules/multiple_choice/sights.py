@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from memory import remember
 from verifiers.caseless import caseless
-from verifiers.commitment.stance import Span
+from verifiers.commitment.spans import Span
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINAL_HAN, ORDINALS, PLACE_NOUNS, PLACES
 from verifiers.sightings import Scan
 

@@ -10,7 +10,7 @@ from memory import Store, remember
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
-from verifiers.commitment.stance import Span
+from verifiers.commitment.spans import Span
 from verifiers.commitment.wording import single
 from verifiers.math import algebra
 from verifiers.math.exact import number, plain
@@ -253,8 +253,10 @@ class Options:
         """Whether a letter is a label, not an article, pronoun, name or variable."""
         if sight.is_open and sight.is_closed:
             before = text[max(start, sight.start - 24) : sight.start]
-            return not before[-1:].isalnum() or _STYLED.search(before) is not None
+            return not _SPACED.search(before) or _STYLED.search(before) is not None
         label = sight.name
+        if _ELISION.match(text, sight.end, end) or _FIGURE.search(text, max(start, sight.start - 2), sight.start):
+            return False
         if label.isdigit() and _DECIMALS.match(text, sight.end, end):
             return False
         if label.islower():
@@ -282,6 +284,12 @@ class Options:
         return not said or not said[-1].text[-1].isalnum() or said[-1].text in vocabulary()
 
 
+_SPACED = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]\Z")
+"""A letter or digit of a script with spaces: `f(B)`, but 答案是(B)."""
+_ELISION = re.compile(r"['\u2019](?=[aeiouhàâäèéêëîïôöûù])", re.IGNORECASE)
+"""The apostrophe for a vowel: "C'est", "C'è", "D'après"."""
+_FIGURE = re.compile(r"[∠△▱⊙⊿∡]\s?\Z")
+"""The sign of an angle or a figure, whose corners are named: "∠C is 125°"."""
 _DECIMALS = re.compile(r"[.,]\d")
 _CLAUSE_ENDS = re.compile(r"[\s*_)\]]{0,3}(?:[.,;!\n]|\Z|\s(?:is|because|since)\b)")
 _OF_A_FORMULA = re.compile(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b")

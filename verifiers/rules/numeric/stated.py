@@ -278,7 +278,9 @@ def _fault(scene: _Scene) -> str | None:
         return None
     start = extraction.span[0]
     if extraction.channel is not Channel.LAST_NUMBER:
-        return None
+        if commitment.names_several(extraction.answer or ""):
+            return "conflicting_answers"
+        return "unparseable" if commitment.wavers(extraction.answer or "") else None
     if (
         _is_of_a_power(scene)
         or _CUT_OFF.search(scene.final[-_CUT_OFF_CHARS:])

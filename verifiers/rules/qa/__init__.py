@@ -38,7 +38,7 @@ from verifiers.own_answers import written
 from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.similarity import Rouge
-from verifiers.rules.qa.truths import truth
+from verifiers.rules.qa.truths import is_gainsaid, truth
 from verifiers.rules.qa.unanswerable import says_none
 from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible, words
 
@@ -199,7 +199,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     channels = _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO
     extraction = commitment.extract(response, params, channels, sent=sent)
     if params.metric not in _LIKENESS:
-        extraction = commitment.corrected(response, extraction, params.on_conflict)
+        extraction = _committed(response, extraction, params, references)
     extraction = _with_day(response, extraction, params, sent)
     detail = extraction.detail(explain)
     if extraction.answer is None:
@@ -258,6 +258,31 @@ def _answer(
     if metric not in _LIKENESS and (answer,) not in references and may_be:
         answer = _alone(answer, extraction.channel, references)
     return answer
+
+
+def _committed(
+    response: str, extraction: commitment.Extraction, params: QaParams, references: Sequence[tuple[str, ...]]
+) -> commitment.Extraction:
+    """The extraction, after the text behind its answer has been read."""
+    extraction = commitment.corrected(response, _with_title(extraction, references), params.on_conflict)
+    if params.metric == "bool" and extraction.span and is_gainsaid(response, extraction.span):
+        return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    return extraction
+
+
+def _with_title(extraction: commitment.Extraction, references: Sequence[tuple[str, ...]]) -> commitment.Extraction:
+    """The extraction, where an "or" in the last candidate leaves nothing open, as a reference holds it: "Trick or Treat"."""
+    if extraction.reason != "conflicting_answers" or extraction.channel is not Channel.ANSWER_LINE:
+        return extraction
+    last = extraction.candidates[-1]
+    titles = [part for parts in references for part in parts if commitment.names_alternatives(part)]
+    rest = [last.text.casefold().replace(title.casefold(), "", 1) for title in titles]
+    is_title = any(len(each) < len(last.text) and not commitment.names_alternatives(each) for each in rest)
+    return (
+        msgspec.structs.replace(extraction, answer=last.text, span=last.span, reason="found")
+        if is_title
+        else extraction
+    )
 
 
 _INITIALS = re.compile(r"(?:[A-Z]\.){0,3}[A-Z]")

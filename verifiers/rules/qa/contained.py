@@ -5,17 +5,13 @@ Nor does one of several guesses: "Paris or Rome", "Paris, London, Rome, Berlin".
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Literal
 
-from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
-from verifiers.commitment.cues import Kind, cues, listed, words
-from verifiers.commitment.stance import UNMADE, Sentence, Span, sentence_at, sentences
-from verifiers.commitment.wording import single
+from verifiers.commitment.affirmed import OPPOSITE, Outcome, affirms, is_stuffed, says_truth
+from verifiers.commitment.spans import Span
 from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible
 
-Outcome = Literal["found", "absent", "denied", "several_candidates"]
 _TOKEN = re.compile(
     r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?|\d+(?:[.,]\d+)*(?![^\W_])|[^\W\d_]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
@@ -23,37 +19,67 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff
 _ARTICLES = frozenset(["a", "an", "the"])
 _HYPHENS = ("-", "‐", "‑", "–")
 _MAX_PLACES = 64
-_MOST_WORDS = 16
-"""The largest number of words of an answer that is only names."""
-_LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
 
 
 def contained(answer: str, reference: str, normalise: Normalise, *, is_name: bool = False) -> Outcome:
     """The way in which an answer states a reference, if it does. The accents of a name do not count."""
-    answer = visible(answer)
-    if (truth := reference.strip(" .").lower()) in _OPPOSITE:
+    answer = _spaced(visible(answer))
+    if (truth := reference.strip(" .").lower()) in OPPOSITE:
         return says_truth(answer, truth)
-    if _is_stuffed(answer):
+    if is_stuffed(answer):
         return "several_candidates"
+    outcome = _outcome(answer, reference, _forms(visible(reference)), normalise, is_name=is_name)
+    if outcome == "absent" and len(parts := _listed(visible(reference), normalise)) > 1:
+        outcomes = {_outcome(answer, reference, (part,), normalise, is_name=is_name) for part in parts}
+        return "found" if outcomes == {"found"} else "absent"
+    return outcome
+
+
+def _outcome(answer: str, reference: str, forms: Iterable[str], normalise: Normalise, *, is_name: bool) -> Outcome:
+    """The best outcome of the places where a form of a reference stands."""
     outcome: Outcome = "absent"
     spans = chain.from_iterable(
-        _places(answer, form, normalise, unaccented if is_name else str)
-        for form in _forms(visible(reference))
-        if _may_hold(answer, form)
+        _places(answer, form, normalise, unaccented if is_name else str) for form in forms if _may_hold(answer, form)
     )
     for span in islice(spans, _MAX_PLACES):
-        sentence = sentence_at(answer, span[0], 0, len(answer))
-        said = _said(sentence, span, reference)
+        said = affirms(answer, span, reference)
         if said == "found":
             return "found"
         outcome = said if outcome != "several_candidates" else outcome
     return outcome
 
 
+_GLUED = re.compile(r"(?<![^\W_])[a-z]{2,12}(?=[A-Z][a-z]{2})|(?:1[5-9]|20)\d\d(?=(?:on|in|by|at|and|for)\b)")
+_FOOTNOTE = re.compile(r"(?<=\bin )((?:1[5-9]|20)\d\d)\d{1,2}(?=\.(?:\s|\Z))")
+
+
+def _spaced(answer: str) -> str:
+    """An answer with the spaces that lost links leave out, and without footnotes behind years: "byAndrew Lloyd Webber",
+    "in 193912.".
+    """
+    if not answer.isascii() and has_cjk(answer):
+        return answer
+    return _FOOTNOTE.sub(r"\1", _GLUED.sub(r"\g<0> ", answer))
+
+
+_JOINTS = re.compile(r",\s(?:and\s)?|\sand\s|(?<=\d{4})\s?[-–]\s?(?=\d{4})")
+_PART = re.compile(r"(?:[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?\s?){1,4}")
+_YEARS = re.compile(r"\d{4}")
+
+
+def _listed(reference: str, normalise: Normalise) -> Sequence[str]:
+    """The parts of a reference that lists names or years, each of which has to be affirmed: "Chile and Argentina"."""
+    parts = _JOINTS.split(reference.strip(" .")) if normalise != "none" and len(reference) <= _MAX_LISTED_CHARS else ()
+    return parts if all(map(_PART.fullmatch, parts)) or all(map(_YEARS.fullmatch, parts)) else ()
+
+
+_MAX_LISTED_CHARS = 120
+
+
 def _may_hold(answer: str, form: str) -> bool:
     """Whether an answer holds a long word of a form, by a quick look. Most answers that lack a reference hold none."""
     word = _LONG_WORD.search(form) if answer.isascii() and form.isascii() else None
-    return word is None or word[0].lower() in answer.lower()
+    return word is None or word[0].lower() in _NUMBERS or word[0].lower() in answer.lower()
 
 
 _LONG_WORD = re.compile(r"(?<![\w.])[A-Za-z]{4,}(?![\w.'])")
@@ -66,134 +92,41 @@ def _forms(reference: str) -> Iterator[str]:
         month, number, year = day["month"] or day["name"], int(day["day"] or day["number"]), day["year"] or day["of"]
         yield f"{month} {number} {year}"
         yield f"{number} {month} {year}"
-    bare = _REMARK.sub("", reference).strip()
-    if bare != reference and any(map(str.isalnum, bare)):
+    if month := _MONTH_OF_YEAR.fullmatch(reference):
+        yield from (f"{month['month']} {day} {month['year']}" for day in range(1, _LAST_DAY + 1))
+    bare = " ".join(_REMARK.sub(" ", reference).split())
+    if bare != reference and len(bare) > 2 and bare[0].isalnum():
         yield bare
-    names = bare.split()
-    is_name = len(names) > _FULL_NAME and names[0].lower() not in _ARTICLES
-    if is_name and all(_NAME.fullmatch(name) for name in names):
+    if "'s " in bare or "’s " in bare:
+        yield _POSSESSIVE.sub("", bare)
+    if " and " in bare:
+        yield bare.replace(" and ", " & ")
+    if _CAPITALS_OR.fullmatch(bare):
+        yield from bare.split(" or ")
+    names = _SUFFIX.sub("", bare).split()
+    is_name = len(names) >= _FULL_NAME and names[0].lower() not in _ARTICLES and all(map(_NAME.fullmatch, names))
+    if is_name and len(names) > _FULL_NAME:
         yield f"{names[0]} {names[-1]}"
+    elif is_name and names != bare.split():
+        yield " ".join(names)
 
 
+_MONTH_OF_YEAR = re.compile(r"(?P<month>[A-Z][a-z]{2,8}),?\s(?P<year>\d{4})")
+_LAST_DAY = 31
+_POSSESSIVE = re.compile(r"['’]s(?=\s)")
+_CAPITALS_OR = re.compile(r"[A-Z][A-Z '-]+ or [A-Z][A-Z '-]+")
+"""Two answers, either of which is right; a title has small letters: "Trick or Treat"."""
+_SUFFIX = re.compile(r",?\s(?:Jr|Sr)\.?\Z")
 _MONTH = "[A-Z][a-z]{2,8}"
 _TH = "(?:st|nd|rd|th)?"
 _DAY = re.compile(
     rf"(?P<month>{_MONTH})\s(?P<day>\d{{1,2}}){_TH},?\s(?P<year>\d{{4}})"
     rf"|(?P<number>\d{{1,2}}){_TH}\s(?:of\s)?(?P<name>{_MONTH}),?\s(?P<of>\d{{4}})"
 )
-_REMARK = re.compile(r"\s\([A-Z]{2,6}\)")
+_REMARK = re.compile(r"\([^()]{1,60}\)")
 _NAME = re.compile(r"[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?")
 _FULL_NAME = 2
 """A name of more words has middle names, which may be left out."""
-_OPPOSITE = {"yes": "no", "no": "yes"}
-_GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
-
-
-def says_truth(answer: str, reference: str) -> Outcome:
-    """The way in which an answer states a yes or a no. It may not state both, and "no idea" is neither."""
-    said = set(_truths(answer))
-    if reference not in said:
-        return "absent"
-    return "several_candidates" if _OPPOSITE[reference] in said else "found"
-
-
-def _truths(answer: str) -> Iterator[str]:
-    """The words yes and no that stand alone: before a sign, or at an end of the text."""
-    for sentence in sentences(visible(answer), 0, len(answer)):
-        for place, word in enumerate(sentence.words):
-            if word.text in _OPPOSITE and (sentence.ends(place + 1) or sentence.begins(_GOES_ON, place + 1)):
-                yield word.text
-
-
-def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
-    if _is_asked(sentence) and "?" not in reference:
-        return "denied"
-    text = sentence.text
-    if is_taken_back(text, span[1]) or replacement(text, span[1], text[slice(*span)]) is not None:
-        return "denied"
-    if sentence.stance(span) in UNMADE and not sentence.asks:
-        return "denied"
-    first, stop = sentence.place(span)
-    if _is_denied_subject(sentence, first, stop):
-        return "denied"
-    if reference[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
-        return "denied"
-    if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
-        return "several_candidates"
-    if not any(cue.kind is Kind.OR for cue in cues(words(reference))) and _is_a_choice(sentence, first, stop):
-        return "several_candidates"
-    return "found"
-
-
-def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
-    """Whether a mention is the subject of a verb that is denied: "Mark Twain did not write it"."""
-    denial = next((cue for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop), None)
-    if denial is None or sentence.skipped(first) != 0 or denial.first - stop > _MAX_VERB_WORDS:
-        return False
-    between, behind = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]
-    if not all(word.text[-1].isalpha() or word.text in "'’" for word in between):
-        return False
-    if not behind or sentence.text[behind[0].start].isupper():
-        return False
-    is_description = bool(between) and sentence.begins(_IS, stop)
-    return not is_description or behind[0].text == "the"
-
-
-_MAX_VERB_WORDS = 3
-_IS = frozenset([Kind.IS])
-
-
-def _is_stuffed(answer: str) -> bool:
-    """Whether an answer is stuffed with many words that form no statement."""
-    said = words(answer[:_LOOKED_THROUGH_CHARS])
-    return len(said) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(said)) and answer.isascii()
-
-
-_LOOKED_THROUGH_CHARS = 600
-_TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER])
-
-
-def _is_asked(sentence: Sentence) -> bool:
-    """Whether a sentence asks a question that is not answered by yes."""
-    opens = [word.text for word in sentence.words[:2]]
-    is_turned = len(opens) == 2 and opens[0] in listed("asks") and opens[1] in listed("pronouns")
-    return (sentence.asks or is_turned) and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
-
-
-def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
-    """Whether an "or" offers an alternative beside a mention."""
-    behind = sentence.past(stop, frozenset("\"'”’)»,("))
-    before = sentence.skipped(first)
-    said = [word.text for word in sentence.words]
-    if said[behind : behind + 1] == ["/"] or said[before - 1 : before] == ["/"]:
-        return True
-    if any(
-        cue.kind is Kind.MAYBE
-        and cue.first == behind > stop
-        and sentence.text[sentence.words[cue.stop].start].isupper()
-        for cue in sentence.cues
-        if cue.stop < len(said)
-    ):
-        return True
-    if len(said) <= _SHORT_WORDS and any(
-        word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])
-    ):
-        return True
-    for cue in sentence.cues:
-        if cue.kind is not Kind.OR:
-            continue
-        if cue.first == behind and not any(
-            bound.kind is Kind.BOUND and bound.first <= cue.stop for bound in sentence.cues if bound.first == cue.stop
-        ):
-            return True
-        if cue.stop == before or said[cue.stop : before] == ["."]:
-            return True
-    return False
-
-
-_SHORT_WORDS = 6
-_PLAIN_OR = single(Kind.OR) - {"of", "からか", "か", "から"}
-"""Words for "or" that need no other word of their language in a short answer; the Dutch one is an English word, too."""
 
 
 def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[[str], str]) -> Iterator[Span]:
@@ -238,4 +171,13 @@ _SHORTEST_NOUN = 4
 
 def _form(word: str) -> str:
     word = word.replace(".", "").casefold() if word[0].isalpha() else word.casefold()
-    return word.replace(",", "") if word[0].isdigit() else word
+    return word.replace(",", "") if word[0].isdigit() else _NUMBERS.get(word, word)
+
+
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=2
+    )
+}
+"""Numbers in words; "one" is a pronoun, too."""

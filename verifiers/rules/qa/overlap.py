@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from verifiers.commitment.cues import Kind
-from verifiers.commitment.stance import sentences
+from verifiers.commitment.affirmed import leaves_open
 from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.words import Normalise, joints, visible, words
 
@@ -52,18 +51,7 @@ def harmonic(common: int, given: int, wanted: int) -> Fraction:
 
 def names_alternatives(answer: str, reference: str) -> bool:
     """Whether an answer leaves a choice open ("Paris or Rome") that its reference does not."""
-    return _is_open(visible(answer)) and not _is_open(visible(reference))
-
-
-_SLASHED = re.compile(r"\s/\s|[A-Z][a-z]{2,}/[A-Z][a-z]{2,}")
-
-
-def _is_open(text: str) -> bool:
-    if _SLASHED.search(text):
-        return True
-    found = [cue for each in sentences(text, 0, len(text)) for cue in each.cues]
-    hedges = [cue for cue in found if cue.kind is Kind.MAYBE]
-    return any(cue.kind is Kind.OR for cue in found) or len(hedges) > 1
+    return leaves_open(visible(answer)) and not leaves_open(visible(reference))
 
 
 def is_enumeration(answer: str, reference: str) -> bool:

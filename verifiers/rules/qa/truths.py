@@ -4,9 +4,11 @@ A text that says both has no truth value. Of denials only "not true" means no.
 """
 
 import unicodedata
+from itertools import islice
 
 from verifiers.commitment.cues import LETTERS, Kind, listed
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import Sentence, sentences
 from verifiers.rules.qa.words import visible
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
@@ -14,7 +16,7 @@ _LETTERS = {"t": True, "f": False, "y": True, "n": False}
 """The longest text that is read. It must say nothing else."""
 _EDGES = " \t\n.,;:!\"'“”‘’`*_()[]{}<>$。，、；،؛"
 _SIGNS = ",.;:!،，、。；：！—–-\n"
-_OPEN = frozenset([Kind.NOT, Kind.NO, Kind.MAYBE, Kind.OR, Kind.IF, Kind.DOUBT, Kind.BACK])
+_OPEN = frozenset([Kind.NOT, Kind.NO, Kind.MAYBE, Kind.OR, Kind.IF, Kind.DOUBT, Kind.BACK, Kind.SAID])
 _MAX_WORDS = 40
 _MAX_PLAIN_WORDS = 8
 
@@ -39,7 +41,7 @@ def truth(text: str) -> bool | None:
     if lead := leading(text):
         is_open = not text.isascii() and not kinds.isdisjoint([Kind.MAYBE, Kind.OR])
         value = lead[0] in YES
-        is_both = any(word in (NO if value else YES) for word in said)
+        is_both = not _agrees(sentence, value) or sentence.trails_off((0, len(lead[0])))
         return None if is_open or is_both or (lead[0] == "不" and lead[1].strip(_EDGES)) else value
     judgement, clause, claim = text.partition(" that ")
     if clause and judgement.startswith("it "):
@@ -51,6 +53,40 @@ def truth(text: str) -> bool | None:
         cue.kind for cue in sentence.cues if cue.stop < len(sentence.words)
     )
     return said[-1] in YES if is_plain and len(said) <= _MAX_PLAIN_WORDS and IN_PART.isdisjoint(said) else None
+
+
+def is_gainsaid(text: str, span: Span) -> bool:
+    """Whether a sentence close behind a yes or no says the opposite: "The answer is yes. No, it's no."."""
+    value = truth(text[slice(*span)])
+    following = islice(sentences(text, span[1], min(len(text), span[1] + _MAX_CHARS)), _MAX_FOLLOWING)
+    opposite = (truth(text[each.start : each.end]) for each in following)
+    return value is not None and any(other is not None and other is not value for other in opposite)
+
+
+_MAX_CHARS = 300
+_MAX_FOLLOWING = 3
+
+
+def _agrees(sentence: Sentence, value: bool) -> bool:
+    """Whether no word behind the first one says the opposite. A denied yes agrees with a no: "Nein, das ist nicht wahr"."""
+    against = NO if value else YES
+    opposed = [word.span() for word in LETTERS.finditer(sentence.text) if word[0] in against]
+    return not opposed or (not value and all(_is_denied(sentence, sentence.place(span)[1] - 1) for span in opposed))
+
+
+def _is_denied(sentence: Sentence, place: int) -> bool:
+    """Whether a denial holds a word, or stands beside it in its clause: "is not true", "non è vero", 不对, "doğru değil"."""
+    for cue in sentence.cues:
+        if cue.kind in _DENIALS and cue.first > 0 and cue.first <= place + 1 and place <= cue.stop + _MAX_DENIED_WORDS:
+            between = {word.text for word in sentence.words[cue.stop : place]}
+            if _CLAUSE_ENDS.isdisjoint(between) and (cue.first <= place or cue.kind is Kind.WRONG):
+                return True
+    return False
+
+
+_DENIALS = frozenset([Kind.NOT, Kind.WRONG, Kind.BACK, Kind.DOUBT])
+_CLAUSE_ENDS = frozenset(",;.:!，；。،؛")
+_MAX_DENIED_WORDS = 3
 
 
 def _is_denial(sentence: Sentence) -> bool:

@@ -1,0 +1,181 @@
+"""What is doubted in or behind a mark, taken back behind it, or has several labels is paid by no verifier."""
+
+from typing import Any
+
+from tests.tables import table
+from tests.verifiers.found import Found
+
+
+def paid(found: Found, row: tuple[str, str, Any, dict[str, Any]]) -> bool:
+    verifier, response, reference, params = row
+    return found.judge(verifier, response, reference=reference, **params).score == 1.0
+
+
+def is_unpaid(found: Found, row: tuple[str, str, Any, dict[str, Any]]) -> None:
+    assert not paid(found, row)
+
+
+CONTAINS = {"metric": "contains"}
+BOOL = {"metric": "bool"}
+
+
+@table(
+    "row",
+    [
+        ("numeric", r"\boxed{12 \text{ maybe}}", 12, {}),
+        ("numeric", r"\boxed{\text{maybe } 12}", 12, {}),
+        ("numeric", "<answer>12, perhaps</answer>", 12, {}),
+        ("numeric", "The answer is 12 (probably not).", 12, {}),
+        ("numeric", r"$\boxed{12}$, quizás.", 12, {}),
+        ("regression", r"\boxed{12 \text{ vielleicht}}", 12, {}),
+        ("math", r"\boxed{12}\text{ maybe}", "12", {}),
+        ("math", r"$\boxed{12}$, perhaps.", "12", {}),
+        ("multiple_choice", r"\boxed{B?}", "B", {}),
+        ("multiple_choice", r"\boxed{B \text{ maybe}}", "B", {}),
+        ("multiple_choice", "<answer>B, probably not</answer>", "B", {}),
+        ("multiple_choice", "The answer is B (maybe).", "B", {}),
+        ("qa", "Paris, perhaps.", "Paris", CONTAINS),
+        ("qa", "yes, maybe", "yes", BOOL),
+        ("qa", "<answer>yes, probably not</answer>", "yes", BOOL),
+    ],
+)
+def test_a_doubt_beside_the_value_is_no_answer(row: Any, found: Found) -> None:
+    is_unpaid(found, row)
+
+
+@table(
+    "row",
+    [
+        ("math", r"\boxed{width: 5, length: 7}", "7", {}),
+        ("math", r"\boxed{\text{boys: }5; \text{girls: }7}", "7", {}),
+        ("math", "width: 5, length: 7", "7", {}),
+        ("math", "The dimensions are width: 5, length: 7.", "7", {}),
+        ("math", r"\boxed{length: 5, width: 7}", "width: 5, length: 7", {}),
+        ("numeric", "<answer>width: 5, length: 7</answer>", 7, {}),
+        ("numeric", "width: 5, length: 7", 7, {}),
+    ],
+)
+def test_the_last_of_several_labelled_values_is_no_answer(row: Any, found: Found) -> None:
+    is_unpaid(found, row)
+
+
+@table(
+    "row",
+    [
+        ("math", r"\boxed{width: 5, length: 7}", "width: 5, length: 7", {}),
+        ("math", r"\boxed{length: 7, width: 5}", "width: 5, length: 7", {}),
+        ("math", r"\boxed{\text{boys: }5, \text{girls: }7}", "5, 7", {}),
+        ("numeric", "dogs: 4, cats: 3, total: 7", 7, {}),
+        ("qa", "The answer is May 5, 2021.", "May 5, 2021", {}),
+        ("qa", "The answer is May.", "May", {}),
+        ("qa", "The answer is May 5, 2021", "2021-05-05", {"metric": "date"}),
+        ("multiple_choice", "C'est B.", "B", {}),
+        ("multiple_choice", "Ответ: В", "B", {}),
+        ("multiple_choice", "Απάντηση: Β", "B", {}),
+        ("multiple_choice", "答案是(B)。", "B", {}),
+        ("multiple_choice", "∠C is 125°.", "A", {"choices": ["125°", "90°", "80°"]}),
+        ("multiple_choice", "No, Blue does not meet it.", "B", {"choices": ["yes", "no"]}),
+        ("qa", "The answer is Pride or Prejudice.", "Pride or Prejudice", CONTAINS),
+        ("qa", "The answer is Pride or Prejudice.", "Pride or Prejudice", {}),
+        ("qa", "Nein, das ist nicht wahr.", "no", BOOL),
+        ("qa", "No, that is not true.", "false", BOOL),
+        ("qa", "Non, ce n'est pas vrai.", "no", BOOL),
+        ("qa", "Hayır, bu doğru değil.", "no", BOOL),
+        ("qa", "是的，没错。", "yes", BOOL),
+    ],
+)
+def test_a_plain_right_answer_is_paid(row: Any, found: Found) -> None:
+    assert paid(found, row)
+
+
+@table(
+    "row",
+    [
+        ("qa", "The answer is yes. Wait, no.", "yes", BOOL),
+        ("qa", "The answer is yes. No, it's no.", "yes", BOOL),
+        ("qa", "La respuesta es sí. Espera, no.", "yes", BOOL),
+        ("qa", "My friend says yes.", "yes", BOOL),
+        ("math", "The answer is 12. Wait, no.", "12", {}),
+        ("math", r"\boxed{12}. Hmm, no.", "12", {}),
+        ("numeric", "Die Antwort ist 12. Moment, nein.", 12, {}),
+        ("numeric", "Ответ: 12. Подождите, нет.", 12, {}),
+        ("numeric", "答案是12。等等，不对。", 12, {}),
+        ("multiple_choice", "The answer is B. Wait, no.", "B", {}),
+        ("qa", "The answer is Paris. Actually, no.", "Paris", CONTAINS),
+        ("multiple_choice", "The answer is С.", "C", {}),
+        ("multiple_choice", "Ответ: В, а не Б", "B", {}),
+        ("multiple_choice", "C'est B.", "C", {}),
+        ("qa", "The answer is Pride or Prejudice.", "Pride", CONTAINS),
+        ("qa", "De hoofdstad is Parijs of Londen.", "Parijs", CONTAINS),
+    ],
+)
+def test_what_is_taken_back_or_said_by_others_is_no_answer(row: Any, found: Found) -> None:
+    is_unpaid(found, row)
+
+
+@table(
+    "row",
+    [
+        ("Mark Twain no lo escribió.", "Mark Twain"),
+        ("Mark Twain ne l'a pas écrit.", "Mark Twain"),
+        ("Mark Twain non l'ha scritto.", "Mark Twain"),
+        ("Mark Twain não o escreveu.", "Mark Twain"),
+        ("Mark Twain schrieb es nicht.", "Mark Twain"),
+        ("Mark Twain schreef het niet.", "Mark Twain"),
+        ("Mark Twain skrev det inte.", "Mark Twain"),
+        ("Mark Twain nie napisał tego.", "Mark Twain"),
+        ("Mark Twain bunu yazmadı.", "Mark Twain"),
+        ("Mark Twain nu a scris-o.", "Mark Twain"),
+        ("Mark Twain ei kirjoittanut sitä.", "Mark Twain"),
+        ("Mark Twain nem írta meg.", "Mark Twain"),
+        ("Mark Twain tidak menulisnya.", "Mark Twain"),
+        ("Mark Twain không viết nó.", "Mark Twain"),
+        ("Марк Твен этого не писал.", "Марк Твен"),
+        ("Марк Твен не писав цього.", "Марк Твен"),
+        ("Ο Μαρκ Τουέιν δεν το έγραψε.", "Μαρκ Τουέιν"),
+        ("马克·吐温没写过。", "马克·吐温"),
+        ("マーク・トウェインはそれを書いていません。", "マーク・トウェイン"),
+        ("मार्क ट्वेन ने इसे नहीं लिखा।", "मार्क ट्वेन"),
+        ("مارك توين لم يكتبه.", "مارك توين"),
+        ("מארק טוויין לא כתב את זה.", "מארק טוויין"),
+        ("มาร์ค ทเวน ไม่ได้เขียนมัน", "มาร์ค ทเวน"),
+    ],
+)
+def test_the_subject_of_a_denied_verb_is_not_named(row: tuple[str, str], found: Found) -> None:
+    is_unpaid(found, ("qa", *row, CONTAINS))
+
+
+@table(
+    "row",
+    [
+        ("Vienna, Austria; Bratislava, Slovakia; and Budapest, Hungary.", "Budapest, Vienna and Bratislava"),
+        ("He lived from 1723 to 1792.", "1723-1792"),
+        ("The song was written byAndrew Lloyd Webber.", "Andrew Lloyd Webber"),
+        ("The leader when the wall was built was Nikita Khrushchev.", "Nikita Khrushchev"),
+        ('The man in "Call Me Maybe" is Holden Nowell.', "Holden Nowell"),
+        ("The voice is provided by Tori Kelly.", "Tori Kelly"),
+        ("It came out on September 26, 2017.", "September 2017"),
+        ("There are 7 of them.", "seven"),
+        ("Pygmies", "Pygmies (short height)"),
+        ("Doves", "PIGEONS or DOVES"),
+        ("It is the Cassini Division.", "Cassini's Division"),
+        ("Mark Twain lo escribió, no Dickens.", "Mark Twain"),
+    ],
+)
+def test_a_name_in_other_words_is_contained(row: tuple[str, str], found: Found) -> None:
+    assert paid(found, ("qa", *row, CONTAINS))
+
+
+@table(
+    "row",
+    [
+        ("It came out on August 19. The DVD came on November 22, 2016.", "August 19, 2016"),
+        ("Harry Potter and the Philosopher's Stone", "Harry Potter III"),
+        ("Vienna and Budapest.", "Budapest, Vienna and Bratislava"),
+        ("Trick", "Trick or Treat"),
+        ("McDonald", "Donald"),
+        ("When it rains he may be Tom.", "Tom"),
+    ],
+)
+def test_a_part_of_a_reference_is_not_the_reference(row: tuple[str, str], found: Found) -> None:
+    is_unpaid(found, ("qa", *row, CONTAINS))

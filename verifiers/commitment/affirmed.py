@@ -1,0 +1,215 @@
+"""The way in which a text names something: it affirms it, denies it, says it of somebody else, or leaves a choice open.
+
+A caller knows which words name a thing and where they stand; what the text says of it is decided here. "Mark Twain did not write it"
+and "Mark Twain no lo escribió" do not name Mark Twain: a denied verb denies its subject.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
+from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at, sentences
+from verifiers.commitment.wording import single
+
+Outcome = Literal["found", "absent", "denied", "several_candidates"]
+OPPOSITE = {"yes": "no", "no": "yes"}
+_GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
+_IS = frozenset([Kind.IS])
+_LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
+_MOST_WORDS = 16
+"""The largest number of words of an answer that is only names."""
+_MAX_VERB_WORDS = 3
+_PAUSES = frozenset(",;:，；：、—–(（")
+
+
+def affirms(text: str, span: Span, name: str) -> Outcome:
+    """The way in which a text names something at a place: it affirms it, denies it, or leaves a choice open."""
+    sentence = _without_quotes(sentence_at(text, span[0], 0, len(text)), span)
+    if _is_asked(sentence) and "?" not in name:
+        return "denied"
+    if is_taken_back(text, span[1]) or replacement(text, span[1], text[slice(*span)]) is not None:
+        return "denied"
+    stance = sentence.stance(span)
+    if stance in UNMADE and not sentence.asks and not (stance is Stance.SUPPOSED and _is_at_a_time(sentence, span)):
+        return "denied"
+    first, stop = sentence.place(span)
+    if _is_denied_subject(sentence, first, stop):
+        return "denied"
+    if name[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
+        return "denied"
+    if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
+        return "several_candidates"
+    if not any(cue.kind is Kind.OR for cue in cues(words(name))) and _is_a_choice(sentence, first, stop):
+        return "several_candidates"
+    return "found"
+
+
+_QUOTED = re.compile(r"\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|(?<![^\W_])'[A-Z][^'\n]{1,120}'(?![^\W_])")
+
+
+def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
+    """The sentence without the words of titles that a mention is not part of: "Call Me Maybe" doubts nothing."""
+    text, start, end = sentence.text, sentence.start, sentence.end
+
+    def masked(quoted: re.Match[str]) -> str:
+        is_apart = start + quoted.end() <= span[0] or span[1] <= start + quoted.start()
+        return quoted[0][0] + "z" * (len(quoted[0]) - 2) + quoted[0][-1] if is_apart else quoted[0]
+
+    shown = text[start:end]
+    if not any(sign in shown for sign in "\"“'"):
+        return sentence
+    return Sentence(text[:start] + _QUOTED.sub(masked, shown) + text[end:], start, end, sentence.stop)
+
+
+def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
+    """Whether what is supposed before a mention is only a time, and a verb leads to the mention: "The leader when it fell was X"."""
+    first = sentence.place(span)[0]
+    supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= first]
+    is_time = all(sentence.words[cue.first].text in listed("temporal") for cue in supposed)
+    is_told = sentence.ends_in(_IS, sentence.skipped(first)) is not None
+    return bool(supposed) and is_time and is_told and _UNSURE.isdisjoint(sentence.kinds)
+
+
+_UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])
+
+
+def is_stuffed(answer: str) -> bool:
+    """Whether an answer is stuffed with many words that form no statement."""
+    said = words(answer[:_LOOKED_THROUGH_CHARS])
+    return len(said) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(said)) and answer.isascii()
+
+
+_LOOKED_THROUGH_CHARS = 600
+_TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER])
+
+
+def _is_asked(sentence: Sentence) -> bool:
+    """Whether a sentence asks a question that is not answered by yes."""
+    opens = [word.text for word in sentence.words[:2]]
+    is_turned = len(opens) == 2 and opens[0] in listed("asks") and opens[1] in listed("pronouns")
+    return (sentence.asks or is_turned) and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
+
+
+def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether an "or" offers an alternative beside a mention."""
+    behind = sentence.past(stop, frozenset("\"'”’)»,("))
+    before = sentence.skipped(first)
+    said = [word.text for word in sentence.words]
+    if said[behind : behind + 1] == ["/"] or said[before - 1 : before] == ["/"]:
+        return True
+    if any(
+        cue.kind is Kind.MAYBE
+        and cue.first == behind > stop
+        and sentence.text[sentence.words[cue.stop].start].isupper()
+        for cue in sentence.cues
+        if cue.stop < len(said)
+    ):
+        return True
+    if len(said) <= _SHORT_WORDS and any(
+        word in _PLAIN_OR for word in (*said[behind : behind + 1], *said[before - 1 : before])
+    ):
+        return True
+    for cue in sentence.cues:
+        if cue.kind is not Kind.OR:
+            continue
+        if cue.first == behind and not any(
+            bound.kind is Kind.BOUND and bound.first <= cue.stop for bound in sentence.cues if bound.first == cue.stop
+        ):
+            return True
+        if cue.stop == before or said[cue.stop : before] == ["."]:
+            return True
+    return False
+
+
+_SHORT_WORDS = 6
+_PLAIN_OR = single(Kind.OR) - {"of", "からか", "か", "から"}
+"""Words for "or" that need no other word of their language in a short answer; the Dutch one is an English word, too."""
+
+
+_SLASHED = re.compile(r"\s/\s|[A-Z][a-z]{2,}/[A-Z][a-z]{2,}")
+
+
+def leaves_open(text: str) -> bool:
+    """Whether a short text leaves a choice open: "Paris or Rome", "Paris ou Rome", "Paris / Rome"."""
+    if _SLASHED.search(text):
+        return True
+    all_sentences = list(sentences(text, 0, len(text)))
+    found = [cue for each in all_sentences for cue in each.cues]
+    hedges = [cue for cue in found if cue.kind is Kind.MAYBE]
+    is_plain = any(
+        len(each.words) <= _SHORT_WORDS and any(word.text in _PLAIN_OR for word in each.words[1:-1])
+        for each in all_sentences
+    )
+    return is_plain or any(cue.kind is Kind.OR for cue in found) or len(hedges) > 1
+
+
+def denies_at(text: str, place: int) -> bool:
+    """Whether the words before a place deny what stands there: "no dog at [1, 2, 3, 4]"."""
+    sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)
+    return sentence.stance((place, place + 1)) is Stance.DENIED
+
+
+_DENIAL_CHARS = 80
+
+
+def says_truth(answer: str, reference: str) -> Outcome:
+    """The way in which an answer states a yes or a no. It may not state both, and "no idea" is neither."""
+    said = set(_truths(answer))
+    if reference not in said:
+        return "absent"
+    return "several_candidates" if OPPOSITE[reference] in said else "found"
+
+
+def _truths(answer: str) -> Iterator[str]:
+    """The words yes and no that stand alone: before a sign, or at an end of the text."""
+    for sentence in sentences(answer, 0, len(answer)):
+        for place, word in enumerate(sentence.words):
+            if word.text in OPPOSITE and (sentence.ends(place + 1) or sentence.begins(_GOES_ON, place + 1)):
+                yield word.text
+
+
+def _is_denied_subject(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether a mention is the subject of a verb that is denied; `first` and `stop` are the places of its words."""
+    if sentence.skipped(first) != 0:
+        return False
+    return _is_denied_verb(sentence, stop) or _has_denial(sentence, stop) or _ends_in_denial(sentence, stop)
+
+
+def _is_denied_verb(sentence: Sentence, stop: int) -> bool:
+    """Whether its verb is denied: "X did not write it", "X is not the capital"; not "X, not Y" nor "X wrote it, not Y"."""
+    denial = next((cue for cue in sentence.cues if cue.kind is Kind.NOT and cue.first >= stop), None)
+    if denial is None or denial.first - stop > _MAX_VERB_WORDS:
+        return False
+    between, behind = sentence.words[stop : denial.first], sentence.words[denial.stop : denial.stop + 1]
+    if not all(word.text[-1].isalpha() or word.text in "'’" for word in between):
+        return False
+    if not behind or sentence.text[behind[0].start].isupper():
+        return False
+    is_description = bool(between) and sentence.begins(_IS, stop)
+    return not is_description or behind[0].text == "the"
+
+
+def _has_denial(sentence: Sentence, stop: int) -> bool:
+    """Whether a word that denies verbs stands beside it: "X no lo escribió", "X ne l'a pas écrit", "X skrev det inte"."""
+    said = sentence.words
+    for place in range(stop, min(stop + _MAX_VERB_WORDS, len(said))):
+        word = said[place].text
+        if word in _PAUSES or word[0].isdigit():
+            return False
+        is_beside = place == stop or not word.isascii() or place == len(said) - 1
+        if word in listed("verb_denials") and is_beside:
+            behind = said[place + 1] if place + 1 < len(said) else None
+            return behind is None or (behind.text[0].isalpha() and not sentence.text[behind.start].isupper())
+    return False
+
+
+def _ends_in_denial(sentence: Sentence, stop: int) -> bool:
+    """Whether the verb comes last and denies: "X bunu yazmadı", それを書いていません."""
+    said = sentence.words[stop:]
+    if not said or not _PAUSES.isdisjoint(word.text for word in said):
+        return False
+    shown = sentence.text[said[0].start : sentence.end].rstrip(' .!。»"”')
+    return not shown.isascii() and shown.lower().endswith(tuple(listed("denied_endings")))
