@@ -149,4 +149,4 @@ def test_there_are_points_between_each_two_breaks(text: str, breaks: list[float]
 
 def test_an_expression_without_breaks_has_no_such_points() -> None:
     node = read(r"\frac{e^x\sin x}{x^2-4}")
-    assert fold_points(node, node, letters(node), is_real=True) == ()
+    assert list(fold_points(node, node, letters(node), is_real=True)) == []
