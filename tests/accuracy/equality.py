@@ -246,7 +246,7 @@ _WRONG: Mapping[str, tuple[str, str]] = {
     "exponential": (r"e^{F}e^{Ax}", r"e^{F}+e^{Ax}"),
     "power of a power": (r"(x^2+1)^{A}", r"(x^2+1)^{A+1}"),
     "missing bars": (r"\sqrt{(F)^2}", r"F"),
-    "maximum": (r"\max(F,Ax)", r"\frac{F+Ax-|F-Ax|}{2}"),
+    "maximum": (r"\max(F,Ax+B)", r"\frac{F+Ax+B-|F-Ax-B|}{2}"),
     "cube root": (r"\sqrt[3]{(F)^3}", r"|F|"),
     "root of a sum": (r"\sqrt{x^2+A^2}", r"|x|+A"),
     "rationalised": (r"\frac{1}{\sqrt{x^2+A}-x}", r"\frac{\sqrt{x^2+A}-x}{A}"),

@@ -67,3 +67,9 @@ def test_what_follows_from_laws_is_proved(one: str, other: str) -> None:
 )  # fmt: skip
 def test_what_laws_do_not_prove_is_not_paid(one: str, other: str) -> None:
     assert outcome(one, other) != "equal"
+
+
+def test_a_proof_ends_where_numbers_are_too_large() -> None:
+    assert not is_proved("x^{10^{10^{10}}}", "x^{10^{10^{10}}}+0x")
+    assert not is_proved(r"\sqrt{x}" * 12, r"\sqrt[3]{x}" * 12)
+    assert not is_proved(r"\sum_{k=1}^{n} k^{n!}", "n!")

@@ -110,12 +110,12 @@ def proved(reference: Node, answer: Node) -> bool:
     if of.complex or not (of.real or of.natural) or is_complex(reference) or is_complex(answer):
         return False
     source = random.Random(f"{show(reference)} = {show(answer)}")  # noqa: S311 - not a secret
-    field = _WITH_CUBE_ROOTS if _has_odd_roots(reference) or _has_odd_roots(answer) else _WITH_ROOT_OF_3
     budget = _Budget()
     agreed = 0
     try:
+        field = _WITH_CUBE_ROOTS if _has_odd_roots(reference) or _has_odd_roots(answer) else _WITH_ROOT_OF_3
         for point in points(of)[: 1 if not of.natural else None]:
-            whole = {name: int(str(point.values[name])) for name in of.natural}
+            whole = {name: int(value) for name, value in point.values.items() if name in of.natural}  # type: ignore[arg-type] # no natural is complex
             try:
                 if not _agree(reference, answer, _Drawing(field, source, whole, budget)):
                     return False
