@@ -20,6 +20,7 @@ from verifiers.math.values.sampling import (
     near,
     pairs,
     rounding_noise,
+    seem_apart,
 )
 from verifiers.math.values.traits import has_bare_log
 
@@ -38,7 +39,8 @@ def same(reference: Node, answer: Node) -> bool:
     if ordered is not None:
         return ordered
     bases = (None, 1) if has_bare_log(reference) != has_bare_log(answer) else (None,)
-    if proved(reference, answer) and any(meet(reference, answer, log_base) for log_base in bases):
+    is_open = not seem_apart(reference, answer)
+    if is_open and proved(reference, answer) and any(meet(reference, answer, log_base) for log_base in bases):
         return True
     return any(_agree(reference, answer, log_base) for log_base in bases)
 

@@ -188,19 +188,28 @@ class _Sampling:
     def _needed(self, usual: Sequence[Point]) -> Iterator[Point]:
         """Points that have to be looked at, first one where floats show a difference: then the rest is not needed."""
         differs = self._differing()
-        beside = fold_points(self._reference, self._answer, self._letters, self._is_real, differs)
-        first = next(filter(differs, usual), None) or next(beside, usual[0])
+        beside = fold_points(self._reference, self._answer, self._letters, self._is_real, differs or _never)
+        first = next(filter(differs, usual), usual[0]) if differs else usual[0]
         yield first
+        if differs:
+            yield from islice(beside, 1)
         yield from (point for point in usual if point is not first)
         yield from beside
 
-    def _differing(self) -> Callable[[Point], bool]:
-        """Whether floats show a clear difference at a point: it is looked at first, as the rest may not be needed."""
+    def seem_apart(self) -> bool:
+        """Whether floats show a difference at one of the first points."""
+        differs = self._differing()
+        return differs is not None and any(map(differs, points(self._letters)[:2]))
+
+    def _differing(self) -> Callable[[Point], bool] | None:
+        """Whether floats show a clear difference at a point; None if they show nothing of these expressions."""
+        if not self._is_real or self._reference == self._answer:
+            return None
         try:
             left, right = (compiled(node, self._is_real) for node in (self._reference, self._answer))
         except NoValue:
-            return lambda point: False
-        return lambda point: self._is_real and _differ(left, right, point)
+            return None
+        return lambda point: _differ(left, right, point)
 
     def _enough(self, usual: int) -> int:
         """How many of the usual points are looked at: fewer if a few tell all, or those beside breaks tell the rest."""
@@ -324,6 +333,15 @@ def _differ(left: Compiled, right: Compiled, point: Point) -> bool:
 
 
 _CLEAR = 1e-9
+
+
+def _never(_: Point) -> bool:
+    return False
+
+
+def seem_apart(reference: Node, answer: Node) -> bool:
+    """Whether floats show that two expressions differ, so that a proof need not be tried."""
+    return _Sampling(reference, answer, None).seem_apart()
 
 
 def is_real_within(value: Number, bits: int) -> bool:
