@@ -13,7 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tests.accuracy.equality import as_rows, equal, judge_with_sympy, pairs, partly_equal
+from tests.accuracy.equality import as_rows, equal, judge_with_sympy, near_miss, pairs, partly_equal
 from tests.accuracy.real_data import (
     BENCHMARKS,
     PROBES,
@@ -38,7 +38,7 @@ from tests.accuracy.rewrites import Rewrite
 from tests.conftest import serving
 
 _ALL = sys.maxsize
-_PARTLY, _EQUAL = 100_000, 20_000
+_PARTLY, _NEAR, _EQUAL = 60_000, 40_000, 20_000
 """Pairs that are drawn."""
 
 
@@ -90,6 +90,7 @@ def _tasks(probes_file: Path, golds_file: Path) -> Iterator[_Task]:
     yield _Task(deepmath(), WAYS, most_by_rival=1_000)
     yield _Task(benchmarks(golds_file), most_by_rival=1_000)
     yield _Task(as_rows("equal on a part of the line", pairs(_PARTLY, 1, partly_equal)), by_sympy=True)
+    yield _Task(as_rows("equal but for a slip", pairs(_NEAR, 3, near_miss)), by_sympy=True)
     yield _Task(as_rows("equal by an identity", pairs(_EQUAL, 2, equal)), by_sympy=True)
     for name, golds in (("DeepMath", deepmath_golds()), ("benchmarks", benchmark_golds(golds_file))):
         for rewrite in Rewrite:

@@ -3,8 +3,10 @@ r"""Draws pairs of expressions that are equal on a part of the line only, and pa
 A pair that is *partly equal* is a function f with both signs and what a fold, a jump or a branch makes of it: f and |f|,
 f and \max(f, 0), f and \sqrt{f^2}, f and \arcsin(\sin f). Where f changes its sign is drawn from all magnitudes. A
 pair that is *equal* has an identity between its sides: trigonometric, of logarithms, nested radicals, half angles,
-factorials and binomials, sums in closed form. Both sides are then put into the same larger expression, which differs for
-different values. A shape is one choice of function, fold or identity, and larger expression; its numbers are drawn anew.
+factorials and binomials, sums in closed form. A pair that is a *near miss* has an identity with a slip in it: a sign, an
+index, sine for cosine, floor for ceiling, 10^{-9}. Both sides are then put into the same larger expression, which differs
+for different values. A shape is one choice of function, fold, identity or slip, and larger expression; its numbers are
+drawn anew.
 
 Equal means: the same value wherever both sides have one, for real letters, on more than single points.
 """
@@ -209,12 +211,86 @@ def equal(source: random.Random) -> Pair:
     """A pair that is equal by an identity, in either order."""
     function, identity, around = shape = source.choice(EQUAL)
     draw = Numbers(source)
+    sides = _written_out(function, _IDENTITIES[identity], draw, source)
+    one_side, other = _put_in(around, list(sides), draw)
+    return Pair(one_side, other, True, " / ".join(shape))
+
+
+# --- near misses
+
+_SLIPS: Mapping[str, str] = {
+    "off by 1e-9": r"E+10^{-9}",
+    "off by a billionth": r"(E)(1+10^{-9})",
+    "off by a term": r"E+\frac{x}{10^9}",
+    "opposite": "-(E)",
+    "off by one": "E-1",
+    "twice": "2(E)",
+}
+"""What makes any side another one; none of the sides is 0."""
+_WRONG: Mapping[str, tuple[str, str]] = {
+    "sine and cosine": (r"\sin^2(F)", r"1-\sin^2(F)"),
+    "double sine": (r"\sin(2(F))", r"2\cos(F)\cos(F)"),
+    "double cosine": (r"\cos(2(F))", r"1+2\sin^2(F)"),
+    "double tangent": (r"\tan(2(F))", r"\frac{2\tan(F)}{1+\tan^2(F)}"),
+    "triple sine": (r"\sin(3(F))", r"4\sin^3(F)-3\sin(F)"),
+    "triple cosine": (r"\cos(3(F))", r"4\cos^3(F)-3\sin(F)"),
+    "secant": (r"\sec^2(F)", r"1-\tan^2(F)"),
+    "half angle": (r"\tan\left(\frac{F}{2}\right)", r"\frac{1+\cos(F)}{\sin(F)}"),
+    "half angle, without bars": (r"\sin\left(\frac{F}{2}\right)", r"\sqrt{\frac{1-\cos(F)}{2}}"),
+    "shift": (r"\sin(F)+\cos(F)", r"\sqrt{2}\sin\left(F-\frac{\pi}{4}\right)"),
+    "phase": (r"\cos(F)", r"\sin\left(F-\frac{\pi}{2}\right)"),
+    "hyperbolic": (r"\cosh^2(Ax)", r"\sinh^2(Ax)-1"),
+    "logarithm of a quotient": (r"\ln\frac{x^2+A}{x^2+1}", r"\ln(x^2+A)+\ln(x^2+1)"),
+    "logarithm of a sum": (r"\ln(x^2+A)", r"\ln(x^2)+\ln A"),
+    "change of base": (r"\log_{A}(x^2+B)", r"\frac{\ln A}{\ln(x^2+B)}"),
+    "exponential": (r"e^{F}e^{Ax}", r"e^{F}+e^{Ax}"),
+    "power of a power": (r"(x^2+1)^{A}", r"(x^2+1)^{A+1}"),
+    "missing bars": (r"\sqrt{(F)^2}", r"F"),
+    "maximum": (r"\max(F,Ax+B)", r"\frac{F+Ax+B-|F-Ax-B|}{2}"),
+    "cube root": (r"\sqrt[3]{(F)^3}", r"|F|"),
+    "root of a sum": (r"\sqrt{x^2+A^2}", r"|x|+A"),
+    "rationalised": (r"\frac{1}{\sqrt{x^2+A}-x}", r"\frac{\sqrt{x^2+A}-x}{A}"),
+    "partial fractions": (r"\frac{1}{(x+P)(x+Q)}", r"\frac{\frac{1}{x+P}-\frac{1}{x+Q}}{P-Q}"),
+    "difference of squares": (r"(F)^2-A^2", r"(F-A)^2"),
+    "binomial formula": (r"(x+A)^4", r"x^4+4\cdot A x^3+6\cdot A^2x^2+4\cdot A^2x+A^4"),
+    "factorial": (r"(n+1)!", r"n\cdot n!"),
+    "Pascal": (r"\binom{n+1}{k+1}", r"\binom{n}{k}+\binom{n}{k-1}"),
+    "binomial": (r"\binom{2n}{n}", r"\frac{(2n)!}{n!}"),
+    "sum of integers": (r"\sum_{k=1}^{n} (Ak+B)", r"\frac{A n(n-1)}{2}+B n"),
+    "first index": (r"\sum_{k=0}^{n} A^k", r"\sum_{k=1}^{n} A^k"),
+    "last index": (r"\sum_{k=1}^{n} k^2", r"\sum_{k=1}^{n-1} k^2"),
+    "geometric sum": (r"\sum_{k=0}^{n} A^k", r"\frac{A^n-1}{A-1}"),
+    "telescoping sum": (r"\sum_{k=1}^{n} \frac{1}{k(k+1)}", r"\frac{n+1}{n+2}"),
+    "sum of binomials": (r"\sum_{k=0}^{n} \binom{n}{k}", r"2^{n-1}"),
+    "alternating signs": (r"(-1)^{n+1}+0\cdot n!", r"(-1)^n+0\cdot n!"),
+    "floor and ceiling": (r"\left\lceil\frac{n}{A}\right\rceil", r"\left\lfloor\frac{n}{A}\right\rfloor+1"),
+    "floor at integers": (r"\lfloor Ax\rfloor", r"\lceil Ax\rceil-1"),
+    "floor of a sum": (r"\lfloor Ax\rfloor", r"A\lfloor x\rfloor"),
+    "remainder": (r"n \bmod A", r"n-A\left\lceil\frac{n}{A}\right\rceil"),
+}  # fmt: skip
+NEAR = tuple(product(_SMOOTH, [*_WRONG, *product(_IDENTITIES, _SLIPS)], _AROUND))
+
+
+def near_miss(source: random.Random) -> Pair:
+    """A pair that is not equal because of a slip in an identity: one that is often made, or a small one anywhere."""
+    function, around = source.choice([*_SMOOTH]), source.choice([*_AROUND])
+    if source.random() < 0.5:
+        name = source.choice([*_WRONG])
+        sides, slip = _WRONG[name], "E"
+    else:
+        identity, slipped = source.choice([*_IDENTITIES]), source.choice([*_SLIPS])
+        name, sides, slip = f"{identity}, {slipped}", _IDENTITIES[identity], _SLIPS[slipped]
+    one_side, other = _written_out(function, sides, Numbers(source), source)
+    one_side, other = _put_in(around, [one_side, slip.replace("E", f"({other})")], Numbers(source))
+    return Pair(one_side, other, False, f"{function} / {name} / {around}")
+
+
+def _written_out(function: str, sides: tuple[str, str], draw: Numbers, source: random.Random) -> tuple[str, str]:
+    """Both sides of an identity with numbers in it, in either order."""
     inner, (one, two), few, some = _SMOOTH[function](draw), draw.different(), draw.small(), draw.small()
     written = {"F": inner, "A": str(few), "B": str(some), "P": str(one), "Q": str(two)}
-    sides = ["".join(written.get(sign, sign) for sign in side) for side in _IDENTITIES[identity]]
-    source.shuffle(sides)
-    one_side, other = _put_in(around, sides, draw)
-    return Pair(one_side, other, True, " / ".join(shape))
+    left, right = ("".join(written.get(sign, sign) for sign in side) for side in sides)
+    return (left, right) if source.random() < 0.5 else (right, left)
 
 
 def pairs(count: int, seed: int, draw: Callable[[random.Random], Pair]) -> Iterator[Pair]:

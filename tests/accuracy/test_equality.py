@@ -4,7 +4,18 @@ import random
 
 import pytest
 
-from tests.accuracy.equality import EQUAL, PARTLY, Pair, as_rows, equal, judge_with_sympy, pairs, partly_equal
+from tests.accuracy.equality import (
+    EQUAL,
+    NEAR,
+    PARTLY,
+    Pair,
+    as_rows,
+    equal,
+    judge_with_sympy,
+    near_miss,
+    pairs,
+    partly_equal,
+)
 from verifiers.math.grading import grade
 from verifiers.math.options import DEFAULT
 
@@ -20,6 +31,13 @@ def test_no_pair_that_is_equal_on_a_part_of_the_line_only_is_paid(count: int) ->
     assert sum(found != "different" for _, found in outcomes) <= count / 100
 
 
+@pytest.mark.parametrize("count", [120, pytest.param(20_000, marks=pytest.mark.accuracy)])
+def test_no_pair_that_misses_an_identity_by_a_slip_is_paid(count: int) -> None:
+    outcomes = [(pair, outcome(pair)) for pair in pairs(count, count, near_miss)]
+    assert [pair for pair, found in outcomes if found == "equal"] == []
+    assert sum(found != "different" for _, found in outcomes) <= max(1, count / 100)
+
+
 @pytest.mark.parametrize("count", [80, pytest.param(4_000, marks=pytest.mark.accuracy)])
 def test_pairs_that_are_equal_by_an_identity_are_paid(count: int) -> None:
     outcomes = [(pair, outcome(pair)) for pair in pairs(count, count, equal)]
@@ -31,7 +49,9 @@ def test_there_are_many_shapes_and_the_same_pairs_for_a_seed() -> None:
     assert len(PARTLY) >= 500
     assert len({pair.shape for pair in pairs(2_000, 1, partly_equal)}) >= 500
     assert len(EQUAL) >= 500
-    assert list(pairs(50, 3, equal)) == list(pairs(50, 3, equal)) != list(pairs(50, 4, equal))
+    assert len(NEAR) >= 500
+    for draw in (equal, partly_equal, near_miss):
+        assert list(pairs(50, 3, draw)) == list(pairs(50, 3, draw)) != list(pairs(50, 4, draw))
 
 
 def test_the_sides_of_a_pair_are_put_into_the_same_expression() -> None:

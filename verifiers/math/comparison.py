@@ -160,6 +160,7 @@ class Comparison:
     def _two_relations(self, reference: Node, answer: Node) -> bool:
         if reference.kind == answer.kind == "cong":
             return self._congruences(reference, answer)
+        reference, answer = relations.turned(reference), relations.turned(answer)
         left, right = relations.assigned(reference), relations.assigned(answer)
         if left is not None and right is not None and relations.same_label(reference.args[0], answer.args[0]):
             names = relations.renamed_arguments(reference.args[0], answer.args[0])

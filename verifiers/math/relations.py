@@ -155,16 +155,21 @@ def _arguments(call: Node) -> tuple[Node, ...]:
 def assigned(relation: Node) -> Node | None:
     """The value that a relation gives to a name; None if it is no assignment, or its sides contradict each other."""
     operators = str(relation.leaf).split() if relation.kind == "chain" else [relation.kind]
-    sides = list(relation.args)
+    sides = list(turned(relation).args)
     if operators == ["in"]:
         return sides[1] if is_name(sides[0]) else None
     if set(operators) != {"="}:
         return None
     if is_name(sides[0], sides[-1]):
         return _in_order_of_names(sides[0], sides[-1]) if _steps_agree(sides[1:]) else None
-    if len(sides) == 2 and sides[1].kind == "sym" and not values.names(sides[0]):
-        return sides[0]
     return sides[-1] if _all_same(sides) or (len(sides) > 2 and _all_same(sides[1:])) else None
+
+
+def turned(relation: Node) -> Node:
+    """5 = x as x = 5; any other relation as it is."""
+    if relation.kind != "=" or relation.args[1].kind != "sym" or values.names(relation.args[0]):
+        return relation
+    return Node("=", relation.args[::-1])
 
 
 def _in_order_of_names(names: Node, value: Node) -> Node:
@@ -384,9 +389,9 @@ def _is_only_solution(name: str, value: Node, equation: Node) -> bool:
     try:
         if not values.same(values.ZERO, replace_names(equation, {name: value})):
             return False
-        constant, one, two = (replace_names(equation, {name: number}) for number in (values.ZERO, values.ONE, _TWO))
+        constant, one = (replace_names(equation, {name: number}) for number in (values.ZERO, values.ONE))
         slope = difference((one, constant))
-        if not values.same(slope, difference((two, one))):
+        if not values.same(equation, Node("+", (constant, Node("*", (Node("sym", leaf=name), slope))))):
             return False
         return _is_constant(slope) or (_is_constant(constant) and not _vanishes(constant)) or _apart(constant, slope)
     except (NoValue, TooComplex):

@@ -73,6 +73,22 @@ def test_what_agrees_on_both_sides_of_all_breaks_is_equal(reference: str, answer
 
 
 @table(
+    ("reference", "answer", "expected"),
+    [
+        ("y=x^2", "|y|=x^2", "different"),
+        ("x=y", "|x|=|y|", "different"),
+        ("y=x", r"\max(y,-9)=x", "different"),
+        (r"y=\frac{1}{x}", "xy=1", "equal"),
+        ("1=x", "1=1", "different"),
+        ("5=y", "y=5", "equal"),
+        ("5=y", "2+3=5", "different"),
+    ],
+)
+def test_an_equation_is_solved_on_both_sides_of_its_folds(reference: str, answer: str, expected: str) -> None:
+    assert outcome(reference, answer) == expected
+
+
+@table(
     ("answer", "expected"),
     [
         (r"e^{e^x}\sqrt{(x-50)^2}", "equal"),  # part by part
@@ -149,4 +165,4 @@ def test_there_are_points_between_each_two_breaks(text: str, breaks: list[float]
 
 def test_an_expression_without_breaks_has_no_such_points() -> None:
     node = read(r"\frac{e^x\sin x}{x^2-4}")
-    assert fold_points(node, node, letters(node), is_real=True) == ()
+    assert list(fold_points(node, node, letters(node), is_real=True)) == []

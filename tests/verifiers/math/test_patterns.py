@@ -42,37 +42,10 @@ OF_VALUES: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str, st
         [("3/4", "4/3"), (r"\sqrt{2}", r"\frac{1}{\sqrt{2}}"), ("e^x", "e^{-x}")],
         [("3/4", "3/5"), ("1", "2")],
     ),
-    ("NEGATIVE_RECIPROCAL", [("2", "-1/2"), (r"-\frac{3}{4}", r"\frac{4}{3}")], [("2", "1/2"), ("1", "-1")]),
     ("OFF_BY_ONE", [("7", "8"), ("0", "-1"), ("2^n", "2^n-1")], [("7", "9"), ("1/2", "3/2"), (r"\pi", r"\pi+1")]),
     ("FACTOR_TWO", [("8", "16"), (r"\pi", r"\frac{\pi}{2}"), ("x^2", "2x^2")], [("8", "24"), ("8", "-4")]),
     ("SQUARE", [("7", "49"), (r"\sqrt{3}", "3"), ("x", "x^2")], [("7", "48"), ("-1", "1")]),
     ("SQUARE_ROOT", [("49", "7"), ("2", r"\sqrt{2}"), ("49", "-7")], [("49", "6"), ("1", "-1")]),
-    ("COMPLEMENT", [("0.3", "0.7"), (r"\frac{5}{36}", r"\frac{31}{36}")], [("0.3", "0.6"), ("3", "-2")]),
-    (
-        "DEG_RAD",
-        [("60", r"\frac{\pi}{3}"), (r"\frac{\pi}{4}", "45"), (r"90^\circ", r"\pi/2")],
-        [("60", r"\frac{\pi}{4}")],
-    ),
-    (
-        "CONJUGATE",
-        [(r"5-2\sqrt{6}", r"5+2\sqrt{6}"), ("2+3i", "2-3i"), (r"\frac{1+\sqrt5}{2}", r"\frac{1-\sqrt{5}}{2}")],
-        [(r"\sqrt{2}", r"-\sqrt{2}"), (r"5-2\sqrt{6}", r"5+2\sqrt{7}"), ("2+3i", "2+4i")],
-    ),
-    (
-        "TERM_SIGN",
-        [("x^2-3x+2", "x^2+3x+2"), ("(x-2)(x+3)", "(x-2)(x-3)"), (r"1+\frac{\pi}{2}", r"1-\frac{\pi}{2}")],
-        [("x^2-3x+2", "-x^2+3x-2"), ("x^2-3x+2", "x^2-4x+2"), ("2x+1", "-2x-1")],
-    ),
-    (
-        "COEFFICIENT",
-        [("x^2-3x+2", "x^2-4x+2"), ("x^2-3x+2", "x^2-3x"), (r"\sin x + 2\cos x", r"\sin x + 3\cos x")],
-        [("x^2-3x+2", "x^2+3x+2"), ("3x", "5x"), ("x^2-3x+2", "x^2-4x+1"), (r"\pi+1", r"2\pi+1")],
-    ),
-    (
-        "CONSTANT_OF_INTEGRATION",
-        [(r"\frac{x^2}{2}+C", r"\frac{x^2}{2}"), (r"\frac{x^2}{2}+x+C", r"\frac{(x+1)^2}{2}")],
-        [(r"\frac{x^2}{2}+C", r"\frac{x^3}{2}"), ("x+y", "x"), ("3+C", "3")],
-    ),
     (
         "ROUNDING",
         [("1/3", "0.33"), ("1/3", "0.333"), (r"\pi", "3.14"), ("12.7", "12"), ("2/3", "0.67")],
@@ -148,7 +121,6 @@ def test_what_is_nearly_that_mistake_is_not(code: str, reference: str, answer: s
 def test_values_are_compared_inside_what_holds_them() -> None:
     (pattern,) = find(read("(1,2,3)"), read("(1,-2,3)"), NOTHING)
     assert pattern == Pattern(Code.SIGN, "element 2: -2 is minus 2")
-    assert codes("y=2x+3", "y=2x-3") == {"TERM_SIGN"}
     assert codes("1,2", "-1,-2") == {"SIGN"}
     assert codes("x>3", "x>-3") == {"SIGN"}
     assert codes(r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\begin{pmatrix}1&2\\3&-4\end{pmatrix}") == {"SIGN"}
@@ -363,7 +335,6 @@ def test_a_power_of_ten_is_one(value: Fraction, k: int) -> None:
 def test_a_reciprocal_is_one(value: Fraction) -> None:
     assume(abs(value) not in (0, 1))
     assert Code.RECIPROCAL in found(num(value), num(1 / value))
-    assert Code.NEGATIVE_RECIPROCAL in found(num(value), num(-1 / value))
 
 
 @settings(max_examples=60, deadline=None)

@@ -9,16 +9,9 @@ definitions are this project's own and have no other source.
     PERCENT                  p = 100 g or p = g/100
     POWER10                  p = g · 10^k with 0 < |k| <= 9
     RECIPROCAL               p g = 1
-    NEGATIVE_RECIPROCAL      p g = -1, and p is not -g: the slope of the other one of two perpendicular lines
     OFF_BY_ONE               p = g + 1 or p = g - 1, of integers or of expressions with variables
     FACTOR_TWO               p = 2g or p = g/2
     SQUARE, SQUARE_ROOT      p = g², p² = g; neither of a g with |g| = 1
-    COMPLEMENT               p = 1 - g with 0 < g < 1: the probability of the opposite
-    DEG_RAD                  p = g · 180/π or p = g · π/180
-    CONJUGATE                p is g with the other sign at one of its square roots, at all of them, or at i
-    TERM_SIGN                p is g with the other sign at one term of a sum
-    COEFFICIENT              p is g, a sum with variables, with another coefficient at one term; 0 for a term left out
-    CONSTANT_OF_INTEGRATION  p is g without its + C
     ROUNDING                 none of the above, and the relative error is below 1 %, or p is a decimal number of two or
                              more significant digits and off by less than one unit of its last place
     of the structure

@@ -13,8 +13,9 @@ counts as that integer, so there is no division by it, no logarithm of it, and n
 larger than all values of the first pass has no value, as \tan(\pi/2) has none. As with equality, twice the bits and 640
 more have to confirm that.
 
-*With variables.* Both sides are evaluated at the same `points`. A point where they differ proves them different;
-agreement at all points is equality up to chance.
+*With variables.* Equality is first proved by laws, in a finite field (`residues`), and then values at one point must not
+speak against it. Otherwise both sides are evaluated at the same `points`, first where floats show a difference. A point
+where they differ proves them different; agreement at all points is equality up to chance.
 
 *Domains.* Unless i is written on either side, letters and values are real: a root of even degree, a logarithm or a
 power that is not real anywhere on the way puts the point outside the domain, as a division by zero does, and x^{1/3} is
@@ -26,7 +27,8 @@ Every operation first checks the size of its operands, and raises `TooComplex` i
     numbers      what a value is, and that there is none       rational    exact values
     operations   on numbers, within the limits                 evaluation  an expression at one point
     traits       what is written in it and decides how         sampling    two expressions wherever both have values
-    constants    values without variables                      comparing   whether two are the same
+    constants    values without variables                      residues    proofs by laws
+    comparing    whether two are the same
 """
 
 from verifiers.math.points import names

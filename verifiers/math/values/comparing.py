@@ -10,7 +10,18 @@ from verifiers.math.points import names
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values.numbers import NoValue, Number
 from verifiers.math.values.rational import exact, exact_or_none
-from verifiers.math.values.sampling import MIN_POINTS, confirmed, is_real_within, near, pairs, rounding_noise
+from verifiers.math.values.residues import proved
+from verifiers.math.values.sampling import (
+    MIN_POINTS,
+    confirmed,
+    has_value,
+    is_real_within,
+    meet,
+    near,
+    pairs,
+    rounding_noise,
+    seem_apart,
+)
 from verifiers.math.values.traits import has_bare_log
 
 
@@ -27,9 +38,11 @@ def same(reference: Node, answer: Node) -> bool:
     ordered = same_product(reference, answer)
     if ordered is not None:
         return ordered
-    if has_bare_log(reference) != has_bare_log(answer):
-        return any(_agree(reference, answer, log_base) for log_base in (None, 1))
-    return _agree(reference, answer, None)
+    bases = (None, 1) if has_bare_log(reference) != has_bare_log(answer) else (None,)
+    is_open = not seem_apart(reference, answer)
+    if is_open and proved(reference, answer) and any(meet(reference, answer, log_base) for log_base in bases):
+        return True
+    return any(_agree(reference, answer, log_base) for log_base in bases)
 
 
 def check(node: Node) -> None:
@@ -39,7 +52,7 @@ def check(node: Node) -> None:
         NoValue: it has no value that can be computed.
         TooComplex: all values that were tried are beyond the limits.
     """
-    if exact(node) is None and same_product(node, node) is None:
+    if exact(node) is None and same_product(node, node) is None and not has_value(node):
         next(pairs(node, node, None), None)
 
 

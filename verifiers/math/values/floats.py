@@ -26,7 +26,7 @@ def compiled(node: Node, is_real: bool) -> Compiled:
     """The function of an expression on floats; on complex numbers unless `is_real`.
 
     Raises:
-        NoValue: it holds something that floats do not show: an unknown function, a sum, a factorial.
+        NoValue: it holds something that floats do not show: an unknown function, a sum, a binomial.
     """
     parts = [compiled(arg, is_real) for arg in node.args] if node.kind != "log" else []
     match node.kind:
@@ -116,6 +116,7 @@ _OPERATIONS: Mapping[str, Callable[..., Float]] = {
     "bracket": lambda value: value,
     "%": lambda value: value / 100,
     "abs": abs,
+    "!": lambda value: math.gamma(_real(value) + 1),
     "floor": lambda value: math.floor(_real(value)),
     "ceil": lambda value: math.ceil(_real(value)),
     "mod": lambda value, modulus: _real(value) % _real(modulus),

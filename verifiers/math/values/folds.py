@@ -19,7 +19,7 @@ from bisect import bisect
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 from memory import remember
 from verifiers.math.points import BOUND, Coordinate, Letters, Point, names, points
@@ -29,6 +29,7 @@ from verifiers.math.values.numbers import ONE, NoValue
 from verifiers.math.values.rational import exact_or_none
 
 MOST_POINTS = 40
+_MOST_EARLY = 3
 _MOST_FOLDS = 40
 _BASES = 3
 _MOST_SEEDS = 6
@@ -38,21 +39,28 @@ _MOST_BREAKS, _MOST_MINIMA = 8, 4
 _Line = Callable[[float], float | None]
 
 
-def fold_points(reference: Node, answer: Node, of: Letters, is_real: bool) -> Sequence[Point]:
-    """Points close to both sides of each break of both expressions, and far from all; none if there are no breaks."""
+def fold_points(
+    reference: Node, answer: Node, of: Letters, is_real: bool, differs: Callable[[Point], bool] = lambda point: False
+) -> Iterator[Point]:
+    """Points close to both sides of each break of both expressions, and far from all; none if there are no breaks.
+
+    Some that seem to differ come before the search is over, as the rest may not be needed.
+    """
     arguments = dict.fromkeys([*folds(reference), *folds(answer)])
     if not arguments or not (of.real or of.natural or of.complex):
-        return ()
+        return
     functions = list(_functions(list(arguments)[:_MOST_FOLDS], is_real))
     coordinates = _coordinates(of)
     first, *others = points(of)[:_BASES]
-    found = _in_cells(functions, first, coordinates)
-    for base in others:
-        for coordinate in coordinates:
-            found += _beside(functions, base, coordinate)
+    found, early = list[_Spot](), 0
+    for beside in chain(_in_cells(functions, first, coordinates), _on_lines(functions, others, coordinates)):
+        found += beside
+        if early < _MOST_EARLY and (spot := next((spot for spot in beside if differs(spot.point)), None)) is not None:
+            early += 1
+            yield spot.point
     if is_real and len(functions) == len(arguments) and _is_by_sign(reference) and _is_by_sign(answer):
         found = _without_repetitions(found, functions)
-    return [spot.point for spot in _spread(found, MOST_POINTS)]
+    yield from (spot.point for spot in _spread(found, MOST_POINTS))
 
 
 def breaks(node: Node, name: str, values: Mapping[str, Coordinate]) -> list[float]:
@@ -71,14 +79,24 @@ class _Spot:
     between: Hashable = None
 
 
-def _in_cells(functions: Sequence["_Function"], base: Point, coordinates: Sequence["_Direction"]) -> list[_Spot]:
+def _in_cells(
+    functions: Sequence["_Function"], base: Point, coordinates: Sequence["_Direction"]
+) -> Iterator[list[_Spot]]:
     """Points between the breaks of all coordinates: of the first, of the second beside each break of the first, …"""
-    found, seeds = list[_Spot](), [_Spot(base)]
+    seeds = [_Spot(base)]
     for coordinate in coordinates:
-        beside = [spot for seed in seeds for spot in _beside(functions, seed.point, coordinate)]
-        found += beside
+        beside = list[_Spot]()
+        for seed in seeds:
+            spots = _beside(functions, seed.point, coordinate)
+            yield spots
+            beside += spots
         seeds = _spread([*seeds, *beside], _MOST_SEEDS)
-    return found
+
+
+def _on_lines(
+    functions: Sequence["_Function"], bases: Iterable[Point], coordinates: Sequence["_Direction"]
+) -> Iterator[list[_Spot]]:
+    return (_beside(functions, base, coordinate) for base in bases for coordinate in coordinates)
 
 
 def _without_repetitions(found: Sequence[_Spot], functions: Sequence["_Function"]) -> list[_Spot]:

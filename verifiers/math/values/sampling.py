@@ -1,8 +1,9 @@
 """Evaluates two expressions where both have values, with enough digits to tell these apart."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
@@ -12,14 +13,15 @@ from verifiers.math.limits import MAX_VALUE_BITS
 from verifiers.math.points import ORIGIN, Letters, Point, letters, more_points, points
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values.evaluation import Evaluation
+from verifiers.math.values.floats import FAILS, Compiled, compiled
 from verifiers.math.values.folds import fold_points, folds
 from verifiers.math.values.numbers import NoValue, Number, OutsideDomain
-from verifiers.math.values.traits import absolute_values, is_complex, is_piecewise_analytic
+from verifiers.math.values.traits import absolute_values, is_complex, is_defined, is_piecewise_analytic
 
 FIRST_BITS = 64
 """The precision of the first pass, which shows how large values are."""
 _SECOND_BITS = 1_024
-_USUAL_BITS = 256
+_USUAL_BITS = 384
 """The precision that the first pass chooses for nearly all values; `_bits_for`."""
 _SPARE_BITS = 192
 MIN_POINTS = 3
@@ -91,6 +93,40 @@ def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]
         raise too_large
 
 
+def meet(reference: Node, answer: Node, log_base: int | None) -> bool:
+    """Whether two expressions that were proved the same have values together, and these do not speak against it.
+
+    One point is enough: where both have a value at a point drawn at random, they have them around it, too.
+    """
+    sampling = _Sampling(reference, answer, log_base)
+    for point in sampling.any_points():
+        try:
+            pair = sampling.quick_pair(point) or sampling.pair(point, _MOST_BITS_OF_MEETING)
+        except TooComplex:
+            return is_defined(reference) and is_defined(answer)
+        except NoValue:
+            return False
+        if pair is not None:
+            left, right, bits, magnitude = pair
+            return right is not None and near(left, right, bits, magnitude)
+    return False
+
+
+_MOST_BITS_OF_MEETING = 400
+
+
+def has_value(node: Node) -> bool:
+    """Whether an expression has a value within the limits at the first point, which fifty digits show."""
+    sampling = _Sampling(node, node, None)
+    point = next(sampling.any_points())
+    cap = _most_bits(node, is_constant=sampling.is_constant)
+    try:
+        pair = sampling.quick_pair(point)
+    except TooComplex:
+        return False
+    return pair is not None and pair[3] <= cap and not sampling.is_constant
+
+
 def _most_bits(*nodes: Node, is_constant: bool) -> int:
     """The largest size of a value in bits: a series is slow with many digits, so its values must be smaller."""
     series = sum(part.kind in _SERIES for node in nodes for part in node.walk())
@@ -125,6 +161,10 @@ class _Sampling:
         """Whether there are no letters."""
         return points(self._letters)[0] is ORIGIN
 
+    def any_points(self) -> Iterator[Point]:
+        """Points that are the same for all expressions with these letters, to find one with values at."""
+        return chain(points(self._letters), () if self.is_constant else more_points(self._letters))
+
     def points(self) -> Iterator[tuple[Point, bool]]:
         """The points, and whether each has to be looked at: the usual ones and those beside breaks.
 
@@ -133,18 +173,43 @@ class _Sampling:
         usual = points(self._letters)
         if self._letters.natural and self._has_terms():
             usual = usual[:-1]
-        enough = self._enough(len(usual))
-        for point in usual[:enough]:
-            yield point, True
         if self.is_constant:
+            yield usual[0], True
             return
-        for point in fold_points(self._reference, self._answer, self._letters, self._is_real):
+        enough = self._enough(len(usual))
+        for point in self._needed(usual[:enough]):
             yield point, True
         for point in usual[enough:]:
             yield point, False
         if not self._are_long():
             for point in more_points(self._letters):
                 yield point, False
+
+    def _needed(self, usual: Sequence[Point]) -> Iterator[Point]:
+        """Points that have to be looked at, first one where floats show a difference: then the rest is not needed."""
+        differs = self._differing()
+        beside = fold_points(self._reference, self._answer, self._letters, self._is_real, differs or _never)
+        first = next(filter(differs, usual), usual[0]) if differs else usual[0]
+        yield first
+        if differs:
+            yield from islice(beside, 1)
+        yield from (point for point in usual if point is not first)
+        yield from beside
+
+    def seem_apart(self) -> bool:
+        """Whether floats show a difference at one of the first points."""
+        differs = self._differing()
+        return differs is not None and any(map(differs, points(self._letters)[:2]))
+
+    def _differing(self) -> Callable[[Point], bool] | None:
+        """Whether floats show a clear difference at a point; None if they show nothing of these expressions."""
+        if not self._is_real or self._reference == self._answer:
+            return None
+        try:
+            left, right = (compiled(node, self._is_real) for node in (self._reference, self._answer))
+        except NoValue:
+            return None
+        return lambda point: _differ(left, right, point)
 
     def _enough(self, usual: int) -> int:
         """How many of the usual points are looked at: fewer if a few tell all, or those beside breaks tell the rest."""
@@ -159,6 +224,14 @@ class _Sampling:
 
     def _are_long(self) -> bool:
         return sum(1 for node in (self._reference, self._answer) for _ in node.walk()) > _LONG_NODES
+
+    def quick_pair(self, point: Point) -> Pair | None:
+        """Both values to some fifty digits; None if these are not enough."""
+        left, right = (self._found(node, point, _USUAL_BITS, settles=True) for node in (self._reference, self._answer))
+        magnitude = max(left.magnitude, right.magnitude)
+        if left.fails or right.fails or 3 * magnitude + 256 > _USUAL_BITS:
+            return None
+        return left.value, right.value, _USUAL_BITS, magnitude
 
     def pair(self, point: Point, cap: int, again: bool = False) -> Pair | None:
         """Both values at a point, `again` with more precision; None if the point decides nothing."""
@@ -248,6 +321,27 @@ def _evaluated(node: Node, point: Point, bits: int, log_base: int | None, is_rea
             return _Found(None, 1, str(error), isinstance(error, OutsideDomain))
         is_plain = not evaluation.is_rounded and _bits_for(evaluation.magnitude, again=False) <= _USUAL_BITS
         return _Found(value, evaluation.magnitude, is_plain=is_plain)
+
+
+def _differ(left: Compiled, right: Compiled, point: Point) -> bool:
+    try:
+        values = {name: float(value) for name, value in point.values.items() if not isinstance(value, tuple)}
+        one, two = left(values), right(values)
+        return bool(_CLEAR * max(abs(one), abs(two)) < abs(one - two) < math.inf)
+    except FAILS:
+        return False
+
+
+_CLEAR = 1e-9
+
+
+def _never(_: Point) -> bool:
+    return False
+
+
+def seem_apart(reference: Node, answer: Node) -> bool:
+    """Whether floats show that two expressions differ, so that a proof need not be tried."""
+    return _Sampling(reference, answer, None).seem_apart()
 
 
 def is_real_within(value: Number, bits: int) -> bool:

@@ -62,3 +62,20 @@ _ANALYTIC = frozenset(
 def absolute_values(node: Node) -> int:
     """The number of absolute values in an expression."""
     return sum(part.kind == "abs" for part in node.walk())
+
+
+_ENTIRE = frozenset(["sin", "cos", "sinh", "cosh", "tanh", "exp", "max", "min", "sgn", "arctan", "arsinh"])
+
+
+def is_defined(node: Node) -> bool:
+    """Whether an expression has real values for nearly all values of its letters, as it is written."""
+    for part in node.walk():
+        if part.kind == "fn" and part.leaf not in _ENTIRE:
+            return False
+        if part.kind == "^" and part.args[0] not in (Node("const", leaf="e"), Node("const", leaf="pi")):
+            base, exponent = map(exact_or_none, part.args)
+            if (exponent is None or exponent.denominator % 2 == 0) and (base is None or base <= 0):
+                return False
+        if part.kind not in ("num", "sym", "const", "+", "*", "/", "neg", "bracket", "%", "abs", "^", "fn"):
+            return False
+    return True
