@@ -63,9 +63,9 @@ _DIGITAL = re.compile(
 )
 _H_BETWEEN = re.compile(r"(?P<hour>\d{1,2}) ?h ?(?P<minute>\d\d)")
 _MARKED_HOUR = re.compile(rf"(?P<hour>1[0-2]|0?[1-9]|[a-z]+) ?(?:o ?'? ?clock ?)?{_MARK}")
-_NAMED_HOUR = re.compile(
-    r"(?P<lead>ore|alle ore|kl\.?|klokken|saat|pukul|lúc)? ?(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))? ?(?P<day24>uhr|h|hrs|horas|часов)?"
-)
+_HOUR_LEAD = r"(?P<lead>ore|alle ore|kl\.?|klokken|saat|pukul|lúc)?"
+_HOUR_WORD = r"(?P<day24>uhr|h|hrs|horas|часов)?"
+_NAMED_HOUR = re.compile(rf"{_HOUR_LEAD} ?(?P<hour>\d{{1,2}})(?:[.:](?P<minute>\d\d))? ?{_HOUR_WORD}")
 """An hour by a word before or behind it: `17 Uhr`, `17.30 Uhr`, `ore 17`."""
 _LEADS = re.compile(r"\A(?:at|um|à|às|a las|las|alle|в|о|om|o) (?=\d)")
 _O_CLOCK = re.compile(r"(?P<hour>\d{1,2}|[a-z]+) ?o ?'? ?clock")
@@ -266,16 +266,14 @@ def _date(text: str) -> Date | None:
     return None
 
 
-_DAY_BY_SIGNS = re.compile(
-    r"(?P<year>\d{4})년 ?(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"
-    r"|(?:[Nn]gày )?(?P<day2>\d{1,2}) tháng (?P<month2>\d{1,2}),? (?:năm )?(?P<year2>\d{4})"
-)
+_KOREAN_DAY = r"(?P<year>\d{4})년 ?(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"
+_VIETNAMESE_DAY = r"(?:[Nn]gày )?(?P<day2>\d{1,2}) tháng (?P<month2>\d{1,2}),? (?:năm )?(?P<year2>\d{4})"
+_DAY_BY_SIGNS = re.compile(f"{_KOREAN_DAY}|{_VIETNAMESE_DAY}")
 """Days of Korean and Vietnamese, whose months are numbers."""
-_AROUND_DAY = re.compile(
-    r"\b(?:am|le|el|il|den|tanggal|في|के) (?=\d)|(?<=\d)(?:\.|er|º|°|η)(?= )|\b(?:de|del|di|du)\b"
-    r"|(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z",
-    re.IGNORECASE,
-)
+_BEFORE_DAY = r"\b(?:am|le|el|il|den|tanggal|في|के) (?=\d)"
+_BEHIND_DAY = r"(?<=\d)(?:\.|er|º|°|η)(?= )"
+_BEHIND_YEAR = r"(?<=\d{4}) ?(?:года|г\.?|р\.?|року)\Z"
+_AROUND_DAY = re.compile(rf"{_BEFORE_DAY}|{_BEHIND_DAY}|\b(?:de|del|di|du)\b|{_BEHIND_YEAR}", re.IGNORECASE)
 
 
 def in_english(text: str) -> str:
@@ -291,9 +289,11 @@ def in_english(text: str) -> str:
     return text
 
 
+_DAY_FIRST = rf"\d{{1,2}}(?:\.|st|nd|rd|th|er|º|°)? (?:(?:of|de|di) )?{LETTERS.pattern}\.?,?"
+_MONTH_FIRST = rf"{LETTERS.pattern}\.? \d{{1,2}}(?:st|nd|rd|th)?,?"
+_THE_YEAR = r"(?:(?:de|del|di) )?\d{4}(?!\d)(?: ?(?:года|г\.))?"
 _NAMED_DAY = re.compile(
-    rf"(?:\b(?:the|le|el|il|den|tanggal) )?\b(?:\d{{1,2}}(?:\.|st|nd|rd|th|er|º|°)? (?:(?:of|de|di) )?{LETTERS.pattern}\.?,?"
-    rf"|{LETTERS.pattern}\.? \d{{1,2}}(?:st|nd|rd|th)?,?) (?:(?:de|del|di) )?\d{{4}}(?!\d)(?: ?(?:года|г\.))?|{_DAY_BY_SIGNS.pattern}",
+    rf"(?:\b(?:the|le|el|il|den|tanggal) )?\b(?:{_DAY_FIRST}|{_MONTH_FIRST}) {_THE_YEAR}|{_DAY_BY_SIGNS.pattern}",
     re.IGNORECASE,
 )
 _ISO_CHARS = 10

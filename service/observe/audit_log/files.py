@@ -84,12 +84,11 @@ class LiveFile:
         for _ in range(_TRIES):
             path = folder / f"audit-{started}-{secrets.token_hex(4)}{LIVE}"
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, _MODE)
-            try:
+            with contextlib.suppress(BlockingIOError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)  # another process took it for an orphan just now, and closed it
-            else:
-                return cls(path, descriptor)
+                if path.exists():
+                    return cls(path, descriptor)
+            os.close(descriptor)  # another process took it for an orphan just now, and closes it, or has closed it
         raise FileExistsError(f"cannot lock a new file in {folder}")
 
     @property

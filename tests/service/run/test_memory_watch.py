@@ -42,7 +42,8 @@ def test_metrics_name_each_memory_and_what_it_holds(serve: Serve) -> None:
         name: metrics[f'rewardline_memory_entries{{memory="{name}"}}']
         for name in ("parameters", "verdicts", "multiple_choice.questions")
     }
-    assert list(entries.values()) == [201, 201, 2]  # one is the example of the self-check
+    assert entries["parameters"] == entries["verdicts"] == 201  # one is the example of the self-check
+    assert entries["multiple_choice.questions"] >= 1
     for name, count in entries.items():
         assert metrics[f'rewardline_memory_bytes{{memory="{name}"}}'] > 200 * count
     resident = {name: metrics[f'rewardline_resident_bytes{{process="{name}"}}'] for name in ("service", "workers")}

@@ -37,9 +37,9 @@ def scaled_key(text: str) -> tuple[int, str] | None:
 
 
 PERCENT = "%"
-_POWER_OF_TEN = re.compile(
-    r"\s*(?:\\times\s*|\\mathrm\s?\{(?=10\s?\^\s?(?:\{[-+]?\d{1,3}\}|\d{1,3})\}))?10\s?\^\s?(?:\{\s?([-+]?\d{1,3})\s?\}|([-+]?\d{1,3}))\s*(?:\\cdot|\\times|\}(?=\s))?"
-)
+_IN_ROMAN = r"\\mathrm\s?\{(?=10\s?\^\s?(?:\{[-+]?\d{1,3}\}|\d{1,3})\})"
+_POWER = r"10\s?\^\s?(?:\{\s?([-+]?\d{1,3})\s?\}|([-+]?\d{1,3}))"
+_POWER_OF_TEN = re.compile(rf"\s*(?:\\times\s*|{_IN_ROMAN})?{_POWER}\s*(?:\\cdot|\\times|\}}(?=\s))?")
 
 
 def unlisted(text: str) -> str | None:

@@ -54,7 +54,7 @@ class _Reporter:
         def fails(test: Any) -> None:
             raise AssertionError("this copy of a test must fail")
 
-        kind, name = type(self._last), getattr(self._last, "_testMethodName", "runTest")
+        kind, name = type(self._last), self._last.id().rpartition(".")[2]
         copy = type(kind.__name__, (unittest.TestCase,), {name: fails, "__module__": kind.__module__})
         result = unittest.TestResult()
         copy(name).run(result)

@@ -155,7 +155,7 @@ def _deep(levels: int) -> str:
         (b'{"answer": 1' + b"0" * 400 + b"}", None, ""),
         (b'{"answer": 1' + b"0" * 10_000 + b"}", "bad_row", ""),
         (b'{"answer": NaN}', None, ""),
-        (b'[{"answer": "5"}]', "bad_row", "jq"),
+        (b"[1, 2]", "bad_row", "jq"),
         (b"null\n\n\n3\n", "bad_row", "JSON object"),
         (b'{"nothing": 1}', "bad_reference", ""),
         (b'{"answer": "5", "params": [1]}', "bad_params", ""),
@@ -181,8 +181,9 @@ def test_a_damaged_file_has_findings_and_no_fault(
 def test_a_file_that_is_none_fails_in_words(caller: httpx.Client, tmp_path: Path) -> None:
     view = audited(caller, b"PAR1 and no more", PARQUET, verifier="math")
     assert (view["state"], view["rows"]) == ("failed", 0)
-    assert "not Parquet that can be read" in view["problem"]
-    assert "gzip" in audited(caller, gzip.compress(lines(ROWS)), verifier="math")["problem"]
+    assert "it is not Parquet" in view["problem"]
+    view = audited(caller, gzip.compress(lines(ROWS)), verifier="math")
+    assert (view["state"], view["rows"]) == ("done", len(ROWS))
     page = caller.get(f"/v1/audits/{view['audit_id']}/report").text
     assert "Not the whole data set" in page
     bomb = tmp_path / "bomb.parquet"

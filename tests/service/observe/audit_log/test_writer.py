@@ -13,7 +13,7 @@ import pytest
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.observe.audit_log.archive import Form
-from service.observe.audit_log.files import CLOSED, LIVE, LiveFile, closed_files
+from service.observe.audit_log.files import CLOSED, LIVE, LiveFile, close_orphans, closed_files
 from service.observe.audit_log.records import Rules
 from service.observe.audit_log.writer import AuditLog, Options
 from service.observe.metrics import Metrics
@@ -105,6 +105,27 @@ def test_closed_files_are_packed_and_read_alike(tmp_path: Path, form: Form) -> N
     assert {stat.S_IMODE(path.stat().st_mode) for path in packed.iterdir()} == {0o600}
     assert [timeless(record) for record in records(packed)] == [timeless(record) for record in records(plain)]
     assert len(records(packed)) == 40
+
+
+def test_a_file_that_is_taken_for_an_orphan_before_it_is_locked_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else its records would go into a file that is packed and deleted."""
+    opened, created = os.open, []
+
+    def taken(path: Path, flags: int, *mode: int) -> int:
+        descriptor = opened(path, flags, *mode)
+        if flags & os.O_EXCL and not created:
+            created.append(path)
+            assert close_orphans(tmp_path)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", taken)
+    live = LiveFile.create(tmp_path, 0.0)
+    live.write(bytearray(b"{}\n"))
+    assert live.path not in created
+    assert live.path.read_bytes() == b"{}\n"
+    live.close()
 
 
 def timeless(record: JSON) -> JSON:
