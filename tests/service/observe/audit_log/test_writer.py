@@ -111,7 +111,8 @@ def test_a_file_that_is_taken_for_an_orphan_before_it_is_locked_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else its records would go into a file that is packed and deleted."""
-    opened, created = os.open, []
+    opened = os.open
+    created: list[Path] = []
 
     def taken(path: Path, flags: int, *mode: int) -> int:
         descriptor = opened(path, flags, *mode)
