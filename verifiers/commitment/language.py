@@ -8,7 +8,8 @@ from typing import Any
 from verifiers.commitment.cues import LETTERS, languages
 
 _CHARS_BEFORE, _CHARS_BEHIND = 300, 100
-_COMMAND = re.compile(r"\\[A-Za-z]+")
+_MARKUP = re.compile(r"\\[A-Za-z]+|</?[A-Za-z][\w-]*>?")
+"""Commands of LaTeX and tags: `<answer>` is no English word."""
 _NONE: Set[str] = frozenset()
 _ENGLISH: Set[str] = frozenset(["en"])
 _LETTERS_OF = {
@@ -35,7 +36,7 @@ def languages_of(text: str, without: str = "") -> Set[str]:
     """The languages that know the most words of a text; none if no word tells."""
     known = _languages_of_words()
     count: dict[str, int] = {}
-    for word in {found[0].casefold() for found in LETTERS.finditer(_COMMAND.sub(" ", text))} - {without.casefold()}:
+    for word in {found[0].casefold() for found in LETTERS.finditer(_MARKUP.sub(" ", text))} - {without.casefold()}:
         for language in known.get(word, _NONE):
             count[language] = count.get(language, 0) + 1
     for language, letters in _LETTERS_OF.items():

@@ -116,7 +116,8 @@ def test_a_scale_that_is_another_word_elsewhere_multiplies_only_in_its_language(
         english = f"The answer to this question is 3 {word}."
         assert found.judge(verifier, english, reference="3000").score == 0, verifier
         assert found.judge(verifier, english, reference="3000000").score == 0, verifier
-        assert found.judge(verifier, f"\\boxed{{{text}}}", reference="3").score == 0, verifier
+        for alone in (f"\\boxed{{{text}}}", f"<answer>{text}</answer>", f"#### {text}"):
+            assert found.judge(verifier, alone, reference="3").score == 0, verifier
     assert found.judge("numeric", f"The answer to this question is 3 {word}.", reference="3").score == 1
     assert found.judge("numeric", "\\boxed{3}", reference=text).status == "invalid"
 
