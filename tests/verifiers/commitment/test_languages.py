@@ -37,7 +37,7 @@ COUNTED = [
     "{} times", "{} men", "{} apples", "{} яблок", "{} quả táo", "사과 {}개", "{}개", "{} manzanas", "{} Äpfel", "{} người", "{} elma", "{} تفاحات", "{}人",
 ]  # fmt: skip
 NOT_COUNTED = [
-    "{} +", "{} /", "{} minus", "{} или 7", "{} hoặc 7", "{} 이상", "{} и более", "a minimum of {}", "{} times as many as x", "{} squared",
+    "{} +", "{} /", "{} minus", "{} или 7", "{} hoặc 7", "{} 이상", "{} и более", "{} times as many as x", "{} squared",
 ]  # fmt: skip
 DAYS = [
     "Die Antwort ist 5. Mai 2021.", "The answer is May 5, 2021.", "May 5, 2021", "La respuesta es el 5 de mayo de 2021.", "La réponse est le 5 mai 2021.",
