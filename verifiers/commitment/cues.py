@@ -177,18 +177,26 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
         for each in _WORD.finditer(text, start, end)
         if each.lastindex is None
     ]
-    return said if text.find("May", start, end) < 0 else _with_months(text, said)
+    has_name = text.find("May", start, end) >= 0 or text.find("NO", start, end) >= 0
+    return _with_names(text, said) if has_name else said
 
 
-def _with_months(text: str, said: Sequence[Word]) -> list[Word]:
-    """The words, with the month of "May 5, 2021" in its capital, so that it is not the verb of "may be 5"."""
+def _with_names(text: str, said: Sequence[Word]) -> list[Word]:
+    """The words, with capitals where they are names: the month of "May 5, 2021" is not the verb of "may be 5", and the
+    formula NO2 is no denial.
+    """
     return [
-        word._replace(text="May") if word.text == "may" and _MAY_MONTH.match(text, word.start) else word
+        word._replace(text=text[word.start : word.end])
+        if word.text in _NAMES and _NAMES[word.text].match(text, word.start)
+        else word
         for word in said
     ]
 
 
-_MAY_MONTH = re.compile(r"May(?!\s+(?:I\b|(?:be|have|not|also|well|it)\b))")
+_NAMES = {
+    "may": re.compile(r"May(?!\s+(?:I\b|(?:be|have|not|also|well|it)\b))"),
+    "no": re.compile(r"NO(?=[_^+(₂₃]|\d)"),
+}
 
 
 def first_word(text: str, start: int, end: int) -> str:

@@ -155,7 +155,7 @@ def clause_end(sentence: Sentence) -> int:
             behind = [cue for cue in sentence.cues if cue.first == place + 1]
             if any(cue.kind in (Kind.SO, Kind.BUT, Kind.BECAUSE) for cue in behind):
                 return word.start
-            if word.text in ";；" and said[place + 1].text.isalpha():
+            if word.text in ";；" and _begins_clause(sentence, place + 1):
                 return word.start
             if (
                 any(cue.kind is Kind.JOINS for cue in behind)
@@ -164,6 +164,17 @@ def clause_end(sentence: Sentence) -> int:
             ):
                 return word.start
     return sentence.end
+
+
+def _begins_clause(sentence: Sentence, place: int) -> bool:
+    """Whether prose follows, and not another value: "5; this holds for all x", but "x+1; x+2", "Paris; London", "5; or 6"."""
+    if any(cue.kind is Kind.OR and cue.first == place for cue in sentence.cues):
+        return False
+    prose = [word for word in sentence.words[place:] if word.text.isalpha() and (len(word.text) > 1 or word.text > "z")]
+    return sentence.words[place].text.isalpha() and len(prose) >= _FEWEST_WORDS
+
+
+_FEWEST_WORDS = 2
 
 
 def _adds(sentence: Sentence, place: int) -> bool:

@@ -36,6 +36,9 @@ UNITS = [
 COUNTED = [
     "{} times", "{} men", "{} apples", "{} яблок", "{} quả táo", "사과 {}개", "{}개", "{} manzanas", "{} Äpfel", "{} người", "{} elma", "{} تفاحات", "{}人",
 ]  # fmt: skip
+UNKNOWN_BESIDE = [
+    "минус {}", "корень из {}", "âm {}", "سالب {}", "połowa {}", "hälften av {}", "{}평방", "{} с половиной", "{}인지 의심스럽다",
+]  # fmt: skip
 NOT_COUNTED = [
     "{} +", "{} /", "{} minus", "{} или 7", "{} hoặc 7", "{} 이상", "{} и более", "{} times as many as x", "{} squared",
 ]  # fmt: skip
@@ -145,6 +148,12 @@ def test_what_is_counted_is_paid_in_every_language(text: str, found: Found) -> N
     for verifier in ("numeric", "math"):
         scores = [found.judge(verifier, f"\\boxed{{{text.format(6)}}}", reference=each).score for each in ("6", "7")]
         assert scores == [1, 0], verifier
+
+
+@table("text", UNKNOWN_BESIDE)
+def test_unknown_words_beside_a_number_are_no_noun(text: str, found: Found) -> None:
+    for marked in ("<answer>{}</answer>", "\\boxed{{\\text{{{}}}}}"):
+        assert found.judge("math", marked.format(text.format(6)), reference="6").score == 0, marked
 
 
 @table("text", NOT_COUNTED)

@@ -10,6 +10,7 @@ from verifiers.math.grading import grade
 from verifiers.math.options import DEFAULT
 
 _NOBODY_KNOWS = r"\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} dx"
+_OPEN = r"\lim_{n\to\infty} n\sin\frac{x}{n}"
 _SLOWLY = r"\lim_{n\to\infty} \sum_{k=1}^n \frac{1}{\sqrt{n^2+k}}"
 
 
@@ -21,8 +22,6 @@ def outcome(references: str | list[str], answer: str) -> Any:
 @table(
     ("reference", "answer"),
     [
-        (r"\frac{\pi}{2}", _SLOWLY),  # sympy evaluates it not
-        ("2x", _SLOWLY.replace("{1}", "{x}")),  # and neither proves nor refutes
         (r"\lim_{n\to\infty} n\sin\frac{x}{n}", _SLOWLY.replace("{1}", "{x}")),  # the same where the reference holds it
         (r"\int_0^\infty \frac{\sin x}{x^2+1} dx", r"\lfloor \pi \rfloor + 1"),  # what it does not take beside one
         (r"\int_0^\infty \frac{\sin x}{x^2+1} dx", r"\frac{g(1)}{2}"),
@@ -40,6 +39,9 @@ def test_what_cannot_be_told_is_no_score(reference: str, answer: str) -> None:
         ("n", r"\prod_{k=1}^{100000} (x+k)"),
         ("n", r"\sum_{k=0}^{5000} \binom{5000}{k}"),
         (r"\pi", r"\sin(3^{10^8})"),
+        (r"\frac{\pi}{2}", _SLOWLY),  # nor does an expression without a limit
+        ("2x", _SLOWLY.replace("{1}", "{x}")),
+        ("x=3", r"\int_0^1 f(x) dx"),
         (r"\pi", _SLOWLY + " + 0" * 100),  # out of proportion
         ("n", "(" * 40 + "n" + ")" * 40),
     ],
@@ -68,13 +70,15 @@ def test_what_can_be_told_is(reference: str, answer: str, expected: str) -> None
     assert outcome(reference, answer) == expected
 
 
-@pytest.mark.parametrize("references", [[r"\frac{\pi}{2}", "3"], ["3", r"\frac{\pi}{2}"]])
+@pytest.mark.parametrize("references", [[_OPEN, "3"], ["3", _OPEN]])
 def test_of_several_references_one_that_leaves_it_open_is_enough(references: list[str]) -> None:
-    assert outcome(references, _SLOWLY) == "undecided"
+    assert outcome(references, _SLOWLY.replace("{1}", "{x}")) == "undecided"
 
 
 def test_the_rule_is_about_the_final_answer_of_a_worked_solution() -> None:
-    assert is_ours([r"\sum_{k=1}^n \frac1k"], _NOBODY_KNOWS)
+    assert is_ours([r"\sum_{k=1}^\infty \frac1{k^3}"], _NOBODY_KNOWS)
+    assert is_ours([r"\sum_{k=1}^n \frac1k"], r"\sum_{k=2}^n \frac1k")
+    assert not is_ours([r"\sum_{k=1}^n \frac1k"], _NOBODY_KNOWS)
     assert not is_ours(["We add 2 and 3.\n#### 5"], _NOBODY_KNOWS)
     assert not is_ours([r"n"], _NOBODY_KNOWS * 5)
-    assert is_ours(["5", "n"], _NOBODY_KNOWS)
+    assert is_ours(["5", r"\int_0^1 f(x) dx"], _NOBODY_KNOWS)

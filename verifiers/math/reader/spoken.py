@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from verifiers import numerals
-from verifiers.commitment.cues import LETTERS, Kind
+from verifiers.commitment.cues import LETTERS, Kind, listed
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.wording import single
 from verifiers.math import moments, units
@@ -68,23 +68,30 @@ def _compound(text: str) -> Node | None:
 
 
 def read_counted(text: str) -> Node | None:
-    """Read a number with what is counted in words that no table has: `6 яблок`, `6 quả táo`, `사과 6개`.
+    """Read a number with one word behind it that no table has, and that can only be a noun: `6 яблок`, `6 elma`.
 
-    `numeric` reads the words. A bound, a scale or an operator of any language of the lexicons makes no number.
+    In scripts that glue words to numbers the word has to be a counter that is known: `사과 6개`, and so has the one behind
+    a noun. `numeric` reads the words: a bound, a scale or an operator of any language of the lexicons makes no number.
+    More words may be anything, such as "с половиной" (and a half), so they make none either.
     """
     plain = spoken(text)
     if plain is None or plain.isascii() or not (found := _COUNTED.fullmatch(plain)):
         return None
+    first, *others = found["behind"].split()
+    unit = None if others else units.key(first)
+    is_counter = first.casefold() in listed("counters")
+    if unit is None and not is_counter and (found["before"] or others or not found["gap"]):
+        return None
     number = reading.read(plain)
     if not isinstance(number, Number) or number.is_percent or number.currency or number.exponent:
         return None
-    unit = units.key(found["behind"].strip()) if not found["before"] else None
-    return Node("quantity", (Node("num", leaf=number.fraction),), unit or _THING)
+    return Node("quantity", (Node("num", leaf=number.fraction),), _THING if unit is None or found["before"] else unit)
 
 
 _THING = "thing"
 """A counted noun that stands for any other."""
-_NOUNS = rf"(?:\s?{LETTERS.pattern}){{0,3}}"
-_COUNTED = re.compile(rf"(?P<before>{_NOUNS})\s?[-+]?\d[\d.,]*(?P<behind>{_NOUNS})\.?")
+_COUNTED = re.compile(
+    rf"(?P<before>{LETTERS.pattern}\s)?[-+]?\d[\d.,]*(?P<gap>\s)?(?P<behind>{LETTERS.pattern}(?:\s{LETTERS.pattern})?)\.?"
+)
 _SPOKEN_CLOCK = re.compile(r"o'clock|(?i:uhr)|[点點时時시].{1,3}[分분]")
 _MONEY = re.compile(r"\\(dollar|euro|pounds|yen)\s*(.{1,100})", re.DOTALL)
