@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from rewardline import AsyncClient, RewardlineError
+from rewardline import AsyncClient, InvalidRequest, RewardlineError
 
 from service.rollouts.columns import BadInput, Json
 from service.rollouts.judging import Judge
@@ -24,7 +24,10 @@ async def scorer_at(
     async with AsyncClient(url, api_key=api_key, timeout_s=DEADLINE_S, run_id=run_id) as client:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:
-            return [_plain(result) for result in await client.score(items, explain=explain)]
+            try:
+                return [_plain(result) for result in await client.score(items, explain=explain)]
+            except ValueError as error:  # NaN, half a character
+                raise InvalidRequest(str(error)) from error
 
         yield score
 

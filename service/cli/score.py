@@ -112,6 +112,8 @@ def command(
             with _sources(file, output) as pairs:
                 runs = _runs(pairs, columns, _versions(settings, url, api_key, columns), limit, sample, seed)
                 for run in runs:
+                    if run.target.exists() and any(run.target.samefile(other.source) for other in runs):
+                        raise BadInput(f"the output {run.target} is an input; name another one with -o")
                     if overwrite:
                         run.target.unlink(missing_ok=True)
                     verdict_file.check(run.target, run.made)

@@ -11,6 +11,7 @@ from rewardline import RewardlineError
 from service.cli.console import fail, say
 from service.cli.remote_scorer import scorer_at, versions_at
 from service.rollouts.columns import BadInput, Json
+from verifiers.near_names import near
 
 _EXIT_CODES = {"ok": 0, "invalid": 1, "failed": 3}
 
@@ -57,7 +58,13 @@ def _read(option: str, text: str) -> Any:
 
 
 async def _judged_at(url: str, api_key: str | None, name: str, item: Json) -> Json:
-    kind = "verifier" if name in await versions_at(url, api_key, None, None) else "recipe"
+    verifiers = await versions_at(url, api_key, None, None)
+    kind = "verifier" if name in verifiers else "recipe"
+    if kind == "recipe":
+        try:
+            await versions_at(url, api_key, None, name)
+        except BadInput as error:
+            raise BadInput(f"{error}, and no verifier of that name{near(name, verifiers)}") from error
     async with scorer_at(url, api_key, explain=True) as score:
         (result,) = await score([{**item, kind: name}])
         return dict(result)

@@ -87,7 +87,7 @@ class Columns:
         response = self._response_of(fields)
         if response is None:
             return None
-        item = {name: _plain(name, fields[name]) for name in _KEPT if name != response and fields.get(name) is not None}
+        item = {name: _plain(name, fields[name]) for name in _KEPT if name != response and _is_there(fields.get(name))}
         whole = fields.get(_WHOLE)
         item["response"] = whole if isinstance(whole, list) else _response(fields[response])
         reference = self._reference_of(fields, response)
@@ -150,6 +150,11 @@ def _ends_with_assistant(messages: Any) -> bool:
     messages = _response(messages)
     last = messages[-1] if isinstance(messages, list) and messages else None
     return isinstance(last, dict) and last.get("role") == "assistant"
+
+
+def _is_there(value: Any) -> bool:
+    """Whether a field says something. The empty cells of CSV are empty texts."""
+    return value is not None and value != ""
 
 
 def _is_reference(name: str, value: Any) -> bool:

@@ -76,9 +76,46 @@ def _unpacked(file: io.BufferedReader, head: bytes) -> io.BufferedReader:
     if head.startswith(GZIP):
         return io.BufferedReader(gzip.GzipFile(fileobj=file))
     if head.startswith(ZSTD):
-        stream: Any = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        return io.BufferedReader(stream)
+        return io.BufferedReader(_Zstd(file))
     return file
+
+
+class _Zstd(io.RawIOBase):
+    """The content of a file packed with zstd. Unlike the library's reader it knows whether the last frame has ended."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        self._frame: Any = None
+        self._packed = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer.
+
+        Raises:
+            EOFError: the file ends within a frame.
+        """
+        while not self._ready:
+            self._packed = self._packed or self._file.read(_PACKED_BYTES)
+            if not self._packed:
+                if self._frame is not None:
+                    raise EOFError("the file ends within a frame of zstd")
+                return 0
+            self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            self._ready = memoryview(self._frame.decompress(self._packed))
+            self._packed = self._frame.unused_data if self._frame.eof else b""
+            self._frame = None if self._frame.eof else self._frame
+        taken = min(len(buffer), len(self._ready))
+        buffer[:taken] = self._ready[:taken]
+        self._ready = self._ready[taken:]
+        return taken
+
+
+_PACKED_BYTES = 4096
+"""Read at once: they may unpack to a hundred megabytes."""
 
 
 def _lines(buffered: io.BufferedReader, place: Path) -> Iterator[bytes]:
@@ -105,8 +142,8 @@ def is_array(head: bytes, suffix: str, encoding: str = "utf-8-sig") -> bool:
     return start.lstrip().startswith("[") and (suffix == ".json" or start.lstrip()[1:].lstrip()[:1] in ("{", ""))
 
 
-def _named(rows: Iterable[list[str]]) -> Iterator[dict[str, str | None]]:
-    """The rows of a table by the names in its first one. An empty cell is null."""
+def _named(rows: Iterable[list[str]]) -> Iterator[dict[str, str]]:
+    """The rows of a table by the names in its first one. An empty cell is an empty text: these files have no null."""
     table = iter(rows)
     names = next(table, [])
     for number, cells in enumerate(table, 2):
@@ -115,7 +152,7 @@ def _named(rows: Iterable[list[str]]) -> Iterator[dict[str, str | None]]:
                 f"row {number} has {len(cells)} cells, the header has {len(names)}; quote cells with commas"
             )
         if cells:
-            yield {name: cell or None for name, cell in zip(names, cells, strict=False)}
+            yield dict(zip(names, cells, strict=False))
 
 
 def _batches_of_folder(folder: Path) -> "Iterator[RecordBatch]":

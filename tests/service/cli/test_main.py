@@ -213,6 +213,32 @@ def test_a_file_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
     assert out.read_text() == "mine\n"
 
 
+def test_an_output_that_is_the_input_is_refused(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", rows(3))
+    before = source.read_bytes()
+    done = rewardline("score", str(source), "--verifier", "numeric", "-o", str(source), "--overwrite")
+    assert done.returncode == 2
+    assert "is an input" in done.stderr
+    assert source.read_bytes() == before
+
+
+def test_empty_cells_of_csv_are_empty_responses_and_absent_labels(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("response,gold,verifier,params\n,7,,\n7,7,,\n")
+    done = rewardline("score", str(source), "--verifier", "numeric")
+    assert done.returncode == 0, done.stderr
+    found = verdicts(tmp_path / "in.csv.verdicts.jsonl")
+    assert [(row["status"], row["score"]) for row in found] == [("ok", 0.0), ("ok", 1.0)]
+
+
+@pytest.mark.contract
+def test_what_json_cannot_hold_is_one_rows_verdict_with_a_service_too(tmp_path: Path, served: Any) -> None:
+    source = write(tmp_path / "in.jsonl", ['{"response": "7", "gold": NaN}', {"response": "7", "gold": "7"}])
+    done = rewardline("score", str(source), "--verifier", "math", "--url", served.url)
+    assert done.returncode == 0, done.stderr
+    assert [row["status"] for row in verdicts(tmp_path / "in.verdicts.jsonl")] == ["invalid", "ok"]
+
+
 def test_a_folder_is_scored_file_by_file(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", rows(4))
     (tmp_path / "a.json").write_text(json.dumps(rows(2)))

@@ -180,7 +180,7 @@ def _name(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-ROWS: list[dict[str, Any]] = [{"response": 'a, "b"\nc', "gold": "007"}, {"response": "é", "gold": None}]
+ROWS: list[dict[str, Any]] = [{"response": 'a, "b"\nc', "gold": "007"}, {"response": "é", "gold": ""}]
 AS_LINES = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in ROWS) + "\n"
 AS_LIST = json.dumps(ROWS, indent=1, ensure_ascii=False)
 AS_CSV = 'response,gold\r\n"a, ""b""\nc",007\r\né,\r\n'
@@ -194,6 +194,7 @@ AS_CSV = 'response,gold\r\n"a, ""b""\nc",007\r\né,\r\n'
         ("rows", AS_LINES.encode("utf-16")),
         ("rows.jsonl.gz", gzip.compress(AS_LINES.encode())),
         ("rows.zst", zstandard.compress(AS_LINES.encode())),
+        ("rows.zst", zstandard.compress(AS_LINES[:30].encode()) + zstandard.compress(AS_LINES[30:].encode())),
         ("rows.json", AS_LIST.encode()),
         ("rows", b"\xef\xbb\xbf" + AS_LIST.encode()),
         ("rows.json.gz", gzip.compress(json.dumps(ROWS).encode())),
@@ -235,6 +236,7 @@ def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
         ("rows.csv", b"a,b\n1,2,3\n", "row 2 has 3 cells, the header has 2"),
         ("rows.json", b'[{"a": 1}, {', "it cannot be read"),
         ("rows.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 9)[:-6], "it cannot be read"),
+        ("rows.jsonl.zst", zstandard.compress(b'{"a": 1}\n' * 9)[:-3], "within a frame of zstd"),
     ],
     ids=_name,
 )
