@@ -8,7 +8,6 @@ import sys
 
 def main() -> None:
     _speak_utf8()
-    gc.disable()  # objects of modules stay, and repeated scans of them take a fifth of the time
     cli = importlib.import_module("service.cli.main")
     names = sys.argv[1:2]
     if names in ([], ["-h"], ["--help"]):
@@ -17,6 +16,7 @@ def main() -> None:
     if names[0] not in cli.COMMANDS and not names[0].startswith("-"):
         print(cli.unknown(names[0]), file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    gc.disable()  # objects of modules stay, and repeated scans of them take a fifth of the time
     app = cli.application(*(name for name in names if name in cli.COMMANDS))
     gc.enable()
     app()

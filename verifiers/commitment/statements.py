@@ -378,9 +378,18 @@ def narrowed(text: str, start: int, end: int) -> Span:
         if _ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end):
             return inner
     numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
-    if len(numbers) == 1 and not _SIGNS.search(text, start, end):
+    if len(numbers) == 1 and not _SIGNS.search(text, start, end) and not _is_rate(sentence, numbers[0].end()):
         return strip(text, *numbers[0].span())
     return start, end
+
+
+def _is_rate(sentence: Sentence, stop: int) -> bool:
+    """Whether what a number counts is told for each of something, directly behind it: "60 miles per hour"."""
+    behind = [word.text for word in sentence.words if word.start >= stop][:_RATE_WORDS]
+    return not listed("rates").isdisjoint(behind)
+
+
+_RATE_WORDS = 2
 
 
 def _has_operand(sentence: Sentence) -> bool:

@@ -150,6 +150,23 @@ def test_what_is_counted_is_paid_in_every_language(text: str, found: Found) -> N
         assert scores == [1, 0], verifier
 
 
+@table(
+    ("text", "reference", "score"),
+    [
+        ("The answer is 60 miles per hour.", "60 miles", 0),
+        ("The answer is 60 miles per hour.", "60 miles per hour", 1),
+        ("<answer>5 meters per second</answer>", "5 m", 0),
+        ("<answer>5 meters per second</answer>", "5 m/s", 1),
+        ("The answer is 20 dollars per hour.", "$20", 0),
+        ("Die Antwort ist 60 Meter pro Sekunde.", "60 m", 0),
+        ("La respuesta es 60 metros por segundo.", "60 m", 0),
+        ("La réponse est 60 mètres par seconde.", "60 m", 0),
+    ],
+)
+def test_a_rate_is_read_whole(text: str, reference: str, score: int, found: Found) -> None:
+    assert found.judge("math", text, reference=reference).score == score
+
+
 @table("text", UNKNOWN_BESIDE)
 def test_unknown_words_beside_a_number_are_no_noun(text: str, found: Found) -> None:
     for marked in ("<answer>{}</answer>", "\\boxed{{\\text{{{}}}}}"):
