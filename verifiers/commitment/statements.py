@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from verifiers import numerals
 from verifiers.commitment.bare import read_bare
-from verifiers.commitment.cues import Kind, listed, words
+from verifiers.commitment.cues import Kind, Word, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
@@ -95,13 +95,26 @@ def _stated(sentence: Sentence) -> Span | None:
             return option.span()
     last = sentence.words[-1] if sentence.words else None
     if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
-        return last.start, last.end
+        return _called_right(sentence, last) or (last.start, last.end)
     if (said := _in_words(sentence) or _group(sentence, start, end)) is not None:
         return said
     formulas = list(_FORMULA.finditer(text, start, end))
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
+
+
+def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
+    """The number that is called right, alone or behind a conclusion: "Thus 42 is correct"."""
+    numbers = [*re.finditer(NUMBER, sentence.text[sentence.start : verdict.start])]
+    if len(numbers) != 1 or verdict.text not in listed("truth"):
+        return None
+    span = trim(sentence.text, sentence.start + numbers[0].start(), sentence.start + numbers[0].end())
+    first, stop = sentence.place(span)
+    while first and sentence.words[first - 1].text in ",，$":
+        first -= 1
+    begins = first == 0 or sentence.ends_in(frozenset([Kind.SO]), first) is not None
+    return span if begins and sentence.begins(_VERBS, stop) else None
 
 
 def _cases(sentence: Sentence, start: int, end: int) -> Span | None:

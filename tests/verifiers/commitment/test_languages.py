@@ -153,6 +153,21 @@ def test_what_is_counted_is_paid_in_every_language(text: str, found: Found) -> N
 @table(
     ("text", "reference", "score"),
     [
+        ("42 is correct.", "42", 1),
+        ("We conclude that 42 is correct.", "42", 1),
+        ("17 is correct.", "correct", 0),
+        ("42 is wrong.", "42", 0),
+        ("So the statement with 42 is true.", "True", 1),
+        ("So the statement with 42 is true.", "42", 0),
+    ],
+)
+def test_a_number_that_is_called_right_is_the_answer(text: str, reference: str, score: int, found: Found) -> None:
+    assert found.judge("math", text, reference=reference).score == score
+
+
+@table(
+    ("text", "reference", "score"),
+    [
         ("The answer is 60 miles per hour.", "60 miles", 0),
         ("The answer is 60 miles per hour.", "60 miles per hour", 1),
         ("<answer>5 meters per second</answer>", "5 m", 0),
