@@ -50,6 +50,36 @@ def answers(text: str) -> set[str]:
     return {each.strip().rstrip(".") for each in (text, spoken, spoken.rpartition("\n")[2].strip("*"), *fenced, *boxes)}
 
 
+@pytest.mark.parametrize(("severity", "score"), [(10**400, None), (1e308, None), (-1.0, None), (2.0, 0.5)])
+def test_severities_that_are_no_weights_are_refused(severity: float, score: float | None) -> None:
+    judgements = [{"severity": severity, "score": is_met, "must_pass": False} for is_met in (True, False)]
+    fields = {"server": "finance_agent_v2", "reference": {"replay": True, "rubric_judgements": judgements}}
+    assert judge(Item("a", NeMoGymParams.model_validate(fields))).score == score
+
+
+OTHER_PROMPT = "Grade this.\n\nANSWER: {}\n\nEND"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "asked", "response", "score"),
+    [
+        ("The sun.", "The sun.", "The sun.", 1.0),
+        ("The sun.", "The sun.", "sun", None),
+        ("The sun.", "The moon.", "The sun.", None),
+        ("sun", "sunny", "sun", None),
+        (None, "The sun.", "The sun.", None),
+        ("", "The sun.", "", None),
+    ],
+)
+def test_in_a_prompt_of_ones_own_the_recorded_answer_must_stand(
+    recorded: str | None, asked: str, response: str, score: float | None
+) -> None:
+    words = {"output": [{"content": [{"text": "[[A=B]]"}]}]}
+    request = {"input": [{"role": "user", "content": [{"type": "input_text", "text": OTHER_PROMPT.format(asked)}]}]}
+    row = {"judge_evaluations": [{"responses_create_params": request, "response": words}], "extracted_answer": recorded}
+    assert reward("labbench2_vlm", row, response) == score
+
+
 @pytest.mark.parametrize("index", INDEXES)
 def test_words_about_a_response_are_not_replayed_for_another(index: int) -> None:
     server, row = ROLLOUTS[index]["server"], ROLLOUTS[index]["row"]

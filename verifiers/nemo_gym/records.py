@@ -8,7 +8,7 @@ refused. A row that has what its server judges by is judged by that, where the d
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
 from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, last_box, parsed
@@ -127,9 +127,17 @@ def _reproduction(row: Row) -> bool | None:
     if not isinstance(result, dict):
         return False if "verification_result" in row and row.get("model_patch") is None else None
     before, after = result.get("return_codes_before_patch"), result.get("return_codes_after_patch")
-    if not isinstance(before, list) or not isinstance(after, list) or not before or not after:
+    if not _are_codes(before) or not _are_codes(after):
         return None
     return result.get("status") == "done" and any(before) and not any(after)
+
+
+def _are_codes(values: Any) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and bool(values) and all(map(_is_code, values))
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _files(rollout: Rollout) -> Any:
@@ -143,7 +151,7 @@ def _files(rollout: Rollout) -> Any:
 
 def _container(row: Row) -> bool | None:
     code = row.get("container_exit_code")
-    return code == 0 if isinstance(code, int) else None
+    return code == 0 if _is_code(code) else None
 
 
 def _compiled(row: Row) -> bool | None:

@@ -4,6 +4,7 @@ NeMo-Gym writes what its judges said into the rollouts that it collects. Such a 
 without a model. A row that holds the request to the judge, too, must have asked about this very response.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -152,6 +153,8 @@ def _severities(rollout: Rollout) -> Judgement:
     except (KeyError, TypeError, ValueError, OverflowError):
         return _replayed(None)
     whole = sum(weight for weight, _, _ in weights)
+    if not math.isfinite(whole) or any(weight < 0 for weight, _, _ in weights):
+        return _replayed(None)
     if any(must and not met for _, met, must in weights) or whole <= 0:
         return _replayed(0.0)
     return _replayed(sum(weight for weight, met, _ in weights if met) / whole)
