@@ -8,13 +8,11 @@ refused. A row that has what its server judges by is judged by that, where the d
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout, between, parsed
+from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, between, last_box, parsed
 
-_FENCE: Final = re.compile(r"```[^\n`]{0,100}\n(.*?)```", re.DOTALL)
-_BOX: Final = "\\boxed{"
 _SYMBOLIC_SHARE, _ERROR_SHARE = 0.3, 0.7
 
 Row = Mapping[str, Any]
@@ -39,7 +37,7 @@ def _judge(record: Record) -> Callable[[Rollout], Judgement]:
         row = rollout.row
         names = (record.names,) if isinstance(record.names, str) else record.names
         score = record.score(row) if all(name in row for name in names) else None
-        if not isinstance(score, int | float):
+        if not isinstance(score, int | float) or not -1 <= score <= 1:
             message = (
                 f"the row needs {record.needs}; NeMo-Gym leaves it out of its rollouts, and this has no result either"
             )
@@ -64,14 +62,7 @@ def _whole(rollout: Rollout) -> str:
 
 
 def _boxed(rollout: Rollout) -> str | None:
-    """The content of the last box."""
-    _, mark, rest = rollout.text.rpartition(_BOX)
-    depth = 1
-    for place, letter in enumerate(rest if mark else ""):
-        depth += (letter == "{") - (letter == "}")
-        if not depth:
-            return rest[:place]
-    return None
+    return last_box(rollout.text)
 
 
 def _answer(rollout: Rollout) -> str:
@@ -107,7 +98,7 @@ def _proof(rollout: Rollout) -> str | None:
     """The proof that was recorded, if the last fence, or the text where there is none, ends with its steps."""
     recorded = rollout.row.get("predicted_proof")
     _, mark, steps = recorded.rpartition(":= by") if isinstance(recorded, str) else ("", "", "")
-    given = (_FENCE.findall(rollout.text) or [rollout.text])[-1]
+    given = (FENCE.findall(rollout.text) or [rollout.text])[-1]
     return recorded if mark and steps.strip() and "".join(given.split()).endswith("".join(steps.split())) else None
 
 
@@ -136,23 +127,31 @@ def _reproduction(row: Row) -> bool | None:
     if not isinstance(result, dict):
         return False if "verification_result" in row and row.get("model_patch") is None else None
     before, after = result.get("return_codes_before_patch"), result.get("return_codes_after_patch")
-    if not before or not after:
+    if not _are_codes(before) or not _are_codes(after):
         return None
     return result.get("status") == "done" and any(before) and not any(after)
+
+
+def _are_codes(values: Any) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and bool(values) and all(map(_is_code, values))
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _files(rollout: Rollout) -> Any:
     """The files that were recorded, if the response holds them."""
     recorded = rollout.row.get("extracted_rtl")
     files = list(recorded.values()) if isinstance(recorded, dict) else [None]
-    given = {part.strip() for part in (rollout.text, *_FENCE.findall(rollout.text))}
+    given = {part.strip() for part in (rollout.text, *FENCE.findall(rollout.text))}
     is_given = all(isinstance(text, str) and text.strip() in given for text in files)
     return recorded if files and is_given else None
 
 
 def _container(row: Row) -> bool | None:
     code = row.get("container_exit_code")
-    return code == 0 if isinstance(code, int) else None
+    return code == 0 if _is_code(code) else None
 
 
 def _compiled(row: Row) -> bool | None:

@@ -4,15 +4,15 @@ NeMo-Gym writes what its judges said into the rollouts that it collects. Such a 
 without a model. A row that holds the request to the judge, too, must have asked about this very response.
 """
 
-import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
-from verifiers.nemo_gym.rollouts import Judgement, Rollout
+from verifiers.nemo_gym.rollouts import FENCE, Judgement, Rollout, last_box
 
-_QUOTED_CHARS: Final = 200
 _LAST_LETTER: Final = re.compile(r"\b[A-D]\b")
 _JUDGEMENT: Final = re.compile(r"\bjudge?ment\*{0,2}\s{0,8}:\s{0,8}\*{0,2}(yes|no)\b", re.IGNORECASE)
 _POINTS: Final = re.compile(r"<points>\s{0,8}(\d)\s{0,8}out of 7\s{0,8}</points>", re.IGNORECASE)
@@ -42,10 +42,45 @@ def _abstention(rollout: Rollout) -> Judgement:
     r"""The answer `\boxed{[IDK]}` abstains; a judge grades others."""
     if rollout.text.replace(" ", "").endswith(_UNKNOWN):
         return Judgement(_ABSTENTION, "[IDK]")
-    return _graded(_ABSTAINED)(rollout)
+    return _boxed(_graded(_ABSTAINED))(rollout)
+
+
+def _boxed(judge: Callable[[Rollout], Judgement], *, is_needed: bool = False) -> Callable[[Rollout], Judgement]:
+    """The judge sees the content of the last box; of a text without a box all, or nothing if a box is needed.
+
+    A box that more text follows is not taken: the response may retract it.
+    """
+
+    def judge_box(rollout: Rollout) -> Judgement:
+        if is_needed and last_box(rollout.text) is None:
+            return judge(replace(rollout, text=""))
+        content = _closing_box(rollout.text)
+        return judge(rollout if content is None else replace(rollout, text=content))
+
+    return judge_box
+
+
+def _closing_box(text: str) -> str | None:
+    content = last_box(text)
+    is_last = content is not None and text.rstrip(" .$*").endswith(f"{{{content}}}")
+    return content.strip() if content is not None and is_last else None
 
 
 _UNKNOWN: Final = r"\boxed{[IDK]}"
+
+
+def _stated(rollout: Rollout) -> Judgement:
+    """The judge sees all of the response or, where a pattern of the server says so, the line or the box that ends it."""
+    asked = _asked(_listed(rollout, "judge_evaluations")[0].get("responses_create_params"))
+    stated = [_bare(rollout.text.rpartition("\n")[2]), _closing_box(rollout.text)]
+    slot = _slot(asked)
+    return _equal(replace(rollout, text=slot) if slot and slot in stated else rollout)
+
+
+def _query(rollout: Rollout) -> Judgement:
+    """The judge sees the content of the last fence; of a text without a fence all, ended by a semicolon."""
+    fenced = FENCE.findall(rollout.text)
+    return _equal(replace(rollout, text=fenced[-1].strip() if fenced else rollout.text.rstrip(";") + ";"))
 
 
 def _yes_or_no(rollout: Rollout) -> Judgement:
@@ -115,9 +150,11 @@ def _severities(rollout: Rollout) -> Judgement:
     _check(rollout)
     try:
         weights = [(float(each["severity"]), bool(each["score"]), bool(each["must_pass"])) for each in listed]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return _replayed(None)
     whole = sum(weight for weight, _, _ in weights)
+    if not math.isfinite(whole) or any(weight < 0 for weight, _, _ in weights):
+        return _replayed(None)
     if any(must and not met for _, met, must in weights) or whole <= 0:
         return _replayed(0.0)
     return _replayed(sum(weight for weight, met, _ in weights if met) / whole)
@@ -127,18 +164,18 @@ SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "aalcr": _correct,
     "abstention": _abstention,
     "arena_judge": _wins,
-    "equivalence_llm_judge": _equal,
+    "equivalence_llm_judge": _stated,
     "finance_agent_v2": _severities,
     "finance_sec_search": _rated,
     "frontierscience_judge": _judgement,
-    "imo_proofbench_judge": _judgement,
+    "imo_proofbench_judge": _boxed(_judgement, is_needed=True),
     "inverse_if": _criteria,
     "labbench2_vlm": _equal,
     "longmemeval": _yes_or_no,
     "omniscience": _graded(_GRADES),
     "simpleqa": _graded(_GRADES),
     "terminus_judge": _equal,
-    "text_to_sql": _equal,
+    "text_to_sql": _query,
     "xstest": _refusal,
 }
 
@@ -180,55 +217,70 @@ def _evaluations(rollout: Rollout) -> list[str]:
 def _check(rollout: Rollout, request: Any = None) -> None:
     """Refuse a judgement about another response.
 
-    What the row records of the response it was about must stand in this one, and in the request to the judge if that is
-    recorded.
+    The answer of the response must be all that the request to the judge has in the candidate's slot. Where no request is
+    recorded, or its slot is not known, it must be what the row recorded of the response, and stand in the request as a whole.
 
     Raises:
         InvalidItem
     """
-    recorded = [rollout.row[name] for name in _RECORDED if isinstance(rollout.row.get(name), str)]
-    if not rollout.text and "" in recorded:
+    if rollout.row.get("replay") is True:
         return
-    asked = None if request is None else json.dumps(request, ensure_ascii=False)
-    for part in recorded if asked is None else [rollout.text[-_QUOTED_CHARS:], *recorded]:
-        if _is_answer(part.strip(), rollout.text) and (
-            asked is None or json.dumps(part.strip(), ensure_ascii=False)[1:-1] in asked
-        ):
-            return
-    if isinstance(request, dict) and _is_answer(_asked(request).rpartition(_CANDIDATE)[2].strip(), rollout.text):
-        return
-    if rollout.row.get("replay") is not True:
+    recorded = [value for name in _RECORDED if isinstance(value := rollout.row.get(name), str)]
+    asked = None if request is None else _asked(request)
+    slot = None if asked is None else _slot(asked)
+    if slot is not None:
+        is_same = bool(rollout.text) and slot.strip() == rollout.text
+    else:
+        is_same = any(_bare(value) == _bare(rollout.text) for value in recorded) and _stands(rollout.text, asked)
+    if not is_same:
         message = "nothing shows that the recorded judge was asked about this response; set ?replay=true if it was"
         raise InvalidItem("stale_judgement", message)
 
 
-def _is_answer(part: str, text: str) -> bool:
-    """Whether a text ends with a part, but for marks, and the part does not begin within a word."""
-    before, mark, rest = text.rpartition(part) if part else ("", "", "")
-    within = bool(re.search(r"[\w.,-]$", before[-1:])) and bool(re.match(r"\w", part))
-    return (
-        bool(mark)
-        and not within
-        and not re.search(r"\w", _CLOSING_TAG.sub("", rest[:_MAX_REST]))
-        and len(rest) <= _MAX_REST
-    )
+def _bare(text: str) -> str:
+    """A text without the marks around it that do not change an answer."""
+    text = text.strip().removeprefix("<answer>").removesuffix("</answer>").strip()
+    for mark in (".", "**", "."):
+        text = text.removesuffix(mark) or text
+    return text.removeprefix("**") or text
 
 
-_CLOSING_TAG: Final = re.compile(r"</\w{1,40}>")
-_MAX_REST: Final = 100
-_CANDIDATE: Final = "CANDIDATE:\n"
+def _stands(text: str, asked: str | None) -> bool:
+    """Whether a text stands in a request, and not as a part of a word. Without a request nothing contradicts it."""
+    if asked is None:
+        return True
+    before, mark, after = asked.partition(text) if text else ("", "", "")
+    return bool(mark) and not before[-1:].isalnum() and not after[:1].isalnum()
 
 
-def _asked(request: Mapping[str, Any]) -> str:
-    """The last message to the judge."""
-    messages = request.get("input")
-    message = messages[-1] if isinstance(messages, list) and messages else None
-    content = message.get("content") if isinstance(message, dict) else None
-    return content if isinstance(content, str) else ""
+def _slot(asked: str) -> str | None:
+    """What a request holds in the candidate's place, all of it. None: the prompt has no place that is known."""
+    for heading, begin, end in _SLOTS:
+        _, is_headed, inputs = asked.partition(heading) if heading else ("", "-", asked)
+        _, is_begun, slot = inputs.partition(begin)
+        if is_headed and is_begun and slot.endswith(end):
+            return slot.removesuffix(end)
+    return None
+
+
+_SLOTS: Final = (
+    ("", "CANDIDATE ANSWER TO ASSESS: ", "\n\nReply only with CORRECT or INCORRECT."),
+    ("===== Inputs =====\n", "\nCANDIDATE:\n", ""),
+    ("", "<|Start of SQL Query B|>\n", "\n<|End of SQL Query B|>"),
+    ("", "\nAI assistant:\n", "\n\n---\n\nAnswers:"),
+)
+"""What stands before and behind the candidate in the servers' prompts, and the heading that the first of these follows."""
+
+
+def _asked(request: Any) -> str:
+    """The text of the last message to the judge."""
+    messages = _objects(request.get("input") if isinstance(request, dict) else None)
+    content = messages[-1].get("content") if messages else None
+    return content if isinstance(content, str) else "".join(str(part.get("text") or "") for part in _objects(content))
 
 
 _RECORDED: Final = ("extracted_answer", "generation", "generated_response", "extracted_sql", "cleaned_response")
-"""Fields in which servers record the response, or its answer."""
+"""Fields in which servers record what their judge saw of the response."""
 
 
 def _output(response: Any) -> str:

@@ -1,14 +1,17 @@
 """A rollout as a server of NeMo-Gym sees it, and what it says of it."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from verifiers.base import InvalidItem, Item, Status, Verdict, clip
 from verifiers.conversation import ToolCall
 from verifiers.rules import documents
 
 T = TypeVar("T")
+FENCE: Final = re.compile(r"```[^\n`]{0,100}\n(.*?)```", re.DOTALL)
+"""Its group is the content."""
 _THOUGHTS, _END_OF_THOUGHTS = "<think>", "</think>"
 
 
@@ -91,6 +94,17 @@ def between(text: str, begin: str, end: str) -> Iterator[str]:
             return
         yield text[start:stop]
         start = text.find(begin, stop + len(end))
+
+
+def last_box(text: str) -> str | None:
+    r"""The content of the last `\boxed{}`. None: there is none, or it does not end."""
+    _, mark, rest = text.rpartition("\\boxed{")
+    depth = 1
+    for index, letter in enumerate(rest if mark else ""):
+        depth += (letter == "{") - (letter == "}")
+        if not depth:
+            return rest[:index]
+    return None
 
 
 def parsed(value: Any) -> Any:

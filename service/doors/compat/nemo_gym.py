@@ -49,9 +49,9 @@ from service.doors.compat.nemo_gym_rows import Row, item_of
 from service.doors.compat.nemo_gym_sessions import Sessions
 from service.doors.compat.request_options import Name, RequestOptions
 from service.doors.compat.retries import check, failure_text, numbers_of
-from service.errors import NotJudged, Unprocessable
+from service.errors import BadRequest, NotJudged, Unprocessable
 from service.json_slices import MAX_CONTAINERS
-from service.wire import Result, parse
+from service.wire import DAMAGED, Result, marked, parse
 
 _BASE: Final = "/compat/nemo_gym"
 _NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode")
@@ -198,7 +198,20 @@ class NeMoGym(Door):
         return {_SESSION: session}
 
     async def _verify(self, exchange: Exchange[GymOptions]) -> dict[str, Any]:
-        echoed = _object(exchange.body)
+        try:
+            echoed = _object(exchange.body)
+        except BadRequest:
+            whole = await marked(exchange.body)
+            if whole == exchange.body:
+                raise
+            exchange.body = whole
+            echoed = _object(whole)
+            return _mended(await self._verified(exchange, echoed, is_marked=True))
+        return await self._verified(exchange, echoed)
+
+    async def _verified(
+        self, exchange: Exchange[GymOptions], echoed: dict[str, Any], *, is_marked: bool = False
+    ) -> dict[str, Any]:
         options = exchange.options
         episode = is_episode(echoed)
         if episode:
@@ -210,6 +223,10 @@ class NeMoGym(Door):
         item = item_of(
             row, echoed, options, server, has_judges=self.parts.settings.judge_file is not None, replay=options.replay
         )
+        if is_marked and DAMAGED.encode() in bytes(item.reference) + bytes(item.params):
+            raise Unprocessable(
+                "invalid_text: what the row is judged by holds a lone surrogate, half of a pair; write it anew"
+            )
         await exchange.hold(1, 1)
         (result,) = await self.parts.scorer.results([item], deadline=exchange.deadline, cache=options.cache)
         if episode and options.on_failed != "status":
@@ -293,6 +310,12 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Unprocessable(f"expected an object, found {type(found).__name__}")
     return found
+
+
+def _mended(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer with U+FFFD for each half character that the row had."""
+    whole: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(answer).replace(DAMAGED.encode(), b"\xef\xbf\xbd"))
+    return whole
 
 
 _rows = msgspec.json.Decoder(Row)

@@ -65,8 +65,8 @@ class Row(msgspec.Struct):
     question: Any = None
 
     def said(self) -> str | list[Message]:
-        """The output of the model. Empty if there is none."""
-        return self.response.output or ""
+        """The output of the model. Empty if there is none but thoughts."""
+        return self.response.output if any(part.get("type") != "reasoning" for part in self.response.output) else ""
 
 
 def item_of(

@@ -45,7 +45,7 @@ def _instructions(row: JSON) -> JSON:
     fields = {**metadata, **row} if isinstance(metadata, dict) else row
     reference = {name: fields[name] for name in ("instruction_id_list", "kwargs", "prompt") if fields.get(name)}
     every = fields.get("grading_mode", "binary") == "binary"
-    params = {"aggregate": "all" if every else "fraction", "mode": "strict", "profile": "official"}
+    params = {"aggregate": "all" if every else "fraction", "mode": "strict", "profile": "official", "think": "auto"}
     return {"verifier": "instruction_following", "reference": reference, "params": params}
 
 

@@ -334,3 +334,26 @@ def test_below_its_own_path_the_rollout_may_stand_too(served: Served) -> None:
     assert answer(served, path, said("\\boxed{4}", expected_answer="4"))["reward"] == 1.0
     assert httpx.post(f"{served.url}/verify", json={}).status_code == 404
     assert httpx.post(f"{served.url}/ng-rollout/r-1/verify", json={}).status_code == 404
+
+
+def test_a_half_character_is_judged_as_one_that_is_not_known(served: Served) -> None:
+    row = said("half \ud800 \\boxed{4}", expected_answer="4", note="\ud800")
+    judged = httpx.post(f"{served.url}{VERIFY}", content=json.dumps(row)).json()
+    assert (judged["reward"], judged["note"]) == (1.0, "\ufffd")
+    assert judged["response"]["output"][0]["content"][0]["text"] == "half \ufffd \\boxed{4}"
+    refused = httpx.post(f"{served.url}{VERIFY}", content=json.dumps({**row, "expected_answer": "\ud800"}))
+    assert (refused.status_code, "half of a pair" in refused.text) == (422, True)
+    assert httpx.post(f"{served.url}{VERIFY}", content=b'{"response": "\\ud800').status_code == 400
+
+
+THOUGHT = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
+
+
+@pytest.mark.parametrize("server", ["ifbench", "instruction_following"])
+@pytest.mark.parametrize(
+    ("output", "reason"), [([THOUGHT], "empty"), (said("<think>hm")["response"]["output"], "truncated")]
+)
+def test_thoughts_alone_follow_no_instruction(served: Served, server: str, output: list[JSON], reason: str) -> None:
+    row = said("", instruction_id_list=["punctuation:no_comma"], kwargs=[{}]) | {"response": {"output": output}}
+    judged = answer(served, VERIFY.replace("/verify", f"/{server}/verify"), row)
+    assert (judged["reward"], judged["reason"]) == (0.0, reason)

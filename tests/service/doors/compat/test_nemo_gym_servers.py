@@ -112,6 +112,14 @@ def json_call(name: str, **arguments: Any) -> str:
     return f"<tool_call>{json.dumps({'name': name, 'arguments': {'img_idx': 0, **arguments}})}</tool_call>"
 
 
+HUGE = 10**400
+
+
+def reproduced(before: Any, after: Any) -> JSON:
+    result = {"status": "done", "return_codes_before_patch": before, "return_codes_after_patch": after}
+    return {"model_output": "a patch", "verification_result": result}
+
+
 def zoomed(box: str) -> str:
     parameters = f"<parameter=bbox_2d>{box}</parameter><parameter=img_idx>0</parameter>"
     return f"<tool_call>\n<function=image_zoom_in_tool>\n{parameters}\n</function>\n</tool_call>"
@@ -366,6 +374,25 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
         ({"extracted_model_output": "```\n1\n```", "result": [True]}, "```\n2\n```", None),
         ({"extracted_model_output": "", "result": []}, "", None),
     ],
+    "swerl_gen": [
+        (reproduced([1], [0]), "a patch", 1.0),
+        (reproduced([1], [1]), "a patch", 0.0),
+        (reproduced([1], 5), "a patch", None),
+        (reproduced([1], [None]), "a patch", None),
+        (reproduced([1], True), "a patch", None),
+        (reproduced(5, [0]), "a patch", None),
+    ],
+    "newton_bench": [
+        ({"extracted_law": "x", "rmsle": 3.0, "symbolic_equivalent": True}, "<final_law>x</final_law>", 0.3),
+        ({"extracted_law": "x", "rmsle": 9.0, "symbolic_equivalent": False}, "<final_law>x</final_law>", 0.0),
+        ({"extracted_law": "x", "rmsle": HUGE, "symbolic_equivalent": True}, "<final_law>x</final_law>", 0.0),
+    ],
+    "evalplus": [
+        ({"extracted_model_output": "x", "is_correct_plus": True}, "x", 1.0),
+        ({"extracted_model_output": "x", "is_correct_plus": HUGE}, "x", None),
+    ],
+    "reasoning_gym": [({"extracted_answer": "x", "score": HUGE}, "x", None)],
+    "code_fim": [({"extracted_model_output": "x", "passed": HUGE}, "x", None)],
     "structured_outputs": [
         (SCHEMA, '{"a": 1}', 1.0),
         (SCHEMA, '{"a": 1, "b": 2}', 0.0),
@@ -400,6 +427,9 @@ MUST: dict[str, list[tuple[JSON, str | list[JSON], float | None]]] = {
     ],
     "abstention": [
         ({"judge_output": "D", "extracted_answer": "I don't know"}, "I don't know", 0.5),
+        ({"judge_output": "A", "extracted_answer": "Yes"}, "Yes is wrong, it is No. Yes", None),
+        ({"judge_output": "A", "extracted_answer": "Yes"}, "I think so. \\boxed{Yes}", 1.0),
+        ({"judge_output": "A", "extracted_answer": "Yes"}, "\\boxed{Yes} is wrong.", None),
         ({"answer": "Rome"}, "\\boxed{[IDK]}", 0.5),
         ({"answer": "Rome"}, "Rome", None),
     ],
@@ -417,6 +447,7 @@ def test_each_server_pays_what_it_should(served: Served, server: str) -> None:
         else:
             body = said(response, **row)
         answered = verified(served, server, body)
+        assert answered.status_code in (200, 422), (row, response, answered.text)
         judged: Any = answered.json().get("reward") if answered.status_code == 200 else None
         assert judged == (reward if reward is None else pytest.approx(reward)), (row, response, answered.text)
 
