@@ -9,7 +9,7 @@ Both sides number the containers of a message in the order in which they are com
 
 import collections
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +27,7 @@ _TAGS: Final = frozenset(
 )
 """Tags of containers, besides lists."""
 _ATOMS: Final = frozenset(map(id, (type(None), bool, int, float, str, bytes)))
+_STRUCTURES: Final = frozenset({list, dict})
 _MOST_PARTS: Final = MAX_BYTES // 8
 Scope: TypeAlias = list[tuple[Any, int]]
 """The containers of a message by their numbers, with their sizes as an encoder or decoder counts them."""
@@ -42,20 +43,25 @@ class SharingEncoder(Encoder):
         self._apart = 0
 
     def image(self, value: object) -> Image:
-        return self.images([value], [])[0]
+        return super().image(value) if id(type(value)) in _ATOMS else self.images([value], [])[0]
 
-    def images(self, values: Iterable[object], scope: Scope) -> list[Image]:
+    def images(self, values: Sequence[object], scope: Scope) -> list[Image]:
         """The images of values in a message that has had these containers. Adds theirs to it."""
+        whole = super().image
+        if _ATOMS.issuperset(map(id, map(type, values))):
+            return [*map(whole, values)]
         outer = self.scope, self._numbers, self._apart, self._room, self._depth
         self.scope, self._apart = scope, 0
         self._numbers = {id(container): number for number, (container, _) in enumerate(scope)}
         try:
-            return [super(SharingEncoder, self).image(value) for value in values]
+            return [*map(whole, values)]
         finally:
             self.scope, self._numbers, self._apart, self._room, self._depth = outer
 
-    def contents(self, numbers: Iterable[int], scope: Scope) -> list[Image]:
+    def contents(self, numbers: Sequence[int], scope: Scope) -> list[Image]:
         """The images of containers that have numbers already."""
+        if not numbers:
+            return []
         outer = self.scope, self._numbers
         self.scope, self._numbers = scope, {id(value): number for number, (value, _) in enumerate(scope)}
         self._apart = 0
@@ -69,7 +75,8 @@ class SharingEncoder(Encoder):
         return super().part(container)
 
     def part(self, value: Any) -> Image:
-        if self._apart or id(type(value)) in _ATOMS:
+        kind = id(type(value))
+        if self._apart or kind in _ATOMS:
             return super().part(value)
         number = self._numbers.get(id(value))
         if number is not None:
@@ -110,12 +117,14 @@ class SharingDecoder(Decoder):
     def value(self, image: Image) -> Any:
         return self.values([image], [])[0]
 
-    def values(self, images: Iterable[Image], scope: Scope) -> list[Any]:
+    def values(self, images: Sequence[Image], scope: Scope) -> list[Any]:
         """The values of images in a message that has had these containers. Adds theirs to it."""
+        if _STRUCTURES.isdisjoint(map(type, images)):
+            return [*images]
         outer = self._scope, self._apart, self._parts, self._depth
         self._scope, self._apart, self._parts = scope, 0, 0
         try:
-            return [super(SharingDecoder, self).value(image) for image in images]
+            return [*map(super().value, images)]
         finally:
             self._scope, self._apart, self._parts, self._depth = outer
 
@@ -131,14 +140,22 @@ class SharingDecoder(Decoder):
             self._scope = outer
 
     def part(self, image: Image) -> Any:
-        if self._apart or not _is_container(image):
-            return super().part(image)
-        before = self._parts
-        is_apart = type(image) is dict and not _APART.isdisjoint(image)
-        self._apart += is_apart
-        value = super().part(image)
-        self._apart -= is_apart
-        self._scope.append((value, self._parts - before))
+        kind = type(image)
+        if kind is list:
+            before = self._parts
+            value: Any = self.parts(image)
+        elif kind is dict:
+            before = self._parts
+            is_apart = not _APART.isdisjoint(image)
+            self._apart += is_apart
+            value = self._tagged(image)
+            self._apart -= is_apart
+            if _TAGS.isdisjoint(image):
+                return value
+        else:
+            return image
+        if not self._apart:
+            self._scope.append((value, self._parts - before))
         return value
 
     def parts(self, images: Image) -> list[Any]:

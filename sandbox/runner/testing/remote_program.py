@@ -10,7 +10,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn
 
 from sandbox.runner.testing import remote_exceptions
@@ -138,7 +138,7 @@ class RemoteProgram:
         return self._value(self._ask(["get", target, name]))
 
     def set(self, target: int, name: str, value: object) -> None:
-        self._ask(["set", target, name, self._argument(value, [])])
+        self._ask(["set", target, name, *self._arguments([value], [])])
 
     def delete(self, target: int, name: str) -> None:
         self._ask(["delete", target, name])
@@ -146,7 +146,7 @@ class RemoteProgram:
     def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call an object. Arguments that it changes in place are changed here too."""
         scope: Scope = []
-        images = [self._argument(argument, scope) for argument in (*arguments, *keywords.values())]
+        images = self._arguments([*arguments, *keywords.values()], scope)
         positional, named = images[: len(arguments)], dict(zip(keywords, images[len(arguments) :], strict=True))
         return self._ask(["call", target, positional, named], scope)
 
@@ -303,10 +303,11 @@ class RemoteProgram:
         for container, new in contents:
             replace_contents(container, new)
 
-    def _argument(self, value: object, scope: Scope) -> Image:
-        """The image of an argument; a container of the program is passed back itself."""
-        number = next((number for number, (container, _) in self._containers.items() if container is value), None)
-        return self._image(value, scope) if number is None else {"object": [number]}
+    def _arguments(self, values: Sequence[object], scope: Scope) -> list[Image]:
+        """The images of arguments; a container of the program is passed back itself."""
+        kept = {id(container): number for number, (container, _) in self._containers.items()}
+        images = iter(self._images([value for value in values if id(value) not in kept], scope))
+        return [{"object": [kept[id(value)]]} if id(value) in kept else next(images) for value in values]
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)
@@ -329,9 +330,12 @@ class RemoteProgram:
 
     # Values.
 
-    def _image(self, value: object, scope: Scope | None = None) -> Image:
+    def _image(self, value: object) -> Image:
+        return self._images([value], [])[0]
+
+    def _images(self, values: Sequence[object], scope: Scope) -> list[Image]:
         try:
-            return self._encoder.images([value], [] if scope is None else scope)[0]
+            return self._encoder.images(values, scope)
         except TooLarge:
             self._refuse(ValueError(_TOO_LARGE))
 

@@ -20,7 +20,19 @@ def changes_what_it_passed(specification: Specification) -> bool:
     """Whether a name is both passed to a class or method, and changed in place."""
     sources = (specification.setup, *specification.cases, *specification.files.values())
     nodes = [node for source in sources if source for node in ast.walk(parsed(source))]
-    passed = {name for node in nodes for name in _passed(node)}
+    used = {
+        used.id
+        for node in nodes
+        if isinstance(node, ast.Call | ast.Attribute)
+        and isinstance(used := node.func if isinstance(node, ast.Call) else node.value, ast.Name)
+    }
+    # total = summing(a): a closure, or an object that a function makes
+    makers = [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in used for to in node.targets)
+    ]
+    passed = {name for node in nodes for name in _passed(node)} | {name for node in makers for name in _names(node)}
     return bool(passed) and any(name in passed for node in nodes for name in _changed(node))
 
 
@@ -29,7 +41,12 @@ def _passed(node: ast.AST) -> Iterator[str]:
         (isinstance(node.func, ast.Attribute) and node.func.attr not in _CHANGING and "assert" not in node.func.attr)
         or (isinstance(node.func, ast.Name) and node.func.id[:1].isupper())
     ):
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+        yield from _names(node)
+
+
+def _names(call: ast.AST) -> Iterator[str]:
+    if isinstance(call, ast.Call):
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
             if isinstance(argument, ast.Name):
                 yield argument.id
 

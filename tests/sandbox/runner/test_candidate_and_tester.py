@@ -1244,6 +1244,7 @@ class Live(S):
     def add(self, x): self.a.append(x)
 def mat(n): return [[0] * n] * n
 def keyed(keys): return dict.fromkeys(keys, [])
+def summing(a): return lambda: sum(a)
 def twice():
     x = []
     return x, x
@@ -1286,6 +1287,7 @@ def test_a_container_that_an_object_of_the_program_keeps_is_the_tests_own() -> N
         ALIASES,
         "a = [1]\ns = S(a)\na.append(2)\nassert s.total() == 3 and s.get() is a",
         "a = [1]\ns = Own(a)\na.append(2)\nassert s.get() == [1]",
+        "a = [1]\ntotal = summing(a)\na.append(2)\nassert total() == 3",
         "a = [[1]]\ns = Own(a)\na[0].append(2)\nassert s.get() == [[1, 2]]",
         "a = [1]\ns = Live(a)\ns.add(2)\na += [3]\nassert a == [1, 2, 3] and s.total() == 6",
         "s, lists = None, []\nfor i in range(100):\n    a = [i]\n    s = S(a)\n    a.append(1)\n    assert s.total() == i + 1",
