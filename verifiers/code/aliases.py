@@ -766,6 +766,8 @@ def _response_texts(raw: _Raw, kind: CaseType) -> Suite:
 def _program(raw: _Raw, kind: CaseType) -> Suite:
     code = _joined(*raw.prefix, *raw.setup, *(_code(entry, number) for number, entry in enumerate(raw.entries, 1)))
     language = languages.all_languages()[raw.language or raw.solution_language or "python"]
+    if language.name == "python":
+        code = sharing.run_as_main(code)
     if not _CHECKS.search(code) and not (language.name in _MATCHING and "=" in code):
         raise InvalidItem("vacuous_test", f"the test checks nothing: {clip(code)!r}")
     written_in = raw.solution_language or language.tests or language.name

@@ -122,8 +122,8 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
     if isinstance(tests, JoinedTest):
         return await _Joined(sandbox, program, terms, tests).judge()
     as_calls = tests.calls is not None and not terms.objects and not terms.prefers_programs
-    # In a class of this name a call finds the methods, but an assert does not.
-    if as_calls and "Solution" not in program.source:
+    # A call finds the methods in a class of this name, and awaits a coroutine; an assert does neither.
+    if as_calls and not any(word in program.source for word in ("Solution", "async")):
         return await _AssertedCalls(sandbox, workers, program, terms, tests).judge()
     return await _Programs(sandbox, program, terms, tests).judge()
 

@@ -15,6 +15,7 @@ the program but the checks of `joining`.
 
 import ast
 import builtins
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -95,8 +96,8 @@ def _foreign_base(tree: ast.Module, imported: Mapping[str, str]) -> str:
 def runs_apart(tree: ast.Module) -> bool:
     """Whether a script of tests means the same in a process of its own, with the program in another.
 
-    def check(f): assert f(2) == 4        if __name__ == "__main__": unittest.main()
-    check(twice)                          class Mine(Solution): ...
+    def check(f): assert f(2) == 4        not: unittest.main()
+    check(twice)                          not: class Mine(Solution): ...
     """
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if shared_by(tree) or names & _OF_SCRIPTS or _ends_process(tree):
@@ -104,6 +105,19 @@ def runs_apart(tree: ast.Module) -> bool:
     return _asserts_when_run(tree)
 
 
+def run_as_main(code: str) -> str:
+    """A script whose part for `__main__` always runs.
+
+    A comparison of the script's name is none of an answer, which may be turned round or get another value.
+    """
+    return _MAIN_PART.sub(r"\1if 1:", code)
+
+
+_MAIN_PART: Final = re.compile(
+    r"""^([ \t]*)if[ \t]*\(?[ \t]*(?:__name__[ \t]*==[ \t]*(?:"__main__"|'__main__')|(?:"__main__"|'__main__')[ \t]*==[ \t]*__name__)"""
+    r"[ \t]*\)?[ \t]*:",
+    re.MULTILINE,
+)
 _OF_SCRIPTS: Final = frozenset(
     {*("__name__", "__file__", "globals", "locals", "vars", "exec", "eval", "exit", "quit"), *("unittest", "pytest")}
 )

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.captured_output import CapturedOutput
+from sandbox.runner.testing.identity import Scope, SharingDecoder, SharingEncoder, changed, states
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import seed
@@ -23,7 +24,6 @@ from sandbox.runner.testing.surroundings import surround
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
-    Decoder,
     Encoder,
     Image,
     TooLarge,
@@ -32,14 +32,10 @@ from sandbox.runner.values.encoding import (
     in_namespace,
     type_name,
 )
-from sandbox.runner.values.tables import TABLE_BUILDERS, image_of_table
+from sandbox.runner.values.tables import TABLE_BUILDERS
 
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_ARGUMENTS: Final = 20
-_MUTABLE: Final = frozenset(
-    {"tuple", "named", "dict", "OrderedDict", "Counter", "set", "bytearray", "deque", "ndarray", "DataFrame", "Series"}
-)
-"""Tags of values that may be changed in place, or hold such."""
 _CONTAINERS: Final = (list, dict, set, bytearray, collections.deque)
 _MOST_CONTAINERS: Final = 32
 _MOST_ITEMS: Final = 2000
@@ -61,7 +57,7 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
         return
 
 
-class _OwnClasses(Encoder):
+class _OwnClasses(SharingEncoder):
     """Does not copy instances of the program's own list, dictionary, set and deque classes.
 
     Args:
@@ -109,9 +105,11 @@ class _Candidate:
         self._raised: dict[int, tuple[BaseException, int]] = {}
         self._containers: dict[int, Image] | None = None
         """The images of containers that tests hold copies of, by number; None: tests change none."""
-        self._encoder = Encoder(self._foreign)
+        self._keeps_arguments = False
+        self._kept_arguments: set[int] = set()
+        self._encoder: SharingEncoder = SharingEncoder(self._foreign)
         self._argument_encoder = Encoder(self._object)
-        self._decoder = Decoder(
+        self._decoder = SharingDecoder(
             {
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
@@ -144,15 +142,10 @@ class _Candidate:
 
     def call_back(self, number: int, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
         """Call one of the tester's callables, and return its result."""
-        image = self._encoder.image
+        images = self._encoder.images([*arguments, *keywords.values()], [])
+        positional, named = images[: len(arguments)], images[len(arguments) :]
         self._channel.send(
-            [
-                "call back",
-                number,
-                [image(argument) for argument in arguments],
-                {name: image(argument) for name, argument in keywords.items()},
-                self._printed.take(),
-            ]
+            ["call back", number, positional, dict(zip(keywords, named, strict=True)), self._printed.take()]
         )
         while True:
             message = self._channel.receive()
@@ -221,21 +214,36 @@ class _Candidate:
 
     # Containers that the tests change.
 
-    def _keep_containers(self) -> None:
+    def _keep_containers(self, arguments: bool) -> None:
         self._containers = {}
+        self._keeps_arguments = arguments
 
-    def _result(self, value: Any) -> Image:
+    def _result(self, value: Any, scope: Scope | None = None) -> Image:
         """The image of a value, with a number if it is a container that tests may change."""
-        image = self._encoder.image(value)
-        kept = self._containers
-        if kept is None or type(value) not in _CONTAINERS or len(value) > _MOST_ITEMS:
+        (image,) = self._encoder.images([value], [] if scope is None else scope)
+        if not self._may_keep(value) or (type(image) is dict and "same" in image):
             return image
+        return {"kept": [self._keep(value), image]}
+
+    def _may_keep(self, value: Any) -> bool:
+        return self._containers is not None and type(value) in _CONTAINERS and len(value) <= _MOST_ITEMS
+
+    def _keep(self, value: Any) -> int:
+        assert self._containers is not None
         number = self._number(value)
-        kept.pop(number, None)
-        kept[number] = image
-        if len(kept) > _MOST_CONTAINERS:
-            del kept[next(iter(kept))]
-        return {"kept": [number, image]}
+        self._containers.pop(number, None)
+        self._containers[number] = self._encoder.image(value)
+        if len(self._containers) > _MOST_CONTAINERS:
+            self._drop(next(iter(self._containers)))
+        return number
+
+    def _drop(self, number: int) -> None:
+        assert self._containers is not None
+        del self._containers[number]
+        if number in self._kept_arguments:  # no message has told its number as that of an object
+            self._kept_arguments.remove(number)
+            del self._numbers[id(self._objects[number])]
+            self._objects[number] = None
 
     def _update(self, number: int, image: Image) -> None:
         copy_changes(self._objects[number], self._decoder.value(image))
@@ -254,25 +262,33 @@ class _Candidate:
         return changed
 
     def _call(self, target: int, images: list[Image], keyword_images: dict[str, Image]) -> list[Any]:
-        value, image = self._decoder.value, self._encoder.image
-        arguments = [value(argument) for argument in images]
-        keywords = {name: value(argument) for name, argument in keyword_images.items()}
-        passed = [
-            (position, argument, before)
-            for position, (argument, before) in enumerate(
-                zip([*arguments, *keywords.values()], [*images, *keyword_images.values()], strict=True)
-            )
-            if _may_change(before)
-        ]
+        scope: Scope = []
+        values = self._decoder.values([*images, *keyword_images.values()], scope)
+        arguments, keywords = values[: len(images)], dict(zip(keyword_images, values[len(images) :], strict=True))
+        passed = [*scope]
+        before = states(passed, self._encoder)
         try:
             result = self._objects[target](*arguments, **keywords)  # type: ignore[operator]
-            said = ["value", _as_argument(result, passed) or self._result(result)]
+            said = ["value", self._result(result, scope)]
         except Broken:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the program raises is its answer
+            del scope[len(passed) :]
             said = ["error", self._error(error)]
-        changed = [[position, after] for position, argument, before in passed if (after := image(argument)) != before]
-        return [*said, changed or None]
+        numbers = changed(passed, before, self._encoder)
+        changes = [*map(list, zip(numbers, self._encoder.contents(numbers, scope), strict=True))]
+        return [*said, [*changes, *self._newly_kept(values, passed)] or None]
+
+    def _newly_kept(self, arguments: list[Any], passed: Scope) -> Iterator[Image]:
+        """Arguments that tests may change later, when an object of the program may have kept them."""
+        if not self._keeps_arguments:
+            return
+        numbers = {id(container): number for number, (container, _) in enumerate(passed)}
+        for argument in arguments:
+            if id(argument) in numbers and self._may_keep(argument):
+                kept = self._keep(argument)
+                self._kept_arguments.add(kept)
+                yield [numbers[id(argument)], None, kept]
 
     # Objects that cannot be copied.
 
@@ -286,7 +302,7 @@ class _Candidate:
             return {"exception": self._error(value)}
         if isinstance(value, type):  # int, or a class of the program
             return self._class(value)
-        return image_of_table(self._encoder, value) or self._object(value)
+        return self._encoder.table(value) or self._object(value)
 
     def _proxy(self, number: int, kind: list[Any]) -> object:
         if number not in self._proxies:
@@ -363,17 +379,6 @@ def _kind(value: object) -> Kind:
     if hasattr(type(value), "__next__"):
         return Kind.ITERATOR
     return Kind.CALLABLE if callable(value) else Kind.OTHER
-
-
-def _may_change(image: Image) -> bool:
-    return type(image) is list or (type(image) is dict and not _MUTABLE.isdisjoint(image))
-
-
-def _as_argument(result: object, passed: list[tuple[int, object, Image]]) -> Image:
-    for position, argument, _ in passed:
-        if result is argument:
-            return {"argument": position}
-    return None
 
 
 def _text(error: BaseException) -> str:

@@ -10,11 +10,12 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn
 
 from sandbox.runner.testing import remote_exceptions
 from sandbox.runner.testing.arguments import copy_changes
+from sandbox.runner.testing.identity import Scope, SharingDecoder, SharingEncoder, copied, replace_contents
 from sandbox.runner.testing.object_server import ServedObject, is_of_tests, specials_of
 from sandbox.runner.testing.remote_objects import REMOTES, Remote, as_told, awaited, is_own, number_of
 from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
@@ -25,13 +26,12 @@ from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
     Decoder,
-    Encoder,
     Image,
     TooLarge,
     Undecodable,
     dumped,
 )
-from sandbox.runner.values.tables import TABLE_BUILDERS, image_of_table
+from sandbox.runner.values.tables import TABLE_BUILDERS
 
 _INPUT: Final = builtins.input
 _MAX_CLASSES: Final = 1000
@@ -105,10 +105,11 @@ class RemoteProgram:
         self._raised: list[BaseException] = []
         self._containers: dict[int, tuple[Any, Image]] = {}
         """Copies of containers of the program that tests may change, by number, with the images that it knows."""
+        self._has_kept_arguments = False
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._classes: dict[int, type[BaseException]] = {}
-        self._encoder = Encoder(self._foreign)
-        self._decoder = Decoder(
+        self._encoder = SharingEncoder(self._foreign)
+        self._decoder = SharingDecoder(
             {
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
@@ -137,28 +138,17 @@ class RemoteProgram:
         return self._value(self._ask(["get", target, name]))
 
     def set(self, target: int, name: str, value: object) -> None:
-        self._ask(["set", target, name, self._argument(value)])
+        self._ask(["set", target, name, *self._arguments([value], [])])
 
     def delete(self, target: int, name: str) -> None:
         self._ask(["delete", target, name])
 
     def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call an object. Arguments that it changes in place are changed here too."""
-        image = self._argument
-        request = [
-            "call",
-            target,
-            [image(argument) for argument in arguments],
-            {name: image(argument) for name, argument in keywords.items()},
-        ]
-        passed = (*arguments, *keywords.values())
-        result = self._ask(request, passed)
-        if type(result) is dict and "argument" in result:
-            try:
-                return passed[_number(result["argument"])]
-            except _NONSENSE as error:
-                raise self._broken() from error
-        return self._value(result)
+        scope: Scope = []
+        images = self._arguments([*arguments, *keywords.values()], scope)
+        positional, named = images[: len(arguments)], dict(zip(keywords, images[len(arguments) :], strict=True))
+        return self._ask(["call", target, positional, named], scope)
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
         """Run an operator in the program. Its result is an answer, not a judgement."""
@@ -213,14 +203,15 @@ class RemoteProgram:
         except Gone:
             return  # each test will fail with this error itself
 
-    def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
+    def _ask(self, request: list[Any], scope: Scope | None = None) -> Any:
+        """The image of the answer; its value, if the request has had these containers."""
         self.shares_process |= type(sys.stdin) is io.StringIO or builtins.input is not _INPUT
         with self._lock:
             text = self._text(request)
             updates = [*self._changed_containers()]
             self._open_requests += 1
             try:
-                is_error, content = self._exchange(updates, text, passed)
+                is_error, content = self._exchange(updates, text, scope)
             finally:
                 self._open_requests -= 1
         if self._failed_callback is not None and not self._open_requests:
@@ -230,8 +221,8 @@ class RemoteProgram:
             raise content
         return content
 
-    def _exchange(self, updates: list[Image], request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
-        """Send a request and handle all callbacks. Returns (True, the error) or (False, the image of the answer)."""
+    def _exchange(self, updates: list[Image], request: bytes, scope: Scope | None) -> tuple[bool, Any]:
+        """Send a request and handle all callbacks. Returns (True, the error) or (False, the answer)."""
         if self.gone:
             raise Gone("the program has ended")
         try:
@@ -246,11 +237,11 @@ class RemoteProgram:
             if said not in ("value", "error"):
                 raise Undecodable("not an answer")
             _replay(printed)
-            if not self.keeps_arguments:
-                for position, image in changed or ():
-                    self._change(position, image, passed)
-            elif type(content) is dict and "argument" in content:  # it returns an argument that it has changed
-                content = dict(changed or ()).get(content["argument"], content)
+            if scope and changed and self.keeps_arguments:
+                scope = copied(scope)
+            if said == "value" and scope is not None:
+                (content,) = self._decoder.values([content], scope)
+            self._take_changes(changed or (), [] if scope is None else scope)
             return (True, self._to_exception(content)) if said == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error
@@ -265,10 +256,15 @@ class RemoteProgram:
 
     # Containers that the tests change.
 
-    def keep_containers(self) -> None:
-        """Bring changes that tests make to containers of the program back to it, and its own changes to the tests."""
+    def keep_containers(self, *, arguments: bool = False) -> None:
+        """Bring changes that tests make to containers of the program back to it, and its own changes to the tests.
+
+        Args:
+            arguments: Containers that tests have passed to it, too.
+        """
+        self._has_kept_arguments = arguments
         try:
-            self._ask(["keep containers"])
+            self._ask(["keep containers", arguments])
         except Gone:
             return  # as above
 
@@ -276,10 +272,14 @@ class RemoteProgram:
         container = self._decoder.part(image)
         if _number(number) in self._containers:
             container = copy_changes(self._containers.pop(number)[0], container)
+        self._keep(number, container)
+        return container
+
+    def _keep(self, number: int, container: Any) -> None:
+        self._containers.pop(number, None)
         self._containers[number] = container, self._encoder.image(container)
         if len(self._containers) > _MOST_CONTAINERS:
             del self._containers[next(iter(self._containers))]
-        return container
 
     def _changed_containers(self) -> Iterator[Image]:
         """What tells the program of the changes that tests have made."""
@@ -289,24 +289,31 @@ class RemoteProgram:
                 self._containers[number] = container, after
                 yield ["update", number, after]
 
-    def _change(self, position: int, image: Image, passed: tuple[Any, ...]) -> None:
-        """Take over a change of an argument, or of a container (negative)."""
-        if position >= 0:
-            copy_changes(passed[_number(position)], self._decoder.value(image))
-        elif -position in self._containers:
-            container = copy_changes(self._containers[-position][0], self._decoder.value(image))
-            self._containers[-position] = container, self._encoder.image(container)
+    def _take_changes(self, changes: Iterable[Any], scope: Scope) -> None:
+        """Take over changes of containers in the arguments, and of those with numbers of their own (negative)."""
+        contents = []
+        for number, image, *kept in changes:
+            if kept and self._has_kept_arguments:
+                self._keep(_number(kept[0]), scope[_number(number)][0])
+            elif not kept and number >= 0:
+                contents.append((scope[number][0], self._decoder.contents(image, scope)))
+            elif -number in self._containers:
+                container = copy_changes(self._containers[-number][0], self._decoder.value(image))
+                self._containers[-number] = container, self._encoder.image(container)
+        for container, new in contents:
+            replace_contents(container, new)
 
-    def _argument(self, value: object) -> Image:
-        """The image of an argument; a container of the program is passed back itself."""
-        number = next((number for number, (container, _) in self._containers.items() if container is value), None)
-        return self._image(value) if number is None else {"object": [number]}
+    def _arguments(self, values: Sequence[object], scope: Scope) -> list[Image]:
+        """The images of arguments; a container of the program is passed back itself."""
+        kept = {id(container): number for number, (container, _) in self._containers.items()}
+        images = iter(self._images([value for value in values if id(value) not in kept], scope))
+        return [{"object": [kept[id(value)]]} if id(value) in kept else next(images) for value in values]
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)
         function = self._callables[_number(number)]
-        arguments = self._decoder.value(images)
-        keywords = {name: self._decoder.value(image) for name, image in keyword_images.items()}
+        values = self._decoder.values([*images, *keyword_images.values()], [])
+        arguments, keywords = values[: len(images)], dict(zip(keyword_images, values[len(images) :], strict=True))
         try:
             reply = self._text(["value", self._image(function(*arguments, **keywords))])
         except Gone:
@@ -324,8 +331,11 @@ class RemoteProgram:
     # Values.
 
     def _image(self, value: object) -> Image:
+        return self._images([value], [])[0]
+
+    def _images(self, values: Sequence[object], scope: Scope) -> list[Image]:
         try:
-            return self._encoder.image(value)
+            return self._encoder.images(values, scope)
         except TooLarge:
             self._refuse(ValueError(_TOO_LARGE))
 
@@ -359,7 +369,7 @@ class RemoteProgram:
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):  # a missing item of a short answer
             raise AssertionError("the answer is shorter than expected")
-        table = image_of_table(self._encoder, value)
+        table = self._encoder.table(value)
         if table is not None:  # pandas.DataFrame({"a": [1]})
             return table
         there = remote_exceptions.class_number(value)
@@ -443,7 +453,7 @@ class RemoteProgram:
             return self._raised[_number(content["raised"])]
         return remote_exceptions.instance(
             self._to_class(content["class"]),
-            [self._decoder.part(argument) for argument in content["arguments"]],
+            [self._decoder.value(argument) for argument in content["arguments"]],
             str(content["text"])[:_MAX_TEXT_CHARS],
             self,
             _number(content["number"]),

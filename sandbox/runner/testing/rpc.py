@@ -7,7 +7,7 @@
     ["call", target, [argument, ...], {name: argument}]
     ["operate", operator, target, [operand, ...]]
     ["names"]
-    ["keep containers"]
+    ["keep containers", arguments too]
     ["update", number, value]                            no answer
     ["keep classes", [name, ...] | null]                             ──►
                                                  ◄──     ["value", value, changed, printed]
@@ -30,10 +30,11 @@ by a number; the candidate's number 0 is its module:
                                                                  an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
     kept: [number, value]                                        the candidate's container, which tests may change
-    argument: position                                           of a result: the argument at this position itself
+    same: number                                                 a container that was told before, see `identity`
 
-`changed` is a list of [position, value] for the arguments that a call has changed; keyword arguments are counted after
-the positional ones; containers are known by the negative of their number. `printed` is [standard output, standard error], or null. An error is
+`changed` is a list of [number, value] for the containers in the arguments that a call has changed; those of the candidate
+are known by the negative of their number. [number, null, own number] is an argument that has such a number from then
+on. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
     {"raised": number}                                an exception that a call back raised in the tester, sent back

@@ -21,6 +21,7 @@ from sandbox.runner.testing.own_objects import mark_own_objects
 from sandbox.runner.testing.recomputed import recomputes_from_arguments
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
+from sandbox.runner.testing.retained import changes_what_it_passed
 from sandbox.runner.testing.rpc import RpcChannel
 from sandbox.runner.testing.seeding import seeds_of
 from sandbox.runner.testing.shared_state import detect_sharing
@@ -67,7 +68,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     set_directory(specification.directory)
     program.keeps_arguments = recomputes_from_arguments(specification)
     if not program.keeps_arguments and specification.mentions(_CHANGING, ".", "]", "del"):
-        program.keep_containers()
+        program.keep_containers(arguments=changes_what_it_passed(specification))
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
     specification, own_classes = mark_own_objects(specification)

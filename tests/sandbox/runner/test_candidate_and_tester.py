@@ -1230,3 +1230,75 @@ def test_a_program_cannot_empty_what_is_expected_of_it() -> None:
     source = "DATA = [3, 1, 2]\ndef data(): return DATA\ndef f(values):\n    DATA.clear()\n    return []"
     said = asserted(source, "values = data()\nvalues.append(5)\nassert f(values) == sorted(values)")
     assert said.passed == [False]
+
+
+ALIASES = """
+import copy
+class S:
+    def __init__(self, a): self.a = a
+    def get(self): return self.a
+    def total(self): return sum(self.a)
+class Own(S):
+    def __init__(self, a): self.a = list(a)
+class Live(S):
+    def add(self, x): self.a.append(x)
+def mat(n): return [[0] * n] * n
+def keyed(keys): return dict.fromkeys(keys, [])
+def summing(a): return lambda: sum(a)
+def twice():
+    x = []
+    return x, x
+def shallow(a): return list(a)
+def deep(a): return copy.deepcopy(a)
+def first(a): return a[0]
+def swap(a): a.reverse()
+def put(a, b): a.append(b)
+def is_one(a, b): return a is b
+def are_one(a): return a[0] is a[1]
+def apply(f, a): return f(a, a)
+def wrapped(a): return {"rows": (a, [a])}
+def both(a, b): return a[0] is b
+def grow(a):
+    a[0].append(9)
+    return a
+"""
+
+
+def test_a_container_that_is_in_two_places_is_one_on_the_other_side() -> None:
+    check_all_pass(
+        ALIASES,
+        "m = mat(2)\nm[0][0] = 5\nassert m == [[5, 0], [5, 0]] and m[0] is m[1]",
+        "k = keyed('ab')\nk['a'].append(1)\nassert k == {'a': [1], 'b': [1]}",
+        "x, y = twice()\nx.append(1)\nassert y == [1] and x is y",
+        "a = [[1], [2]]\nb = shallow(a)\nb[0].append(3)\nassert a == [[1, 3], [2]]",
+        "a = [[1], [2]]\nb = deep(a)\nb[0].append(3)\nassert a == [[1], [2]] and b[0] is not a[0]",
+        "a = [[1], [2]]\nassert first(a) is a[0] and shallow(a)[1] is a[1] and shallow(a) is not a",
+        "a = [[1], [2]]\nx = a[0]\nswap(a)\nassert a == [[2], [1]] and a[1] is x and x == [1]",
+        "a, b = [], [1]\nput(a, b)\nb.append(2)\nassert a == [[1, 2]] and a[0] is b",
+        "a = [1]\nassert is_one(a, a) and not is_one(a, [1]) and are_one([a, a]) and both([a], a)",
+        "assert apply(lambda x, y: x is y, [1]) and not are_one([[], []])",
+        "a = [1]\nw = wrapped(a)\nw['rows'][1][0].append(2)\nassert a == [1, 2] and w['rows'][0] is a",
+        "a = [[1], [2]]\nb = a[0]\nassert grow(a) is a and b == [1, 9] and a[0] is b",
+    )
+
+
+def test_a_container_that_an_object_of_the_program_keeps_is_the_tests_own() -> None:
+    check_all_pass(
+        ALIASES,
+        "a = [1]\ns = S(a)\na.append(2)\nassert s.total() == 3 and s.get() is a",
+        "a = [1]\ns = Own(a)\na.append(2)\nassert s.get() == [1]",
+        "a = [1]\ntotal = summing(a)\na.append(2)\nassert total() == 3",
+        "a = [[1]]\ns = Own(a)\na[0].append(2)\nassert s.get() == [[1, 2]]",
+        "a = [1]\ns = Live(a)\ns.add(2)\na += [3]\nassert a == [1, 2, 3] and s.total() == 6",
+        "s, lists = None, []\nfor i in range(100):\n    a = [i]\n    s = S(a)\n    a.append(1)\n    assert s.total() == i + 1",
+    )
+
+
+def test_answers_do_not_reach_what_is_expected_of_them_through_aliases() -> None:
+    source = (
+        "def f(rows):\n    for row in rows: row.clear()\n    return rows\n"
+        "def key(a, k):\n    a[0].append(9)\n    return a\ndef same(a): return a"
+    )
+    assert asserted(source, "d = [[2], [1]]\nassert f(d) == sorted(d)").passed == [False]
+    assert asserted(source, "d = [[2], [1]]\nassert key(d, lambda x: x) == sorted(d)").passed == [False]
+    check_all_pass(source, "d = [[1], [2]]\nassert same(d) == sorted(d) and same(d) is d")

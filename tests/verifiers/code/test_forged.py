@@ -167,7 +167,7 @@ def test_an_operator_refuses_what_nothing_guards(bench: Bench) -> None:
     [
         "class T(Twice): pass\nassert twice(2) == 4",
         "def check(f):\n    assert f(2) == 4",  # nothing calls it
-        "if __name__ == '__main__':\n    assert twice(2) == 4",
+        "if __name__ != 'twice':\n    assert twice(2) == 4",
         "import sys\nassert twice(2) == 4\nsys.exit(0)",
         "import inspect\nassert inspect.signature(twice)",
     ],
