@@ -174,4 +174,8 @@ def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 
 def _foreign(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if not name.startswith(_OWN)}
+    return {name: value for name, value in environment.items() if not name.startswith(_OWN) and name != _OF_RDKIT}
+
+
+_OF_RDKIT = "RDBASE"
+"""RDKit sets it where it is imported; it says where RDKit is."""

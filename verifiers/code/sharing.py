@@ -113,10 +113,10 @@ def run_as_main(code: str) -> str:
     return _MAIN_PART.sub(r"\1if 1:", code)
 
 
+_NAME_FIRST: Final = r"""__name__[ \t]*==[ \t]*["']__main__["']"""
+_MAIN_FIRST: Final = r"""["']__main__["'][ \t]*==[ \t]*__name__"""
 _MAIN_PART: Final = re.compile(
-    r"""^([ \t]*)if[ \t]*\(?[ \t]*(?:__name__[ \t]*==[ \t]*(?:"__main__"|'__main__')|(?:"__main__"|'__main__')[ \t]*==[ \t]*__name__)"""
-    r"[ \t]*\)?[ \t]*:",
-    re.MULTILINE,
+    rf"^([ \t]*)if[ \t]*\(?[ \t]*(?:{_NAME_FIRST}|{_MAIN_FIRST})[ \t]*\)?[ \t]*:", re.MULTILINE
 )
 _OF_SCRIPTS: Final = frozenset(
     {*("__name__", "__file__", "globals", "locals", "vars", "exec", "eval", "exit", "quit"), *("unittest", "pytest")}
