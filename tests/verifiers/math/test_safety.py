@@ -206,7 +206,7 @@ def test_bombs_at_the_door_cost_their_neighbours_nothing_and_little_memory(serve
     assert peaks.worker_mb < MAX_WORKER_MB
 
 
-MAX_SERVICE_MB = 310
+MAX_SERVICE_MB = 300
 """The bodies, 25 MB, come in whole and are taken apart; nothing that grows is computed there."""
 MAX_WORKER_MB = 250
 """A fresh one has about 100; an item may map 1,024 more, and nothing here should need that."""
