@@ -21,7 +21,7 @@ def waiting_hook(trainer: str, **options: Any) -> Hook:
         ValueError: The hook would abstain, or an option can never work.
         TypeError: There is no such option.
     """
-    return never_abstaining(trainer, Hook(**{"deadline_s": WAIT_S, "max_resends": _RESENDS, **options}))
+    return never_abstaining(trainer, Hook.of({"deadline_s": WAIT_S, "max_resends": _RESENDS, **options}))
 
 
 def never_abstaining(trainer: str, hook: Hook) -> Hook:

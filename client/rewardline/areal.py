@@ -39,7 +39,9 @@ class Reward:
 
 def reward(*, reference: str | None = "answer", **options: Any) -> Reward:
     """Make a reward function by the options of a `Hook`. A call waits for no other calls and ends within 10 s."""
-    return Reward(never_abstaining("AReaL", Hook(**{"deadline_s": DEADLINE_S, "gather_ms": 0.0, **options})), reference)
+    return Reward(
+        never_abstaining("AReaL", Hook.of({"deadline_s": DEADLINE_S, "gather_ms": 0.0, **options})), reference
+    )
 
 
 def item_of(function: Reward, prompt: str, completion: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Workflow(RLVRWorkflow):
         self, *args: Any, rewardline: Mapping[str, Any] | None = None, reference: str | None = "answer", **kwargs: Any
     ) -> None:
         """Take the options of a `Hook` in `rewardline`; `reference` is the column of the reference."""
-        self._judge = Reward(never_abstaining("AReaL", Hook(**(rewardline or {}))), reference)
+        self._judge = Reward(never_abstaining("AReaL", Hook.of(rewardline or {})), reference)
         super().__init__(self._reward, *args, **kwargs)
         self.async_reward_fn = self._reward
 

@@ -43,8 +43,9 @@ from rewardline.errors import RequestError, RewardlineError, TooLarge, Unavailab
 from rewardline.gathering import Gatherer, RequestOptions
 from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
-from rewardline.redaction import Secrets
-from rewardline.results import Result, Status, parse_result, unjudged
+from rewardline.outage import Outage
+from rewardline.redaction import Secrets, shown_url
+from rewardline.results import NO_RETRY_MENDS, Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
 
 T = TypeVar("T")
@@ -80,6 +81,7 @@ class AsyncClient(ConfiguredClient):
         self._pid = os.getpid()
         self._lock = threading.Lock()
         """Guards `_loops`: several threads may use one client, each from its own loop."""
+        self._outage = Outage(shown_url(self._config.url))
         self._loops: dict[asyncio.AbstractEventLoop, _LoopState] = {}
 
     async def score(
@@ -276,13 +278,17 @@ class AsyncClient(ConfiguredClient):
         cause: Unavailable | None = None
         while True:
             remaining_s = deadline.remaining_s()
+            began_at = self._outage.now()
             try:
                 with _redacted(self._secrets):
-                    return await _within(attempt(state.transport, remaining_s), remaining_s)
+                    answer = await _within(attempt(state.transport, remaining_s), remaining_s)
+                self._outage.attempt_succeeded()
+                return answer
             except Unavailable as error:
                 fault, cause = _with_cause(cause, error)
             faults += not _asks_to_wait(fault)
             pause_s = backoff.next_s(fault.retry_after_s)
+            self._outage.attempt_failed(fault, began_at, pause_s)
             if faults > self._config.max_retries or pause_s >= deadline.remaining_s():
                 raise fault
             await asyncio.sleep(pause_s)
@@ -371,6 +377,7 @@ class AsyncClient(ConfiguredClient):
             self._config.batch_bytes,
         )
         exhausted = False
+        self._outage.call_began()
         try:
             while True:
                 while not exhausted and len(running) < self._config.max_in_flight and not ready:
@@ -397,6 +404,7 @@ class AsyncClient(ConfiguredClient):
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+            self._outage.call_ended()
 
     async def _judge(
         self,
@@ -423,8 +431,10 @@ class AsyncClient(ConfiguredClient):
                     emit(unsettled.pop(keys[position]), result)
 
             pending = [unsettled[key] for key in keys]
+            began_at = self._outage.now()
             try:
                 await _within(self._attempt(state, pending, options, deadline, stream, take), deadline.remaining_s())
+                self._outage.attempt_succeeded()
             except TooLarge:
                 if len(pending) == 1:
                     raise
@@ -442,10 +452,13 @@ class AsyncClient(ConfiguredClient):
                 faults += 1
             unjudged_yet = (failed[key] for key in unsettled if key in failed)
             pause_s = backoff.next_s(fault.retry_after_s if fault else _asked_pause_s(unjudged_yet))
+            if fault is not None:
+                self._outage.attempt_failed(fault, began_at, pause_s)
             spent = faults > self._config.max_retries or resends > self._config.max_resends
             if spent or pause_s >= deadline.remaining_s():
                 break
             await asyncio.sleep(pause_s)
+        self._outage.gave_up(len(unsettled.keys() - failed.keys()))
         for key, entry in unsettled.items():
             emit(entry, failed.get(key) or _unanswered(fault, entry))
 
@@ -492,7 +505,11 @@ class _LoopState:
         self.slots = asyncio.Semaphore(config.max_in_flight)
 
         async def judge(entries: list[Entry], options: RequestOptions, deadline: Deadline, emit: Emit) -> None:
-            await client._judge(self, entries, options, deadline, emit, stream=False)
+            client._outage.call_began()
+            try:
+                await client._judge(self, entries, options, deadline, emit, stream=False)
+            finally:
+                client._outage.call_ended()
 
         self.gatherer = Gatherer(judge, config.gather_ms / 1000.0, config.gather_items, config.batch_bytes)
         self._guard = self._close_with_loop()
@@ -584,7 +601,11 @@ async def _within(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
 
 
 def _is_final(result: Result, remaining_s: float) -> bool:
-    """Whether it helps nobody to send the item of a `failed` result again: a budget is used up, and not anew in time."""
+    """Whether it helps nobody to send the item of a `failed` result again: the server lacks what it needs, or a budget is
+    used up, and not anew in time.
+    """
+    if result.reason in NO_RETRY_MENDS:
+        return True
     pause_s = _budget_pause_s(result)
     return pause_s is not None and pause_s >= remaining_s
 

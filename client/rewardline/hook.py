@@ -8,16 +8,17 @@ hooks of a process that have the same server share one client, and so their call
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, Union
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypedDict, TypeVar, Union
 
 from rewardline.async_client import AsyncClient
 from rewardline.errors import FailedItems, InvalidItems
-from rewardline.results import Result, Status
+from rewardline.results import NO_RETRY_MENDS, Result, Status
 from rewardline.sync_client import Client
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -32,8 +33,33 @@ ROW_FIELDS = (
 Missing = Union[Literal["raise", "abstain"], float]
 """What happens to a sample without a reward: an exception, the trainer's own "no reward", or this number."""
 
+_AT_START = ("containers_unavailable", "sandbox_unavailable")
+"""Reasons of `failed` that may pass, but that a run must not begin with."""
 _MAX_RETRIES = 1_000_000
 """A hook retries until the deadline, however often: a lost training step costs more than waiting."""
+
+
+class Options(TypedDict, total=False):
+    """The options that the hooks of all trainers take beside their own. `Hook` says what each means."""
+
+    params: Mapping[str, Any] | None
+    url: str | None
+    api_key: str | None
+    run_id: str | None
+    tls_ca: str | None
+    tls_cert: str | None
+    tls_key: str | None
+    deadline_s: float
+    cache: str
+    explain: bool
+    send_prompt: bool
+    on_failed: Missing
+    on_invalid: Missing
+    on_unserved: Missing
+    components: Mapping[str, float] | Sequence[str]
+    gather_ms: float
+    max_in_flight: int
+    max_resends: int
 
 
 @dataclass(frozen=True)
@@ -69,6 +95,10 @@ class Hook:
     """The outcome of samples that could not be judged within the deadline."""
     on_invalid: Missing = "raise"
     """The outcome of samples with a mistake in the data set. The default stops a run at its first step."""
+    on_unserved: Missing = "raise"
+    """The outcome of samples that this server will never judge: no judge model is configured, it has no boxes for the
+    language, or none at all when the run begins. The default stops a run at its first step, whatever `on_failed` is.
+    """
     components: Mapping[str, float] | Sequence[str] = ()
     """Checks of a composition: their values become numbers of their own. A mapping holds the value for samples with a
     recipe without such a check. With a plain sequence, every recipe must have each check.
@@ -78,12 +108,30 @@ class Hook:
     max_in_flight: int = 8
     max_resends: int = 5
     """How often the hook sends a sample again that the server could not judge, within the deadline."""
+    _judging: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    """The verifiers that have judged a sample of this hook."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Hook:
+        """The hook with these options.
+
+        Raises:
+            TypeError: There is no such option. The message has the one that was probably meant.
+            ValueError: An option can never work.
+        """
+        names = [one.name for one in fields(cls) if one.init]
+        for name in options:
+            if name not in names:
+                close = difflib.get_close_matches(name, names, 1)
+                hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+                raise TypeError(f"a hook has no option {name!r}: {hint}")
+        return cls(**options)
 
     def __post_init__(self) -> None:
         given = [name for name in ("verifier", "recipe", "checks") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"give one of verifier, recipe and checks, not {' and '.join(given)}")
-        for name in ("on_failed", "on_invalid"):
+        for name in ("on_failed", "on_invalid", "on_unserved"):
             _check_missing(name, getattr(self, name))
         if isinstance(self.components, str):
             raise TypeError(f"components must be a list or a mapping, found the string {self.components!r}")
@@ -171,12 +219,29 @@ class Hook:
             _raise(InvalidItems, Status.INVALID, results)
         if self.on_failed == "raise":
             _raise(FailedItems, Status.FAILED, results)
+        self._judging.update(result.verifier for result in results if result.status is Status.OK)
+        if self.on_unserved == "raise":
+            unserved = {index: result for index, result in enumerate(results) if self._is_unserved(result)}
+            if unserved:
+                raise FailedItems(unserved)
         return [self._reward(result) for result in results]
+
+    def _is_unserved(self, result: Result) -> bool:
+        """Whether this server will not judge such a sample, however often it is sent."""
+        if result.status is not Status.FAILED:
+            return False
+        if result.reason in NO_RETRY_MENDS:
+            return True
+        return result.reason in _AT_START and result.verifier not in self._judging
 
     def _reward(self, result: Result) -> float | None:
         if result.status is Status.OK:
             return float(_known(result.reward if result.reward is not None else result.score))
-        missing = self.on_invalid if result.status is Status.INVALID else self.on_failed
+        missing = self.on_failed
+        if result.status is Status.INVALID:
+            missing = self.on_invalid
+        elif self.on_unserved != "raise" and self._is_unserved(result):
+            missing = self.on_unserved
         return None if isinstance(missing, str) else float(missing)
 
     def numbers(self, result: Result) -> dict[str, float]:

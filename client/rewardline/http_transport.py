@@ -30,7 +30,9 @@ from rewardline.tls import TlsFiles
 
 COMPRESS_FROM_BYTES = 64 * 1024
 """Smaller bodies are never compressed."""
-_CONNECT_TIMEOUT_S = 10.0
+_CONNECT_TIMEOUT_S = 4.0
+_NO_SUCH_METHOD = 501
+"""Of a web server that knows no POST. A retry mends nothing."""
 _NDJSON = "application/x-ndjson"
 
 
@@ -194,7 +196,7 @@ def refusal(
     if status in kinds:
         details = problem(answer) or {"detail": excerpt(body)}  # a proxy sends text, not problem+json
         return kinds[status](title or kinds[status].__name__, status=status, **details)
-    if status in (408, 425, 429) or status >= 500:
+    if status in (408, 425, 429) or (status >= 500 and status != _NO_SUCH_METHOD):
         reason = {429: "overloaded", 503: "unavailable"}.get(status, "server_error")
         message = f"{status} {title or excerpt(body)}".strip()
         return Unavailable(reason, message, retry_after_s=_retry_after_s(headers.get("Retry-After")))

@@ -117,7 +117,7 @@ def _as_http_errors() -> Iterator[None]:
 
 def hook_of(options: Mapping[str, Any]) -> Hook:
     """The hook of a configuration."""
-    return Hook(**options)
+    return Hook.of(options)
 
 
 async def forwarded(hook: Hook, rollout: Mapping[str, Any], *, on_failed: Optional[str] = None) -> dict[str, Any]:

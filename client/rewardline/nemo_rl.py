@@ -50,7 +50,7 @@ class Environment(EnvironmentInterface):
             ValueError: The hook would abstain.
         """
         options = {name: value for name, value in plain(dict(cfg or {})).items() if name not in _OWN}
-        self.hook = never_abstaining("NeMo-RL", Hook(**options))
+        self.hook = never_abstaining("NeMo-RL", Hook.of(options))
 
     async def step(
         self, message_log_batch: Sequence[Sequence[Mapping[str, Any]]], metadata: Sequence[Mapping[str, Any] | None]

@@ -16,6 +16,9 @@ from typing import Any
 from rewardline.answers import check_depth
 from rewardline.errors import FailedItems, InvalidItems, UnexpectedAnswer, cut
 
+NO_RETRY_MENDS = ("judge_not_configured", "language_unavailable")
+"""Reasons of `failed` that stay until somebody changes the server's settings."""
+
 
 class Status(str, Enum):
     """Whether the server judged an item. Each value equals its word in the protocol."""

@@ -69,7 +69,7 @@ def post_process_rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float]
 
 
 def _hook(**options: Any) -> Hook:
-    return Hook(**{"on_failed": "abstain", **options})
+    return Hook.of({"on_failed": "abstain", **options})
 
 
 @functools.lru_cache(maxsize=None)

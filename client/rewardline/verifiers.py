@@ -54,7 +54,7 @@ async def reward(task: Any, trace: Any) -> float:
 
 def plugged(**options: Any) -> Callable[..., Any]:
     """Make a function like `reward` by the options of a `Hook`, for a module of yours."""
-    hook = never_abstaining("verifiers", Hook(**options))
+    hook = never_abstaining("verifiers", Hook.of(options))
 
     async def reward(task: Any, trace: Any) -> float:
         return await reward_of(hook, task, trace)

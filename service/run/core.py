@@ -116,6 +116,8 @@ class Core:
             lacks["files"] = lack
         if not self.trying_redis.done():
             starting["redis"] = "Redis has not answered yet; cached verdicts are not used"
+        elif self.cache.redis_state not in ("none", "closed"):
+            lacks["redis"] = "Redis does not answer; cached verdicts of other replicas are not used"
         return Readiness(problems, lacks, starting)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from rewardline.hook import close_clients
+from rewardline.trl import functions
 
 from tests.waiting import PATIENCE_S
 
@@ -172,6 +173,7 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(autouse=True)
 def own_clients() -> Iterator[None]:
-    """Gives each test its own clients, so that no test sees what another one's hooks have open."""
+    """Gives each test its own clients and names, so that no test sees what another one's hooks have."""
+    functions._NAMED.clear()
     yield
     close_clients()

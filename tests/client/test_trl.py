@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import dataclasses
 import inspect
 import json
 import math
 import pickle
 import subprocess
 import sys
+import types
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from rewardline import FailedItems, InvalidItems, InvalidRequest, Unavailable
-from rewardline.hook import Hook
+from rewardline.hook import Hook, Options
 from rewardline.trl import Environment, environment, reward, reward_func
 from rewardline.trl.rows import Rows
 
@@ -74,6 +76,23 @@ def test_a_function_is_a_coroutine_function_with_a_name_of_its_own() -> None:
     assert all(map(inspect.iscoroutinefunction, functions))
     assert [getattr(function, "__name__", None) for function in functions] == ["math", "trl.cosine", "accuracy"]
     assert inspect.getdoc(functions[0])
+
+
+def test_functions_that_judge_otherwise_have_names_of_their_own() -> None:
+    functions = [
+        reward_func("math"),
+        reward_func("math", where={"task": "sums"}),
+        reward_func("math", where={"task": "proofs"}),
+        reward_func("math", where={"task": "sums"}),
+        reward_func("math", where={"task": "proofs"}, name="math"),
+    ]
+    assert [getattr(function, "__name__", None) for function in functions] == [
+        "math",
+        "math_2",
+        "math_3",
+        "math_2",
+        "math",
+    ]
 
 
 def test_a_blocking_function_is_none() -> None:
@@ -213,6 +232,56 @@ def test_failures_raise_or_are_a_number_if_so_wished(server: FakeServer) -> None
     assert call(reward_func("math", on_failed=-0.5, **given), ["4", "lost"], solution=["4", "4"]) == [1.0, -0.5]
 
 
+@pytest.mark.parametrize("on_failed", ["abstain", 0.0])
+def test_a_server_without_judges_stops_the_training_at_once(served: Any, on_failed: Any) -> None:
+    """Three of four samples would have no reward, and exact matches alone would be trained on."""
+    function = reward_func("judge", url=served.url, on_failed=on_failed)
+    with pytest.raises(FailedItems, match=r"items\[0\].*judge_not_configured.*judge_file"):
+        call(function, ["4", "5"], solution=["5", "5"])
+
+
+def test_a_sample_that_is_never_judged_may_be_left_out(served: Any) -> None:
+    function = reward_func("judge", url=served.url, on_unserved="abstain")
+    assert call(function, ["4"], solution=["5"]) == [None]
+
+
+def test_boxes_that_were_there_may_be_lost_for_a_while(server: FakeServer) -> None:
+    server.failure = {"reason": "sandbox_unavailable"}
+    function = reward_func("math", url=server.url, max_resends=0, send_prompt=False)
+    server.fails["lost"] = 1
+    with pytest.raises(FailedItems, match="sandbox_unavailable"):
+        call(function, ["lost"], solution=["4"])
+    assert call(function, ["4"], solution=["4"]) == [1.0]
+    server.fails["lost"] = 1
+    assert call(function, ["4", "lost"], solution=["4", "4"]) == [1.0, None]
+
+
+def test_what_no_retry_mends_is_sent_once(server: FakeServer) -> None:
+    server.failure = {"reason": "language_unavailable"}
+    server.fails["4"] = 9
+    with pytest.raises(FailedItems):
+        call(reward_func("math", url=server.url, send_prompt=False), ["4"], solution=["4"])
+    assert len(server.bodies) == 1
+
+
+def test_the_step_reaches_the_log_of_the_server(server: FakeServer) -> None:
+    function = reward_func("math", url=server.url, send_prompt=False)
+    state = types.SimpleNamespace(global_step=7)
+    assert call(function, ["4"], solution=["4"], trainer_state=state) == [1.0]
+    assert [item["metadata"] for item in server.bodies[0]["items"]] == [{"step": 7}]
+
+
+def test_a_misspelt_option_is_named_with_the_one_that_was_meant() -> None:
+    options: Any = {"dead_line_s": 3}
+    with pytest.raises(TypeError, match=r"'dead_line_s': did you mean 'deadline_s'\?"):
+        reward_func("math", **options)
+
+
+def test_editors_see_every_option() -> None:
+    own = {"verifier", "recipe", "checks", "params"}
+    assert set(Options.__annotations__) == {one.name for one in dataclasses.fields(Hook) if one.init} - own | {"params"}
+
+
 def test_nobody_there_until_the_deadline_is_none() -> None:
     function = reward_func("math", url=NOWHERE, deadline_s=0.3)
     assert call(function, ["4", "5"], solution=["4", "4"]) == [None, None]
@@ -315,6 +384,16 @@ def test_checks_become_metrics_and_components_columns(served: Any) -> None:
     assert log.metrics["both/answer"] == [pytest.approx(2 / 3)]
     assert log.metrics["both/form"] == [pytest.approx(2 / 3)]
     assert log.metrics["both/failed"] == [0.0]
+    assert log.metrics["both/invalid"] == [0.0]
+
+
+def test_the_table_of_completions_may_have_references_and_times(served: Any) -> None:
+    log = Log()
+    function = reward_func("math", url=served.url, log_columns=["reference", "elapsed_ms", "status"])
+    assert call(function, ["4", "5"], solution=["4", "4"], **log.both()) == [1.0, 0.0]
+    assert log.columns["math/reference"] == ["4", "4"]
+    assert log.columns["math/status"] == ["ok", "ok"]
+    assert all(milliseconds >= 0 for milliseconds in log.columns["math/elapsed_ms"])
 
 
 def test_a_component_of_what_failed_is_no_number(server: FakeServer) -> None:

@@ -12,14 +12,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewardline.errors import InvalidRequest, RewardlineError, Unavailable
-from rewardline.hook import Hook
+from rewardline.hook import Hook, Options
 from rewardline.interactions import Turn, opening_fields
 from rewardline.messages import sendable
 from rewardline.rollout import Rollout
 from rewardline.trl.rows import REFERENCE, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # annotations are not run
 
 OVER = "No more answers are taken."
 
@@ -118,7 +121,7 @@ def environment(
     interaction: Mapping[str, Any] | None = None,
     unanswered: float | None = 0.0,
     kind: Callable[[Play], Environment] = Environment,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Callable[[], Environment]:
     """Make what `GRPOTrainer(environment_factory=...)` takes. It can be pickled.
 
@@ -133,7 +136,7 @@ def environment(
         kind: `Environment`, or a subclass of it.
         options: The options of a `Hook`. Here `on_failed` is "abstain" unless given.
     """
-    hook = Hook(verifier=verifier, recipe=recipe, checks=checks, **{"on_failed": "abstain", **options})
+    hook = Hook.of({"verifier": verifier, "recipe": recipe, "checks": checks, "on_failed": "abstain", **options})
     return functools.partial(
         kind, Play(hook, Rows(reference, dict(columns or {})), dict(interaction or {}), unanswered)
     )

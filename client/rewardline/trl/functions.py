@@ -9,22 +9,28 @@ Each call of a function is one call of the server.
 from __future__ import annotations
 
 import inspect
+import itertools
 import types
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, List, Optional, Union
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, List, Optional, Union
 
 from rewardline.errors import FailedItems, InvalidItems, RequestError
-from rewardline.hook import Hook
+from rewardline.hook import Hook, Options
 from rewardline.results import Result, Status
 from rewardline.token_params import TokenParams
 from rewardline.trl.rows import REFERENCE, Rows
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # annotations are not run
+
 Rewards = List[Optional[float]]
 RewardFunc = Callable[..., Union[Awaitable[Rewards], Rewards]]
 Log = Optional[Callable[[str, Any], None]]
+_REFERENCE = "reference"
+"""A field of items that the table of completions may show beside those of results."""
 
 
 def reward_func(
@@ -39,7 +45,7 @@ def reward_func(
     log_columns: Sequence[str] = ("reason", "extracted"),
     name: str | None = None,
     blocking: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> RewardFunc:
     """Make a reward function for a trainer of TRL.
 
@@ -56,22 +62,39 @@ def reward_func(
         columns: Fields that have other names in the data set: `{"test_cases": "tests", "data_source": "origin"}`.
         where: The function judges only rows with this value, or one of these, in a column; other rows get None.
         token_params: Which of `completion_tokens` and `completion_ids` to add to the parameters.
-        log_columns: Fields of the results that become columns of the table of completions, beside the `components`.
-        name: The name in metrics; default: that of the verifier or recipe.
+        log_columns: Fields of the results that become columns of the table of completions, beside the `components`:
+            `status`, `elapsed_ms`, ... `reference` is that of the row.
+        name: The name in metrics; default: that of the verifier or recipe. A second function that judges otherwise gets
+            a number behind it: `math`, `math_2`.
         blocking: Make a function without `async`. TRL calls such functions one after another.
         options: The options of a `Hook`. Here `on_failed` is "abstain" unless given.
     """
     settings = _Settings(
         name=name or recipe or verifier or ("checks" if checks is not None else "rewardline"),
-        hook=Hook(verifier=verifier, recipe=recipe, checks=checks, **{"on_failed": "abstain", **options}),
+        hook=Hook.of({"verifier": verifier, "recipe": recipe, "checks": checks, "on_failed": "abstain", **options}),
         rows=Rows(reference, dict(columns or {})),
         where={column: _choice(value) for column, value in (where or {}).items()},
         token_params=TokenParams(tuple(token_params)),
         log_columns=tuple(log_columns),
         blocking=blocking,
     )
+    if name is None:
+        settings = _numbered(settings)
     function: RewardFunc = getattr(_Bound(settings), settings.name)
     return function
+
+
+_NAMED: dict[str, _Settings] = {}
+"""The functions of this process that were made without a name of their own, by the name that they got."""
+
+
+def _numbered(settings: _Settings) -> _Settings:
+    """The settings with a name that no function has which judges otherwise. TRL's metrics are by name."""
+    for number in itertools.count(1):
+        candidate = settings if number == 1 else replace(settings, name=f"{settings.name}_{number}")
+        if _NAMED.setdefault(candidate.name, candidate) == candidate:
+            return candidate
+    raise AssertionError("numbers do not end")
 
 
 def _choice(value: Any) -> tuple[Any, ...]:
@@ -91,10 +114,9 @@ class _Settings:
     def __post_init__(self) -> None:
         if self.name.startswith("_"):
             raise ValueError(f"a name for metrics must not begin with an underscore, found {self.name!r}")
-        if unknown := set(self.log_columns) - set(Result.__dataclass_fields__):
-            raise ValueError(
-                f"log_columns: results have no {sorted(unknown)}; they have {sorted(Result.__dataclass_fields__)}"
-            )
+        loggable = {*Result.__dataclass_fields__, _REFERENCE}
+        if unknown := set(self.log_columns) - loggable:
+            raise ValueError(f"log_columns: results have no {sorted(unknown)}; they have {sorted(loggable)}")
 
 
 class _Bound:
@@ -159,6 +181,8 @@ class _Call:
             assert completion_ids is not None, "TRL gives token ids"
             add = settings.token_params.add
             self.items = [add(item, completion_ids[place]) for place, item in zip(self._places, self.items)]
+        if step := getattr(columns.get("trainer_state"), "global_step", None):
+            self.items = [{**item, "metadata": {"step": step}} for item in self.items]
 
     @contextmanager
     def numbered(self) -> Iterator[None]:
@@ -175,7 +199,7 @@ class _Call:
         """Log the results, and return a reward for each sample."""
         rewards = self._settings.hook.rewards(results)
         if self._log_extra is not None:
-            for name, values in _columns(self._settings, results).items():
+            for name, values in _columns(self._settings, self.items, results).items():
                 self._log_extra(f"{self._settings.name}/{name}", self._spread(values))
         if self._log_metric is not None:
             for name, value in _metrics(results).items():
@@ -201,17 +225,17 @@ def _is_selected(where: Mapping[str, tuple[Any, ...]], row: Mapping[str, Any]) -
     return all(row[column] in values for column, values in where.items())
 
 
-def _columns(settings: _Settings, results: Sequence[Result]) -> dict[str, list[Any]]:
+def _columns(
+    settings: _Settings, items: Sequence[Mapping[str, Any]], results: Sequence[Result]
+) -> dict[str, list[Any]]:
     """The logged columns. They are the same in every call, since TRL's table needs columns of one length."""
-    columns: dict[str, list[Any]] = {
-        name: [
-            str(value) if isinstance(value, Status) else value for value in (getattr(each, name) for each in results)
-        ]
-        for name in settings.log_columns
-    }
-    values = [settings.hook.component_values(each) if each.status is Status.OK else {} for each in results]
+    columns: dict[str, list[Any]] = {}
+    for name in settings.log_columns:
+        values = [item.get(name) for item in items] if name == _REFERENCE else [getattr(one, name) for one in results]
+        columns[name] = [str(value) if isinstance(value, Status) else value for value in values]
+    components = [settings.hook.component_values(each) if each.status is Status.OK else {} for each in results]
     for name in settings.hook.components:
-        columns[name] = [each.get(name) for each in values]
+        columns[name] = [each.get(name) for each in components]
     return columns
 
 
@@ -229,6 +253,7 @@ def _metrics(results: Sequence[Result]) -> dict[str, float]:
                 found[str(check.get("name") or check.get("verifier"))].append(float(value))
     shares = {
         "failed": sum(each.status is Status.FAILED for each in results) / len(results),
+        "invalid": sum(each.status is Status.INVALID for each in results) / len(results),
         "cached": sum(each.cached for each in results) / len(results),
     }
     return {**{name: sum(values) / len(values) for name, values in found.items()}, **shares}

@@ -35,7 +35,7 @@ class RewardInteraction(BaseInteraction):
         given = dict(plain(config))
         given.pop("name", None)
         self._options = {name: given.pop(name) for name in OPTIONS if name in given}
-        self._hook = Hook(**given)
+        self._hook = Hook.of(given)
         if self._hook.on_invalid != "raise":
             raise ValueError("set on_invalid to 'raise': the server does not open an interaction that it cannot judge")
         if self._hook.components:

@@ -32,7 +32,7 @@ def hook_of(options: Mapping[str, Any]) -> Hook:
 
 @functools.lru_cache(maxsize=64)
 def _hook(options: str) -> Hook:
-    hook = Hook(**json.loads(options))
+    hook = Hook.of(json.loads(options))
     for name in ("on_failed", "on_invalid"):
         if getattr(hook, name) == "abstain":
             raise ValueError(

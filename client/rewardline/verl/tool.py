@@ -54,7 +54,7 @@ class RewardTool(BaseTool):
         given = {"on_failed": "abstain", "on_invalid": "abstain", **plain(config)}
         given.pop("type", None)
         self._texts = {name: str(given.pop(name, default)) for name, default in _TEXTS.items()}
-        self._hook = Hook(**given)
+        self._hook = Hook.of(given)
         if "raise" in (self._hook.on_failed, self._hook.on_invalid):
             raise ValueError(
                 "set on_failed and on_invalid to 'abstain' or to a number: verl turns an exception of a tool into a 0"
