@@ -42,7 +42,7 @@ Serve trainers:
   rewardline serve                     HTTP on 127.0.0.1:8080, gRPC on 127.0.0.1:8081
   rewardline check-config              mistakes in settings, keys, recipes, judges and tasks
   rewardline check-host                what boxes for programs stop on this machine
-  rewardline doctor URL                try a running service: address, key, clock, gRPC, boxes, judges, Redis
+  rewardline doctor URL                try a running service, and see what is wrong with it
   rewardline judges judges.yaml        try a file of judge models
   rewardline key NAME                  make an API key
   rewardline log DIRECTORY             search the audit log
