@@ -27,11 +27,14 @@ class Steps:
         self.longest_s: dict[str, float] = {}
         self.work_s: list[float] = []
         """What the fixed work has taken since the beginning."""
+        self.longest_turn_s = 0.0
+        """All steps between two looks at the sockets."""
         self._task = ""
 
     def begin(self) -> None:
         """Forget all steps so far."""
         self.longest_s.clear()
+        self.longest_turn_s = 0.0
         self.work_s.clear()
 
     @property
@@ -42,6 +45,12 @@ class Steps:
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Count all steps from now on. The loop is asyncio's own: those of other libraries run their steps in C."""
         run = Handle._run
+        run_once = getattr(loop, "_run_once")  # noqa: B009 - the types do not know the method
+
+        def turn() -> None:
+            started = thread_time()
+            run_once()
+            self.longest_turn_s = max(self.longest_turn_s, thread_time() - started)
 
         def counted(handle: Handle) -> None:
             self._task = ""
@@ -55,6 +64,7 @@ class Steps:
             return asyncio.Task(_Named(coroutine, self), loop=loop, **options)
 
         setattr(Handle, "_run", counted)  # noqa: B010 - the types do not know the method
+        setattr(loop, "_run_once", turn)  # noqa: B010
         loop.set_task_factory(make)
         self._work(loop)
 
