@@ -25,10 +25,11 @@ from memory.registry import (
 )
 from memory.sizes import size_of
 from memory.store import Store
-from memory.watch import GRADUAL_GROWTH_BYTES, Watch, machine_bytes, resident_bytes, trimming
+from memory.watch import GRADUAL_GROWTH_BYTES, GRADUAL_THRESHOLDS, Watch, machine_bytes, resident_bytes, trimming
 
 __all__ = [
     "GRADUAL_GROWTH_BYTES",
+    "GRADUAL_THRESHOLDS",
     "Holding",
     "Store",
     "Watch",

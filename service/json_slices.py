@@ -57,6 +57,7 @@ _SAMPLE_BYTES: Final = 512
 _WHOLE_TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _FEW_QUOTES: Final = 20_000
 _GRID: Final = MAX_DIGITS // 2
+_DIGITS: Final = b"0123456789"
 _ALL_DIGITS: Final = re.compile(rb"[0-9]{2,}")
 _NOT_MARKS: Final = bytes(set(range(256)) - set(b"[{,"))
 _NOT_OPEN: Final = bytes(set(range(256)) - set(b"[{"))
@@ -82,12 +83,23 @@ def is_light(body: bytes) -> bool:
 
 
 def digits_bytes(text: bytes) -> int:
-    """About how many bytes runs of more than `MAX_DIGITS` digits take. Such a run fills the whole of a square of a grid."""
+    """About how many bytes runs of more than `MAX_DIGITS` digits take, until they are more than `MAX_LONG_NUMBERS_BYTES`. Such
+    a run fills the whole of a square of a grid. So does many a shorter one.
+    """
     size = 0
     for row in _ALL_DIGITS.finditer(text[::_GRID]):  # two digits at the corners of each such square
         for corner in range(row.start() * _GRID, (row.end() - 1) * _GRID, _GRID):
-            size += _GRID * text[corner : corner + _GRID].isdigit()
+            if text[corner : corner + _GRID].isdigit() and _digits_around(text, corner) > MAX_DIGITS:
+                size += _GRID
+                if size > MAX_LONG_NUMBERS_BYTES:
+                    return size
     return size
+
+
+def _digits_around(text: bytes, corner: int) -> int:
+    """The digits of a run that fills a square, with those in the squares beside it."""
+    before, behind = text[max(0, corner - _GRID) : corner], text[corner + _GRID : corner + 2 * _GRID]
+    return _GRID + len(before) - len(before.rstrip(_DIGITS)) + len(behind) - len(behind.lstrip(_DIGITS))
 
 
 def has_long_numbers(text: bytes) -> bool:

@@ -165,13 +165,24 @@ def serving(
 
     `plugins` is a folder of installed distributions. `module` has the command `serve`.
     """
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
-    environment |= {f"REWARDLINE_{name.upper()}": value for name, value in {**_UNBALANCED, **settings}.items()}
+    environment = _with_settings(settings)
     if plugins is not None:
         environment["PYTHONPATH"] = str(plugins)
     can_be_forked = module == _SERVICE and _seed is not None and _seed.suits(environment)
     with _running(log, arguments, environment, _seed if can_be_forked else None, module) as served:
         yield served
+
+
+@contextmanager
+def serving_as_users_do(log: Path, **settings: str) -> Iterator[Served]:
+    """Start a server that is never forked: a forked one holds all modules of its seed, too."""
+    with _running(log, (), _with_settings(settings), None) as served:
+        yield served
+
+
+def _with_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
+    return environment | {f"REWARDLINE_{name.upper()}": value for name, value in {**_UNBALANCED, **settings}.items()}
 
 
 @contextmanager
@@ -264,12 +275,8 @@ def docker_address(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server with the defaults, which all tests share that do not harm it. It is started as users start it,
-    never forked.
-    """
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
-    environment |= {f"REWARDLINE_{name.upper()}": value for name, value in _UNBALANCED.items()}
-    with _running(tmp_path_factory.mktemp("served") / "log.jsonl", (), environment, None) as server:
+    """One server with the defaults, which all tests share that do not harm it."""
+    with serving_as_users_do(tmp_path_factory.mktemp("served") / "log.jsonl") as server:
         yield server
 
 

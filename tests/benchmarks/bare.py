@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memory import GRADUAL_THRESHOLDS
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.wire import ScoreRequest
 
@@ -93,7 +94,7 @@ def _main(kind: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(*GRADUAL_THRESHOLDS)
     uvloop.run(_serve_http(kind) if kind.startswith("http") else _serve_grpc(kind))
 
 

@@ -21,6 +21,7 @@ from time import perf_counter, process_time
 import msgspec
 from math_verify import parse, verify
 
+from memory import GRADUAL_THRESHOLDS
 from service.run.core import open_core
 from service.scoring.engine import Engine
 from service.settings import Settings
@@ -84,7 +85,7 @@ async def run(effort: Effort) -> list[Report]:
     theirs_alone = {name: _Spent() for name in sets}
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(*GRADUAL_THRESHOLDS)
     with servers.on_cores(cores[:1]):
         before = await _ours(sets)
         theirs = {name: _theirs(problems, theirs_alone[name]) for name, problems in sets.items()}

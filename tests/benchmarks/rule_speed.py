@@ -22,6 +22,7 @@ from xml.etree import ElementTree
 
 import yaml
 
+from memory import GRADUAL_THRESHOLDS
 from sandbox.workers import Workers
 from tests.benchmarks import servers
 from tests.benchmarks.report import Cell, Effort, Report
@@ -63,7 +64,7 @@ class Rule:
 async def run(effort: Effort) -> list[Report]:
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(*GRADUAL_THRESHOLDS)
     rounds, items = effort.of((_ROUNDS, _ITEMS), (3, _ITEMS), (1, 8))
     with servers.on_cores(servers.cores()[:1]):
         workers = Workers(1)

@@ -28,7 +28,7 @@ class Process:
     def clock(self) -> float:
         return self.now_s
 
-    def collect(self) -> int:
+    def collect(self, _generation: int) -> int:
         self.now_s += self.collection_s
         self.size -= self.garbage
         self.garbage = 0
@@ -111,7 +111,7 @@ def test_cycles_that_python_would_keep_for_long_are_collected() -> None:
             self.bytes = bytes(100_000)
 
     thresholds = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 100)  # as the service has it
+    gc.set_threshold(*watch.GRADUAL_THRESHOLDS)
     try:
         watched = Watch(growth_bytes=10 * MB)
         sizes = []
@@ -145,10 +145,8 @@ def test_the_machine_is_as_large_as_its_control_group(tmp_path: Path, monkeypatc
 def test_a_gradual_watch_looks_at_what_is_new_and_now_and_then_at_all(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[str] = []
-    for name in ("unfreeze", "freeze"):
-        monkeypatch.setattr(gc, name, lambda name=name: calls.append(name))
-    monkeypatch.setattr(gc, "collect", lambda: calls.append("collect"))
+    generations: list[int] = []
+    monkeypatch.setattr(gc, "collect", generations.append)
     watched = Watch(growth_bytes=10 * MB, is_gradual=True, resident=process.resident, clock=process.clock)
 
     def grow(nbytes: int) -> None:
@@ -159,8 +157,31 @@ def test_a_gradual_watch_looks_at_what_is_new_and_now_and_then_at_all(
     for _ in range(40):  # a large request now and then
         grow(watch.WHOLE_GROWTH_BYTES)
         grow(-watch.WHOLE_GROWTH_BYTES)
-    assert calls == ["collect", "freeze"] * watched.collections
+    assert generations == [1] * watched.collections
     for _ in range(watch.WHOLE_GROWTH_BYTES // (10 * MB) + 32):
         grow(10 * MB)
-    assert calls.count("unfreeze") == 1
-    assert calls.count("freeze") == calls.count("collect") == watched.collections
+    assert generations.count(2) == 1
+    assert len(generations) == watched.collections
+
+
+def test_no_collection_of_a_gradual_process_looks_at_many_objects() -> None:
+    """Half a million objects live, and with each of them come and go others."""
+    looked_at: list[int] = []
+
+    def count(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            looked_at.append(sum(len(gc.get_objects(generation)) for generation in range(info["generation"] + 1)))
+
+    thresholds = gc.get_threshold()
+    gc.collect()
+    gc.set_threshold(*watch.GRADUAL_THRESHOLDS)
+    gc.callbacks.append(count)
+    try:
+        live = [[[number]] for number in range(250_000)]
+        gc.collect(1)  # as the watch does after a growth
+    finally:
+        gc.callbacks.remove(count)
+        gc.set_threshold(*thresholds)
+    assert len(live) == 250_000
+    assert len(looked_at) > 500_000 / 20_000 / 2
+    assert max(looked_at) <= 41_000

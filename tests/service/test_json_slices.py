@@ -9,7 +9,7 @@ import pytest
 
 from service import json_slices, wire
 from service.errors import BadRequest, RequestError, TooLarge, Unprocessable
-from service.json_slices import MAX_CONTAINERS, SLICE_BYTES, excess, is_light, is_too_much
+from service.json_slices import MAX_CONTAINERS, MAX_DIGITS, SLICE_BYTES, excess, is_light, is_too_much
 from service.wire import ScoreRequest, decode_request
 from tests.tables import table
 
@@ -189,6 +189,15 @@ def test_an_item_whose_long_numbers_take_long_to_read_is_refused(name: str) -> N
     alone, _ = driven(decode_request(b'{"verifier":"qa","response":"1","reference":"1","metadata":[%b]}' % item, MOST))
     assert isinstance(alone, TooLarge if is_too_much else ScoreRequest), alone
     assert (excess(item) is not None) is is_too_much
+
+
+def test_only_numbers_beyond_the_bound_count_as_long() -> None:
+    def numbers(digits: int) -> bytes:
+        return b"[" + b",".join([b"9" * digits] * (2_000_000 // digits)) + b"]"
+
+    assert [digits for digits in (240, 251, 300, 400, 499, MAX_DIGITS) if excess(numbers(digits))] == []
+    for digits in (MAX_DIGITS + 1, 510, 750, 4_000):
+        assert str(MAX_DIGITS) in (excess(numbers(digits)) or ""), digits
 
 
 def test_the_numbers_of_items_count_for_each_of_them() -> None:

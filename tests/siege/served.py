@@ -5,7 +5,7 @@
 * `rewardline_siege_trims_total` counts that.
 * `rewardline_siege_slowness` says how many times as long fixed work on the loop takes as on a machine that does nothing else.
 * `rewardline_siege_step_seconds` has the most CPU time that a step of each name has taken on the event loop. SIGUSR2 begins
-  anew. The loop is asyncio's, whose steps can be counted; what runs in them is the same.
+  anew. `rewardline_siege_wait_seconds` has what all steps took at most while a probe may have waited. The loop is asyncio's, whose steps can be counted; what runs in them is the same.
 * On SIGUSR1 the service, and each worker, collects its garbage: what counts is what is held. The bound of the garbage
   between collections is held by tests/memory/test_watch.py.
 * No worker is replaced because of the number of its items, since a new one holds less.
@@ -47,6 +47,7 @@ async def _watched(settings: Settings) -> AsyncIterator[Core]:
     loop.add_signal_handler(signal.SIGUSR2, _steps.begin)
     async with begin_core(settings) as built:
         built.metrics.watch_gauges("siege_step_seconds", "The longest step", lambda: _steps.longest_s, "task")
+        built.metrics.watch("siege_wait_seconds", "The longest wait of a probe", lambda: _steps.longest_wait_s)
         built.metrics.watch("siege_slowness", "How much longer fixed work takes", lambda: _steps.slowness)
         built.metrics.watch_total("siege_trims", "Times that free memory was given back", lambda: _trims)
         yield built

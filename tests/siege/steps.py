@@ -9,6 +9,7 @@ much. So does the fixed work: how often a step holds it is a property of the ser
 import asyncio
 import re
 from asyncio.events import Handle
+from collections import deque
 from collections.abc import Coroutine, Generator
 from statistics import median
 from time import thread_time
@@ -16,6 +17,8 @@ from typing import Any, Final
 
 WORK_S: Final = 0.0005
 """The CPU time of the fixed work on the machine for which times are meant, when nothing runs beside it."""
+TURNS_OF_A_PROBE: Final = 4
+"""A turn runs all steps that are due between two looks at the sockets. A probe is accepted, read, answered and written."""
 _WORK_EVERY_S: Final = 0.02
 _NUMBERS: Final = 775
 
@@ -27,11 +30,16 @@ class Steps:
         self.longest_s: dict[str, float] = {}
         self.work_s: list[float] = []
         """What the fixed work has taken since the beginning."""
+        self.longest_wait_s = 0.0
+        """The most that all steps took in as many turns as a probe needs."""
+        self._turns_s: deque[float] = deque(maxlen=TURNS_OF_A_PROBE)
         self._task = ""
 
     def begin(self) -> None:
         """Forget all steps so far."""
         self.longest_s.clear()
+        self.longest_wait_s = 0.0
+        self._turns_s.clear()
         self.work_s.clear()
 
     @property
@@ -42,6 +50,13 @@ class Steps:
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Count all steps from now on. The loop is asyncio's own: those of other libraries run their steps in C."""
         run = Handle._run
+        run_once = getattr(loop, "_run_once")  # noqa: B009 - the types do not know the method
+
+        def turn() -> None:
+            started = thread_time()
+            run_once()
+            self._turns_s.append(thread_time() - started)
+            self.longest_wait_s = max(self.longest_wait_s, sum(self._turns_s))
 
         def counted(handle: Handle) -> None:
             self._task = ""
@@ -55,6 +70,7 @@ class Steps:
             return asyncio.Task(_Named(coroutine, self), loop=loop, **options)
 
         setattr(Handle, "_run", counted)  # noqa: B010 - the types do not know the method
+        setattr(loop, "_run_once", turn)  # noqa: B010
         loop.set_task_factory(make)
         self._work(loop)
 

@@ -6,7 +6,7 @@ others. It answers bytes that are not a message with a traceback.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import grpc
@@ -18,8 +18,8 @@ from service.observe.readiness import Readiness
 NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 _POLL_S: Final = 0.5
 
-Parse = Callable[[type[Any], bytes, Any], Awaitable[Any]]
-"""Parses the message in the bytes, and ends the call if there is none."""
+Parse = Callable[[type[Any], bytes, Any], Any]
+"""Parses the message in the bytes. Refuses the call and returns None if there is none."""
 
 
 class Health:
@@ -59,15 +59,16 @@ class Health:
         return HealthCheckResponse.NOT_SERVING if self._readiness().problems else HealthCheckResponse.SERVING
 
     async def _check(self, body: bytes, context: Any) -> Any:
-        asked = await self._parse(health_pb2.HealthCheckRequest, body, context)
-        if asked.service not in self._services:
-            await context.abort(
-                grpc.StatusCode.NOT_FOUND, f"no service of that name; there are {sorted(self._services)}"
-            )
+        asked = self._parse(health_pb2.HealthCheckRequest, body, context)
+        if asked is not None and asked.service not in self._services:
+            context.set_code(grpc.StatusCode.NOT_FOUND)
+            context.set_details(f"no service of that name; there are {sorted(self._services)}")
         return HealthCheckResponse(status=self._status())
 
     async def _watch(self, body: bytes, context: Any) -> None:
-        asked = await self._parse(health_pb2.HealthCheckRequest, body, context)
+        asked = self._parse(health_pb2.HealthCheckRequest, body, context)
+        if asked is None:
+            return
         if asked.service not in self._services:  # by the protocol it may appear later, and the caller waits
             await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
             await asyncio.Event().wait()
