@@ -13,6 +13,7 @@ import json
 import py_compile
 import zipfile
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -78,7 +79,14 @@ def command(python: str, transport: str, *, with_site: bool, module: str = RUNNE
 
 def first_frame(configuration: Configuration, *, has_runner: bool = False) -> bytes:
     """The first frame for a box that runs `command`, or has the runner already."""
-    return frame(dataclasses.asdict(configuration), b"" if has_runner else archive())
+    text = _as_json(configuration)
+    modules = b"" if has_runner else archive()
+    return LENGTHS.pack(len(text), len(modules)) + text + modules
+
+
+@lru_cache(maxsize=16)
+def _as_json(configuration: Configuration) -> bytes:
+    return json.dumps(dataclasses.asdict(configuration)).encode()
 
 
 def frame(header: Mapping[str, Any], modules: bytes) -> bytes:

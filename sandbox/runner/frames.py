@@ -23,9 +23,10 @@ before earlier ones are answered. What a box sends is not trusted: the service b
     execute  limits, arguments, stdin: bytes,             files, then stdin            result
              files: [[path, bytes], ...], fetch: [path, ...],
              waits: bool, more of stdin comes
+             last: bool, no run of the job follows
     input                                                 the rest of the stdin of     none; dropped if the run has
                                                           the run that waits           ended, which is then "killed"
-    call   limits, function                               [positional, keywords]       result
+    call   limits, function, last                         [positional, keywords]       result
     tests  limits                                         {style, cases, .., seal}     result
     unload                                                                             unloaded
     ping                                                                               pong

@@ -38,6 +38,8 @@ class Execute:
     fetch: Sequence[str] = ()
     waits: bool = False
     """The rest of its standard input comes in a later request."""
+    last: bool = False
+    """No run of the job follows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,6 +47,7 @@ class Call:
     limits: RunLimits
     function: str
     arguments: bytes
+    last: bool
 
 
 def read_load(header: dict[str, Any], body: bytes) -> Load:
@@ -87,11 +90,12 @@ def read_execute(header: dict[str, Any], body: bytes) -> Execute:
         stdin=stdin,
         fetch=[checked_path(path) for path in header["fetch"]],
         waits=header["waits"],
+        last=header["last"],
     )
 
 
 def read_call(header: dict[str, Any], body: bytes) -> Call:
-    return Call(parse(header["limits"]), header["function"], body)
+    return Call(parse(header["limits"]), header["function"], body, header["last"])
 
 
 def _files(listed: Sequence[tuple[str, int]], body: bytes) -> tuple[dict[str, bytes], bytes]:

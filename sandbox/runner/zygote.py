@@ -18,6 +18,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from sandbox.runner import frames, requests
@@ -41,6 +42,7 @@ from sandbox.runner.process.preparation import (
     oom_counter,
     preload,
     prepare_for_forks,
+    refuse_system_calls,
     reserve_descriptors,
     wake_descriptor,
 )
@@ -85,17 +87,50 @@ COMMON_MODULES: Final = (
 """Modules that judged programs often import. Each one makes every fork a little slower."""
 
 
-def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
+def main(source: int, sink: int, configuration: dict[str, Any], prepared: "Prepared | None" = None) -> NoReturn:
     """Serve until the service is gone.
 
     Args:
         source: Descriptor that requests come from.
         sink: Descriptor that answers go to; may be the same.
         configuration: `Configuration` as JSON.
+        prepared: What the process that this one was forked from has done already.
     """
     with _exit_after(gone=0):
-        Runner(source, sink, _configuration(configuration)).serve()
+        Runner(source, sink, configuration_of(configuration), prepared).serve()
     raise AssertionError("never reached")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prepared:
+    """An interpreter in which everything is done that is alike in all boxes of a configuration."""
+
+    preloaded: list[str]
+    programs: list[str]
+    has_templates: bool
+    """Whether the kernel supports what `OnceForker` needs."""
+
+
+def prepare(configuration: Configuration, programs: list[str] | None = None) -> Prepared:
+    """Prepare this process, for its runner or for processes that are forked from it to become runners.
+
+    Args:
+        configuration: Of the box or the boxes.
+        programs: From `programs_of`; None: this process is in the box.
+    """
+    is_forked = programs is not None
+    if is_forked or not configuration.once:
+        preload(COMMON_MODULES)
+    preloaded = preload(configuration.preload)
+    prepare_for_forks(configuration, is_long_lived=is_forked or not configuration.once)
+    if programs is None:
+        return Prepared(preloaded, programs_of(configuration), has_templates=False)
+    return Prepared(preloaded, programs, has_templates=templates.can_be_used(SharedPage()))
+
+
+def programs_of(configuration: Configuration) -> list[str]:
+    """Those of the configuration's programs that are on the PATH."""
+    return [name for name in configuration.programs if programs.find_program(name)]
 
 
 @contextmanager
@@ -116,7 +151,7 @@ def _exit_after(gone: int = _SERVICE_GONE) -> Iterator[None]:
 class Runner:
     """The runner of one box."""
 
-    def __init__(self, source: int, sink: int, configuration: Configuration) -> None:
+    def __init__(self, source: int, sink: int, configuration: Configuration, prepared: Prepared | None) -> None:
         """Bring this process into the state that it keeps until it ends. The order matters."""
         self._configuration = configuration
         self._source, self._sink = reserve_descriptors(source, sink)
@@ -127,13 +162,11 @@ class Runner:
         environment = make_environment(configuration, self._workspace.run)
         os.environ.clear()  # noqa: TID251 - programs inherit it
         os.environ.update(environment)  # noqa: TID251 - programs inherit it
-        if not configuration.once:
-            preload(COMMON_MODULES)
-        self._preloaded = preload(configuration.preload)
         rules = make_rules(configuration, self._workspace)
         oom = oom_counter(configuration)
         wake = wake_descriptor()
-        prepare_for_forks(configuration, self._workspace)
+        refuse_system_calls(configuration)
+        self._prepared = prepared or prepare(configuration)
         inherit_page_tables(memory)
         shared_page = SharedPage()
         self._standby = StandbyFork(shared_page.page)
@@ -142,6 +175,11 @@ class Runner:
         if not configuration.once and not configuration.single_uid and templates.can_be_used(shared_page):
             protected = self._forker = templates.TemplateForker(
                 shared_page, data_bytes(), job_filter(configuration), rules.run, control=self._source, wake=wake
+            )
+            self._has_forks = False
+        elif self._prepared.has_templates and not configuration.single_uid:
+            protected = self._forker = templates.OnceForker(
+                shared_page, data_bytes(), job_filter(configuration), control=self._source, wake=wake
             )
             self._has_forks = False
         else:
@@ -246,8 +284,8 @@ class Runner:
             "pid": os.getpid(),
             "uid": os.getuid(),
             "single_uid": self._configuration.single_uid,
-            "preloaded": self._preloaded,
-            "programs": [name for name in self._configuration.programs if programs.find_program(name)],
+            "preloaded": self._prepared.preloaded,
+            "programs": self._prepared.programs,
         }
 
     def _ping(self, _header: dict[str, Any], body_bytes: int) -> Answer:
@@ -334,6 +372,6 @@ def _check_end_of_job(status: int) -> None:
         raise BoxUnusable(f"a job ended with {status}")
 
 
-def _configuration(fields: dict[str, Any]) -> Configuration:
+def configuration_of(fields: dict[str, Any]) -> Configuration:
     known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
     return Configuration(**known)

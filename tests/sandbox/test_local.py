@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -100,6 +101,13 @@ def the_directory(directory: Path) -> Path:
 
 def entries(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
+
+
+def living_in_groups(name: str, *, are_kept: bool) -> list[str]:
+    """What is in the groups of a service; the groups themselves, if none may be kept for another box."""
+    if not are_kept:
+        return [str(group) for group in groups_of(name)]
+    return [pid for group in groups_of(name) for pid in (group / "cgroup.procs").read_text().split()]
 
 
 def descriptors() -> set[str]:
@@ -385,9 +393,11 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
         await until_running(MARKED, mark)
         await box.destroy()
         assert running(mark) == []
-        assert groups_of(the_directory(state_dir).name) == []
+        name = the_directory(state_dir).name
+        assert living_in_groups(name, are_kept=once) == []
         assert entries(the_directory(state_dir)) == kept
         assert (descriptors(), children()) == before
+    assert groups_of(name) == []
     assert str(state_dir) not in own_mounts()
     assert entries(state_dir) == set()
 
@@ -403,7 +413,9 @@ async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
             await asyncio.gather(*(found(box, "found['pid'] = 1") for box in boxes))
             await asyncio.gather(*(box.destroy() for box in boxes))
         assert (descriptors(), children()) == before
-        assert groups_of(the_directory(state_dir).name) == []
+        name = the_directory(state_dir).name
+        assert living_in_groups(name, are_kept=once) == []
+    assert groups_of(name) == []
     assert entries(state_dir) == set()
 
 
@@ -509,7 +521,7 @@ async def test_a_box_that_is_forked_is_gone_once_it_is_destroyed(state_dir: Path
 
 @only_forked
 async def test_a_box_knows_nothing_of_boxes_before_it(state_dir: Path) -> None:
-    """What forks both has read nothing of either; and the control: its own name is found."""
+    """What forks both has read nothing of either; and the control: what was sent to this one is found."""
     probe = """
 def is_in(content, name):
     begin, end = name
@@ -528,11 +540,13 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
 found["seen"] = sorted((begin + end).decode() for begin, end in seen)
 """
     async with open_backend(state_dir) as made:
-        first, second = [await made.make(Profile.PLAIN, once=True) for _ in range(2)]
-        names = [(f"/{box.name}"[:9].encode(), f"/{box.name}"[9:].encode()) for box in (first, second)]
-        await first.destroy()
-        assert await found(second, probe.format(names=names)) == {"seen": [f"/{second.name}"]}
-        await second.destroy()
+        boxes = []
+        for number in range(2):
+            boxes.append(await made.make(Profile.PLAIN, once=True))
+            marks = [f"/{box.name}-{place}" for place, box in enumerate(boxes)]
+            names = [(mark[:9].encode(), mark[9:].encode()) for mark in marks]
+            assert await found(boxes[-1], f"{probe.format(names=names)}# {marks[-1]}") == {"seen": [marks[number]]}
+            await boxes[-1].destroy()
 
 
 @contextmanager
@@ -826,6 +840,35 @@ def test_groups_are_made_below_the_services_own(
         assert parents is None
     else:
         assert parents == cgroups.Parents(version, {name: tmp_path / place for name, place in places.items()})
+
+
+@needs_cgroups
+def test_a_group_serves_another_box_only_when_nothing_is_in_it() -> None:
+    parents = cgroups.find_parents()
+    assert parents is not None
+    groups = cgroups.Groups(parents, f"{os.getpid()}-0-{secrets.token_hex(4)}")
+    bounds = cgroups.Bounds(64, 10, 1)
+    first = groups.lend(bounds)
+    with subprocess.Popen(["/bin/sleep", "600"]) as inside:
+        for directory in first.directories:
+            (directory / "cgroup.procs").write_text(str(inside.pid))
+        assert not groups.take_back(first)
+        inside.kill()
+    assert groups.take_back(first)
+    assert groups.lend(cgroups.Bounds(65, 10, 1)).directories != first.directories, "it has other limits"
+    assert groups.lend(bounds).directories == first.directories
+    assert groups.take_back(first)
+    for directory in first.directories[:1]:
+        directory.rmdir()
+    second = groups.lend(bounds)
+    assert second.directories != first.directories, "another service has removed it"
+    assert not any(directory.exists() for directory in first.directories)
+    assert groups.take_back(second)
+    groups.close()
+    left = [path for parent in parents.distinct for path in parent.glob(f"{groups._prefix}-*")]
+    for path in left:
+        path.rmdir()
+    assert len(left) == len(parents.distinct), "all but the one that was not given back are removed"
 
 
 def test_a_group_that_cannot_be_limited_is_not_kept(tmp_path: Path) -> None:

@@ -470,8 +470,9 @@ async def test_fresh_boxes_are_made_ahead_and_used_once(backend: ScriptedBackend
         async with asyncio.TaskGroup() as group:
             for _ in range(6):
                 group.create_task(run(pool, "slow 0.01"))
-        await until(lambda: pool.ready == 2)
+        await until(lambda: pool.ready == 4)
     assert [box.asked.count("load") for box in backend.made if box.loaded] == [1] * 6
+    assert [box.asked.count("unload") for box in backend.made] == [0] * 10, "none is emptied for another program"
     assert all(box.configured["once"] for box in backend.made if box.loaded)
 
 

@@ -27,6 +27,15 @@ async def real() -> AsyncIterator[PooledSandbox]:
     await pool.stop()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def used_once() -> AsyncIterator[PooledSandbox]:
+    """Boxes for one program each."""
+    pool = PooledSandbox(LocalBackend(), slots=2, fresh=True)
+    await pool.start()
+    yield pool
+    await pool.stop()
+
+
 ENDS = """
 import os, sys
 word = input()
@@ -56,6 +65,50 @@ async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandb
     assert (killed.exit, killed.signal) == (Exit.SIGNALLED, 11)
     assert memory.exit is Exit.MEMORY_LIMIT or (memory.code == 1 and b"MemoryError" in memory.stderr)
     assert (again.exit, again.stdout) == (Exit.EXITED, b"again\n")
+
+
+@pytest.mark.parametrize("word", ["hello", "exit", "loop", "flood", "signal"])
+@pytest.mark.parametrize("before", [0, 2], ids=["only", "last"])
+async def test_the_last_run_in_a_box_used_once_ends_like_those_in_others(
+    real: PooledSandbox, used_once: PooledSandbox, word: str, before: int
+) -> None:
+    ends = []
+    for boxes in (real, used_once):
+        collector = ResultCollector()
+        runs = [Execute(text.encode(), limits=Limits(cpu_s=0.3)) for text in [*["hello"] * before, word]]
+        assert (await boxes.run(Program(ENDS), runs, collector)).ok
+        ends.append([(result.exit, result.code, result.signal, result.stdout[:100]) for result in collector.results])
+    assert ends[0] == ends[1]
+    assert len(ends[0]) == before + 1
+
+
+SURROUNDINGS = """
+import gc, os, resource, signal
+def depth(n=0):
+    try:
+        return depth(n + 1)
+    except RecursionError:
+        return n
+names = [name for name in dir(resource) if name.startswith("RLIMIT_") and name != "RLIMIT_DATA"]  # it has what the runner has
+limits = [resource.getrlimit(getattr(resource, name)) for name in names]
+print(depth(), gc.isenabled(), os.getppid(), os.getpgid(0) == os.getpid(), os.getuid() == os.getgid(), os.getgroups())
+print(sorted(os.listdir("/proc/self/fd")), dict(os.environ), os.getcwd(), oct(os.umask(0)), limits)
+print([str(signal.getsignal(number)).partition(" at ")[0] for number in signal.valid_signals()])
+print(sorted(os.listdir("/")), sorted(os.listdir("/proc/1/root/")) if os.access("/proc/1/root/", os.R_OK) else "closed")
+with open("/proc/self/mounts") as mounts:
+    print(sorted(line.split()[1] for line in mounts))
+"""
+
+
+async def test_a_run_has_the_same_around_it_in_a_box_used_once(real: PooledSandbox, used_once: PooledSandbox) -> None:
+    seen = []
+    for boxes in (real, used_once):
+        for runs in (1, 2):
+            collector = ResultCollector()
+            await boxes.run(Program(SURROUNDINGS), [Execute()] * runs, collector)
+            assert [result.stderr for result in collector.results] == [b""] * runs
+            seen += [result.stdout.decode() for result in collector.results]
+    assert seen == seen[:1] * 6
 
 
 async def test_real_boxes_call_functions_and_run_tests(real: PooledSandbox) -> None:

@@ -182,9 +182,10 @@ def test_every_attack_says_what_it_tries_and_has_a_name_of_its_own() -> None:
     assert all(attack.tries.endswith(".") for attack in self_check.ATTACKS)
 
 
-@pytest.fixture
-async def boxes(tmp_path: Path) -> AsyncIterator[PooledSandbox]:
-    sandbox = PooledSandbox(LocalBackend(tier="namespaces", state_dir=tmp_path / "state"), slots=2)
+@pytest.fixture(params=[False, True], ids=["shared", "fresh"])
+async def boxes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[PooledSandbox]:
+    backend = LocalBackend(tier="namespaces", state_dir=tmp_path / "state")
+    sandbox = PooledSandbox(backend, slots=2, fresh=request.param)
     try:
         await sandbox.start()
     except SandboxUnavailable as error:

@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
@@ -54,6 +54,7 @@ _RUNNER_MEMORY_MB: Final[Mapping[Profile, int]] = {Profile.PLAIN: 64, Profile.TE
 _RUNNER_PROCESSES: Final = 7
 """The keeper, the runner, the original, two templates, a tester, and a process that kills a user's processes."""
 _DEVICES: Final = ("/dev/urandom", "/dev/random", "/dev/zero", "/dev/full", "/dev/null")
+_PROGRAMS: Final = tuple(sorted({need for language in all_languages().values() for need in language.needs}))
 _MACHINES: Final = ("x86_64", "aarch64")
 _TRIAL_PATIENCE_S: Final = 20.0
 _RETRY_S: Final = 0.01
@@ -192,7 +193,7 @@ class LocalBackend(Backend):
     async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self._setup is None:
             raise SandboxUnavailable("the backend is not open; call `open` first")
-        forkserver = await self._setup.forkserver(profile) if once else None
+        forkserver = await self._setup.forkserver(profile, self._size) if once else None
         return self._make(self._setup, profile, None, forkserver)
 
     async def _first_that_works(
@@ -202,11 +203,14 @@ class LocalBackend(Backend):
         for kind in _kinds_to_try(self._tier):
             for groups in [parents, None] if parents else [None]:
                 ids = user_ids.ranges(may_share=kind.has_namespaces) if kind.many_ids else None
-                setup = _Setup(kind, held, groups, python, ids)
+                lent = None if groups is None else cgroups.Groups(groups, held.name)
+                setup = _Setup(kind, held, groups, python, ids, lent)
                 try:
                     await self._try(setup)
                 except SandboxUnavailable as error:
                     refusals.append(f"{kind.isolation}: {error}")
+                    if lent is not None:
+                        lent.close()
                 else:
                     return setup
         raise SandboxUnavailable("no box can be made here; " + "; ".join(dict.fromkeys(refusals)))
@@ -237,7 +241,10 @@ class LocalBackend(Backend):
     ) -> "LocalBox":
         number = next(self._numbers)
         try:
-            box = _start(setup, self._size, profile, number, trial, forkserver)
+            try:
+                box = _start(setup, self._size, profile, number, trial, forkserver)
+            except FileNotFoundError:  # another service has removed the group that it was to have
+                box = _start(setup, self._size, profile, number, trial, forkserver)
         except OSError as error:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
         self._boxes.add(box)
@@ -256,6 +263,7 @@ class LocalBox(Box):
         configuration: Configuration,
         keeper: "Keeper",
         cgroup: cgroups.Cgroup | None,
+        groups: cgroups.Groups | None,
         scratch: Path | None,
         give_back_ids: Callable[[], None] | None,
         *,
@@ -268,6 +276,7 @@ class LocalBox(Box):
         self.configuration = configuration
         self._keeper = keeper
         self._cgroup = cgroup
+        self._groups = groups
         self._scratch = scratch
         self._give_back_ids = give_back_ids
         self._oom_kills = 0
@@ -297,7 +306,7 @@ class LocalBox(Box):
         if self._give_back_ids is not None:  # even if their files cannot be removed: no other box can reach those
             self._give_back_ids()
         self._count_oom_kills()
-        if self._cgroup is not None:
+        if self._cgroup is not None and not (self._groups is not None and self._groups.take_back(self._cgroup)):
             await _remove(self._cgroup)
         if self._scratch is not None:
             await asyncio.to_thread(_remove_scratch, self._scratch)
@@ -339,9 +348,10 @@ class _Setup:
     python: interpreter.Interpreter
     ids: Ranges | None
     """None: boxes have the service's own user id only."""
+    groups: cgroups.Groups | None
     forkservers: dict[Profile, ForkserverClient] = field(default_factory=dict)
 
-    async def forkserver(self, profile: Profile) -> ForkserverClient | None:
+    async def forkserver(self, profile: Profile, size: BoxSize) -> ForkserverClient | None:
         """The forkserver for boxes of a profile that are used once. Other boxes start an interpreter of their own.
 
         Boxes that are used often do not come from it: a process that was forked through several levels has more to copy
@@ -354,9 +364,14 @@ class _Setup:
         if not self.kind.has_mounts or not self.kind.many_ids or self.python.python != self.python.python_inside:
             return None
         if profile not in self.forkservers:
-            self.forkservers[profile] = ForkserverClient(
-                self.python.python, _ENVIRONMENT, self.held.directory, profile.preload, self.python.visible
-            )
+            common = Configuration(preload=profile.preload, programs=_PROGRAMS, once=True)
+            boxes = {
+                "configuration": asdict(common),
+                "mount_point": str(self.held.mount_point),
+                "visible": list(self.python.visible),
+                "disk_mb": size.disk_mb,
+            }
+            self.forkservers[profile] = ForkserverClient(self.python.python, _ENVIRONMENT, self.held.directory, boxes)
         forkserver = self.forkservers[profile]
         await forkserver.be_ready()
         return forkserver
@@ -364,6 +379,8 @@ class _Setup:
     def close(self) -> None:
         for forkserver in self.forkservers.values():
             forkserver.end()
+        if self.groups is not None:
+            self.groups.close()
         self.held.release()
 
 
@@ -457,11 +474,11 @@ def _start(
             give_back = partial(setup.ids.give_back, ids)
             undo.callback(give_back)
         cgroup = None
-        if setup.parents is not None:
+        if setup.groups is not None:
             bounds = cgroups.Bounds(
                 size.memory_mb + _RUNNER_MEMORY_MB[profile], size.processes + _RUNNER_PROCESSES, size.cpus
             )
-            cgroup = cgroups.create(setup.parents, name, bounds)
+            cgroup = setup.groups.lend(bounds)
             undo.callback(cgroups.remove, cgroup.directories)
         scratch = None
         if not setup.kind.has_mounts:
@@ -478,7 +495,16 @@ def _start(
         undo.pop_all()
     ours.setblocking(False)
     return LocalBox(
-        name, profile, ours, configuration, keeper, cgroup, scratch, give_back, has_runner=forkserver is not None
+        name,
+        profile,
+        ours,
+        configuration,
+        keeper,
+        cgroup,
+        None if forkserver is None else setup.groups,
+        scratch,
+        give_back,
+        has_runner=forkserver is not None,
     )
 
 
@@ -493,7 +519,7 @@ def _configuration(
     first_uid, uids = (FIRST_RUN, ids.runs) if ids else (0, 1)
     common = Configuration(
         preload=profile.preload,
-        programs=tuple(sorted({need for language in all_languages().values() for need in language.needs})),
+        programs=_PROGRAMS,
         first_uid=first_uid,
         uids=uids,
         single_uid=ids is None,

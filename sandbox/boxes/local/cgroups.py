@@ -6,17 +6,23 @@ processes or to the groups below it. So the nearest ancestor is used that alread
 none, the service moves itself, and the processes it has started, one group down.
 """
 
+import itertools
 import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 MB: Final = 1 << 20
 _CPU_PERIOD_US: Final = 100_000
 """The kernel's default."""
+_MOST_FREE: Final = 32
+_MOST_LEFT_BYTES: Final = 4 * MB
+"""Much less than the margin that each box has for its runner. What the kernel keeps for itself, it gives up when memory
+runs short.
+"""
 _SERVICE_GROUP: Final = "rewardline-service"
 
 
@@ -50,6 +56,13 @@ class Cgroup:
     events: Path
     """The file that counts the kernel's out-of-memory kills."""
     bounds_cpus: bool
+    bounds: Bounds
+    members: Path
+    """The file with the number of its processes."""
+    usage: Path
+    """The file with the bytes of memory that are charged to it."""
+    earlier_oom_kills: int = 0
+    """Those of the box that had it before."""
 
     def oom_kills(self) -> int:
         """How often the kernel has killed one of its processes because memory ran out."""
@@ -57,8 +70,64 @@ class Cgroup:
             for line in self.events.read_text().splitlines():
                 name, _, count = line.partition(" ")
                 if name == "oom_kill":
-                    return int(count)
+                    return int(count) - self.earlier_oom_kills
         return 0
+
+    def is_as_new(self) -> bool:
+        """Whether nothing runs in it, and next to no memory is still charged to it."""
+        try:
+            return (
+                not any((directory / "cgroup.procs").read_text() for directory in self.directories)
+                and int(self.members.read_text()) == 0
+                and int(self.usage.read_text()) <= _MOST_LEFT_BYTES
+            )
+        except OSError:
+            return False
+
+
+class Groups:
+    """The control groups of one service's boxes: each serves one box after the other."""
+
+    def __init__(self, parents: Parents, prefix: str) -> None:
+        """Begin with none.
+
+        Args:
+            parents: Where they are made.
+            prefix: Of their names.
+        """
+        self._parents = parents
+        self._prefix = prefix
+        self._numbers = itertools.count(1)
+        self._free: list[Cgroup] = []
+
+    def lend(self, bounds: Bounds) -> Cgroup:
+        """A group with nothing in it.
+
+        Another service may have removed one that waited: it does so with empty groups of services that it cannot see
+        (`sandbox.boxes.local.state_directory`).
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        for group in [free for free in self._free if free.bounds == bounds]:
+            self._free.remove(group)
+            if group.is_as_new():
+                return group
+            remove(group.directories)
+        return create(self._parents, f"{self._prefix}-{next(self._numbers)}", bounds)
+
+    def take_back(self, group: Cgroup) -> bool:
+        """Keep a group for another box. False: it is not as new, and must be removed."""
+        if len(self._free) >= _MOST_FREE or not group.is_as_new():
+            return False
+        kills = group.oom_kills() + group.earlier_oom_kills
+        self._free.append(replace(group, earlier_oom_kills=kills))
+        return True
+
+    def close(self) -> None:
+        """Remove those that no box has."""
+        while self._free:
+            remove(self._free.pop().directories)
 
 
 def find_parents() -> Parents | None:
@@ -104,13 +173,15 @@ def _limited(parents: Parents, name: str, bounds: Bounds, directories: Sequence[
         bounds_cpus = "cpu" in groups and _is_written(
             groups["cpu"] / "cpu.cfs_quota_us", str(bounds.cpus * _CPU_PERIOD_US)
         )
-        return Cgroup(directories, memory / "memory.oom_control", bounds_cpus)
+        events, usage = memory / "memory.oom_control", memory / "memory.usage_in_bytes"
+        return Cgroup(directories, events, bounds_cpus, bounds, pids / "pids.current", usage)
     (memory / "memory.max").write_text(str(bounds.memory_mb * MB))
     _is_written(memory / "memory.swap.max", "0")
     bounds_cpus = "cpu" in groups and _is_written(
         memory / "cpu.max", f"{bounds.cpus * _CPU_PERIOD_US} {_CPU_PERIOD_US}"
     )
-    return Cgroup(directories, memory / "memory.events", bounds_cpus)
+    events, usage = memory / "memory.events", memory / "memory.current"
+    return Cgroup(directories, events, bounds_cpus, bounds, pids / "pids.current", usage)
 
 
 def _is_written(path: Path, text: str) -> bool:

@@ -12,6 +12,10 @@ library. DESCRIPTOR is the box's end of the control socket, PLAN a `Plan` as JSO
 A box that is forked (`sandbox.boxes.local.forkserver`) has no keeper: the service itself is the parent of process 1,
 which the kernel kills when the service ends.
 
+The roots of forked boxes have nearly everything in common. The process that they are forked from puts that together
+once, in a mount namespace of its own (`builder`). Each box gets a copy of those mounts, which the kernel locks for it, and
+adds what is its own: file systems in memory, and /proc.
+
 With namespaces, process 1 sees a root directory made only of read-only system folders, its own /proc and /dev, and file
 systems in memory. When process 1 ends, the kernel kills everything in the box. gVisor has no mount namespace: there
 that root is mounted where the service sees it too, process 1 enters it for good (chroot), and the keeper unmounts it.
@@ -28,9 +32,10 @@ import resource
 import signal
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Final, NoReturn, TypedDict
+from functools import partial
+from typing import Any, Final, NoReturn, TypedDict
 
 CONTROL: Final = 3
 """The control socket's descriptor in the box."""
@@ -76,6 +81,7 @@ class Source(TypedDict):
 
 
 _PR_SET_PDEATHSIG: Final = 1
+_PR_CAPBSET_READ: Final = 23
 _PR_CAPBSET_DROP: Final = 24
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -109,6 +115,9 @@ _MOVE_MOUNT_F_EMPTY_PATH: Final = 4
 _KEYCTL_JOIN_SESSION_KEYRING: Final = 1
 
 _SYS_OPEN_TREE, _SYS_MOVE_MOUNT, _SYS_MOUNT_SETATTR = 428, 429, 442
+_TREE: Final = "/tree"
+_OWN_ROOT: Final = "/root-of-a-box"
+"""Where the process that boxes are forked from has what their roots have in common, and where a box puts its own root."""
 _SYS_PIVOT_ROOT: Final = {"x86_64": 155, "aarch64": 41}
 _SYS_KEYCTL: Final = {"x86_64": 250, "aarch64": 219}
 
@@ -122,7 +131,7 @@ _DEVICE_LINKS: Final = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 _PROC_HIDDEN: Final = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list", "latency_stats", "sched_debug")
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.PyDLL(None, use_errno=True)  # one thread: the interpreter's lock need not be released
 
 
 def main() -> NoReturn:
@@ -175,18 +184,17 @@ def _unshare_namespaces(plan: Plan) -> list[Source]:
 
 
 def become_first_process(
-    plan: Plan, control: int, of_groups: Sequence[int], sources: list[Source], entry: Callable[[], NoReturn]
+    control: int, of_groups: Sequence[int], build: Callable[[], None], entry: Callable[[], NoReturn]
 ) -> NoReturn:
     """Build the box from within, as its process 1: it is born in `NAMESPACES_OF_CLONE`, and its user ids are mapped.
 
     There is no keeper: when this process is killed, the kernel ends everything in the box before its parent is told.
 
     Args:
-        plan: What the box is to be.
         control: The box's end of the control socket.
         of_groups: The lists of processes of the control groups to join, and last the counter of out-of-memory kills,
             all opened by the service; empty without control groups.
-        sources: What the box shows, from `sources_of`.
+        build: From `builder`.
         entry: What this process runs once the box is built, with that socket as `CONTROL`.
     """
     try:
@@ -196,19 +204,66 @@ def become_first_process(
             os.write(processes, b"0")
         _become_root_of_box()
         _check(_libc.unshare(_OTHER_NAMESPACES), "unshare")
-        _become_first_process(plan, control, events, sources, entry)
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        build()
+        _keep_only(control, events)
+        entry()
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
     os._exit(EXIT_NOT_BUILT)
 
 
-def sources_of(paths: Sequence[tuple[str, str]], *, can_clone: bool) -> list[Source]:
+def builder(mount_point: str, visible: Sequence[tuple[str, str]], disk_mb: int) -> Callable[[], None]:
+    """Prepare what the boxes of all children of this process have in common.
+
+    Returns what a child calls, as process 1 of a box, to build its root and give up its privileges. A process that may
+    do so moves into a mount namespace of its own, with little more in it than what boxes show, and each box adds what
+    is its own, by system calls that are written down here: each object that a box needs for a call costs it a page of
+    memory. Otherwise each box builds all of its root.
+
+    Args:
+        mount_point: As in a `Plan`, like the others.
+        visible: What can be read in a box.
+        disk_mb: Size of the file systems in memory.
+    """
+    sources = _sources(visible, can_clone=False)
+    give_up = _privilege_calls(_RUNNER_CAPABILITIES, _RUNNER_CAPABILITIES)
+    if not _has_capability(_SYS_ADMIN):
+        return partial(_build_all, mount_point, disk_mb, sources, give_up)
+    _prepare_root(mount_point, sources)
+    tree = _mount_call(_TREE, _OWN_ROOT, None, _MS_BIND | _MS_REC)
+    limits = [f"{_OWN_ROOT}{path}" for path in _limits_of_namespaces("/proc")]
+    mounts = (tree, *_scratch_calls(_OWN_ROOT, disk_mb), _proc_call(_OWN_ROOT, visible_to_gid=0))
+    rest = (*_calls_over_proc(_OWN_ROOT, "/proc"), *_root_calls(_OWN_ROOT), *give_up)
+    return partial(_build_prepared, mounts, limits, rest)
+
+
+def is_prepared() -> bool:
+    """Whether this process is in a mount namespace of its own, with what boxes have in common."""
+    return os.path.isdir(_TREE)
+
+
+def answer_from_box(question: Callable[[], bytes]) -> bytes:
+    """What a question about files answers when it is asked in the root that `builder` has prepared."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            if is_prepared():
+                os.chroot(_TREE)
+            os.write(writing, question())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as answer:
+        content = answer.read()
+    os.waitpid(pid, 0)
+    return content
+
+
+def _sources(paths: Sequence[tuple[str, str]], *, can_clone: bool) -> list[Source]:
     """What a box is to show (path outside, path inside), and the devices."""
     return [_source(path, target, can_clone) for path, target in [*paths, *_DEVICE_PATHS]]
-
-
-def can_clone_mounts() -> bool:
-    return _has_capability(_SYS_ADMIN)
 
 
 def _unshare_in_gvisor(plan: Plan) -> list[Source]:
@@ -217,12 +272,12 @@ def _unshare_in_gvisor(plan: Plan) -> list[Source]:
     Root stays the container's root: in a user namespace it could mount nothing.
     """
     _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
-    return sources_of(plan["visible"], can_clone=False)
+    return _sources(plan["visible"], can_clone=False)
 
 
 def _unshare(plan: Plan) -> list[Source]:
     """Leave the namespaces of the service. The next child is process 1 of the new ones."""
-    sources = sources_of(plan["visible"], can_clone=plan["uids"] is not None and can_clone_mounts())
+    sources = _sources(plan["visible"], can_clone=plan["uids"] is not None and _has_capability(_SYS_ADMIN))
     if plan["uids"] is None:
         _enter_user_namespace_as_one()
     else:
@@ -293,7 +348,7 @@ def _run_keeper(plan: Plan, control: int, events: int | None, sources: list[Sour
     first = os.fork()
     if first == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        _become_first_process(plan, control, events, sources, None)
+        _become_first_process(plan, control, events, sources)
     os.closerange(3, 1024)
     while True:
         if signal.sigwait(signals) == signal.SIGTERM:
@@ -344,46 +399,118 @@ def _parent(process: str) -> int | None:
         return None
 
 
-def _become_first_process(
-    plan: Plan, control: int, events: int | None, sources: list[Source], entry: Callable[[], NoReturn] | None
-) -> NoReturn:
+def _become_first_process(plan: Plan, control: int, events: int | None, sources: list[Source]) -> NoReturn:
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if plan["root"] is not None:
             _build_root_in_gvisor(plan["root"], plan["disk_mb"], sources)
         elif plan["namespaces"]:
-            _build_root(plan, sources)
-        _give_up_privileges(_RUNNER_CAPABILITIES if plan["uids"] else frozenset())
-        os.dup2(control, CONTROL)
-        os.closerange(CONTROL + 1, MEMORY_EVENTS + 1)
-        if events is not None:
-            os.dup2(events, MEMORY_EVENTS)
-        os.closerange(MEMORY_EVENTS + 1, 1024)
-        if entry is not None:
-            entry()
+            root = plan["mount_point"] if any(source["tree"] is None for source in sources) else _COVERED
+            _build_root(root, plan["disk_mb"], sources, visible_to_gid=0 if plan["uids"] else BOX_UID)
+        kept = _RUNNER_CAPABILITIES if plan["uids"] else frozenset()
+        _make(_privilege_calls(kept, kept & _capabilities()))
+        _keep_only(control, events)
         os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
     os._exit(EXIT_NOT_BUILT)
 
 
-def _build_root(plan: Plan, sources: list[Source]) -> None:
-    root = plan["mount_point"] if any(source["tree"] is None for source in sources) else _COVERED
+def _keep_only(control: int, events: int | None) -> None:
+    """Close all descriptors but the standard ones and these two, which get their numbers."""
+    os.dup2(control, CONTROL)
+    os.closerange(CONTROL + 1, MEMORY_EVENTS + 1)
+    if events is not None:
+        os.dup2(events, MEMORY_EVENTS)
+    os.closerange(MEMORY_EVENTS + 1, 1024)
+
+
+def _build_root(root: str, disk_mb: int, sources: list[Source], visible_to_gid: int) -> None:
+    """Build the box's root in its own mount namespace, and enter it.
+
+    Args:
+        root: The directory that it covers until then.
+        disk_mb: Size of the file systems in memory.
+        sources: What it shows.
+        visible_to_gid: The group that sees all processes in /proc.
+    """
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
-    _check(_libc.sethostname(b"box", 3), "sethostname")
+    _name_host()
+    _mount_common(root, sources)
+    _mount_own(root, disk_mb, visible_to_gid)
+    _make_root(root)
+
+
+def _prepare_root(mount_point: str, sources: list[Source]) -> None:
+    """Move this process into a mount namespace with nothing in it but `_TREE`, and /proc: without seeing one, the kernel
+    lets no box mount its own. Its root has links into that tree.
+    """
+    _check(_libc.unshare(_NEW_MOUNT | _NEW_UTS), "unshare")
+    _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    _name_host()
+    _mount("tmpfs", mount_point, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755,nr_inodes=2k")
+    for name in ("/proc", _TREE, _OWN_ROOT):
+        os.mkdir(f"{mount_point}{name}")
+    _mount("/proc", f"{mount_point}/proc", None, _MS_BIND | _MS_REC)
+    _mount_common(f"{mount_point}{_TREE}", sources)
+    for name in set(os.listdir(f"{mount_point}{_TREE}")) - {"proc"}:
+        os.symlink(f"{_TREE}/{name}", f"{mount_point}/{name}")
+    _make_root(mount_point)
+
+
+def _build_prepared(mounts: "Sequence[_Call]", limits: Sequence[str], rest: "Sequence[_Call]") -> None:
+    """Build a box from a copy of `_TREE`, in a copy of the mount namespace that `_prepare_root` has made."""
+    _make(mounts)
+    _forbid_more_namespaces(limits)
+    _make(rest)
+
+
+def _build_all(mount_point: str, disk_mb: int, sources: list[Source], give_up: "Sequence[_Call]") -> None:
+    _build_root(mount_point, disk_mb, sources, visible_to_gid=0)
+    _make(give_up)
+
+
+def _mount_common(root: str, sources: list[Source]) -> None:
+    """Mount what all boxes have in common, with empty directories for the rest."""
     _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755,nr_inodes=2k")
     _fill_etc(f"{root}/etc")
-    _mount_scratch(root, plan["disk_mb"])
+    os.mkdir(f"{root}/proc")
+    _mount_dev(root)
+    for path, *_ in _SCRATCH:
+        os.mkdir(root + path)
     for source in sources:
         _mount_source(source, root + source["target"])
     _link_system_folders(root)
-    _make_dev_read_only(f"{root}/dev")
-    _mount_proc(root, 0 if plan["uids"] else BOX_UID)
-    os.chdir(root)
-    _check(_libc.syscall(_SYS_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
-    _check(_libc.umount2(b".", _MNT_DETACH), "umount the old root")
-    os.chdir("/")
-    _mount(None, "/", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+    _link_dev(f"{root}/dev")
+    for path, flags in ((f"{root}/dev", _MS_NOEXEC), (root, 0)):
+        _mount(None, path, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV | flags)
+
+
+def _mount_own(root: str, disk_mb: int, visible_to_gid: int) -> None:
+    """Mount what each box has for itself."""
+    _make([*_scratch_calls(root, disk_mb), _proc_call(root, visible_to_gid)])
+    proc = f"{root}/proc"
+    _forbid_more_namespaces(_limits_of_namespaces(proc))
+    _make(_calls_over_proc(root, proc))
+
+
+def _make_root(directory: str) -> None:
+    _make(_root_calls(directory))
+
+
+def _root_calls(directory: str) -> "Sequence[_Call]":
+    """Make a mount this process's root, and unmount the root that it has had."""
+    pivot = (ctypes.c_long(_SYS_PIVOT_ROOT[os.uname().machine]), b".", b".")
+    return (
+        (f"chdir {directory}", _libc.chdir, (directory.encode(),)),
+        ("pivot_root", _libc.syscall, pivot),
+        ("umount the old root", _libc.umount2, (b".", _MNT_DETACH)),
+        ("chdir /", _libc.chdir, (b"/",)),
+    )
+
+
+def _name_host() -> None:
+    _check(_libc.sethostname(b"box", 3), "sethostname")
 
 
 def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[Source]) -> None:
@@ -393,10 +520,13 @@ def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[Source]) -> Non
     """
     with suppress(OSError):  # works on releases with mount namespaces
         _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
-    _check(_libc.sethostname(b"box", 3), "sethostname")
+    _name_host()
     _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755")
     _fill_etc(f"{root}/etc")
-    _mount_scratch(root, disk_mb, count_files=False)
+    _mount_dev(root, count_files=False)
+    for path, *_ in _SCRATCH:
+        os.mkdir(root + path)
+    _make(_scratch_calls(root, disk_mb, count_files=False))
     for source in sources:
         target = root + source["target"]
         _make_mount_point(source, target)
@@ -435,17 +565,27 @@ def _fill_etc(directory: str) -> None:
     _write(f"{directory}/hosts", "127.0.0.1 localhost box\n")
 
 
-def _mount_scratch(root: str, disk_mb: int, *, count_files: bool = True) -> None:
-    quarter_mb = max(1, disk_mb // 4)
-    for path, options, files in (
-        ("/box", f"size={disk_mb}m,mode=711", "16k"),
-        ("/tmp", f"size={quarter_mb}m,mode=1777", "8k"),  # noqa: S108 - the box's own
-        ("/dev", "size=64k,mode=755", "64"),
-        ("/dev/shm", f"size={quarter_mb}m,mode=1777", "4k"),  # noqa: S108 - the box's own
-    ):
-        os.mkdir(root + path)
+def _mount_dev(root: str, *, count_files: bool = True) -> None:
+    os.mkdir(f"{root}/dev")
+    most = ",nr_inodes=64" if count_files else ""
+    _mount("tmpfs", f"{root}/dev", "tmpfs", _MS_NOSUID | _MS_NODEV, f"size=64k,mode=755{most}")
+
+
+_SCRATCH: Final = (
+    ("/box", 1, "711", "16k"),
+    ("/tmp", 4, "1777", "8k"),  # noqa: S108 - the box's own
+    ("/dev/shm", 4, "1777", "4k"),  # noqa: S108 - the box's own
+)
+"""File systems in memory: the path, the part of the size that it has, its mode, and how many files."""
+
+
+def _scratch_calls(root: str, disk_mb: int, *, count_files: bool = True) -> "Sequence[_Call]":
+    calls = []
+    for path, part, mode, files in _SCRATCH:
         most = f",nr_inodes={files}" if count_files else ""
-        _mount("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options + most)
+        options = f"size={max(1, disk_mb // part)}m,mode={mode}{most}"
+        calls.append(_mount_call("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options))
+    return calls
 
 
 def _mount_source(source: Source, target: str) -> None:
@@ -482,68 +622,111 @@ def _link_dev(directory: str) -> None:
         os.symlink(f"/proc/self/fd{rest}", f"{directory}/{name}")
 
 
-def _make_dev_read_only(directory: str) -> None:
-    _link_dev(directory)
-    _mount(None, directory, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
-
-
-def _mount_proc(root: str, visible_to_gid: int) -> None:
+def _proc_call(root: str, visible_to_gid: int) -> "_Call":
     """Mount /proc with the box's own processes. Only the runner's group sees those of other users."""
-    proc = f"{root}/proc"
-    os.mkdir(proc)
     flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
-    _mount("proc", proc, "proc", flags, f"hidepid=2,gid={visible_to_gid}")
-    _forbid_more_namespaces(f"{proc}/sys/user")
+    return _mount_call("proc", f"{root}/proc", "proc", flags, f"hidepid=2,gid={visible_to_gid}")
+
+
+def _calls_over_proc(root: str, like: str) -> "Sequence[_Call]":
+    """Mounts over files of the box's /proc.
+
+    Args:
+        root: Of the box.
+        like: A directory with the same files.
+    """
+    calls = []
     for name in _PROC_READ_ONLY:
-        if os.path.lexists(f"{proc}/{name}"):
-            _mount(f"{proc}/{name}", f"{proc}/{name}", None, _MS_BIND | _MS_REC)
-            _make_read_only(f"{proc}/{name}", _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV)
+        if os.path.lexists(f"{like}/{name}"):
+            path = f"{root}/proc/{name}"
+            calls.append(_mount_call(path, path, None, _MS_BIND | _MS_REC))
+            calls.append(_read_only_call(path, _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV))
     for name in _PROC_HIDDEN:
-        if os.path.lexists(f"{proc}/{name}"):
-            _mount(f"{root}/dev/null", f"{proc}/{name}", None, _MS_BIND)
+        if os.path.lexists(f"{like}/{name}"):
+            calls.append(_mount_call(f"{root}/dev/null", f"{root}/proc/{name}", None, _MS_BIND))
+    return calls
 
 
-def _forbid_more_namespaces(directory: str) -> None:
+def _limits_of_namespaces(proc: str) -> Sequence[str]:
+    directory = f"{proc}/sys/user"
+    return [f"{directory}/{name}" for name in os.listdir(directory) if name.endswith("_namespaces")]
+
+
+def _forbid_more_namespaces(limits: Sequence[str]) -> None:
     """Set the limits on new namespaces to 0, in this user namespace only. Seccomp denies new namespaces too."""
-    for name in os.listdir(directory):
-        if name.endswith("_namespaces"):
-            with suppress(OSError):
-                _write(f"{directory}/{name}", "0")
+    for path in limits:
+        with suppress(OSError):
+            _write(path, "0")
 
 
-def _give_up_privileges(kept: frozenset[int]) -> None:
-    for capability in set(range(_LAST_CAPABILITY + 1)) - kept:
-        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails for numbers the kernel does not know
-    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    left = _capabilities() & sum(1 << capability for capability in kept)
+def _privilege_calls(kept: frozenset[int], held: Collection[int]) -> "Sequence[_Call]":
+    """Give up all capabilities but some, for good, and any new privileges.
+
+    Args:
+        kept: May be held by this process and those it starts.
+        held: Those of them that this process holds.
+    """
+    drops: list[_Call] = [
+        ("", _libc.prctl, (_PR_CAPBSET_DROP, capability, 0, 0, 0))
+        for capability in range(_LAST_CAPABILITY + 1)
+        if capability not in kept and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0
+    ]
+    left = sum(1 << capability for capability in held)
     header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)
     sets = struct.pack("6I", left, left, 0, 0, 0, 0)  # effective, permitted, inheritable; then their upper halves
-    _check(_libc.capset(header, sets), "capset")
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    _libc.syscall(_SYS_KEYCTL[os.uname().machine], _KEYCTL_JOIN_SESSION_KEYRING, None)
+    keyring = (ctypes.c_long(_SYS_KEYCTL[os.uname().machine]), _KEYCTL_JOIN_SESSION_KEYRING, None)
+    return (
+        *drops,
+        ("", _libc.prctl, (_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)),
+        ("capset", _libc.capset, (header, sets)),
+        ("prctl no new privileges", _libc.prctl, (_PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0)),
+        ("", _libc.syscall, keyring),
+    )
 
 
 def _has_capability(capability: int) -> bool:
-    return bool(_capabilities() >> capability & 1)
+    return capability in _capabilities()
 
 
-def _capabilities() -> int:
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1], 16) for line in file if line.startswith("CapEff:"))
+def _capabilities() -> frozenset[int]:
+    header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)
+    sets = ctypes.create_string_buffer(struct.calcsize("6I"))
+    _check(_libc.capget(header, sets), "capget")
+    effective, _, _, upper, _, _ = struct.unpack("6I", sets.raw)
+    return frozenset(n for n in range(_LAST_CAPABILITY + 1) if (effective | upper << 32) >> n & 1)
 
 
 def _make_read_only(path: str, attributes: int) -> None:
+    _make([_read_only_call(path, attributes)])
+
+
+def _read_only_call(path: str, attributes: int) -> "_Call":
     wanted = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY | attributes, 0, 0, 0)
-    done = _libc.syscall(
-        _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE, wanted, ctypes.c_size_t(len(wanted))
-    )
-    _check(done, f"mount_setattr {path}")
+    size = ctypes.c_size_t(len(wanted))
+    arguments = (ctypes.c_long(_SYS_MOUNT_SETATTR), _AT_FDCWD, path.encode(), _AT_RECURSIVE, wanted, size)
+    return f"mount_setattr {path}", _libc.syscall, arguments
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    _make([_mount_call(source, target, kind, flags, options)])
+
+
+def _mount_call(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> "_Call":
     texts = [text if text is None else text.encode() for text in (source, target, kind)]
     data = options if options is None else options.encode()
-    _check(_libc.mount(*texts, ctypes.c_ulong(flags), data), f"mount {kind or source or ''} on {target}")
+    return f"mount {kind or source or ''} on {target}", _libc.mount, (*texts, ctypes.c_ulong(flags), data)
+
+
+_Call = tuple[str, Callable[..., int], Sequence[Any]]
+"""A call of the C library that returns less than 0 if it fails: its name, the function, its arguments. Without a name, it
+may fail.
+"""
+
+
+def _make(calls: Sequence[_Call]) -> None:
+    for what, function, arguments in calls:
+        if function(*arguments) < 0 and what:
+            _check(-1, what)
 
 
 def _prctl(option: int, value: int) -> None:
@@ -558,8 +741,11 @@ def _check(result: int, what: str) -> int:
 
 
 def _write(path: str, text: str) -> None:
-    with open(path, "w") as file:
-        file.write(text)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
 
 
 if __name__ == "__main__":

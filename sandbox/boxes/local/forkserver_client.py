@@ -1,15 +1,14 @@
 """The service's side of `sandbox.boxes.local.forkserver`: starts it, makes it fork, ends it."""
 
 import asyncio
-import json
 import os
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes import bootstrap
@@ -64,8 +63,7 @@ class ForkserverClient:
         python: str,
         environment: Mapping[str, str],
         directory: Path,
-        preload: Sequence[str],
-        visible: Sequence[tuple[str, str]],
+        boxes: Mapping[str, Any],
     ) -> None:
         """Store the settings; `be_ready` starts the process.
 
@@ -73,14 +71,12 @@ class ForkserverClient:
             python: The interpreter of boxes.
             environment: Its whole environment.
             directory: A directory of the service that it may write to.
-            preload: Modules to import if they exist.
-            visible: What can be read in boxes: path outside, path inside.
+            boxes: What its boxes have in common, see `sandbox.boxes.local.forkserver.main`.
         """
         self._python = python
         self._environment = dict(environment)
         self._directory = directory
-        self._preload = list(preload)
-        self._visible = list(visible)
+        self._boxes = dict(boxes)
         self._starting = asyncio.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -108,7 +104,7 @@ class ForkserverClient:
             ours.setblocking(False)
             self._process = self._started(theirs)
         carried = await bootstrap.pack(*forkserver_protocol.CARRIED)
-        header = {"directory": str(self._directory), "preload": self._preload, "visible": self._visible}
+        header = {"directory": str(self._directory), **self._boxes}
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_START_PATIENCE_S):
@@ -143,19 +139,13 @@ class ForkserverClient:
         if self._control is None:
             raise OSError("the interpreter that boxes are forked from has ended")
         with ExitStack() as stack:
-            reading, writing = os.pipe2(os.O_CLOEXEC)
-            stack.callback(os.close, reading)
-            with open(writing, "wb") as file:
-                pid = self._ordered(control.fileno(), stderr, reading, *_opened_groups(plan, stack))
-                process = Forked(pid)
-                try:
-                    _map_ids(pid, plan)
-                    file.write(json.dumps(plan).encode())
-                    file.flush()
-                except OSError:
-                    process.kill()
-                    process.wait()
-                    raise
+            process = Forked(self._ordered(control.fileno(), stderr, *_opened_groups(plan, stack)))
+        try:
+            _map_ids(process.pid, plan)
+        except OSError:
+            process.kill()
+            process.wait()
+            raise
         return process
 
     def _ordered(self, *descriptors: int) -> int:

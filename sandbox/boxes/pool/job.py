@@ -84,14 +84,30 @@ class Job:
 
     __slots__ = (
         "_asked", "_built", "_core", "_is_over", "_is_unloading", "_left", "_link", "_loop", "_plan", "_position",
-        "_submission", "_waits", "_window", "ending", "on_broken", "on_compiled", "on_emptied", "on_run",
+        "_submission", "_unloads", "_waits", "_window", "ending", "on_broken", "on_compiled", "on_emptied", "on_run",
         "patience_ends_s",
     )  # fmt: skip
 
     def __init__(
-        self, link: Link, plan: Plan, submission: Submission, core: int | None, *, waits: bool = False
+        self,
+        link: Link,
+        plan: Plan,
+        submission: Submission,
+        core: int | None,
+        *,
+        waits: bool = False,
+        unloads: bool = True,
     ) -> None:
-        """Make a job that `begin` begins. If it waits, its one run gets the rest of its input by `go_on`."""
+        """Make a job that `begin` begins.
+
+        Args:
+            link: To the runner of its box.
+            plan: Of the program.
+            submission: The runs.
+            core: The processor that it is pinned to.
+            waits: Its one run gets the rest of its input by `go_on`.
+            unloads: The box is emptied for the next job. If not, it counts as emptied once the caller has an answer.
+        """
         self._loop = asyncio.get_running_loop()
         self.ending: asyncio.Future[Ending] = self._loop.create_future()
         self.patience_ends_s = 0.0
@@ -112,6 +128,7 @@ class Job:
         """The run whose result comes next, wanted or not."""
         self._asked = submission.next
         self._waits = waits
+        self._unloads = unloads
         self._window = 1
         self._left = 0
         self._is_over = False
@@ -207,8 +224,10 @@ class Job:
     def _ask_runs(self) -> None:
         runs = self._submission.runs
         while self._asked < min(len(runs), self._submission.next + self._window):
-            self._link.ask(self._plan.question(runs[self._asked], self._on_result, waits=self._waits))
+            run = runs[self._asked]
             self._asked += 1
+            last = self._asked == len(runs)
+            self._link.ask(self._plan.question(run, self._on_result, waits=self._waits, last=last))
         if self._waits:
             self.patience_ends_s = math.inf
         else:
@@ -218,7 +237,7 @@ class Job:
         runs = self._submission.runs
         run = runs[self._submission.next]
         self._expect(_patience_s(self._plan.limits(run)) * (3 if isinstance(run, Tests) else 1))
-        if self._asked == len(runs):
+        if self._asked == len(runs) and self._unloads:
             self._unload()
 
     def _end(self, ending: Ending) -> None:
@@ -245,7 +264,9 @@ class Job:
         self._unload()
 
     def _unload(self) -> None:
-        if not self._is_unloading:
+        if not self._unloads:
+            self.on_emptied(self._left > 0)
+        elif not self._is_unloading:
             self._is_unloading = True
             self._link.ask(Question(frame("unload", {}), read_unloaded, self._on_unloaded))
 

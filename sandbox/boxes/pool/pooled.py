@@ -31,6 +31,7 @@ from tracing import spans
 MAX_LOSSES: Final = 4
 """How many boxes one program may lose for unknown reasons, each at another of its runs."""
 
+_AHEAD_IF_FRESH: Final = 2
 _FIRST_GUESS_S: Final = 0.005
 _PACE_WEIGHT: Final = 0.05
 _MAX_STDERR_CHARS: Final = 500
@@ -59,7 +60,8 @@ class PooledSandbox(Sandbox):
         Args:
             backend: Makes the boxes.
             slots: How many boxes may work at once.
-            ready: Plain boxes made ahead; None: one for each slot.
+            ready: Plain boxes made ahead; None: one for each slot, or two if each is used once: a new box waits for the
+                kernel longer than it works.
             fresh: Each program gets a box of its own, made ahead and used once.
             jobs_per_box: How many programs a box is used for.
             box_max_age_s: Age at which a box is replaced.
@@ -70,9 +72,9 @@ class PooledSandbox(Sandbox):
         self.counters = Counters()
         self._backend = backend
         self._slots = slots
-        settings = PoolSettings(
-            slots, slots if ready is None else ready, fresh, jobs_per_box, box_max_age_s, queue_limit_s
-        )
+        if ready is None:
+            ready = slots * (_AHEAD_IF_FRESH if fresh else 1)
+        settings = PoolSettings(slots, ready, fresh, jobs_per_box, box_max_age_s, queue_limit_s)
         self._pool = BoxPool(backend, settings, self.counters)
         self._standing = StandingRuns(standing, self._stand, self._end_standing)
         self._cache = CompileCache(compile_cache_mb << 20)
@@ -227,7 +229,7 @@ class PooledSandbox(Sandbox):
 
     def _job(self, box: PooledBox, plan: Plan, submission: Submission, *, waits: bool = False) -> Job:
         self.counters.jobs += 1
-        job = Job(box.link, plan, submission, box.core, waits=waits)
+        job = Job(box.link, plan, submission, box.core, waits=waits, unloads=not box.is_for_once)
         job.on_run = self._count
         job.on_emptied = partial(self._pool.release, box)
         job.on_broken = partial(self._discard, box)

@@ -28,6 +28,8 @@ class PooledBox:
     quiet_since_s: float = 0.0
     ping_ends_s: float | None = None
     """When to stop waiting for the answer to a ping, if one was sent."""
+    is_for_once: bool = False
+    """It is destroyed after one program: the runner need not empty it."""
     is_alone: bool = False
     """Made for one program only."""
     job: Job | None = None
@@ -75,7 +77,7 @@ class PooledBox:
     async def _greeted(cls, box: Box, *, once: bool) -> "PooledBox":
         link = Link(box.connection, is_multiplexed=box.is_multiplexed)
         try:
-            return cls(box, link, await _hello(box, link, once=once))
+            return cls(box, link, await _hello(box, link, once=once), is_for_once=once)
         except BaseException:
             link.close()
             await box.destroy()

@@ -110,16 +110,23 @@ class Plan:
         return Question(frame("load", fields, [data for _, data in files]), read_loaded, on_answer, max_body_bytes)
 
     def question(
-        self, run: Run, on_answer: ResultCallback, *, waits: bool = False
+        self, run: Run, on_answer: ResultCallback, *, waits: bool = False, last: bool = False
     ) -> Question[tuple[RunResult | None, int]]:
-        """Ask for a run. If it waits, it is given `ahead`, and the rest of its input comes by `rest`."""
+        """Ask for a run.
+
+        Args:
+            run: What to run.
+            on_answer: Gets its result.
+            waits: It is given `ahead`, and the rest of its input comes by `rest`.
+            last: No other run of the program will be asked for in this box.
+        """
         limits = self.limits(run)
         max_body_bytes = limits.output_bytes + limits.stderr_bytes + SLACK_BYTES
         if isinstance(run, Execute):
-            question = _execute(run, limits, waits=waits)
+            question = _execute(run, limits, waits=waits, last=last)
             max_body_bytes += MAX_FETCHED_BYTES if run.fetch else 0
         elif isinstance(run, Call):
-            fields = {"limits": limits_fields(limits), "function": run.function}
+            fields = {"limits": limits_fields(limits), "function": run.function, "last": last}
             question = frame("call", fields, [run.arguments])
             max_body_bytes += MAX_VALUE_BYTES
         else:
@@ -208,7 +215,7 @@ def rest(stdin: bytes) -> bytes:
     return frame("input", {}, [stdin])
 
 
-def _execute(run: Execute, limits: Limits, *, waits: bool) -> bytes:
+def _execute(run: Execute, limits: Limits, *, waits: bool, last: bool) -> bytes:
     files = list(run.files.items())
     stdin = run.ahead if waits else run.ahead + run.stdin
     fields = {
@@ -218,6 +225,7 @@ def _execute(run: Execute, limits: Limits, *, waits: bool) -> bytes:
         "files": listed(files),
         "fetch": run.fetch,
         "waits": waits,
+        "last": last,
     }
     return frame("execute", fields, [*(data for _, data in files), stdin])
 

@@ -25,12 +25,15 @@ _CLONE_PARENT: Final = 0x8000
 _CLONE_PARENT_SETTID: Final = 0x100000
 _CLONE_CHILD_CLEARTID: Final = 0x200000
 _CLONE_CHILD_SETTID: Final = 0x1000000
+_SYS_CLOSE_RANGE: Final = 436
+_UNSHARE: Final = 2
+_NO_DESCRIPTOR: Final = 0xFFFFFFFF
 _KILL: Final = int(signal.SIGKILL)
 _SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _fork = ctypes.PyDLL(None).fork
-_clone = ctypes.PyDLL(None).syscall
+_clone = ctypes.PyDLL(None, use_errno=True).syscall
 _clone.restype = ctypes.c_long
 _prctl_of_numbers = ctypes.PyDLL(None).prctl  # no argument conversion and no release of the GIL: each fork calls it
 _prctl = _libc.prctl
@@ -88,12 +91,27 @@ class Cloner:
         """
         return self._call(_CLONE_PARENT | _CLONE_PARENT_SETTID | (_CLONE_FILES if shares_descriptors else 0), tell)
 
+    def first_of_namespaces(self, flags: int) -> Callable[[], int]:
+        """A function that forks process 1 of new namespaces, as a child of this process's parent.
+
+        It returns 0 in the child; here the pid, or -1 on failure.
+
+        Args:
+            flags: The namespaces, as clone(2) names them.
+        """
+        return self._call(flags | _CLONE_PARENT, None)
+
     def _call(self, flags: int, tell: int | None) -> Callable[[], int]:
         """Prepares all arguments ahead: every page that a process touches right after a fork has to be copied."""
         flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | int(signal.SIGCHLD)
         thread_id = ctypes.c_void_p(self._thread_id)
         last = (0, thread_id) if self._takes_thread_last else (thread_id, 0)
         return partial(_clone, self._number, flags, 0, ctypes.c_void_p(tell), *last)
+
+
+def unshare_descriptors() -> None:
+    """Get a table of descriptors of this process's own, with what is in the shared one. Closes nothing."""
+    syscall("close_range", _SYS_CLOSE_RANGE, ctypes.c_uint(_NO_DESCRIPTOR), ctypes.c_uint(_NO_DESCRIPTOR), _UNSHARE)
 
 
 def address(page: mmap, place: int) -> int:

@@ -7,6 +7,7 @@ of `_ENTRIES`. It returns the exit status of the process.
 
 import atexit
 import builtins
+import gc
 import importlib
 import io
 import json
@@ -218,6 +219,7 @@ _ENTRIES: Final[Mapping[str, Callable[..., int]]] = {
 
 def run_entry(entry: Sequence[Any], source: PythonSource | None, flag: StartFlag) -> int:
     """Call the function that the first item of `entry` names, with the rest as arguments."""
+    gc.enable()
     name, *arguments = entry
     if name in _OF_PYTHON:
         return _ENTRIES[name](source, *arguments, flag)

@@ -73,8 +73,13 @@ class Forker(Protocol):
             NotCompiled: it cannot be compiled.
         """
 
-    def fork(self, order: Order) -> None:
-        """Fork a run. Its pid will be on the shared page."""
+    def fork(self, order: Order, *, is_last: bool = False) -> None:
+        """Fork a run. Its pid will be on the shared page.
+
+        Args:
+            order: What to fork.
+            is_last: No run of the job follows, and there is no other at the same time.
+        """
 
     def finish(self) -> None:
         """Wait until all ordered runs have been forked: then their own descriptors may be closed here."""
@@ -112,7 +117,7 @@ class DirectForker:
     def compile(self, text: bytes, path: str) -> None:
         self._source = compile_program(text, path, self._data_bytes)
 
-    def fork(self, order: Order) -> None:
+    def fork(self, order: Order, *, is_last: bool = False) -> None:
         pid = kernel.fork()
         if pid == 0:
             child.raise_recursion_limit(FRAMES)

@@ -85,6 +85,7 @@ _EXECUTE: Final[dict[str, Any]] = {
     "stdin": len(INPUT),
     "fetch": [],
     "waits": False,
+    "last": False,
 }
 
 
@@ -98,6 +99,16 @@ def warm_up_job() -> None:
     os.close(kernel.sealed_file(execute.stdin))
     end = End(code=0, signal=0, reason=None, cpu_s=0.001, wall_s=0.001, delay_s=0.0, peak_kb=10_000, left=0)
     frames.packed(*result_answer(Result(end, b"3\n", b"")))
+
+
+def sample_job() -> bytes:
+    """The requests of a job that loads the sample program and runs it once."""
+    load, execute, unload = (
+        frames.packed(_LOAD, _SOURCE),
+        frames.packed(_EXECUTE, INPUT),
+        frames.packed({"ask": "unload"}),
+    )
+    return load + execute + unload
 
 
 def _parsed(header: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from sandbox.runner.isolation import kernel, landlock, seccomp
 from sandbox.runner.process import programs
 from sandbox.runner.process.child import find_generators_to_seed, prepare_standard_streams
 from sandbox.runner.process.file_descriptors import move_high
-from sandbox.runner.process.mappings import inherit_page_tables, open_own_memory
 from sandbox.runner.process.measures import OomCounter
 from sandbox.runner.process.prefork_warmup import INPUT, warm_up_run
 from sandbox.runner.process.runs import Rules
@@ -131,15 +130,25 @@ def wake_descriptor() -> int:
     return readable
 
 
-def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> None:
-    """Do once what every child would have to do, and bring memory into the state that forks share best."""
+def refuse_system_calls(configuration: Configuration) -> None:
+    """Install the filter of `sandbox.runner.isolation.seccomp`, for this process and all that are forked from it."""
     if configuration.seccomp:
-        seccomp.install(_run_filter(sockets=not configuration.landlock, schedules_others=not configuration.single_uid))
-    sys.path[0] = workspace.run
+        seccomp.install(_filter_of(configuration))
+
+
+def prepare_for_forks(configuration: Configuration, *, is_long_lived: bool) -> None:
+    """Do once what every child would have to do, and bring memory into the state that forks share best.
+
+    Args:
+        configuration: Of the box.
+        is_long_lived: There will be many forks, so that it is worth to take some time.
+    """
+    _filter_of(configuration)
+    sys.path[0] = Workspace.run_of(configuration.directory)
     _forget_own_modules()
     find_generators_to_seed()
-    _make_streams_of_runs(warms_up=not configuration.once)
-    if configuration.once:  # the rest takes longer than one program's few forks gain by it
+    _make_streams_of_runs(warms_up=is_long_lived)
+    if not is_long_lived:
         gc.freeze()
         return
     gc.collect()
@@ -147,20 +156,14 @@ def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> Non
     kernel.give_back_free_memory()
 
 
-def prepare_ahead() -> None:
-    """Do in a process that boxes are forked from what each of them would have to do alike."""
-    _run_filter(sockets=True, schedules_others=True)
-    gc.collect()
-    gc.freeze()
-    kernel.give_back_free_memory()
-    _forget_own_modules()
-    inherit_page_tables(open_own_memory())
-
-
 def _forget_own_modules() -> None:
     """A program may have a module of that name."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
         del sys.modules[name]
+
+
+def _filter_of(configuration: Configuration) -> bytes:
+    return _run_filter(sockets=not configuration.landlock, schedules_others=not configuration.single_uid)
 
 
 @cache

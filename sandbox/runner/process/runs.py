@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from sandbox.runner.configuration import Configuration
@@ -105,7 +106,7 @@ class Runs:
         later = LaterInput(request.stdin) if request.waits else None
         inputs = [request.stdin if later is None else later]
         run = self._prepare(program, request.limits, {**program.files, **request.files}, inputs)
-        end = self._watch(run, entry, later)
+        end = self._watch(run, entry, later, is_last=request.last)
         if later is not None and not later.is_complete:
             end = replace(end, reason=Reason.KILLED)
         stdout, stderr = run.outputs
@@ -115,7 +116,7 @@ class Runs:
     def call(self, program: Program, request: Call) -> Result:
         entry = ("call", request.function, program.environment) if program.is_python else self._start(program, ())
         run = self._prepare(program, request.limits, program.files, [b"", request.arguments], has_value=True)
-        end = self._watch(run, entry)
+        end = self._watch(run, entry, is_last=request.last)
         stdout, stderr, value = run.outputs
         return Result(end, stdout, stderr, value=value or None)
 
@@ -225,10 +226,13 @@ class Runs:
             is_candidate=False,
         )
 
-    def _watch(self, run: "_PreparedRun", entry: Entry, later: LaterInput | None = None) -> End:
+    def _watch(
+        self, run: "_PreparedRun", entry: Entry, later: LaterInput | None = None, *, is_last: bool = False
+    ) -> End:
         self._supervisor.prepare()
         order = self._order(RUN, run, self._jail(run), entry)
-        return self._supervisor.watch(self._started(run, RUN), lambda: self._forker.fork(order), run.inner, later)
+        fork = partial(self._forker.fork, order, is_last=is_last)
+        return self._supervisor.watch(self._started(run, RUN), fork, run.inner, later)
 
     def _jail(self, run: "_PreparedRun") -> Jail:
         return Jail(

@@ -11,6 +11,9 @@ each. This has two advantages. What is read and written for a program is in no m
 from. And nothing is copied twice: after a fork, a process has to copy each page that it writes to. Watching a run
 writes to some 400 pages, forking it as its template to a few.
 
+A box that is used once has neither the original nor the second template: the runner forks one template at its start,
+while both have written little, and that template itself becomes the job's last run (`OnceForker`).
+
 All except the runs share one table of descriptors (CLONE_FILES): the pipes of a run, which the runner makes, are open
 in the template too. Only the runner opens or closes descriptors.
 """
@@ -37,7 +40,7 @@ from sandbox.runner.process.shared_page import RUN, TEMPLATES, TESTER, SharedPag
 
 _HEAD: Final = Struct("BIi")
 """The action, how many bytes follow, and the user that a run becomes."""
-_COMPILE, _ANSWER, _CONFINE = 100, 101, 102
+_COMPILE, _ANSWER, _CONFINE, _BECOME = 100, 101, 102, 103
 """Actions of a template. A smaller number is the place of a run that is to be forked."""
 _PIECE_BYTES: Final = 1 << 16
 _FRAMES_OF_TEMPLATE: Final = 3
@@ -161,7 +164,7 @@ class TemplateForker:
         if message:
             raise NotCompiled(message)
 
-    def fork(self, order: Order) -> None:
+    def fork(self, order: Order, *, is_last: bool = False) -> None:
         place, uid, task = order
         if not uid:
             raise BoxUnusable("a run must have a user of its own")
@@ -227,6 +230,83 @@ class TemplateForker:
         for number in self.pids:
             if number != self._ended and has_ended(number):
                 raise BoxUnusable(f"process {number}, which programs are forked from, has ended")
+
+
+class OnceForker:
+    """For a box that is used once: see `Forker`."""
+
+    may_be_killed = False
+    are_prepared = True
+    are_confined = False
+
+    def __init__(
+        self, shared_page: SharedPage, data_bytes: int, job_filter: bytes | None, *, control: int, wake: int
+    ) -> None:
+        """Fork the template. For the arguments see `TemplateForker`."""
+        self._shared_page = shared_page
+        self._wake = wake
+        self._channel = _Channel(control, wake)
+        cloner = kernel.Cloner()
+        template = _Template(cloner, shared_page, data_bytes, job_filter, self._channel)
+        runner = os.getpid()
+        self._template = cloner.child()
+        if self._template == 0:
+            _run_template(runner, template)
+        if self._template < 0:
+            raise BoxUnusable("no more processes")
+
+    def mark_killed(self) -> None:
+        raise BoxUnusable("the process that programs are forked from must not be killed")
+
+    @property
+    def pids(self) -> Collection[int]:
+        return (self._template,) if self._template else ()
+
+    def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
+        self._channel.order.send(_CONFINE, (handles_children, None))
+
+    def end(self) -> None:
+        """Do nothing: the box has no other job, and the template ends with it."""
+
+    def compile(self, text: bytes, path: str) -> None:
+        message = self._ask(_COMPILE, (text, path))
+        if message:
+            raise NotCompiled(message)
+
+    def fork(self, order: Order, *, is_last: bool = False) -> None:
+        place, uid, task = order
+        if not uid or not self._template:
+            raise BoxUnusable("a run must have a user of its own, and none may follow the last one")
+        if is_last:
+            self._shared_page.set_pid(place, self._template)
+            self._template = 0
+        self._channel.order.send(_BECOME if is_last else place, tuple(task), uid)
+
+    def finish(self) -> None:
+        self._ask(_ANSWER)
+
+    def _ask(self, what: int, details: Any = None) -> str:
+        self._channel.order.send(what, details)
+        while True:
+            for descriptor, _ in self._channel.poll.poll():
+                if descriptor == self._channel.answer.reading:
+                    answer: str = self._channel.answer.receive()[2]
+                    return answer
+                if descriptor != self._wake:
+                    raise Closed("the service is gone")
+                os.read(self._wake, _PIECE_BYTES)
+                if has_ended(self._template):
+                    raise BoxUnusable("the process that programs are forked from has ended")
+
+
+def _run_template(runner: int, template: "_Template") -> NoReturn:
+    try:
+        kernel.die_with_parent(runner)
+        confinement.prepare()
+        child.raise_recursion_limit(FRAMES + _FRAMES_OF_TEMPLATE)
+        template.serve()
+    finally:
+        os._exit(EXIT_BOX_UNUSABLE)
 
 
 class _Pipe:
@@ -317,6 +397,9 @@ class _Template:
         pid = 1
         while pid >= 0:
             what, uid, value = receive()
+            if what == _BECOME:
+                kernel.unshare_descriptors()
+                run_child(RUN, uid, value, self._source, self._shared_page.page)
             if what >= len(forking):
                 self._do(what, value)
                 continue

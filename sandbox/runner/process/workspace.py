@@ -37,7 +37,7 @@ class Workspace:
     def __init__(self, configuration: Configuration) -> None:
         self._directory = configuration.directory
         self.program = f"{configuration.directory}/p"
-        self.run = f"{configuration.directory}/r/w"
+        self.run = self.run_of(configuration.directory)
         self.test = f"{configuration.directory}/t/w"
         self.run_parent, self.test_parent = os.path.dirname(self.run), os.path.dirname(self.test)
         os.chmod(self._directory, _PASSED_THROUGH)
@@ -51,6 +51,11 @@ class Workspace:
         self._made: set[str] = set()
         self._own = frozenset(os.listdir(self._directory))
         self._cleaned = {path: frozenset(os.listdir(path)) for path in configuration.cleaned if os.path.isdir(path)}
+
+    @staticmethod
+    def run_of(directory: str) -> str:
+        """The working directory of runs, in a box with this directory."""
+        return f"{directory}/r/w"
 
     @contextmanager
     def creating(self, path: str, uid: int, files: Mapping[str, bytes]) -> Iterator[None]:

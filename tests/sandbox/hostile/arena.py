@@ -70,6 +70,8 @@ class Setup:
     tier: str = "namespaces"
     python: str | None = None
     state_dir: str = ""
+    fresh: bool = False
+    """Each program has a box of its own, which is forked and used once."""
     rows: str = ""
     """A file of attacks, instead of the usual ones."""
 
@@ -243,14 +245,14 @@ def _in_boxes(known: Iterable[int]) -> list[str]:
     """Processes of runs in local boxes, and orphans that were adopted outside of them.
 
     An idle box has a keeper, a runner, and the process that the runner's programs are forked from, which has the
-    runner's own user.
+    runner's own user. A box that is forked has no keeper.
     """
     living = _living()
     keepers = {pid for pid, process in living.items() if process.parent == os.getpid()}
     runners = {
         pid: process
         for pid, process in living.items()
-        if process.parent in keepers and process.command.rstrip().endswith(_RUNNERS)
+        if (process.parent in keepers or pid in keepers) and process.command.rstrip().endswith(_RUNNERS)
     }
     if not runners:
         return ["there is no box, to know which processes are none of a program's"]
@@ -296,7 +298,7 @@ def _backend(setup: Setup) -> Backend:
 @contextlib.asynccontextmanager
 async def _open_sandbox(setup: Setup) -> AsyncIterator[tuple[RecordingSandbox, Code]]:
     workers = Workers(1)
-    sandbox = RecordingSandbox(PooledSandbox(_backend(setup), slots=SLOTS))
+    sandbox = RecordingSandbox(PooledSandbox(_backend(setup), slots=SLOTS, fresh=setup.fresh))
     verifier = create(Resources(workers, sandbox))
     await workers.start()
     try:

@@ -206,6 +206,13 @@ def test_local_boxes_of_root_hold(open_folder: Path, ids: Sequence[str]) -> None
     demand(lines, ids, {})
 
 
+@few_and(IDS, {})
+@only_root
+def test_boxes_that_are_forked_and_used_once_hold(open_folder: Path, ids: Sequence[str]) -> None:
+    lines = fight(Setup("local", ids, fresh=True, state_dir=state_of(open_folder, 0)), open_folder)
+    demand(lines, ids, {})
+
+
 @pytest.mark.boxes
 @few_and(BRIEF, NOT_PROMISED["user"], ONE_OF_EACH_AIM)
 def test_local_boxes_of_an_ordinary_user_hold(open_folder: Path, programs_python: str, ids: Sequence[str]) -> None:

@@ -198,6 +198,7 @@ class Box:
             "files": [[path, len(data)] for path, data in files.items()],
             "fetch": fetch,
             "waits": waits,
+            "last": False,
         }
         self.send(header, b"".join(files.values()) + stdin)
 
@@ -221,7 +222,7 @@ class Box:
 
     def call(self, function: str, *positional: Any, **limits: Any) -> Answer:
         body = json.dumps([positional, {}]).encode()
-        return self.ask("call", body, limits={**LIMITS, **limits}, function=function)
+        return self.ask("call", body, limits={**LIMITS, **limits}, function=function, last=False)
 
     def test(self, spec: dict[str, Any], **limits: Any) -> Answer:
         self.send_tests(spec, **limits)

@@ -75,6 +75,7 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
         "files": [],
         "fetch": [],
         "waits": False,
+        "last": False,
     }
     before = box.processes
     box.send(execute)
@@ -92,7 +93,7 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
         frames.packed({"ask": "execute"}),
         frames.packed({"ask": "load", "mode": "python"}),
         frames.packed({"no": "ask"}),
-        frames.packed({"ask": "call", "limits": dict(LIMITS), "function": "f"}),
+        frames.packed({"ask": "call", "limits": dict(LIMITS), "function": "f", "last": False}),
     ],
 )
 def test_it_does_not_go_on_after_nonsense(make_box: MakeBox, data: bytes) -> None:
@@ -129,6 +130,7 @@ def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
         "files": [],
         "fetch": [],
         "waits": False,
+        "last": False,
     }
     spec = json.dumps(
         {
@@ -170,6 +172,7 @@ def test_a_runner_that_is_killed_takes_its_processes_with_it(make_box: MakeBox) 
         "files": [],
         "fetch": [],
         "waits": False,
+        "last": False,
     }
     before = box.processes
     box.send(execute)
