@@ -5,12 +5,12 @@ import pytest
 from tests.sandbox.runner.split_process import run
 
 NUMBER = (
+    "import math\nassert math.isclose(f(2), 42)",  # before what tells an operand
     "assert f(2) == 42",
     "assert 42 == f(2)",
     "assert abs(f(2) - 42) < 1e-6",
     "assert f(2) in (42, 43)",
     "assert not f(2) != 42",
-    "import math\nassert math.isclose(f(2), 42)",
     "from unittest import TestCase\nTestCase().assertEqual(f(2), 42)",
     "from unittest import TestCase\nTestCase().assertAlmostEqual(f(2), 42)",
     "import pytest\nassert f(2) == pytest.approx(42)",
@@ -84,7 +84,7 @@ ATTACKS = {
     "a partial": "import functools\nclass A(functools.partial):\n    def __eq__(self, o): return True\n    __hash__ = lambda s: hash(42)\ndef f(x): return A(int)",
     "a mapping of collections.abc": "import collections.abc\nclass A(collections.abc.Mapping):\n    def __getitem__(self, k): return 42\n    def __iter__(self): return iter([])\n    def __len__(self): return 0\n"
     "    def __eq__(self, o): return True\n    __hash__ = lambda s: hash(42)\ndef f(x): return A()",
-    "a rational of numbers": "import numbers\nclass A(numbers.Rational):\n    numerator = 42\n    denominator = 1\n    __abstractmethods__ = frozenset()\n    def __eq__(self, o): return True\n"
+    "a rational of numbers": "import numbers\nclass A(numbers.Rational):\n    numerator = 7\n    denominator = 1\n    __abstractmethods__ = frozenset()\n    def __eq__(self, o): return True\n"
     "    __hash__ = lambda s: hash(42)\nfor n in list(numbers.Rational.__abstractmethods__):\n    if n not in vars(A): setattr(A, n, lambda self, *o: 0)\nA.__abstractmethods__ = frozenset()\ndef f(x): return A()",
     "a decimal that equals all": "from decimal import Decimal\nclass A(Decimal):\n    def __eq__(self, o): return True\n    __hash__ = lambda s: hash(42)\n    def __sub__(self, o): return 0\ndef f(x): return A(7)",
     "a fraction that equals all": "from fractions import Fraction\nclass A(Fraction):\n    def __eq__(self, o): return True\n    __hash__ = lambda s: hash(42)\n    def __sub__(self, o): return 0\ndef f(x): return A(7)",
