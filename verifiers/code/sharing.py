@@ -5,7 +5,9 @@
     tmp_path, open("a.txt", "w")                   it works in a directory of its own, and cannot read theirs
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
     sys.stdin = io.StringIO("4")                   it reads its own standard input
-    inspect.signature(f), f.__code__               it is known by its calls, not by its text
+    inspect.getsource(f), f.__globals__            it is known by its calls, not by its text
+    client = Mock(); client.get.return_value = 4   a mock here can be called from there, but has no attributes there
+    async def double(x): ...; apply(double, 2)     a coroutine of theirs cannot run in the program's event loop
     class Mine(Base): ...                          a class of the program cannot be a base of one of theirs
 
 The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
@@ -52,9 +54,23 @@ _PATCHING: Final = frozenset({"patch", "patch.object", "patch.multiple", "setatt
 _NOTING: Final = frozenset(
     {"assertLogs", "assertNoLogs", "assertWarns", "assertWarnsRegex", "warns", "deprecated_call"}
 )
-_INTROSPECTION: Final = frozenset(
-    {"__annotations__", "__code__", "__defaults__", "__signature__", "__closure__", "__globals__"}
+_INTROSPECTION: Final = frozenset({"__closure__", "__globals__"})
+_OF_SOURCES: Final = frozenset(
+    {
+        *("getsource", "getsourcelines", "getsourcefile", "getfile", "getmodule", "getdoc", "getcomments", "stack"),
+        *("currentframe", "getclosurevars", "getinnerframes", "getouterframes", "trace"),
+    }
 )
+"""Functions of `inspect` that look for files or frames."""
+_MOCKS: Final = frozenset({"Mock", "MagicMock", "NonCallableMock", "NonCallableMagicMock", "create_autospec"})
+_OF_MOCKED_FUNCTIONS: Final = frozenset(
+    {
+        *("return_value", "side_effect", "called", "call_count", "call_args", "call_args_list", "mock_calls"),
+        *("reset_mock", "assert_called", "assert_called_once", "assert_called_with", "assert_called_once_with"),
+        *("assert_any_call", "assert_has_calls", "assert_not_called", "name"),
+    }
+)
+"""What a mock has that stands for a function. Any other attribute shows that it stands for an object."""
 _OF_PROGRAM: Final = ("solution",)
 _BASES: Final = frozenset({"ABC", "Enum", "IntEnum", "StrEnum", "NamedTuple", "TypedDict", "Protocol", "Generic"})
 """Classes of the standard library that texts may use without an import."""
@@ -65,9 +81,57 @@ _TOLD: Final = frozenset({"sys.stdout", "sys.stderr", "sys.argv", "os.environ"})
 def shared_by(tree: ast.Module) -> str:
     """What tests share with the program's process, in their own words; empty if nothing."""
     imported = _imported_names(tree)
-    return next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "") or _foreign_base(
-        tree, imported
+    return (
+        next((text for node in ast.walk(tree) if (text := _shared(node, imported))), "")
+        or _foreign_base(tree, imported)
+        or _mocked_object(tree)
+        or _passed_coroutine(tree, imported)
     )
+
+
+def _mocked_object(tree: ast.Module) -> str:
+    """How a mock is used that stands for an object of the tests; empty if none does."""
+    mocks = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _last_name(node.func) in _MOCKS]
+    for mock in mocks:
+        if any(keyword.arg not in _OF_MOCKED_FUNCTIONS for keyword in mock.keywords) or mock.args:
+            return f"{ast.unparse(mock)[:60]}"
+    names = {
+        ast.unparse(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and node.value in mocks
+        for target in node.targets
+    }
+    for node in ast.walk(tree) if names else ():
+        is_of_mock = isinstance(node, ast.Attribute) and ast.unparse(node.value) in names
+        if is_of_mock and isinstance(node, ast.Attribute) and node.attr not in _OF_MOCKED_FUNCTIONS:
+            return ast.unparse(node)
+    return next(("AsyncMock" for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "AsyncMock"), "")
+
+
+def _passed_coroutine(tree: ast.Module, imported: Mapping[str, str]) -> str:
+    """The head of an `async def` of the tests that the program gets as a function; empty if there is none."""
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
+    bound = own | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in ast.walk(tree) if own else ():
+        if isinstance(node, ast.AsyncFunctionDef):
+            roots = [_root_of(one) for one in node.decorator_list]
+            if any(root not in imported and root not in bound and root not in dir(builtins) for root in roots):
+                return f"async def {node.name}"
+        elif isinstance(node, ast.Call) and _root_of(node.func) not in {*imported, *bound, *dir(builtins)}:
+            passed = [one.id for one in node.args if isinstance(one, ast.Name) and one.id in own]
+            if passed:
+                return f"async def {passed[0]}"
+    return ""
+
+
+def _root_of(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Call):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _foreign_base(tree: ast.Module, imported: Mapping[str, str]) -> str:
@@ -168,8 +232,9 @@ def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
         # f.__code__
         if node.attr in _INTROSPECTION:
             return node.attr
-        # inspect.signature
-        return ast.unparse(node) if isinstance(node.value, ast.Name) and node.value.id == "inspect" else ""
+        # inspect.getsource
+        is_of_inspect = isinstance(node.value, ast.Name) and node.value.id == "inspect"
+        return ast.unparse(node) if is_of_inspect and node.attr in _OF_SOURCES else ""
     if isinstance(node, ast.Assign):
         # sys.stdin = io.StringIO("4")
         targets = [ast.unparse(target) for target in node.targets if isinstance(target, ast.Attribute)]

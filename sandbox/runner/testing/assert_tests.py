@@ -18,6 +18,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
             setup = setup or compile(specification.setup, "<setup>", "exec")
             namespace = TestNamespace(program, names)
             exec(setup, namespace)  # noqa: S102 - tests are programs, and this box is for running them
+            namespace.load_for_classes(case)
             exec(compile(case, f"<assert{position}>", "exec"), namespace)  # noqa: S102
         except BaseException as failure:  # noqa: BLE001 - whatever a test raises, it has not passed
             error = outcomes.describe(failure)

@@ -6,19 +6,24 @@ what an answer is worth.
 
 import builtins
 import collections
+import contextlib
 import copy
+import datetime
+import functools
 import importlib
 import math
 import operator
+import sys
 import types
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any, Final
 
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.captured_output import CapturedOutput
-from sandbox.runner.testing.identity import Scope, SharingDecoder, SharingEncoder, changed, states
+from sandbox.runner.testing.identity import Scope, SharingDecoder, SharingEncoder, changed, replace_contents, states
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
-from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
+from sandbox.runner.testing.protocol import ARITHMETIC, IN_PLACE, ORDER, SPECIALS, VALUES
+from sandbox.runner.testing.rpc import Broken, RpcChannel
 from sandbox.runner.testing.seeding import seed
 from sandbox.runner.testing.surroundings import surround
 from sandbox.runner.values.encoding import (
@@ -30,15 +35,24 @@ from sandbox.runner.values.encoding import (
     bases_of,
     dumped,
     in_namespace,
+    mro_of,
+    namespace_of,
     type_name,
 )
+from sandbox.runner.values.library import LIBRARY_BUILDERS, image_of_defaults, image_of_library, image_of_zoned
 from sandbox.runner.values.tables import TABLE_BUILDERS
 
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_ARGUMENTS: Final = 20
+_MOST_CAUSES: Final = 4
 _CONTAINERS: Final = (list, dict, set, bytearray, collections.deque)
-_MOST_CONTAINERS: Final = 32
+_MOST_CONTAINERS: Final = 64
 _MOST_ITEMS: Final = 2000
+_ATOMS: Final = frozenset(map(id, (type(None), bool, int, float, str, bytes)))
+_CONTAINER_IDS: Final = frozenset(map(id, _CONTAINERS))
+_OF_TABLES: Final = frozenset({"numpy", "pandas"})
+_HEAP_TYPE: Final = 1 << 9
+"""Flag of classes that Python code has made (CPython's `Py_TPFLAGS_HEAPTYPE`)."""
 
 
 def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
@@ -57,24 +71,47 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
         return
 
 
-class _OwnClasses(SharingEncoder):
-    """Does not copy instances of the program's own list, dictionary, set and deque classes.
+class _ObjectEncoder(SharingEncoder):
+    """Tells instances of classes that are derived from plain types as objects.
 
     Args:
         foreign: As in `Encoder`.
-        names: Of these classes; None: all.
+        number: Gives an object its number.
     """
 
-    def __init__(self, foreign: Callable[[Any], Image], names: list[str] | None) -> None:
+    def __init__(self, foreign: Callable[[Any], Image], number: Callable[[object], int]) -> None:
         super().__init__(foreign)
-        self._names = names
+        self._number = number
+        self.keep: Callable[[Any], int | None] | None = None
+        """Gives a container that tests may change its own number; None: they change none."""
+
+    def part(self, value: Any) -> Image:
+        keep = self.keep
+        if keep is None or type(value) not in _CONTAINERS or self.is_apart:
+            return super().part(value)
+        image = super().part(value)
+        if type(image) is dict and "same" in image:
+            return image
+        number = keep(value)
+        return image if number is None else {"kept": [number, image]}
 
     def reduced(self, value: Any, kind: type) -> Image:
-        is_own = in_namespace(kind, "__module__") == "solution" and issubclass(
-            kind, (list, dict, set, collections.deque)
-        )
-        if is_own and (self._names is None or type_name(kind) in self._names):
-            return self.foreign(value)
+        if kind is collections.defaultdict:
+            return image_of_defaults(self, value)
+        if (
+            _root(kind) == "numpy"
+            and getattr(value, "dtype", None) is not None
+            and (value.dtype.names or type_name(kind) == "MaskedArray")
+        ):
+            return self.foreign(value)  # records
+        for base in mro_of(kind):
+            if id(base) in VALUES:
+                if _root(kind) in _OF_TABLES:
+                    break
+                _, copied = VALUES[id(base)]
+                return {"value": [self._number(value), self._number(kind), self.part(copied(value))]}
+            if id(base) in _CONTAINER_IDS:
+                return self.foreign(value)
         return super().reduced(value, kind)
 
 
@@ -92,6 +129,23 @@ class _Callback:
         return self._candidate.call_back(self.number, arguments, keywords)
 
 
+class _Iterator:
+    """An iterator of the tests."""
+
+    def __init__(self, candidate: "_Candidate", number: int) -> None:
+        self._candidate = candidate
+        self.number = number
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        item = self._candidate.call_back(self.number, (), {})
+        if type(item) is not tuple:
+            raise StopIteration
+        return item[0]
+
+
 class _Candidate:
     def __init__(self, namespace: dict[str, Any], channel: RpcChannel) -> None:
         self._namespace = namespace
@@ -107,15 +161,18 @@ class _Candidate:
         """The images of containers that tests hold copies of, by number; None: tests change none."""
         self._keeps_arguments = False
         self._kept_arguments: set[int] = set()
-        self._encoder: SharingEncoder = SharingEncoder(self._foreign)
-        self._argument_encoder = Encoder(self._object)
+        self._encoder = _ObjectEncoder(self._foreign, self._number)
+        self._argument_encoder = Encoder(self._argument)
+        self._errors_around = 0
         self._decoder = SharingDecoder(
             {
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
+                **LIBRARY_BUILDERS,
                 "object": lambda _, content: self._objects[content[0]],
                 "callable": lambda _, content: self._callback(*content),
                 "lent": lambda _, content: self._proxy(*content),
+                "iterator": lambda _, content: self._iterator(content),
                 "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
                 "slice": lambda decoder, content: slice(*map(decoder.part, content)),
@@ -125,10 +182,11 @@ class _Candidate:
         self._actions: Mapping[str, Callable[..., Image]] = {
             "get": self._get,
             "set": self._set,
+            "set item": self._set_item,
             "delete": self._delete,
             "operate": self._operate,
             "names": self._names,
-            "keep classes": self._keep_classes,
+            "describe": self._describe,
             "keep containers": self._keep_containers,
         }
 
@@ -142,7 +200,8 @@ class _Candidate:
 
     def call_back(self, number: int, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
         """Call one of the tester's callables, and return its result."""
-        images = self._encoder.images([*arguments, *keywords.values()], [])
+        scope: Scope = []
+        images = self._encoder.images([*arguments, *keywords.values()], scope)
         positional, named = images[: len(arguments)], images[len(arguments) :]
         self._channel.send(
             ["call back", number, positional, dict(zip(keywords, named, strict=True)), self._printed.take()]
@@ -150,7 +209,10 @@ class _Candidate:
         while True:
             message = self._channel.receive()
             if message[0] == "value":
-                return self._decoder.value(message[1])
+                (value,) = self._decoder.values([message[1]], scope)
+                for number, image in message[2]:
+                    replace_contents(scope[number][0], self._decoder.contents(image, scope))
+                return value
             if message[0] == "error":
                 raise self._exception(message[1])
             self._answer(message)
@@ -190,11 +252,22 @@ class _Candidate:
             raise AttributeError(f"module 'solution' has no attribute '{name}'")
         return self._result(self._namespace[name])
 
-    def _set(self, target: int, name: str, value: Image) -> None:
+    def _set(self, target: int, name: str, image: Image) -> int | None:
+        """Returns the number of a container that tests may change later."""
+        value = self._decoder.value(image)
         if target:
-            setattr(self._objects[target], name, self._decoder.value(value))
+            setattr(self._objects[target], name, value)
         else:
-            self._namespace[name] = self._decoder.value(value)
+            self._namespace[name] = value
+        return self._stored(value)
+
+    def _set_item(self, target: int, key: Image, image: Image) -> int | None:
+        value = self._decoder.value(image)
+        self._objects[target][self._decoder.value(key)] = value  # type: ignore[index]  # whatever the tests say
+        return self._stored(value)
+
+    def _stored(self, value: Any) -> int | None:
+        return self._keep(value) if self._may_keep(value) else None
 
     def _delete(self, target: int, name: str) -> None:
         if target:
@@ -205,8 +278,23 @@ class _Candidate:
     def _names(self) -> list[str]:
         return [name for name, value in self._namespace.items() if type(value) is not types.ModuleType]
 
-    def _keep_classes(self, names: list[str] | None) -> None:
-        self._encoder = _OwnClasses(self._foreign, names)
+    def _describe(self, number: int) -> Image:
+        """What a class is, see `rpc`."""
+        kind: Any = self._objects[number]
+        bases = mro_of(kind)[:-1]
+        base = next((one for one in bases if id(one) in VALUES or id(one) in _CONTAINER_IDS), None)
+        specials: dict[str, bool] = {}
+        own = []
+        for name in SPECIALS:
+            holder = next((one for one in bases if name in namespace_of(one)), None)
+            if holder is not None:
+                specials[name] = namespace_of(holder)[name] is not None
+                if id(holder) not in VALUES and id(holder) not in _CONTAINER_IDS:
+                    own.append(name)
+        is_library = _is_library(kind)
+        parents = [] if is_library else [self._number(one) for one in bases_of(kind) if not _is_library(one)]
+        library = [[_text_in(one, "__module__"), type_name(one)] for one in bases if _is_library(one)]
+        return [type_name(kind), own, specials, type_name(base) if base else "", parents, library, is_library]
 
     def _operate(self, name: str, target: int, operands: list[Image]) -> Image:
         values = [self._decoder.value(operand) for operand in operands]
@@ -220,10 +308,23 @@ class _Candidate:
 
     def _result(self, value: Any, scope: Scope | None = None) -> Image:
         """The image of a value, with a number if it is a container that tests may change."""
-        (image,) = self._encoder.images([value], [] if scope is None else scope)
-        if not self._may_keep(value) or (type(image) is dict and "same" in image):
-            return image
-        return {"kept": [self._keep(value), image]}
+        if self._containers is None or id(type(value)) in _ATOMS:
+            return self._encoder.images([value], [] if scope is None else scope)[0]
+        kept: list[Any] = []
+        self._encoder.keep = functools.partial(self._begin_keeping, kept)
+        try:
+            (image,) = self._encoder.images([value], [] if scope is None else scope)
+        finally:
+            self._encoder.keep = None
+        for container in kept:
+            self._keep(container)
+        return image
+
+    def _begin_keeping(self, kept: list[Any], container: Any) -> int | None:
+        if len(kept) >= _MOST_CONTAINERS // 2 or not self._may_keep(container):
+            return None
+        kept.append(container)
+        return self._number(container)
 
     def _may_keep(self, value: Any) -> bool:
         return self._containers is not None and type(value) in _CONTAINERS and len(value) <= _MOST_ITEMS
@@ -277,18 +378,19 @@ class _Candidate:
             said = ["error", self._error(error)]
         numbers = changed(passed, before, self._encoder)
         changes = [*map(list, zip(numbers, self._encoder.contents(numbers, scope), strict=True))]
-        return [*said, [*changes, *self._newly_kept(values, passed)] or None]
+        return [*said, [*changes, *self._newly_kept(passed)] or None]
 
-    def _newly_kept(self, arguments: list[Any], passed: Scope) -> Iterator[Image]:
-        """Arguments that tests may change later, when an object of the program may have kept them."""
+    def _newly_kept(self, passed: Scope) -> Iterator[Image]:
+        """Containers in arguments that tests may change later, when an object of the program may have kept them."""
         if not self._keeps_arguments:
             return
-        numbers = {id(container): number for number, (container, _) in enumerate(passed)}
-        for argument in arguments:
-            if id(argument) in numbers and self._may_keep(argument):
-                kept = self._keep(argument)
+        for number, (container, _) in enumerate(
+            passed[-_MOST_CONTAINERS // 2 :], max(0, len(passed) - _MOST_CONTAINERS // 2)
+        ):
+            if self._may_keep(container):
+                kept = self._keep(container)
                 self._kept_arguments.add(kept)
-                yield [numbers[id(argument)], None, kept]
+                yield [number, None, kept]
 
     # Objects that cannot be copied.
 
@@ -296,13 +398,22 @@ class _Candidate:
         """The image of a value that is not plain data."""
         if type(value) is _Callback:  # a function that the tests passed
             return {"callable": value.number}
+        if type(value) is _Iterator:
+            return {"lent": value.number}
         if is_proxy(value):  # an object of a class of the tests
             return {"lent": number_of(value)}
         if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error(value)}
         if isinstance(value, type):  # int, or a class of the program
             return self._class(value)
-        return self._encoder.table(value) or self._object(value)
+        if type(value) is datetime.datetime and (zoned := image_of_zoned(self._encoder, value)) is not None:
+            return zoned
+        return image_of_library(self._encoder, value) or self._encoder.table(value) or self._object(value)
+
+    def _iterator(self, number: int) -> object:
+        if number not in self._proxies:
+            self._proxies[number] = _Iterator(self, number)
+        return self._proxies[number]
 
     def _proxy(self, number: int, kind: list[Any]) -> object:
         if number not in self._proxies:
@@ -318,14 +429,14 @@ class _Candidate:
         return self.call_back(number, arguments, keywords)
 
     def _object(self, value: Any) -> Image:
-        return {"object": [self._number(value), type_name(type(value)), _kind(value)]}
+        return {"object": [self._number(value), self._number(type(value))]}
 
     def _class(self, kind: type) -> Image:
         name = type_name(kind)
         if vars(builtins).get(name) is kind:
             return {"builtin": name}
         if not issubclass(kind, BaseException):
-            return {"object": [self._number(kind), name, Kind.CLASS]}
+            return {"class": self._number(kind)}
         module = in_namespace(kind, "__module__")
         bases = [self._class(base) for base in bases_of(kind) if issubclass(base, BaseException)]
         return {"exception class": [self._number(kind), name, module if type(module) is str else "", bases]}
@@ -349,20 +460,53 @@ class _Candidate:
             return {"raised": self._raised[id(error)][1]}
         if isinstance(error, TooLarge):
             error = ValueError("the value is too large to leave the program")
-        return {
+        image = {
             "class": self._class(type(error)),
             "arguments": self._arguments(error),
             "text": _text(error),
             "number": self._number(error),
         }
+        return {**image, **self._circumstances(error)}
+
+    def _circumstances(self, error: BaseException) -> dict[str, Image]:
+        """What else an exception has: what caused it, and notes."""
+        image: dict[str, Image] = {}
+        if self._errors_around < _MOST_CAUSES:
+            self._errors_around += 1
+            for name in ("__cause__", "__context__"):
+                other = getattr(error, name, None)
+                if isinstance(other, BaseException):
+                    image[name] = self._error(other)
+            self._errors_around -= 1
+        if error.__suppress_context__:
+            image["__suppress_context__"] = True
+        if type(notes := getattr(error, "__notes__", None)) is list:
+            image["__notes__"] = [str(note)[:_MAX_TEXT_CHARS] for note in notes[:_MAX_ARGUMENTS]]
+        return image
 
     def _arguments(self, error: BaseException) -> list[Image]:
+        arguments = error.args[:_MAX_ARGUMENTS]
+        if isinstance(error, OSError) and len(arguments) == 2 and error.filename is not None:
+            arguments = (*arguments, error.filename)
         try:
-            return [self._argument_encoder.image(argument) for argument in error.args[:_MAX_ARGUMENTS]]
+            return [self._argument_encoder.image(argument) for argument in arguments]
         except TooLarge:
             return []
 
+    def _argument(self, value: Any) -> Image:
+        """The image of a part of an exception that is not plain data."""
+        if not isinstance(value, BaseException) or self._errors_around >= _MOST_CAUSES:
+            return self._object(value)
+        self._errors_around += 1
+        try:
+            return {"exception": self._error(value)}
+        finally:
+            self._errors_around -= 1
+
     def _exception(self, content: dict[str, Any]) -> BaseException:
+        if "number" in content:  # it was the program's
+            own: BaseException = self._objects[content["number"]]
+            return own
         kind = self._decoder.value(content["class"])
         arguments = [self._decoder.value(argument) for argument in content["arguments"]]
         try:
@@ -373,12 +517,39 @@ class _Candidate:
         return error
 
 
-def _kind(value: object) -> Kind:
-    if isinstance(value, types.CoroutineType):
-        return Kind.COROUTINE
-    if hasattr(type(value), "__next__"):
-        return Kind.ITERATOR
-    return Kind.CALLABLE if callable(value) else Kind.OTHER
+def _is_library(kind: type) -> bool:
+    """Whether it is a class of the standard library, or of the interpreter."""
+    if not kind.__flags__ & _HEAP_TYPE:
+        return True
+    module = in_namespace(kind, "__module__")
+    if type(module) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
+        return False
+    return vars(sys.modules.get(module, builtins)).get(type_name(kind)) is kind
+
+
+def _text_in(kind: type, name: str) -> str:
+    text = in_namespace(kind, name)
+    return text if type(text) is str else type.__dict__["__module__"].__get__(kind)
+
+
+def _root(kind: type) -> str:
+    return _text_in(kind, "__module__").partition(".")[0]
+
+
+def _plain(value: Any) -> object:
+    """A copy of the value that a base of its class holds; the object itself if there is none."""
+    bases: tuple[Any, ...] = mro_of(type(value))
+    for base in bases:
+        if id(base) in _CONTAINER_IDS:
+            plain = base.__new__(base)
+            if base is dict:
+                plain.update(dict.items(value))
+            elif base is bytearray:
+                plain += value
+            else:
+                (plain.update if base is set else plain.extend)(base.__iter__(value))
+            return plain
+    return value
 
 
 def _text(error: BaseException) -> str:
@@ -388,43 +559,107 @@ def _text(error: BaseException) -> str:
         return ""
 
 
-def _next_item(iterator: Iterator[object]) -> tuple[object] | None:
+def _next_item(iterator: Iterator[object]) -> tuple[object] | list[object]:
+    """The next item in a tuple; at the end what the iterator returns, in a list."""
     try:
         return (next(iterator),)
-    except StopIteration:
+    except StopIteration as end:
+        return [end.value]
+
+
+async def _next_item_later(iterator: AsyncIterator[object]) -> tuple[object] | None:
+    try:
+        return (await anext(iterator),)
+    except StopAsyncIteration:
         return None
 
 
-def _run(coroutine: Coroutine[Any, Any, object]) -> object:
-    return importlib.import_module("asyncio").run(coroutine)
+def _start(awaitable: Awaitable[Any]) -> object:
+    """Begin to run an awaitable in an event loop that stays: locks and queues of the program belong to it."""
+    if not _loops:
+        _loops.append(_asyncio().new_event_loop())
+
+    async def wait() -> object:
+        return await awaitable
+
+    return _loops[0].create_task(wait())
+
+
+def _advance(task: Any, patience_s: float) -> tuple[object] | None:
+    """Run the event loop for this time, or until the task has ended. Then its result in a tuple."""
+
+    async def wait() -> None:
+        await _asyncio().wait([task], timeout=patience_s)
+
+    if not task.done():
+        _loops[0].run_until_complete(wait())
+    return (task.result(),) if task.done() else None
+
+
+def _cancel(task: Any) -> None:
+    if task.cancel():
+        _advance_quietly(task)
+
+
+def _advance_quietly(task: Any) -> None:
+    with contextlib.suppress(BaseException):
+        _advance(task, 0.0)
+
+
+def _step(generator: Any, name: str, *arguments: object) -> tuple[object] | list[object]:
+    """As `_next_item`, by another method of a generator."""
+    try:
+        return (getattr(generator, name)(*arguments),)
+    except StopIteration as end:
+        return [end.value]
+
+
+def _asyncio() -> Any:
+    return importlib.import_module("asyncio")
+
+
+_loops: Final[list[Any]] = []
+
+
+def _call_special(value: Any, name: str, *arguments: object) -> object:
+    return getattr(type(value), name)(value, *arguments)
+
+
+def _by_library(_: object, module: str, name: str, arguments: list[Any], named: dict[str, Any]) -> object:
+    return getattr(importlib.import_module(module), name)(*arguments, **named)
 
 
 def _reflected(function: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
     return lambda value, left: function(left, value)
 
 
-_ARITHMETIC: Final = (
-    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
-    *(operator.matmul, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
-)
-_IN_PLACE: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
-
 _OPERATORS: Final[Mapping[str, Callable[..., object]]] = {
     "next item": _next_item,
-    "run": _run,
+    "next item later": _next_item_later,
+    "start": _start,
+    "advance": _advance,
+    "cancel": _cancel,
+    "step": _step,
+    "aiter": aiter,
     "has instance": lambda kind, value: isinstance(value, kind),
     "has subclass": lambda kind, other: issubclass(other, kind),
     "class": type,
-    **{f"reflected {function.__name__}": _reflected(function) for function in (*_ARITHMETIC, divmod)},
-    **{f"i{name}": getattr(operator, f"i{name}") for name in _IN_PLACE},
+    "subclasses": lambda kind: type.__subclasses__(kind),
+    "plain": _plain,
+    "call special": _call_special,
+    "by library": _by_library,
+    "and": operator.and_,
+    "or": operator.or_,
+    **IN_PLACE,
+    **{f"r{name}": _reflected(getattr(operator, f"{name}_" if name in ("and", "or") else name)) for name in ARITHMETIC},
+    "rdivmod": _reflected(divmod),
     **{function.__name__: function for function in (math.trunc, math.floor, math.ceil)},
+    **{name: getattr(operator, name) for name in (*ARITHMETIC, *ORDER) if name not in ("and", "or")},
     **{
         function.__name__: function
         for function in (
-            *_ARITHMETIC,
-            *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.contains),
-            *(operator.getitem, operator.setitem, operator.delitem, operator.index),
-            *(operator.neg, operator.pos, operator.invert),
+            *(operator.eq, operator.ne, operator.contains, operator.getitem, operator.setitem, operator.delitem),
+            *(operator.index, operator.neg, operator.pos, operator.invert),
             *(iter, len, reversed, abs, int, float, complex, round, divmod, str, repr, format, bool, hash, dir),
             *(copy.copy, copy.deepcopy),
         )

@@ -21,7 +21,7 @@ _APART: Final = frozenset({"ndarray", *TABLE_BUILDERS})
 """Tags of values that hold copies of their items."""
 _TAGS: Final = frozenset(
     {
-        *("tuple", "named", "dict", "OrderedDict", "Counter", "set", "frozenset", "bytearray", "deque"),
+        *("tuple", "named", "dict", "OrderedDict", "Counter", "set", "frozenset", "bytearray", "deque", "defaultdict"),
         *("ndarray", "DataFrame", "Series"),
     }
 )
@@ -41,6 +41,11 @@ class SharingEncoder(Encoder):
         self.scope: Scope = []
         self._numbers: dict[int, int] = {}
         self._apart = 0
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the part belongs to a value that holds copies of its items."""
+        return self._apart > 0
 
     def image(self, value: object) -> Image:
         return super().image(value) if id(type(value)) in _ATOMS else self.images([value], [])[0]
@@ -162,6 +167,10 @@ class SharingDecoder(Decoder):
         values = super().parts(images)
         self._parts += len(values)
         return values
+
+    def replace_last(self, value: Any) -> None:
+        """Let the last container be another one, which is the same in an earlier message."""
+        self._scope[-1] = value, self._scope[-1][1]
 
     def _same(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._scope):

@@ -1,6 +1,8 @@
 """The global names of tests that are not files: names that tests do not define are looked up in the program."""
 
+import ast
 import builtins
+import contextlib
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -10,7 +12,7 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.object_server import NAMESPACE, is_of_tests
 from sandbox.runner.testing.remote_objects import Remote
 from sandbox.runner.testing.remote_program import RemoteProgram
-from sandbox.runner.testing.specification import Specification, is_module_name
+from sandbox.runner.testing.specification import Specification, is_module_name, parsed
 
 
 class NameResolution:
@@ -44,6 +46,16 @@ class TestNamespace(dict[str, Any]):
         super().__setitem__(name, value)
         if isinstance(value, type) and is_of_tests(value):
             self._program.set(0, name, value)
+
+    def load_for_classes(self, source: str) -> None:
+        """Bind the names that class bodies of a source use: the interpreter asks for those without `__missing__`."""
+        if "class " not in source:
+            return
+        classes = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.ClassDef))
+        for node in (node for outer in classes for node in ast.walk(outer)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in self:
+                with contextlib.suppress(KeyError):
+                    self[node.id]
 
     def __missing__(self, name: str) -> Any:
         if name in vars(builtins) and name not in self._names.program_builtins:

@@ -11,6 +11,7 @@ equals no plain value.
 """
 
 import copy
+import io
 import operator
 import os
 import sys
@@ -30,6 +31,27 @@ SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
 
 NAMESPACE: Final = "tests"
 """The module name of tests that are not files."""
+
+
+_STAND_INS: Final[Mapping[type, type]] = {
+    kind: type(kind.__name__, (), {"__module__": NAMESPACE}) for kind in (io.StringIO, io.BytesIO)
+}
+"""Classes of the library whose objects are lent, too, with what the program gets for the class."""
+
+
+def lent_class(kind: type) -> type | None:
+    """The class that the program sees of an object that is lent; None: objects of this class are not."""
+    return kind if is_of_tests(kind) else _STAND_INS.get(kind)
+
+
+class LentIterator:
+    """An iterator of the tests, called back for each item."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.thing = iterator
+
+    def __call__(self) -> tuple[Any] | None:
+        return _next_of(self.thing)
 
 
 class ServedObject:

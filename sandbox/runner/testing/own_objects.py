@@ -23,7 +23,8 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from sandbox.runner.testing import library
-from sandbox.runner.testing.remote_objects import Remote, as_own, class_of
+from sandbox.runner.testing.remote_classes import RemoteClass, class_of
+from sandbox.runner.testing.remote_objects import Remote, as_own
 from sandbox.runner.testing.specification import Specification, parsed
 
 _OWN_NAME: Final = "rewardline_own"
@@ -52,6 +53,9 @@ _IN_PLACE: Final[dict[type[ast.operator], str]] = {
     ast.BitAnd: "iand",
     ast.BitOr: "ior",
     ast.BitXor: "ixor",
+    ast.MatMult: "imatmul",
+    ast.LShift: "ilshift",
+    ast.RShift: "irshift",
 }
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ASSERTING: Final = ("assert", "raises", "fail")
@@ -59,20 +63,18 @@ Key: TypeAlias = tuple[int, str]
 """A variable and the id of the function that binds it; 0 for the module and for attributes of `self`."""
 
 
-def mark_own_objects(specification: Specification) -> tuple[Specification, set[str]]:
-    """Rewrite the tests where they compute with objects of their own making. Returns them and the names of the classes."""
-    classes: set[str] = set()
+def mark_own_objects(specification: Specification) -> Specification:
+    """Rewrite the tests where they compute with objects of their own making."""
     try:
-        setup, *cases = _rewritten([specification.setup, *specification.cases], classes)
+        setup, *cases = _rewritten([specification.setup, *specification.cases])
         files = {
-            path: _rewritten([text], classes)[0] if path.endswith(".py") else text
-            for path, text in specification.files.items()
+            path: _rewritten([text])[0] if path.endswith(".py") else text for path, text in specification.files.items()
         }
     except RecursionError:
-        return specification, set()
+        return specification
     for name, function in ((_OWN_NAME, _own), (_TYPE_NAME, _type_of), (_CHANGED_NAME, _changed)):
         setattr(builtins, name, function)
-    return replace(specification, setup=setup, cases=tuple(cases), files=files), classes
+    return replace(specification, setup=setup, cases=tuple(cases), files=files)
 
 
 def decides_by_objects(trees: Sequence[ast.Module]) -> bool:
@@ -96,7 +98,7 @@ def _own(value: Any) -> Any:
 
 
 def _type_of(value: Any) -> Any:
-    return class_of(value) if isinstance(value, Remote) else type(value)
+    return class_of(value) if isinstance(value, Remote) or type(value) is RemoteClass else type(value)
 
 
 def _changed(name: str, value: Any, operand: Any) -> Any:
@@ -104,13 +106,12 @@ def _changed(name: str, value: Any, operand: Any) -> Any:
     return getattr(operator, name)(_own(value), operand)
 
 
-def _rewritten(sources: Sequence[str], classes: set[str]) -> list[str]:
+def _rewritten(sources: Sequence[str]) -> list[str]:
     """Rewrite sources that are run one after the other. Sources that need no change stay as they were."""
     if sum(map(len, sources)) > _MAX_CHARS or not any(map(_LIKELY.search, sources)):
         return [*sources]
     trees = [parsed(source) for source in sources]
     objects = _OwnObjects(trees)
-    classes |= objects.classes
     rewritten = []
     for source, tree in zip(sources, trees, strict=True):
         marker = _Marker(objects)

@@ -46,6 +46,14 @@ class RemoteException(metaclass=_RemoteClass):
     def __str__(self) -> str:
         return super().__str__() if self._number is None else self._text
 
+    def __eq__(self, other: object) -> bool:
+        if self is other or self._number is None or not isinstance(other, RemoteException):
+            return self is other
+        there = vars(other).get("_number")
+        return type(there) is int and self._owner.operate("eq", self._number, other) is True
+
+    __hash__ = Exception.__hash__
+
     def __getattr__(self, name: str) -> Any:
         if self._number is None or name.startswith("__"):
             raise AttributeError(name)
@@ -77,6 +85,11 @@ def named_class(
         return _made(name, mixed, members)
     except TypeError:
         return _made(name, (RemoteException, Exception), members)
+
+
+def number_of(error: object) -> int | None:
+    """The number, in the program, of an exception that it has raised."""
+    return vars(error).get("_number") if isinstance(error, RemoteException) else None
 
 
 def class_number(kind: object) -> int | None:

@@ -5,20 +5,37 @@ nonsense, break the connection for good (`Gone`).
 """
 
 import builtins
+import collections
+import datetime
 import io
 import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
-from sandbox.runner.testing import remote_exceptions
+from sandbox.runner.testing import remote_classes, remote_exceptions
 from sandbox.runner.testing.arguments import copy_changes
-from sandbox.runner.testing.identity import Scope, SharingDecoder, SharingEncoder, copied, replace_contents
-from sandbox.runner.testing.object_server import ServedObject, is_of_tests, specials_of
-from sandbox.runner.testing.remote_objects import REMOTES, Remote, as_told, awaited, is_own, number_of
-from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
+from sandbox.runner.testing.identity import (
+    Scope,
+    SharingDecoder,
+    SharingEncoder,
+    changed,
+    copied,
+    replace_contents,
+    states,
+)
+from sandbox.runner.testing.object_server import (
+    LentIterator,
+    ServedObject,
+    is_of_tests,
+    lent_class,
+    specials_of,
+)
+from sandbox.runner.testing.remote_classes import Description, RemoteClass
+from sandbox.runner.testing.remote_objects import Remote, as_told, is_own, number_of
+from sandbox.runner.testing.rpc import Broken, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
 from sandbox.runner.testing.surroundings import Surroundings
@@ -31,13 +48,16 @@ from sandbox.runner.values.encoding import (
     Undecodable,
     dumped,
 )
+from sandbox.runner.values.library import LIBRARY_BUILDERS, image_of_defaults, image_of_library, image_of_zoned
 from sandbox.runner.values.tables import TABLE_BUILDERS
 
 _INPUT: Final = builtins.input
 _MAX_CLASSES: Final = 1000
+_MOST_VALUES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
-_MOST_CONTAINERS: Final = 32
+_MOST_CONTAINERS: Final = 64
+_CONTAINERS: Final = frozenset({list, dict, set, bytearray, collections.deque})
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
     Broken,
@@ -63,6 +83,23 @@ class Untestable(BaseException):
 
     Not an `Exception`, for the same reason as above.
     """
+
+
+class _RemoteEncoder(SharingEncoder):
+    """Passes objects of the program back themselves, if they have a value here, too."""
+
+    kept: Mapping[int, int] = types.MappingProxyType({})
+    """The numbers of containers that the program has, by their ids."""
+
+    def part(self, value: Any) -> Image:
+        if self.kept and id(value) in self.kept:
+            return {"object": [self.kept[id(value)]]}
+        return super().part(value)
+
+    def reduced(self, value: Any, kind: type) -> Image:
+        if type(kind) is RemoteClass:
+            return self.foreign(value)
+        return image_of_defaults(self, value) if kind is collections.defaultdict else super().reduced(value, kind)
 
 
 class RemoteProgram:
@@ -100,20 +137,26 @@ class RemoteProgram:
         self._failed_callback: BaseException | None = None
         self._callables: list[Callable[..., object]] = []
         self._callable_numbers: dict[int, int] = {}
-        self._served: dict[int, ServedObject] = {}
+        self._served: dict[int, ServedObject | LentIterator] = {}
         """By the id of the object, which is valid as long as the object is held here."""
         self._raised: list[BaseException] = []
         self._containers: dict[int, tuple[Any, Image]] = {}
         """Copies of containers of the program that tests may change, by number, with the images that it knows."""
         self._has_kept_arguments = False
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
+        self._values: dict[int, Remote] = {}
+        """The last objects that have values: numbers and tuples cannot be referred to weakly."""
+        self._remote_classes: dict[int, RemoteClass] = {}
         self._classes: dict[int, type[BaseException]] = {}
-        self._encoder = SharingEncoder(self._foreign)
+        self._encoder = _RemoteEncoder(self._foreign)
         self._decoder = SharingDecoder(
             {
                 **FAITHFUL_BUILDERS,
                 **TABLE_BUILDERS,
-                "object": self._to_remote,
+                **LIBRARY_BUILDERS,
+                "object": lambda _, content: self._to_remote(*content),
+                "class": lambda _, content: remote_classes.shared(self._class_of(content)),
+                "value": lambda decoder, content: self._to_value(decoder, *content),
                 "kept": lambda _, content: self._to_container(*content),
                 "exception class": self._to_exception_class,
                 "exception": lambda _, content: self._to_exception(content),
@@ -122,8 +165,6 @@ class RemoteProgram:
                 "lent": lambda _, content: self._to_served(content),
             }
         )
-        if objects:
-            self.keep_classes(None)
 
     def public_names(self) -> list[str]:
         """The names that `from solution import *` brings."""
@@ -138,7 +179,15 @@ class RemoteProgram:
         return self._value(self._ask(["get", target, name]))
 
     def set(self, target: int, name: str, value: object) -> None:
-        self._ask(["set", target, name, *self._arguments([value], [])])
+        self._store(value, self._ask(["set", target, name, *self._arguments([value], [])]))
+
+    def set_item(self, target: int, key: object, value: object) -> None:
+        self._store(value, self._ask(["set item", target, *self._arguments([key, value], [])]))
+
+    def _store(self, value: object, number: Any) -> None:
+        """Note what the program has been given to keep."""
+        if number is not None and type(value) in _CONTAINERS:
+            self._keep(_number(number), value)
 
     def delete(self, target: int, name: str) -> None:
         self._ask(["delete", target, name])
@@ -160,13 +209,14 @@ class RemoteProgram:
         Raises:
             TypeError: the result would decide a test, and nothing allows that.
         """
+        result = self.operate(operator, number_of(remote), *operands)
         if self.may_judge(remote, *operands):
             self.forwarded += 1
-            return self.operate(operator, number_of(remote), *operands)
-        result = self.operate(operator, number_of(remote), *operands)
+            return result
         if not isinstance(result, Remote):
             self.allow_judging()
-        return as_told(result)
+        knows_only_its_own = all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands))
+        return result if knows_only_its_own else as_told(result)
 
     def give_up(self, reason: str) -> NoReturn:
         """End the test as untestable.
@@ -195,13 +245,6 @@ class RemoteProgram:
         self.forwarded += 1
 
     # Requests.
-
-    def keep_classes(self, names: Collection[str] | None) -> None:
-        """Do not copy instances of these classes of the program (None: all), even if they are lists or the like."""
-        try:
-            self._ask(["keep classes", names and [*names]])
-        except Gone:
-            return  # each test will fail with this error itself
 
     def _ask(self, request: list[Any], scope: Scope | None = None) -> Any:
         """The image of the answer; its value, if the request has had these containers."""
@@ -233,15 +276,15 @@ class RemoteProgram:
             self._channel.send_text(request)
             while (message := self._channel.receive())[0] == "call back":
                 self._call_back(*message[1:])
-            said, content, changed, printed = message
+            said, content, changes, printed = message
             if said not in ("value", "error"):
                 raise Undecodable("not an answer")
             _replay(printed)
-            if scope and changed and self.keeps_arguments:
+            if scope and changes and self.keeps_arguments:
                 scope = copied(scope)
             if said == "value" and scope is not None:
                 (content,) = self._decoder.values([content], scope)
-            self._take_changes(changed or (), [] if scope is None else scope)
+            self._take_changes(changes or (), [] if scope is None else scope)
             return (True, self._to_exception(content)) if said == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error
@@ -270,8 +313,13 @@ class RemoteProgram:
 
     def _to_container(self, number: int, image: Image) -> Any:
         container = self._decoder.part(image)
-        if _number(number) in self._containers:
-            container = copy_changes(self._containers.pop(number)[0], container)
+        if type(container) not in _CONTAINERS:
+            raise Undecodable("not a container")
+        known = self._containers.pop(_number(number), None)
+        if known is not None and type(known[0]) is type(container):
+            replace_contents(known[0], container)
+            container = known[0]
+            self._decoder.replace_last(container)
         self._keep(number, container)
         return container
 
@@ -305,17 +353,25 @@ class RemoteProgram:
 
     def _arguments(self, values: Sequence[object], scope: Scope) -> list[Image]:
         """The images of arguments; a container of the program is passed back itself."""
-        kept = {id(container): number for number, (container, _) in self._containers.items()}
-        images = iter(self._images([value for value in values if id(value) not in kept], scope))
-        return [{"object": [kept[id(value)]]} if id(value) in kept else next(images) for value in values]
+        self._encoder.kept = {id(container): number for number, (container, _) in self._containers.items()}
+        try:
+            return self._images(values, scope)
+        finally:
+            self._encoder.kept = {}
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)
         function = self._callables[_number(number)]
-        values = self._decoder.values([*images, *keyword_images.values()], [])
+        scope: Scope = []
+        values = self._decoder.values([*images, *keyword_images.values()], scope)
         arguments, keywords = values[: len(images)], dict(zip(keyword_images, values[len(images) :], strict=True))
+        passed = [*scope]
+        before = states(passed, self._encoder)
         try:
-            reply = self._text(["value", self._image(function(*arguments, **keywords))])
+            (image,) = self._images([function(*arguments, **keywords)], scope)
+            numbers = changed(passed, before, self._encoder)
+            changes = [*zip(numbers, self._encoder.contents(numbers, scope), strict=True)]
+            reply = self._text(["value", image, changes])
         except Gone:
             raise
         except BaseException as error:  # noqa: BLE001 - the program may handle what a test's function raises
@@ -363,13 +419,17 @@ class RemoteProgram:
         """The image of a value that is not plain data."""
         if isinstance(value, Remote):  # an object that the program returned
             return {"object": [number_of(value)]}
+        if type(value) is RemoteClass:
+            return {"object": [value.__rewardline_number__]}
         if type(value) is slice:  # numbers[1:3]
             return {"slice": [self._encoder.part(edge) for edge in (value.start, value.stop, value.step)]}
         if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):  # a missing item of a short answer
             raise AssertionError("the answer is shorter than expected")
-        table = self._encoder.table(value)
+        if type(value) is datetime.datetime and (zoned := image_of_zoned(self._encoder, value)) is not None:
+            return zoned
+        table = image_of_library(self._encoder, value) or self._encoder.table(value)
         if table is not None:  # pandas.DataFrame({"a": [1]})
             return table
         there = remote_exceptions.class_number(value)
@@ -378,14 +438,20 @@ class RemoteProgram:
         name = getattr(value, "__name__", None)
         if type(name) is str and vars(builtins).get(name) is value:  # len
             return {"builtin": name}
+        return self._lent(value)
+
+    def _lent(self, value: Any) -> Image:
+        """The image of what stays here, and serves the program by a number."""
         if isinstance(value, type) and is_of_tests(value):  # class Node, defined by the tests
             return {"lent class": self._served_class(value)}
+        if (kind := lent_class(type(value))) is not None:  # Node(1)
+            return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
+        if isinstance(value, Iterator) and not callable(value):  # (x for x in [1])
+            return {"iterator": self._lent_number(value, LentIterator)}
         if callable(value):  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
             return {"callable": [self._callable_number(value), *_name_and_text(value)]}
-        if is_of_tests(type(value)):  # Node(1)
-            return {"lent": [self._served_number(value), self._served_class(type(value))]}
         return self._refuse(
             TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
         )
@@ -412,24 +478,66 @@ class RemoteProgram:
         return [self._served_number(kind), kind.__name__, specials_of(kind)]
 
     def _served_number(self, thing: Any) -> int:
+        return self._lent_number(thing, ServedObject)
+
+    def _lent_number(self, thing: Any, kind: type[ServedObject] | type[LentIterator]) -> int:
         served = self._served.get(id(thing))
         if served is None:
-            served = self._served[id(thing)] = ServedObject(thing)
+            served = self._served[id(thing)] = kind(thing)
         return self._callable_number(served)
 
     def _to_served(self, content: Any) -> Any:
         served = self._callables[_number(content)]
-        if type(served) is not ServedObject:
+        if type(served) is not ServedObject and type(served) is not LentIterator:
             raise Undecodable("the number of something that was not lent")
         return served.thing
 
-    def _to_remote(self, _: Decoder, content: Any) -> Any:
-        number, type_name, kind = content
+    def _to_remote(self, number: Any, class_number: Any) -> Any:
         remote = self._remotes.get(_number(number))
         if remote is None:
-            remote = REMOTES[kind](self, number, str(type_name)[:_MAX_NAME_CHARS])
-            self._remotes[number] = remote
-        return awaited(remote) if kind == Kind.COROUTINE else remote
+            kind = self._class_of(class_number)
+            if kind.__rewardline_value__ is not None:
+                raise Undecodable("an object without its value")
+            remote = self._remotes[number] = remote_classes.new(kind, number)
+        made: Any = type(remote)
+        is_coroutine = made.__rewardline_known__ is types.CoroutineType
+        return remote_classes.awaited(remote) if is_coroutine else remote
+
+    def _to_value(self, decoder: Decoder, number: Any, class_number: Any, image: Image) -> Remote:
+        value = decoder.part(image)
+        remote = self._values.get(_number(number))
+        if remote is None:
+            kind = self._class_of(class_number)
+            if kind.__rewardline_value__ is not type(value):
+                raise Undecodable("a value of another type than its class")
+            remote = self._values[number] = remote_classes.new(kind, number, value)
+            if len(self._values) > _MOST_VALUES:
+                del self._values[next(iter(self._values))]
+        return remote
+
+    def _class_of(self, number: Any) -> RemoteClass:
+        """The class here for one of the program's."""
+        kind = self._remote_classes.get(_number(number))
+        if kind is None:
+            if len(self._remote_classes) >= _MAX_CLASSES:
+                raise Undecodable("too many classes")
+            self._remote_classes[number] = kind = remote_classes.made(self, number, self._described(number))
+        return kind
+
+    def _described(self, number: int) -> Description:
+        name, own, specials, base, parents, library, is_library = self._ask(["describe", number])
+        if not all(type(text) is str for text in (name, base, *own)):
+            raise Undecodable("not what a class is")
+        known = [remote_classes.library_class(*path) for path in library]
+        return Description(
+            name,
+            frozenset(own),
+            {str(special): value is True for special, value in specials.items()},
+            base,
+            tuple(self._class_of(parent) for parent in parents),
+            tuple(kind for kind in known if kind is not None),
+            is_library is True and bool(known) and known[0] is not None,
+        )
 
     # Exceptions.
 
@@ -451,15 +559,25 @@ class RemoteProgram:
     def _to_exception(self, content: dict[str, Any]) -> BaseException:
         if "raised" in content:
             return self._raised[_number(content["raised"])]
-        return remote_exceptions.instance(
+        error = remote_exceptions.instance(
             self._to_class(content["class"]),
             [self._decoder.value(argument) for argument in content["arguments"]],
             str(content["text"])[:_MAX_TEXT_CHARS],
             self,
             _number(content["number"]),
         )
+        for name in ("__cause__", "__context__"):
+            if name in content:
+                setattr(error, name, self._to_exception(content[name]))
+        error.__suppress_context__ = content.get("__suppress_context__") is True
+        for note in content.get("__notes__", ()):
+            error.add_note(str(note))
+        return error
 
     def _error_image(self, error: BaseException) -> Image:
+        number = remote_exceptions.number_of(error)
+        if number is not None:
+            return {"number": number}
         self._raised.append(error)
         known = (kind for kind in type(error).__mro__ if _is_known_there(kind))
         return {

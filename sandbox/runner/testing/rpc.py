@@ -2,24 +2,27 @@
 
     tester                                               candidate
     ["get", target, name]
-    ["set", target, name, value]
+    ["set", target, name, value]    ["set item", target, key, value]
     ["delete", target, name]
     ["call", target, [argument, ...], {name: argument}]
     ["operate", operator, target, [operand, ...]]
     ["names"]
     ["keep containers", arguments too]
     ["update", number, value]                            no answer
-    ["keep classes", [name, ...] | null]                             ──►
+    ["describe", class]                                              ──►
                                                  ◄──     ["value", value, changed, printed]
                                                  ◄──     ["error", error, changed, printed]
                                                  ◄──     ["call back", number, [argument, ...], {...}, printed]
-    ["value", value] | ["error", error]          ──►     answers a call back; requests may come before it
+    ["value", value, changed] | ["error", error] ──►     answers a call back; requests may come before it
 
 A message is a big-endian u32 length and that many bytes of JSON. Values are images as in
 `sandbox.runner.values.encoding`, with a few more tags. An object that cannot be copied stays where it is, and is known
-by a number; the candidate's number 0 is its module:
+by a number; the candidate's number 0 is its module. Each class is described once, when its first object comes, as
+[name, [own special method, ...], {special method: whether it is not None}, plain base | "", [class, ...], [[module, name], ...],
+whether it is of the standard library]; "own" are those that its plain base does not have:
 
-    object: [number, type name, kind]                            the candidate's; kind is one of `Kind`
+    object: [number, class]    class: number                     the candidate's
+    value: [number, class, value]                                an object of a class derived from an immutable plain type
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
     exception: error                                             an instance
     builtin: name                                                a class; towards the candidate also a function
@@ -29,6 +32,7 @@ by a number; the candidate's number 0 is its module:
     lent: [number, class]    lent class: [number, name, [special method, ...]]
                                                                  an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
+    iterator: number                                             the tester's, called back for each item; back as lent
     kept: [number, value]                                        the candidate's container, which tests may change
     same: number                                                 a container that was told before, see `identity`
 
@@ -42,23 +46,12 @@ on. `printed` is [standard output, standard error], or null. An error is
 
 import os
 import struct
-from enum import StrEnum
 from typing import Any, Final
 
 from sandbox.runner.values.encoding import MAX_BYTES, Image, Undecodable, dumped, parsed
 
 _LENGTH: Final = struct.Struct("!I")
 _PIECE_BYTES: Final = 1 << 16
-
-
-class Kind(StrEnum):
-    """What can be done with an object that is known by a number."""
-
-    CLASS = "class"
-    CALLABLE = "callable"
-    ITERATOR = "iterator"
-    COROUTINE = "coroutine"
-    OTHER = "other"
 
 
 class Broken(Exception):

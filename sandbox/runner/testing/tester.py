@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unittest_tests
 from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
+from sandbox.runner.testing.library_functions import forward_library_functions
 from sandbox.runner.testing.object_server import set_directory
 from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.own_objects import mark_own_objects
 from sandbox.runner.testing.recomputed import recomputes_from_arguments
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
-from sandbox.runner.testing.retained import changes_what_it_passed
+from sandbox.runner.testing.retained import uses_what_it_passed
 from sandbox.runner.testing.rpc import RpcChannel
 from sandbox.runner.testing.seeding import seeds_of
 from sandbox.runner.testing.shared_state import detect_sharing
@@ -34,6 +35,8 @@ _CHANGING: Final = re.compile(
     r"|\][ \t]*(?:[-+*/|&]|//|\*\*)?=(?!=)|\bdel\b"
 )
 """Changes of containers."""
+_STATEFUL: Final = re.compile(r"\b[A-Z]\w*\(|\bwith\b")
+"""Objects, which may keep a container that tests have, and change it."""
 _STYLES: Final = {
     "asserts": assert_tests.run,
     "check": check_tests.run,
@@ -65,15 +68,16 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     sys.modules["solution"] = RemoteModule(program)
     patch_numpy_comparisons(specification)
     detect_sharing(specification, program)
+    forward_library_functions(specification, program)
     set_directory(specification.directory)
     program.keeps_arguments = recomputes_from_arguments(specification)
-    if not program.keeps_arguments and specification.mentions(_CHANGING, ".", "]", "del"):
-        program.keep_containers(arguments=changes_what_it_passed(specification))
+    if not program.keeps_arguments and (
+        specification.mentions(_CHANGING, ".", "]", "del") or specification.mentions(_STATEFUL, "(")
+    ):
+        program.keep_containers(arguments=uses_what_it_passed(specification))
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
-    specification, own_classes = mark_own_objects(specification)
-    if own_classes:
-        program.keep_classes(own_classes)
+    specification = mark_own_objects(specification)
     specification = make_comparisons_strict(specification)
     missing = specification.missing_module()
     recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)

@@ -156,8 +156,8 @@ def type_name(kind: type) -> str:
 
 def in_namespace(kind: type, name: str) -> Any:
     """What a class or one of its bases defines under this name, or None. No descriptor or metaclass is called."""
-    for base in _mro_of(kind):
-        namespace = _namespace_of(base)
+    for base in mro_of(kind):
+        namespace = namespace_of(base)
         if name in namespace:
             return namespace[name]
     return None
@@ -170,9 +170,9 @@ def bases_of(kind: type) -> tuple[type, ...]:
 
 
 # The descriptors of `type` itself: a metaclass cannot override them.
-_mro_of: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
+mro_of: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
 _name_of: Final[Callable[[type], str]] = type.__dict__["__name__"].__get__
-_namespace_of: Final[Callable[[type], Mapping[str, object]]] = type.__dict__["__dict__"].__get__
+namespace_of: Final[Callable[[type], Mapping[str, object]]] = type.__dict__["__dict__"].__get__
 
 
 class Encoder:
@@ -232,12 +232,12 @@ class Encoder:
         """The image of an instance of a subclass: the value of its base, if a base is plain data."""
         names = _numpys_names()
         if names is not None:
-            bases = _mro_of(kind)
+            bases = mro_of(kind)
             if any(base is names.get("generic") for base in bases):
                 return self._scalar(value, names["generic"])
             if any(base is names.get("ndarray") for base in bases):
                 return self._array(value, names["ndarray"])
-        for base in _mro_of(kind):
+        for base in mro_of(kind):
             reduce = _REDUCED.get(id(base))
             if reduce is not None:
                 return reduce(self, value)
