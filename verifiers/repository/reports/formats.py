@@ -67,20 +67,26 @@ def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: b
     found = signed.read(report, options["nonce"])
     name_of = _NAMES[options.get("names", "whole") if log_format == "pytest" else "whole"]
     tests = merged((name_of(name), state) for name, state in found.tests)
-    return Report(tests, found.is_whole, found.is_sound)
+    codes: dict[str, str] = {}
+    for name, code in ((name_of(name), code) for name, code in found.codes):
+        known = codes.setdefault(name, code)
+        if known != signed.CHANGED:  # tests may share a name, as in `r2e`
+            codes[name] = code if code in (known, signed.CHANGED) else ""
+    return Report(tests, found.is_whole, found.is_sound, {name: code for name, code in codes.items() if code})
 
 
 @worker_function
 def report_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound]`."""
+    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound, codes]`."""
     try:
         report = report_of(*payload)
         states = {sendable(name): state for name, state in report.states.items()}
-        return ["", "", states, report.is_whole, report.is_sound]
+        codes = {sendable(name): code for name, code in report.codes.items()}
+        return ["", "", states, report.is_whole, report.is_sound, codes]
     except ForgedReport as error:
-        return ["forged", str(error), {}, False, False]
+        return ["forged", str(error), {}, False, False, {}]
     except UnreadableReport as error:
-        return ["unreadable", str(error), {}, False, False]
+        return ["unreadable", str(error), {}, False, False, {}]
 
 
 def _plugin_plan(runner: str, nonce: str) -> ReportPlan:
