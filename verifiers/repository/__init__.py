@@ -43,7 +43,7 @@ class Repository(Verifier[RepositoryParams]):
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
-        self._judging = Judging(resources.containers, resources.workers)
+        self._judging = Judging(resources.containers, resources.workers, resources.sandbox)
         self.concurrency = resources.containers.slots + 1
 
     async def score(self, items: Sequence[Item[RepositoryParams]]) -> Sequence[Verdict]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import blake3
 
-from sandbox.base import SandboxUnavailable
+from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits, TooLarge
 from sandbox.containers.base import GIVEN
 from sandbox.workers import Exit as WorkerExit
@@ -33,8 +33,8 @@ from verifiers.repository.given import give_edited, lines, of_change
 from verifiers.repository.globs import matches
 from verifiers.repository.protection import Protection
 from verifiers.repository.reference import RepositoryReference
-from verifiers.repository.reports import ReportPlan, State
-from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, literal_folder
+from verifiers.repository.reports import ReportPlan, State, UnreadableReport, programs
+from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, PROGRAM, literal_folder
 from verifiers.repository.reports.signed import CHANGED
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
 from verifiers.repository.verdicts import not_read
@@ -106,9 +106,10 @@ class Run:
 class Judging:
     """Judges changes in containers."""
 
-    def __init__(self, containers: Containers, workers: Workers) -> None:
+    def __init__(self, containers: Containers, workers: Workers, sandbox: Sandbox) -> None:
         self._containers = containers
         self._workers = workers
+        self._sandbox = sandbox
         self._base_runs: BaseRuns[Run] = BaseRuns()
         self._base_twins: BaseRuns[Run] = BaseRuns()
 
@@ -302,8 +303,10 @@ class Judging:
         """What the tests reported.
 
         Raises:
-            Unavailable: no worker could read it.
+            Unavailable, SandboxUnavailable: nothing could read it.
         """
+        if reference.log_format == PROGRAM:
+            return await self._read_by_program(reference, ended)
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
         (outcome,) = await ask_workers(self._workers, STATES, [payload])
@@ -315,10 +318,21 @@ class Judging:
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:
-            said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
-            return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
+            return _no_report(message, ended)
         found = {name: State(state) for name, state in states.items()}
         return Run(found, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound, codes=codes)
+
+    async def _read_by_program(self, reference: RepositoryReference, ended: Ended) -> Run:
+        try:
+            report = await programs.report_of(self._sandbox, reference.log_options, ended.output, reference.image)
+        except UnreadableReport as error:
+            return _no_report(str(error), ended)
+        return Run(report.states, cpu_s=ended.cpu_s) if report.states else _no_report("", ended)
+
+
+def _no_report(message: str, ended: Ended) -> Run:
+    said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
 
 
 async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:

@@ -10,7 +10,7 @@ from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
 from verifiers.long_texts import sendable
-from verifiers.repository.reports import outputs, signed, swebench
+from verifiers.repository.reports import outputs, programs, signed, swebench
 from verifiers.repository.reports.state import ForgedReport, Report, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -18,6 +18,8 @@ FILE_END: Final = b"\0"
 """Between the files of a report. XML has no such byte."""
 _CHANNEL: Final = "verifiers.repository.reports.channel"
 """As our plugins import it."""
+PROGRAM: Final = "program"
+"""The format that a program of the task reads, in a box and not here."""
 _MAX_DEPTH: Final = 64
 _GO_STATES: Final = {"pass": State.PASSED, "fail": State.FAILED, "skip": State.SKIPPED}
 
@@ -37,6 +39,8 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
         raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
     if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
         raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
+    if log_format == PROGRAM:
+        programs.check(options)
     if log_format == "swebench":
         swebench.check(options.get("parser"))
 
@@ -209,4 +213,4 @@ _READERS: Final[Mapping[str, Reader]] = {
     "unittest": _in_output(outputs.unittest),
     "swebench": swebench.read,
 }
-FORMATS: Final = frozenset({"pytest", *_READERS})
+FORMATS: Final = frozenset({"pytest", PROGRAM, *_READERS})
