@@ -161,7 +161,7 @@ class Judging:
         async def run() -> Run:
             return await self._run(reference, change, turned=guard.files) if guard.files else Run({})
 
-        if not guard.files or self._containers.waiting or self._containers.running + 2 > self._containers.slots:
+        if not guard.files or self._containers.waiting or self._containers.free < 2:
             yield run
             return
         running = asyncio.ensure_future(run())
@@ -280,7 +280,6 @@ class Judging:
             refusal = _refusal(prepared, has_change=bool(change.paths))
             if refusal is not None:
                 return refusal
-            await container.give({name: content for name, content in plan.files.items() if name.startswith("made/")})
             found = {
                 path: text
                 for number, path in enumerate(sources, 1)
@@ -504,7 +503,7 @@ def _given(
         given["exactly"] = b""  # `patch` would read another name than ours
     given |= {f"test-{n}": text for n, text in enumerate(tests.values(), 1)}
     files = {f"given/{name}": content for name, content in given.items()} | of_change(change)
-    return files | {name: content for name, content in plan.files.items() if name.startswith("given/")}
+    return {**files, **plan.files}
 
 
 def _joined(own: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str]:

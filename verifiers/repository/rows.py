@@ -182,7 +182,7 @@ def _multi_swe_bench(row: Row) -> dict[str, Any]:
     return {
         "image": f"mswebench/{_text(row, 'org')}_m_{_text(row, 'repo')}".lower() + f":pr-{row.get('number')}",
         "workdir": f"/home/{_text(row, 'repo')}",
-        "base_commit": base.get("sha"),
+        "base_commit": base.get("sha") or None,
         "test_command": "bash /home/run.sh",
         "test_patch": row.get("test_patch") or None,
         "fail_to_pass": [name for group in groups for name in _object(row, group)],
