@@ -38,7 +38,7 @@ TAR: Final = Task("verifiers.harbor.tasks", "of_tar_in_worker", time_limit_s=20.
 
 class Harbor(Verifier[HarborParams]):
     name = "harbor"
-    version = "3"
+    version = "4"
     params = HarborParams
     summary = "The tests of a Harbor task reward what the response did, in a container of the task's image"
     chunk_items: ClassVar[int] = 1

@@ -35,7 +35,7 @@ READ = Task(
 
 class Repository(Verifier[RepositoryParams]):
     name = "repository"
-    version = "3"
+    version = "4"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
     chunk_items: ClassVar[int] = 1

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tests.repositories import Repository
 from tests.verifiers.repository.judge import FILES
 
 SOURCE: Final = FILES["calc/__init__.py"]
@@ -44,6 +45,25 @@ def _changes(tricks: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         for moment, named in tricks.items()
         for name, code in named.items()
     }
+
+
+_PLACES: Final = {
+    "lines": ("src/lines.js", ""),
+    "ranges": ("index.js", '"use strict";\n'),
+    "stack": ("src/lib.rs", "    let mut stack: Vec<i64> = Vec::new();\n"),
+    "bank": ("trick.go", ""),
+}
+"""The file of a repository in which code stands, and the line behind which it does."""
+TRICKS_OF: Final = {name: _TRICKS[name] for name in _PLACES}
+
+
+def change_of(repository: Repository, code: str) -> str:
+    """The response that puts code into a repository."""
+    path, line = _PLACES[repository.name]
+    before, _, behind = (
+        repository.files.get(path, "").partition(line) if line else ("", "", repository.files.get(path, ""))
+    )
+    return json.dumps({"files": {path: f"{before}{line}{code}\n{behind}"}})
 
 
 _RUNNER: Final = {

@@ -9,13 +9,15 @@ from typing import Any, Final
 import docker
 import pytest
 
+from tests.repositories import load
 from tests.sandbox.containers import containers_of
 from tests.task_images import repository_image
 from tests.verifiers.container_judge import ContainerJudge
 from tests.verifiers.harbor.judge import FILES as HARBOR_FILES
 from tests.verifiers.harbor.judge import TASK
 from tests.verifiers.repository.judge import FILES, FIX, OWNER, Judge
-from tests.verifiers.repository.tampering import PYTEST, SCRIPTS, UNITTEST, UNITTEST_TASK
+from tests.verifiers.repository.tampering import PYTEST, SCRIPTS, TRICKS_OF, UNITTEST, UNITTEST_TASK, change_of
+from tests.verifiers.repository.test_repositories import task_of
 from verifiers import harbor
 from verifiers.base import Item, Status, Verdict
 from verifiers.harbor.reference import HarborParams
@@ -64,6 +66,21 @@ def test_no_change_that_tampers_with_its_tests_earns_anything(
     finally:
         judge.close()
     assert paid_or_lost(list(changes), verdicts) == []
+
+
+@pytest.mark.parametrize("name", TRICKS_OF)
+def test_no_change_that_tampers_with_another_runner_earns_anything(
+    images: tuple[str, str, str, str], docker_address: str, name: str
+) -> None:
+    """Those that print or write the results of a passing run are not among them: docs/repository-tasks.md says what they earn."""
+    repository, tricks = load(name), TRICKS_OF[name]
+    judge = Judge(docker_address, "", "", images[0], slots=SLOTS)
+    try:
+        task = {**task_of(judge, repository), "cpu_s": 60.0, "wall_s": 60.0}
+        verdicts = judged_at_once(judge, [judge.item(change_of(repository, code), **task) for code in tricks.values()])
+    finally:
+        judge.close()
+    assert paid_or_lost(list(tricks), verdicts) == []
 
 
 def test_no_script_that_tampers_with_its_tests_earns_anything(
