@@ -32,6 +32,7 @@ _TAG: Final = "<patch>"
 _END_TAG: Final = "</patch>"
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b", re.I)
 _ANY_FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})")
+_INDENTED: Final = re.compile(r"([ \t]+)(?:diff --git |--- \S|`{3,}|~{3,})")
 
 
 class NoChange(Exception):
@@ -88,15 +89,32 @@ def _of_text(text: str, workdir: str) -> Change:
     edited = edits.read(text)
     if edited is not None:
         return _of_edits(edited, workdir)
+    return _of_sections(_sections(text) or _sections(_dedented(text)))
+
+
+def _sections(text: str) -> Sequence[Section]:
+    """The changes of files in a text: in the last tag, or else in its fences, or else anywhere."""
     start = text.rfind(_TAG)
     if start >= 0:
         end = text.rfind(_END_TAG)
         found = _of_tag(text[start + len(_TAG) :].split("\n"))
         if end < start and not found:
             raise NoChange("truncated", "the tag <patch> is not closed")
-        return _of_sections(found)
+        return found
     found, has_fence = _of_fences(text.split("\n"))
-    return _of_sections(found if has_fence else sections(text))
+    return found if has_fence else sections(text)
+
+
+def _dedented(text: str) -> str:
+    """The text, with diffs of which each line is indented, as below an item of a list, at the margin."""
+    indent, lines = "", []
+    for line in text.split("\n"):
+        if (head := _INDENTED.match(line)) and not (indent and line.startswith(indent)):
+            indent = head[1]
+        elif line.strip() and not line.startswith(indent):
+            indent = ""
+        lines.append(line.removeprefix(indent))
+    return "\n".join(lines)
 
 
 def _of_edits(found: edits.Edits, workdir: str) -> Change:

@@ -25,6 +25,13 @@ from verifiers.harbor.reference import HarborParams
 pytestmark = pytest.mark.repositories
 SLOTS: Final = 4
 LIMITS: Final[Mapping[str, Any]] = {"cpu_s": 20.0, "wall_s": 40.0, "memory_mb": 256, "disk_mb": 64}
+AT_ONCE: Final = 48
+"""Changes that one test judges."""
+GROUPS: Final[Mapping[str, tuple[Mapping[str, str], Mapping[str, Any]]]] = {
+    f"{runner} {start}": (dict(list(changes.items())[start : start + AT_ONCE]), task)
+    for runner, changes, task in (("pytest", PYTEST, {}), ("unittest", UNITTEST, UNITTEST_TASK))
+    for start in range(0, len(changes), AT_ONCE)
+}
 
 
 @pytest.fixture(scope="module", params=["runc", "runsc"])
@@ -53,16 +60,16 @@ def paid_or_lost(names: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]
     ]
 
 
-@pytest.mark.parametrize(("changes", "task"), [(PYTEST, {}), (UNITTEST, UNITTEST_TASK)], ids=["pytest", "unittest"])
+@pytest.mark.parametrize("group", GROUPS)
 def test_no_change_that_tampers_with_its_tests_earns_anything(
-    images: tuple[str, str, str, str], docker_address: str, changes: Mapping[str, str], task: Mapping[str, Any]
+    images: tuple[str, str, str, str], docker_address: str, group: str
 ) -> None:
     runtime, image, commit, _ = images
+    changes, task = GROUPS[group]
     judge = Judge(docker_address, image, commit, runtime, slots=SLOTS)
     try:
         assert judge.verdict(FIX, **LIMITS, **task).score == 1.0
-        items = [judge.item(change, **LIMITS, **task) for change in changes.values()]
-        verdicts = judged_at_once(judge, items)
+        verdicts = judged_at_once(judge, [judge.item(change, **LIMITS, **task) for change in changes.values()])
     finally:
         judge.close()
     assert paid_or_lost(list(changes), verdicts) == []

@@ -33,8 +33,9 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
         InvalidItem: it has not.
         Unavailable: what reads it is not installed.
     """
-    if log_format not in FORMATS:
-        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
+    if log_format not in (*FORMATS, PROGRAM):
+        known = sorted((*FORMATS, PROGRAM))
+        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {known}")
     if log_format == "junit" and not options.get("path"):
         raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
     if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
@@ -213,4 +214,5 @@ _READERS: Final[Mapping[str, Reader]] = {
     "unittest": _in_output(outputs.unittest),
     "swebench": swebench.read,
 }
-FORMATS: Final = frozenset({"pytest", PROGRAM, *_READERS})
+FORMATS: Final = frozenset({"pytest", *_READERS})
+"""The formats that `report_of` reads."""
