@@ -169,13 +169,16 @@ _BROUGHT: Final[Mapping[str, Mapping[str, str]]] = {
     "makefile": {"GNUmakefile": "all:\n\ttrue\n"},
 }  # fmt: skip
 
-PYTEST: Final[dict[str, str]] = {
-    f"{name}@{moment}": json.dumps({"files": _change(code, moment)})
-    for group, moments in ((_RUNNER, ("import", "call")), (_ENDS, ("call",)), (_FILES, ("call",)))
-    for name, code in group.items()
-    for moment in moments
-} | {f"brought {name}": json.dumps({"files": files}) for name, files in (_BROUGHT | _TRICKS["files"]).items()}
-PYTEST |= _changes(_TRICKS["pytest"])
+PYTEST: Final[Mapping[str, str]] = (
+    _changes(_TRICKS["pytest"])
+    | {
+        f"{name}@{moment}": json.dumps({"files": _change(code, moment)})
+        for group, moments in ((_RUNNER, ("import", "call")), (_ENDS, ("call",)), (_FILES, ("call",)))
+        for name, code in group.items()
+        for moment in moments
+    }
+    | {f"brought {name}": json.dumps({"files": files}) for name, files in (_BROUGHT | _TRICKS["files"]).items()}
+)
 
 UNITTEST_TASK: Final[Mapping[str, object]] = {
     "log_format": "unittest",
