@@ -67,7 +67,7 @@ class _Reporter:
 
 def _code(test: Any) -> str:
     """A digest of the code of a test, as far as its own file has it."""
-    method = getattr(test, getattr(test, "_testMethodName", ""), None)
+    method = getattr(test, test.id().rpartition(".")[2], None)
     return code_of(method, getattr(sys.modules.get(type(test).__module__), "__file__", ""))
 
 
