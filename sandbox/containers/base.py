@@ -208,6 +208,11 @@ class Containers(ABC):
 
     @property
     @abstractmethod
+    def free(self) -> int:
+        """How many tasks could have a container at once, as soon as what belongs to tasks that are over is removed."""
+
+    @property
+    @abstractmethod
     def pulling(self) -> int:
         """Images that are being pulled."""
 
@@ -267,6 +272,10 @@ class NoContainers(Containers):
 
     @property
     def running(self) -> int:
+        return 0
+
+    @property
+    def free(self) -> int:
         return 0
 
     @property

@@ -146,6 +146,8 @@ class DockerContainers(Containers):
         self._removals: set[asyncio.Task[None]] = set()
         self._trying: asyncio.Task[None] | None = None
         self._promised_mb = 0
+        self._ending = 0
+        """Containers that nobody needs any more, and that still have their turn."""
         self._disk: Path | None = None
         self._opening = asyncio.Lock()
         """Guards `_is_open`: the daemon is checked once, and nothing starts before that."""
@@ -158,6 +160,10 @@ class DockerContainers(Containers):
     @property
     def running(self) -> int:
         return self._turns.running
+
+    @property
+    def free(self) -> int:
+        return self.slots - self._turns.running + self._ending
 
     @property
     def pulling(self) -> int:
@@ -292,12 +298,17 @@ class DockerContainers(Containers):
 
     async def _end(self, starting: asyncio.Future[None], name: str, turn: contextlib.AsyncExitStack) -> None:
         """Remove a container once the request that starts it is over: a removal before that would miss it. Then its turn ends."""
+        self._ending += 1
+        turn.callback(self._ended)
         async with turn:
             await asyncio.wait([starting])
             failure = starting.exception()
             await self._remove(name)
             if isinstance(failure, SandboxUnavailable):
                 self._remove_later(name)  # the daemon may still be making what we stopped waiting for
+
+    def _ended(self) -> None:
+        self._ending -= 1
 
     @contextlib.contextmanager
     def _room(self, disk_mb: int) -> Iterator[None]:

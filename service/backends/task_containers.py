@@ -69,6 +69,10 @@ class LateContainers(Containers):
         return self._loaded.running if self._loaded else 0
 
     @property
+    def free(self) -> int:
+        return self._loaded.free if self._loaded else self.slots
+
+    @property
     def pulling(self) -> int:
         return self._loaded.pulling if self._loaded else 0
 

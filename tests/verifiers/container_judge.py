@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from sandbox.base import Sandbox
+from sandbox.boxes.absent import NoSandbox
 from sandbox.containers.docker import DockerContainers
 from sandbox.workers import Workers
 from verifiers.base import Item, Params, Resources, Verdict, Verifier
@@ -24,22 +26,29 @@ class ContainerJudge(Generic[P]):
         runtime: str | None,
         *,
         task_root: Path | None = None,
+        sandbox: Sandbox | None = None,
         **options: Any,
     ) -> None:
         self.address = address
+        self.runtime = runtime
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._workers = Workers(1)
         self.containers = DockerContainers(address, **{"slots": 2, "runtime": runtime, **options})
-        self.verifier = create(Resources(self._workers, containers=self.containers, task_root=task_root))
+        self._sandbox = sandbox or NoSandbox()
+        resources = Resources(self._workers, self._sandbox, containers=self.containers, task_root=task_root)
+        self.verifier = create(resources)
         self.run(self._workers.start())
+        if sandbox is not None:
+            self.run(sandbox.start())
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(_WAIT_S)
 
     def close(self) -> None:
         self.run(self.containers.stop())
+        self.run(self._sandbox.stop())
         self.run(self._workers.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -28,7 +28,8 @@ from verifiers.harbor import responses, tasks
 from verifiers.harbor.judging import REWARD, HarborTask, Judging
 from verifiers.harbor.reference import MAX_TASK_BYTES, HarborParams, HarborReference
 from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
-from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange
+from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange, of_worker
+from verifiers.repository.given import EDIT
 from verifiers.repository.verdicts import not_read, settled
 
 READ: Final = Task("verifiers.harbor.responses", "read_in_worker", time_limit_s=20.0, output_bytes=2 * MAX_CHANGE_BYTES)
@@ -37,7 +38,7 @@ TAR: Final = Task("verifiers.harbor.tasks", "of_tar_in_worker", time_limit_s=20.
 
 class Harbor(Verifier[HarborParams]):
     name = "harbor"
-    version = "3"
+    version = "4"
     params = HarborParams
     summary = "The tests of a Harbor task reward what the response did, in a container of the task's image"
     chunk_items: ClassVar[int] = 1
@@ -134,16 +135,15 @@ class Harbor(Verifier[HarborParams]):
             raise NoChange("too_complex", outcome.message)
         if outcome.exit is not Exit.OK:
             raise not_read(outcome)
-        script, patch, files, paths, reason, message = outcome.value
-        if reason:
-            raise NoChange(reason, message)
-        return script if script is not None else Change(patch, files, frozenset(paths))
+        script, change = outcome.value
+        return of_worker(change) if script is None else str(script)
 
 
 def create(resources: Resources) -> Harbor:
     resources.workers.register(READ)
     resources.workers.register(TAR)
     resources.workers.register(REWARD)
+    resources.workers.register(EDIT)
     return Harbor(resources)
 
 

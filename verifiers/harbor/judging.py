@@ -32,6 +32,7 @@ from verifiers.harbor.scripts import APPLY, REWARDS, TESTS, Exit, run_tests
 from verifiers.harbor.tasks import Config, Files, part
 from verifiers.long_texts import ask_workers
 from verifiers.repository.changes import Change
+from verifiers.repository.given import give_edited, of_change
 
 REWARD: Final = WorkerTask("verifiers.harbor.rewards", "reward_in_worker", time_limit_s=20.0)
 _OUR_LIMITS: Final = TaskLimits(cpu_s=600.0, wall_s=600.0)
@@ -175,6 +176,8 @@ class Judging:
 
     async def _run_in(self, container: Container, task: HarborTask, response: str | Change | None) -> Run:
         try:
+            if isinstance(response, Change):
+                await give_edited(response, container, self._workers)
             acted = await _act(container, task, response)
         except _Judged as error:
             return Run(reason=error.reason, message=str(error))
@@ -249,18 +252,7 @@ def _given(response: str | Change | None) -> dict[str, bytes]:
         return {"given/response.sh": response.encode(errors="replace")}
     if response is None:
         return {}
-    given = {
-        "apply.sh": APPLY.encode(),
-        "change.patch": response.patch.encode(errors="replace"),
-        "paths": _lines(sorted(response.paths)),
-        "files": _lines(response.files),
-    }
-    given |= {f"file-{n}": content for n, content in enumerate(response.files.values(), 1) if content is not None}
-    return {f"given/{name}": content for name, content in given.items()}
-
-
-def _lines(names: Any) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode(errors="replace")
+    return {"given/apply.sh": APPLY.encode(), **of_change(response)}
 
 
 def _verdict(task: HarborTask, run: Run, *, explain: bool) -> Verdict:

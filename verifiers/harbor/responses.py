@@ -14,6 +14,7 @@ from sandbox.workers import worker_function
 from verifiers.commitment import Think, final_segment
 from verifiers.repository import changes
 from verifiers.repository.changes import Change, NoChange
+from verifiers.repository.edits import has_edits
 
 MAX_SCRIPT_CHARS: Final = 1_000_000
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n", re.M)
@@ -39,7 +40,7 @@ def read(response: str, form: Form, think: Think, workdir: str) -> str | Change:
     if isinstance(given.get("script"), str):
         return _checked(given["script"])
     fences = _fences(text)
-    is_change = bool(given) or "<patch>" in text or any(tag in _OF_CHANGES for tag, _ in fences)
+    is_change = bool(given) or "<patch>" in text or has_edits(text) or any(tag in _OF_CHANGES for tag, _ in fences)
     if form == "script" or not is_change:
         scripts = [body for tag, body in fences if tag in _SHELLS]
         if scripts:
@@ -89,12 +90,10 @@ def _fences(text: str) -> list[tuple[str, str]]:
 
 @worker_function
 def read_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `read` in a worker: `[script, patch, files, paths, reason, message]`. A change has no script: None."""
+    """Run `read` in a worker: `[script, change]`, one of which is None; the change is as `changes.of_worker` takes it."""
     response, form, think, workdir = payload
     try:
         found = read(response, form, think, workdir)
     except NoChange as error:
-        return [None, "", {}, [], error.reason, str(error)]
-    if isinstance(found, str):
-        return [found, "", {}, [], "", ""]
-    return [None, found.patch, dict(found.files), sorted(found.paths), "", ""]
+        return [None, changes.to_send(error)]
+    return [found, None] if isinstance(found, str) else [None, changes.to_send(found)]

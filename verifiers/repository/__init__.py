@@ -23,6 +23,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
 from verifiers.repository import changes, reports
 from verifiers.repository.changes import Change, NoChange
+from verifiers.repository.given import EDIT
 from verifiers.repository.judging import NEGATE, STATES, Judging
 from verifiers.repository.reference import RepositoryParams
 from verifiers.repository.verdicts import not_read, settled
@@ -34,7 +35,7 @@ READ = Task(
 
 class Repository(Verifier[RepositoryParams]):
     name = "repository"
-    version = "3"
+    version = "4"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
     chunk_items: ClassVar[int] = 1
@@ -42,7 +43,7 @@ class Repository(Verifier[RepositoryParams]):
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
-        self._judging = Judging(resources.containers, resources.workers)
+        self._judging = Judging(resources.containers, resources.workers, resources.sandbox)
         self.concurrency = resources.containers.slots + 1
 
     async def score(self, items: Sequence[Item[RepositoryParams]]) -> Sequence[Verdict]:
@@ -79,16 +80,14 @@ class Repository(Verifier[RepositoryParams]):
             raise NoChange("too_complex", outcome.message)
         if outcome.exit is not Exit.OK:
             raise not_read(outcome)
-        patch, files, paths, reason, message = outcome.value
-        if reason:
-            raise NoChange(reason, message)
-        return Change(patch, files, frozenset(paths))
+        return changes.of_worker(outcome.value)
 
 
 def create(resources: Resources) -> Repository:
     resources.workers.register(READ)
     resources.workers.register(STATES)
     resources.workers.register(NEGATE)
+    resources.workers.register(EDIT)
     return Repository(resources)
 
 

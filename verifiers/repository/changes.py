@@ -1,6 +1,7 @@
-"""Reads the change that a response makes: a diff, files, or a tar.
+"""Reads the change that a response makes: a diff, files, a tar, or lines that become others.
 
 text behind thinking ──► JSON object   {"files": {path: text or null}}, {"tar": base64}, {"patch": …}, {"model_patch": …}
+                     ──► *** Begin Patch, or blocks of SEARCH and REPLACE                                   (edits.py)
                      ──► <patch>…</patch>, the last one
                      ──► fences tagged diff or patch; of two that change the same file, the later one counts
                      ──► the diffs anywhere in the text
@@ -20,7 +21,9 @@ import msgspec
 
 from sandbox.workers import worker_function
 from verifiers.commitment import Think, final_segment
+from verifiers.repository import edits
 from verifiers.repository.diffs import Broken, Cut, Forbidden, Section, block, check_path, sections
+from verifiers.repository.edits import Replacement
 
 MAX_CHANGE_BYTES: Final = 48_000_000
 """A larger change is not applied: 0, `too_large`."""
@@ -29,6 +32,7 @@ _TAG: Final = "<patch>"
 _END_TAG: Final = "</patch>"
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b", re.I)
 _ANY_FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})")
+_INDENTED: Final = re.compile(r"([ \t]+)(?:diff --git |--- \S|`{3,}|~{3,})")
 
 
 class NoChange(Exception):
@@ -47,6 +51,10 @@ class Change:
     """A unified diff for `git apply`."""
     files: Mapping[str, bytes | None] = field(default_factory=dict)
     """Content by path; None removes the file."""
+    replaced: Mapping[str, Sequence[Replacement]] = field(default_factory=dict)
+    """Lines that become others, by the path of their file."""
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """New paths of such files."""
     paths: frozenset[str] = frozenset()
     """Every file that is changed."""
 
@@ -78,15 +86,54 @@ def _of_text(text: str, workdir: str) -> Change:
     given = _json(text)
     if given is not None:
         return _of_json(given, workdir)
+    edited = edits.read(text)
+    if edited is not None:
+        return _of_edits(edited, workdir)
+    return _of_sections(_sections(text) or _sections(_dedented(text)))
+
+
+def _sections(text: str) -> Sequence[Section]:
+    """The changes of files in a text: in the last tag, or else in its fences, or else anywhere."""
     start = text.rfind(_TAG)
     if start >= 0:
         end = text.rfind(_END_TAG)
         found = _of_tag(text[start + len(_TAG) :].split("\n"))
         if end < start and not found:
             raise NoChange("truncated", "the tag <patch> is not closed")
-        return _of_sections(found)
+        return found
     found, has_fence = _of_fences(text.split("\n"))
-    return _of_sections(found if has_fence else sections(text))
+    return found if has_fence else sections(text)
+
+
+def _dedented(text: str) -> str:
+    """The text, with diffs of which each line is indented, as below an item of a list, at the margin."""
+    indent, lines = "", []
+    for line in text.split("\n"):
+        if (head := _INDENTED.match(line)) and not (indent and line.startswith(indent)):
+            indent = head[1]
+        elif line.strip() and not line.startswith(indent):
+            indent = ""
+        lines.append(line.removeprefix(indent))
+    return "\n".join(lines)
+
+
+def _of_edits(found: edits.Edits, workdir: str) -> Change:
+    if not found.paths:
+        raise NoChange("no_patch", "the response changes no file")
+    if len(found.paths) > MAX_FILES:
+        raise NoChange("too_large", f"the change has more than {MAX_FILES} files")
+
+    def inside(path: str) -> str:
+        path = path.removeprefix(f"{workdir.rstrip('/')}/").removeprefix("./")
+        check_path(path)
+        return path
+
+    return Change(
+        files={inside(path): content for path, content in found.files.items()},
+        replaced={inside(path): replaced for path, replaced in found.replaced.items()},
+        moved={inside(path): inside(target) for path, target in found.moved.items()},
+        paths=frozenset(map(inside, found.paths)),
+    )
 
 
 def _of_tag(lines: Sequence[str]) -> Sequence[Section]:
@@ -118,7 +165,7 @@ def _of_sections(found: Sequence[Section]) -> Change:
     paths = frozenset(path for section in found for path in section.paths)
     if len(paths) > MAX_FILES:
         raise NoChange("too_large", f"the change has more than {MAX_FILES} files")
-    return Change("".join(section.text() for section in found), {}, paths)
+    return Change("".join(section.text() for section in found), paths=paths)
 
 
 def _json(text: str) -> dict[str, Any] | None:
@@ -154,7 +201,7 @@ def _of_files(files: Mapping[str, bytes | None]) -> Change:
         raise NoChange("too_large", f"the change has more than {MAX_FILES} files or {MAX_CHANGE_BYTES} bytes")
     for path in files:
         check_path(path)
-    return Change("", files, frozenset(files))
+    return Change(files=files, paths=frozenset(files))
 
 
 def _members(text: str, workdir: str) -> dict[str, bytes | None]:
@@ -190,10 +237,30 @@ def _decompressed(packed: bytes) -> bytes:
 
 @worker_function
 def read_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `read` in a worker: `[patch, files, paths, reason, message]`; the last two are empty if there is a change."""
+    """Run `read` in a worker: see `to_send`."""
     response, think, workdir = payload
     try:
-        change = read(response, think, workdir)
+        return to_send(read(response, think, workdir))
     except NoChange as error:
-        return ["", {}, [], error.reason, str(error)]
-    return [change.patch, dict(change.files), sorted(change.paths), "", ""]
+        return to_send(error)
+
+
+def to_send(change: Change | NoChange) -> list[Any]:
+    """`[reason, message, [patch, files, replaced, moved, paths]]`; the reason is empty if there is a change."""
+    if isinstance(change, NoChange):
+        return [change.reason, str(change), []]
+    replaced = edits.sendable(change.replaced)
+    return ["", "", [change.patch, dict(change.files), replaced, dict(change.moved), sorted(change.paths)]]
+
+
+def of_worker(value: Sequence[Any]) -> Change:
+    """The change that `to_send` has sent.
+
+    Raises:
+        NoChange: there is none.
+    """
+    reason, message, fields = value
+    if reason:
+        raise NoChange(reason, message)
+    patch, files, replaced, moved, paths = fields
+    return Change(patch, files, edits.received(replaced), moved, frozenset(paths))

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import blake3
 
-from sandbox.base import SandboxUnavailable
+from sandbox.base import Sandbox, SandboxUnavailable
 from sandbox.containers import Container, Containers, End, Ended, Task, TaskLimits, TooLarge
 from sandbox.containers.base import GIVEN
 from sandbox.workers import Exit as WorkerExit
@@ -29,11 +29,13 @@ from verifiers.base_runs import BaseRuns
 from verifiers.long_texts import BROKEN_LIMITS, ask_workers
 from verifiers.repository import negation, reports
 from verifiers.repository.changes import Change
+from verifiers.repository.given import give_edited, lines, of_change
 from verifiers.repository.globs import matches
 from verifiers.repository.protection import Protection
 from verifiers.repository.reference import RepositoryReference
-from verifiers.repository.reports import ReportPlan, State
-from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, literal_folder
+from verifiers.repository.reports import ReportPlan, State, UnreadableReport, programs
+from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, PROGRAM, literal_folder
+from verifiers.repository.reports.signed import CHANGED
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
 from verifiers.repository.verdicts import not_read
 
@@ -83,6 +85,8 @@ class Run:
     """Whether the runner has come to its end, as far as its report says it."""
     is_sound: bool = False
     """Whether a test that must fail was run, and failed."""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the code of tests, see `reports.Report`."""
     sources: Mapping[str, bytes] = field(default_factory=dict)
     """The text of files that were asked for, as they are before the tests run."""
     guard: Guard = Guard()
@@ -102,9 +106,10 @@ class Run:
 class Judging:
     """Judges changes in containers."""
 
-    def __init__(self, containers: Containers, workers: Workers) -> None:
+    def __init__(self, containers: Containers, workers: Workers, sandbox: Sandbox) -> None:
         self._containers = containers
         self._workers = workers
+        self._sandbox = sandbox
         self._base_runs: BaseRuns[Run] = BaseRuns()
         self._base_twins: BaseRuns[Run] = BaseRuns()
 
@@ -135,7 +140,9 @@ class Judging:
             if not verdict.score:
                 return verdict
             twin = await twin_run()
-        doubt = _doubt(before, after, twin) or await self._forged(reference, before, twin, owner)
+        doubt = _doubt(before, after, twin, asked=_asked(reference)) or await self._forged(
+            reference, before, twin, owner
+        )
         if doubt is not None:
             return _verdict(reference, before, doubt, explain=explain)
         guarded = _with_guard(verdict, reference, before, after, twin)
@@ -154,7 +161,7 @@ class Judging:
         async def run() -> Run:
             return await self._run(reference, change, turned=guard.files) if guard.files else Run({})
 
-        if not guard.files or self._containers.waiting or self._containers.running + 2 > self._containers.slots:
+        if not guard.files or self._containers.waiting or self._containers.free < 2:
             yield run
             return
         running = asyncio.ensure_future(run())
@@ -221,7 +228,8 @@ class Judging:
         if missing:
             raise InvalidItem("no_such_test", f"{len(missing)} of fail_to_pass are not there: {missing[0][:200]!r}")
         states = {test: run.states[test] for test in _asked(reference) if test in run.states}
-        return replace(run, states=states, sources={}, guard=guard)
+        codes = {test: run.codes[test] for test in places if test in run.codes and is_ours(places[test][0])}
+        return replace(run, states=states, codes=codes, sources={}, guard=guard)
 
     async def _guard(self, sources: Mapping[str, bytes], places: Mapping[str, tuple[str, str]]) -> Guard:
         """The tests at these places turned around, as far as they can be.
@@ -265,13 +273,13 @@ class Judging:
         plan = reports.plan(reference.log_format, reference.log_options, nonce)
         files = await asyncio.to_thread(_given, reference, change, plan, turned or {}, sources)
         async with self._containers.open(_task(reference), files) as container:
+            await give_edited(change, container, self._workers)
             prepared = await container.run(
                 ["sh", f"{GIVEN}/prepare.sh", reference.base_commit or ""], _PREPARATION_LIMITS
             )
             refusal = _refusal(prepared, has_change=bool(change.paths))
             if refusal is not None:
                 return refusal
-            await container.give({name: content for name, content in plan.files.items() if name.startswith("made/")})
             found = {
                 path: text
                 for number, path in enumerate(sources, 1)
@@ -294,8 +302,10 @@ class Judging:
         """What the tests reported.
 
         Raises:
-            Unavailable: no worker could read it.
+            Unavailable, SandboxUnavailable: nothing could read it.
         """
+        if reference.log_format == PROGRAM:
+            return await self._read_by_program(reference, ended)
         options = {**reference.log_options, "nonce": nonce}
         payload = [reference.log_format, options, ended.output, report]
         (outcome,) = await ask_workers(self._workers, STATES, [payload])
@@ -303,14 +313,25 @@ class Judging:
             raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
         if outcome.exit is not WorkerExit.OK:
             return Run({}, str(End.OUTPUT_LIMIT), f"reading the report meets the {outcome.exit}", ended.cpu_s)
-        kind, message, states, is_whole, is_sound = outcome.value
+        kind, message, states, is_whole, is_sound, codes = outcome.value
         if kind == "forged":
             return Run({}, "forged", message, ended.cpu_s)
         if not states:
-            said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
-            return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
+            return _no_report(message, ended)
         found = {name: State(state) for name, state in states.items()}
-        return Run(found, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound)
+        return Run(found, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound, codes=codes)
+
+    async def _read_by_program(self, reference: RepositoryReference, ended: Ended) -> Run:
+        try:
+            report = await programs.report_of(self._sandbox, reference.log_options, ended.output, reference.image)
+        except UnreadableReport as error:
+            return _no_report(str(error), ended)
+        return Run(report.states, cpu_s=ended.cpu_s) if report.states else _no_report("", ended)
+
+
+def _no_report(message: str, ended: Ended) -> Run:
+    said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
 
 
 async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
@@ -368,8 +389,13 @@ def _is_missing(test: str, place: tuple[str, str], run: Run, guard: Guard) -> bo
     return test in guard.absent or (is_collected and "::" not in inner and test not in guard.tests)
 
 
-def _doubt(before: Run, after: Run, twin: Run) -> Run | None:
+def _doubt(before: Run, after: Run, twin: Run, *, asked: Sequence[str]) -> Run | None:
     """What is wrong with a run that would earn something; None if nothing is."""
+    others = [test for test in asked if test in after.codes and after.codes[test] != before.codes.get(test, "")]
+    others = [test for test in others if after.codes[test] == CHANGED or test in before.codes]
+    if others:
+        message = f"{len(others)} tests are not those that their files have: {_named(others, after)}"
+        return replace(after, reason="forged", message=message)
     if not after.is_whole:
         return replace(after, reason="no_report", message="the test runner has not come to its end")
     if before.is_sound and not after.is_sound:
@@ -465,23 +491,19 @@ def _given(
     environment = {**reference.environment, **_joined(reference.environment, plan.environment)}
     given: dict[str, bytes] = {
         "prepare.sh": PREPARE.encode(),
-        "change.patch": change.patch.encode(errors="replace"),
         "tests.patch": (reference.test_patch or "").encode(),
-        "paths": _lines(sorted(change.paths)),
-        "protected": _lines(protected),
-        "shadows": _lines(f"{shadow}\t{path}" for path in sorted(change.paths) if (shadow := protection.shadows(path))),
-        "files": _lines(change.files),
-        "reports": _lines(filter(None, [plan.workspace_report])),
-        "tests": _lines(tests),
-        "sources": _lines(sources),
+        "protected": lines(protected),
+        "shadows": lines(f"{shadow}\t{path}" for path in sorted(change.paths) if (shadow := protection.shadows(path))),
+        "reports": lines(filter(None, [plan.workspace_report])),
+        "tests": lines(tests),
+        "sources": lines(sources),
         "tests.sh": tests_script(reference.test_command, environment, plan.arguments).encode(),
     }
     if any(" " in path for path in change.paths):
         given["exactly"] = b""  # `patch` would read another name than ours
-    given |= {f"file-{n}": content for n, content in enumerate(change.files.values(), 1) if content is not None}
     given |= {f"test-{n}": text for n, text in enumerate(tests.values(), 1)}
-    files = {f"given/{name}": content for name, content in given.items()}
-    return files | {name: content for name, content in plan.files.items() if name.startswith("given/")}
+    files = {f"given/{name}": content for name, content in given.items()} | of_change(change)
+    return {**files, **plan.files}
 
 
 def _joined(own: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str]:
@@ -491,7 +513,3 @@ def _joined(own: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str
         name: separators[name].join(filter(None, (value, own.get(name, "")))) if name in separators else value
         for name, value in planned.items()
     }
-
-
-def _lines(names: Any) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode(errors="replace")

@@ -77,9 +77,10 @@ class RepositoryReference(BaseModel):
     pass_to_pass: Tests = ()
     """The tests that pass before the change and must still pass after it."""
     log_format: Annotated[str, StringConstraints(max_length=100)] = "pytest"
-    """How the results are read: `pytest`, `unittest`, `junit`, `tap`, `go`, `cargo`, `nextest` or `swebench`."""
+    """How the results are read: `pytest`, `unittest`, `junit`, `tap`, `go`, `cargo`, `nextest`, `swebench` or `program`."""
     log_options: Annotated[Mapping[str, str], Field(max_length=100)] = {}
-    """What the format needs: for `junit` the `path` of the XML, or a glob of several, for `swebench` the name of the `parser`. For `pytest`,
+    """What the format needs: for `junit` the `path` of the XML, or a glob of several, for `swebench` the name of the `parser`,
+    for `program` the text of a `program` in Python that reads the output, and its `form`: `script` or `function`. For `pytest`,
     `names` may say that names of tests end at the first space (`word`), or leave out the file (`r2e`)."""
     environment: Annotated[
         Mapping[Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], Line | Literal[""]],
@@ -130,7 +131,7 @@ class RepositoryParams(Params):
 
     reference: Annotated[RepositoryReference, BeforeValidator(_task)]
     """The task, as an object or as JSON text of one: the fields of a repository task, or a row of SWE-bench, SWE-bench-Live,
-    SWE-rebench, SWE-smith, SWE-Gym, R2E-Gym or NeMo-Gym as it is published."""
+    SWE-bench Pro, Multi-SWE-bench, SWE-rebench, SWE-smith, SWE-Gym, R2E-Gym or NeMo-Gym as it is published."""
     think: Think = "auto"
     """Which text is searched for the change. auto: the text after the last closing think tag; required: the tag must be
     there; none: all text."""

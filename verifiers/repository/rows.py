@@ -2,19 +2,23 @@
 
 SWE-bench      image, eval_script, log_parser                     since release 5 of the package swebench
 SWE-rebench    install_config, docker_image or image_name
-SWE-bench-Live test_cmds, rebuild_cmds, docker_image
+SWE-bench-Live test_cmds, rebuild_cmds, print_cmds, log_parser, docker_image
+SWE-bench Pro  selected_test_files_to_run, dockerhub_tag, and `run_script` and `parser` from its repository
+Multi-SWE-bench org, repo, number, fix_patch, and a `log_parser`
 SWE-smith      image_name, and a `patch` that breaks the repository: its reverse is the right change
 SWE-Gym        eleven repositories, tests of pytest
 R2E-Gym        docker_image, expected_output_json
 NeMo-Gym       a row of one of these as `instance_dict`, alone or in the metadata of the request
 """
 
+import ast
 import json
 import posixpath
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from sandbox.containers.base import MADE
 from verifiers.repository.diffs import Broken, reverse, sections
 
 SWE_GYM: Final = frozenset(
@@ -44,7 +48,7 @@ Row = Mapping[str, Any]
 def is_row(given: Row) -> bool:
     """Whether an object is a row of a data set, and not a repository task."""
     return "test_command" not in given and bool(
-        given.keys() & {"instance_id", "instance_dict", "responses_create_params", "expected_output_json"}
+        given.keys() & {"instance_id", "instance_dict", "responses_create_params", "expected_output_json", "fix_patch"}
     )
 
 
@@ -63,6 +67,10 @@ def from_row(row: Row) -> dict[str, Any]:
         return _swe_bench(row)
     if row.get("install_config"):
         return _swe_rebench(row)
+    if "selected_test_files_to_run" in row:
+        return _swe_bench_pro(row)
+    if "fix_patch" in row:
+        return _multi_swe_bench(row)
     if "test_cmds" in row:
         return _swe_bench_live(row)
     if "image_name" in row:
@@ -116,18 +124,72 @@ def _swe_rebench(row: Row) -> dict[str, Any]:
 
 
 def _swe_bench_live(row: Row) -> dict[str, Any]:
-    """Rows that name their own parser have its program; only tests of pytest can be read without it."""
+    """Tests of pytest are read by our plugin. Rows of other languages have a program that reads what `print_cmds` print."""
     commands = _commands(row, "test_cmds")
-    if not any("pytest" in command for command in commands):
-        raise ValueError("the row's `test_cmds` do not run pytest; only such rows of SWE-bench-Live are read")
+    parser = str(row.get("log_parser") or row.get("parser") or "pytest")
+    by_plugin = parser.strip().lower() == "pytest"
+    if by_plugin and not any("pytest" in command for command in commands):
+        raise ValueError("the row's `test_cmds` do not run pytest, and it has no `log_parser` that reads their output")
     name = _text(row, "instance_id").lower().replace("__", "_1776_")
-    image = row.get("docker_image") or f"starryzhang/sweb.eval.x86_64.{name}"
-    rebuild = _commands(row, "rebuild_cmds") if row.get("rebuild_cmds") else ()
+    rebuild = _commands(row, "rebuild_cmds") if row.get("rebuild_cmds") else []
+    printing = _commands(row, "print_cmds") if row.get("print_cmds") and not by_plugin else []
+    tests = "\n".join([*rebuild, *commands])
     return {
         **_common(row),
-        "image": image,
-        "test_command": "\n".join([*rebuild, *commands]),
-        "log_options": {"names": "word"},
+        "image": row.get("docker_image") or f"starryzhang/sweb.eval.x86_64.{name}",
+        "test_command": "\n".join(["{", tests, "} >/dev/null 2>&1", *printing]) if printing else tests,
+        "log_format": "pytest" if by_plugin else "program",
+        "log_options": {"names": "word"} if by_plugin else {"program": parser, "form": "function"},
+    }
+
+
+def _swe_bench_pro(row: Row) -> dict[str, Any]:
+    """The rows as published do not say how their tests are run. The repository of the data set does, in two files for each."""
+    missing = [field for field in ("run_script", "parser") if not row.get(field)]
+    if missing:
+        raise ValueError(
+            f"the row has no `{missing[0]}`: SWE-bench Pro keeps it in its repository, in run_scripts/INSTANCE; "
+            "add the texts of run_script.sh and parser.py to the row as `run_script` and `parser`"
+        )
+    files = _strings(row, "selected_test_files_to_run")
+    before = str(row.get("before_repo_set_cmd") or "").strip().rpartition("\n")[2]
+    run = f"bash -c {shlex.quote(_text(row, 'run_script'))} run_script.sh {shlex.quote(','.join(files))}"
+    errors = f"{MADE}/stderr"
+    return {
+        "base_commit": row.get("base_commit") or None,
+        "patch": row.get("patch") or None,
+        "image": f"jefzda/sweap-images:{_text(row, 'dockerhub_tag')}",
+        "workdir": "/app",
+        "test_command": "\n".join([before, f"{run} 2>{errors}", f"printf '\\0'; cat {errors}"]),
+        # the last line before the tests takes their files from the commit of the solution
+        "protected": [*_files_of(str(row.get("test_patch") or "")), *(name for name in files if "/" in name)],
+        "fail_to_pass": _strings(row, "fail_to_pass", "FAIL_TO_PASS"),
+        "pass_to_pass": _strings(row, "pass_to_pass", "PASS_TO_PASS"),
+        "log_format": "program",
+        "log_options": {"program": _text(row, "parser"), "form": "script"},
+    }
+
+
+def _multi_swe_bench(row: Row) -> dict[str, Any]:
+    """The package of the data set reads the output, by a method for each repository, which the rows do not have."""
+    if not row.get("log_parser"):
+        raise ValueError(
+            "the row has no `log_parser`: Multi-SWE-bench keeps the method `parse_log` of a repository in its package; "
+            "add a program with a function `parser(log)` that returns the state of each test by its name"
+        )
+    base = _object(row, "base")
+    groups = ("f2p_tests", "s2p_tests", "n2p_tests")
+    return {
+        "image": f"mswebench/{_text(row, 'org')}_m_{_text(row, 'repo')}".lower() + f":pr-{row.get('number')}",
+        "workdir": f"/home/{_text(row, 'repo')}",
+        "base_commit": base.get("sha") or None,
+        "test_command": "bash /home/run.sh",
+        "test_patch": row.get("test_patch") or None,
+        "fail_to_pass": [name for group in groups for name in _object(row, group)],
+        "pass_to_pass": list(_object(row, "p2p_tests")),
+        "patch": row.get("fix_patch") or None,
+        "log_format": "program",
+        "log_options": {"program": _text(row, "log_parser"), "form": "function"},
     }
 
 
@@ -218,6 +280,28 @@ def _reverse(patch: str) -> str:
     if not reversed_:
         raise ValueError("the row's patch has no unified diff")
     return reversed_
+
+
+def _strings(row: Row, *fields: str) -> list[str]:
+    """A list of texts in one of these fields: a list, its JSON text, or its text in Python."""
+    given = next((row[field] for field in fields if row.get(field) is not None), None)
+    if isinstance(given, str):
+        given = _literal(given, fields[0])
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"the row's `{fields[0]}` must be a list of texts")
+    return given
+
+
+def _literal(text: str, field: str) -> Any:
+    """What JSON means, or else what Python's own literals do: some lists are published in the one, some in the other."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"the row's `{field}` is neither JSON nor a list of Python") from error
 
 
 def _names(row: Row, field: str) -> list[str]:

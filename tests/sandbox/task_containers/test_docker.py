@@ -18,6 +18,7 @@ from sandbox.base import SandboxUnavailable
 from sandbox.boxes.docker.owner import OWNER_LABEL, PROCESS_LABEL
 from sandbox.containers import BadTask, End, Ended, Meter, Task, TaskLimits, TaskRefused, TooLarge
 from sandbox.containers import docker as task_containers
+from sandbox.containers.daemon import TaskDaemon
 from sandbox.containers.docker import DockerContainer, DockerContainers
 from sandbox.containers.images import BASE_LABEL, ImageRules
 from tests.sandbox.containers import containers_of
@@ -303,6 +304,25 @@ async def test_what_is_not_allowed_is_refused(containers: DockerContainers) -> N
     with pytest.raises(SandboxUnavailable) as missing:
         await shell(containers, "true", Task("nowhere:1", "/root", limits=LIMITS))
     assert missing.value.reason == "no_image"
+
+
+async def test_a_container_that_is_being_removed_is_free_soon(
+    containers: DockerContainers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go, remove = asyncio.Event(), TaskDaemon.remove
+
+    async def remove_late(daemon: TaskDaemon, name: str) -> None:
+        await may_go.wait()
+        await remove(daemon, name)
+
+    monkeypatch.setattr(TaskDaemon, "remove", remove_late)
+    async with containers.open(TASK, {}):
+        assert (containers.running, containers.free) == (1, 1)
+    await turns()
+    assert (containers.running, containers.free) == (1, 2)
+    may_go.set()
+    await until(lambda: containers.running == 0)
+    assert containers.free == 2
 
 
 async def test_who_stops_waiting_leaves_no_container(containers: DockerContainers, client: docker.APIClient) -> None:

@@ -38,6 +38,10 @@ class Folders(Containers):
         return 0
 
     @property
+    def free(self) -> int:
+        return self.slots
+
+    @property
     def pulling(self) -> int:
         return 0
 

@@ -222,3 +222,19 @@ def test_hostile_diffs_cost_little_memory() -> None:
     """A hunk may say that it has a thousand million lines: nothing is made of the number."""
     with pytest.raises(Broken):
         sections("--- a/x\n+++ b/x\n@@ -1,999999999 +1,999999999 @@\n a\n")
+
+
+@table(
+    "lead, before, behind",
+    [
+        ("    ", "", ""),
+        ("\t", "", ""),
+        ("   ", "1. This:\n\n   ```diff\n", "   ```\n"),
+        ("    ", "* This:\n\n    ```diff\n", "    ```\nDone.\n"),
+        ("  ", "<patch>\n", "</patch>"),
+    ],
+)
+def test_a_diff_may_be_indented(lead: str, before: str, behind: str) -> None:
+    text = FIX.replace(" \n", "\n") + "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n --- b\n-c\n+d\n"
+    indented = "".join(f"{lead}{line}" if line.strip() else line for line in text.splitlines(keepends=True))
+    assert read(f"{before}{indented}{behind}", "auto", "/testbed") == read(text, "auto", "/testbed")

@@ -193,6 +193,48 @@ def states(log_format: str, options: Mapping[str, str], log: bytes, report: byte
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".", "-c", "/dev/null", "test_it.py")
 
 
+RENAMES = """
+import pytest
+
+class Calm:
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        right = next(item for item in items if item.name == "test_right")
+        for item in items:
+            item.obj = right.obj
+
+def pytest_configure(config):
+    config.pluginmanager.register(Calm())
+"""
+
+
+def test_a_test_that_is_replaced_by_another_is_told(tmp_path: Path) -> None:
+    tests = "import functools\n\ndef test_right(): pass\ndef test_wrong(): assert 0\n"
+    kept = tests + "@functools.lru_cache\ndef test_kept(): pass\n"
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    report = run_tests(tmp_path / "one", kept, {"conftest.py": RENAMES}, "pytest", PYTEST)
+    assert report.states["test_it.py::test_wrong"] == "passed"
+    assert report.codes["test_it.py::test_wrong"] == "changed"
+    assert len(report.codes["test_it.py::test_right"]) == 32
+    plain = run_tests(tmp_path / "two", kept, None, "pytest", PYTEST)
+    assert plain.codes.keys() == report.codes.keys()
+    assert "changed" not in plain.codes.values()
+    assert len(set(plain.codes.values())) == 3
+
+
+def test_the_code_of_a_test_of_unittest_is_told(tmp_path: Path) -> None:
+    tests = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n{}"
+    codes = []
+    for number, more in enumerate(("", "", "A.test_a = A.test_b\n")):
+        (tmp_path / str(number)).mkdir()
+        report = run_tests(tmp_path / str(number), tests.format(more), None, "unittest", ("-m", "unittest", "test_it"))
+        codes.append(dict(report.codes))
+    name = "test_a (test_it.A.test_a)"
+    assert codes[0] == codes[1]
+    assert codes[2][name] != codes[0][name]
+
+
 def run_pytest(folder: Path, tests: str, files: Mapping[str, str] | None = None, runs: int = 1) -> Mapping[str, State]:
     """The states of tests in a real run of pytest with our plugin."""
     return run_tests(folder, tests, files, "pytest", PYTEST, runs).states

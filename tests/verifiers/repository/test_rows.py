@@ -13,6 +13,8 @@ import docker
 import pytest
 from pydantic import ValidationError
 
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from tests.tables import table
 from tests.task_images import make_repository, repository_image
 from tests.verifiers.repository.judge import FILES, FIX, Judge
@@ -77,6 +79,33 @@ NEMO_GYM = {
         "input": [], "metadata": {"instance_id": "ann__calc-1", "dataset_name": "SWE-bench", "instance_dict": json.dumps(SWE_BENCH)},
     }
 }  # fmt: skip
+PRO = Path(__file__).parents[2] / "data" / "swe_bench_pro"
+SWE_BENCH_PRO = {
+    "repo": "ann/calc", "instance_id": "instance_ann__calc-4", "base_commit": None, "patch": FIX, "test_patch": TEST_PATCH,
+    "problem_statement": "The sum is wrong.", "requirements": "", "interface": "", "repo_language": "python",
+    "fail_to_pass": "['tests/test_calc.py::test_add', \"tests/test_calc.py::test_add_negative\"]",
+    "pass_to_pass": '["tests/test_calc.py::test_double"]', "selected_test_files_to_run": '["tests/test_calc.py"]',
+    "before_repo_set_cmd": "git reset --hard abc\ngit checkout HEAD -- tests/test_calc.py", "dockerhub_tag": "ann.calc-ann__calc-4",
+    "run_script": (PRO / "run_script.sh").read_text(), "parser": (PRO / "parser.py.txt").read_text(),
+}  # fmt: skip
+PARSER = """
+def parser(log: str) -> dict[str, str]:
+    words = [line.split() for line in log.splitlines() if line.startswith(("PASSED ", "FAILED "))]
+    return {name: state for state, name, *_ in words}
+"""
+IN_ANY_LANGUAGE = {
+    **TESTS, **WITH_MORE, "instance_id": "ann__calc-5", "repo": "ann/calc", "patch": FIX, "test_patch": TEST_PATCH,
+    "test_cmds": ["pytest -rA -p no:cacheprovider >/tmp/log"], "print_cmds": ["cat /tmp/log"], "rebuild_cmds": [], "log_parser": PARSER.replace(
+        "{name: state for", '{name: {"PASSED": "pass"}.get(state, "fail") for'
+    ),
+}  # fmt: skip
+STATES = {"run": "PASS", "test": "FAIL", "fix": "PASS"}
+MULTI_SWE_BENCH = {
+    "org": "Ann", "repo": "calc", "number": 6, "state": "closed", "title": "", "body": "", "base": {"label": "ann:main", "ref": "main", "sha": ""},
+    "resolved_issues": [], "fix_patch": FIX, "test_patch": TEST_PATCH, "fixed_tests": {"tests/test_more.py::test_zero": STATES},
+    "p2p_tests": {"tests/test_calc.py::test_double": STATES}, "f2p_tests": {"tests/test_calc.py::test_add": STATES}, "s2p_tests": {},
+    "n2p_tests": {"tests/test_more.py::test_zero": {**STATES, "test": "NONE"}}, "run_result": {}, "log_parser": PARSER,
+}  # fmt: skip
 ROWS: Mapping[str, Mapping[str, Any]] = {
     "SWE-bench": SWE_BENCH,
     "SWE-rebench": SWE_REBENCH,
@@ -85,6 +114,9 @@ ROWS: Mapping[str, Mapping[str, Any]] = {
     "SWE-Gym": SWE_GYM,
     "R2E-Gym": R2E_GYM,
     "NeMo-Gym": NEMO_GYM,
+    "SWE-bench Pro": SWE_BENCH_PRO,
+    "SWE-bench-Live of any language": IN_ANY_LANGUAGE,
+    "Multi-SWE-bench": MULTI_SWE_BENCH,
 }
 
 
@@ -102,7 +134,15 @@ def test_a_row_says_its_image_tests_and_names() -> None:
         "SWE-Gym": "xingyaoww/sweb.eval.x86_64.getmoto_s_moto-1:latest",
         "R2E-Gym": R2E_GYM["docker_image"],
         "NeMo-Gym": SWE_BENCH["image"],
+        "SWE-bench Pro": "jefzda/sweap-images:ann.calc-ann__calc-4",
+        "SWE-bench-Live of any language": "starryzhang/sweb.eval.x86_64.ann_1776_calc-5",
+        "Multi-SWE-bench": "mswebench/ann_m_calc:pr-6",
     }
+    assert found["SWE-bench Pro"].fail_to_pass == (
+        "tests/test_calc.py::test_add",
+        "tests/test_calc.py::test_add_negative",
+    )
+    assert found["Multi-SWE-bench"].fail_to_pass == ("tests/test_calc.py::test_add", "tests/test_more.py::test_zero")
     assert found["NeMo-Gym"] == found["SWE-bench"]
     assert found["SWE-bench"].fail_to_pass == ("tests/test_more.py::test_zero", "tests/test_calc.py::test_add")
     assert found["SWE-bench"].protected == ("tests/test_more.py",)
@@ -126,6 +166,10 @@ def test_a_row_says_its_image_tests_and_names() -> None:
         ({**SWE_REBENCH, "install_config": {"python": "3.9"}}, "no `test_cmd`"),
         ({**SWE_BENCH_LIVE, "test_cmds": ["go test ./..."]}, "do not run pytest"),
         ({**SWE_BENCH_LIVE, "test_cmds": []}, "no `test_cmds`"),
+        ({**SWE_BENCH_PRO, "parser": ""}, "no `parser`: SWE-bench Pro keeps it"),
+        ({**SWE_BENCH_PRO, "fail_to_pass": "[x]"}, "neither JSON nor a list of Python"),
+        ({**SWE_BENCH_PRO, "pass_to_pass": "[1]"}, "`pass_to_pass` must be a list of texts"),
+        ({**MULTI_SWE_BENCH, "log_parser": None}, "no `log_parser`: Multi-SWE-bench keeps"),
         ({**SWE_SMITH, "FAIL_TO_PASS": ["TestAdd/zero"]}, "no name of a test of pytest"),
         ({**SWE_SMITH, "patch": "GIT binary patch"}, "no unified diff"),
         ({**R2E_GYM, "expected_output_json": "{}"}, "no test with PASSED"),
@@ -176,25 +220,35 @@ def test_a_binary_change_has_no_reverse() -> None:
 
 
 @pytest.fixture(scope="module")
-def images(judge: Judge) -> Iterator[None]:
+def judge_with_boxes(judge: Judge) -> Iterator[Judge]:
+    """A judge whose boxes run the programs of rows."""
+    with_boxes = Judge(judge.address, "", "", judge.runtime, sandbox=PooledSandbox(LocalBackend(), slots=1))
+    yield with_boxes
+    with_boxes.close()
+
+
+@pytest.fixture(scope="module")
+def images(judge_with_boxes: Judge) -> Iterator[None]:
     """Images by the names that rows give them, with what the images of data sets have."""
     extra = {
         "opt/miniconda3/bin/activate": 'conda() { :; }\npython() { python3 "$@"; }\npytest() { python3 -m pytest "$@"; }\n',
         "r2e_tests/test_1.py": "from calc import add, double\nclass TestCalc:\n    def test_add(self):\n"
         "        assert add(1, 2) == 3\ndef test_double():\n    assert double(1) == 2\ndef test_known():\n    assert 0\n",
         "testbed/run_tests.sh": "python3 -W ignore -m pytest -rA r2e_tests\n",
+        "usr/bin/pytest": '#!/bin/sh\nexec python3 -m pytest "$@"\n',
+        "home/run.sh": "#!/bin/bash\ncd /home/calc\npytest -rA -p no:cacheprovider\n",
     }
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tree:
         for path, text in extra.items():
             member = tarfile.TarInfo(path)
-            member.size = len(text)
+            member.size, member.mode = len(text), 0o755
             tree.addfile(member, io.BytesIO(text.encode()))
     names = {reference.image: name for name, reference in ((name, task(row)) for name, row in ROWS.items())}
-    with closing(docker.APIClient(judge.address, version="auto", timeout=300)) as client:
+    with closing(docker.APIClient(judge_with_boxes.address, version="auto", timeout=300)) as client:
         for image, of in names.items():
             sound = {**FILES, "calc/__init__.py": FILES["calc/__init__.py"].replace("a - b", "a + b")}
-            base, _ = repository_image(client, sound if of == "SWE-smith" else FILES)
+            base, _ = repository_image(client, sound if of == "SWE-smith" else FILES, workdir=task(ROWS[of]).workdir)
             made = client.create_container(base, ["true"], network_disabled=True)["Id"]
             client.put_archive(made, "/", layer.getvalue())
             repository, _, tag = image.partition(":")
@@ -206,12 +260,13 @@ def images(judge: Judge) -> Iterator[None]:
 
 
 @pytest.mark.repositories
-def test_rows_are_judged_as_they_are(judge: Judge, images: None) -> None:
+def test_rows_are_judged_as_they_are(judge_with_boxes: Judge, images: None) -> None:
     expected = dict.fromkeys(ROWS, (1.0, "correct", 0.0, "tests_failed"))
     got = {}
     for name, row in ROWS.items():
         right, wrong = (
-            judge.judge_row(row, FIX.replace("+    return a + b", f"+    return {sum_}")) for sum_ in ("a + b", "a")
+            judge_with_boxes.judge_row(row, FIX.replace("+    return a + b", f"+    return {sum_}"))
+            for sum_ in ("a + b", "a")
         )
         got[name] = (right.score, right.reason, wrong.score, wrong.reason)
     assert got == expected

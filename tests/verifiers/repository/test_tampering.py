@@ -9,13 +9,15 @@ from typing import Any, Final
 import docker
 import pytest
 
+from tests.repositories import load
 from tests.sandbox.containers import containers_of
 from tests.task_images import repository_image
 from tests.verifiers.container_judge import ContainerJudge
 from tests.verifiers.harbor.judge import FILES as HARBOR_FILES
 from tests.verifiers.harbor.judge import TASK
 from tests.verifiers.repository.judge import FILES, FIX, OWNER, Judge
-from tests.verifiers.repository.tampering import PYTEST, SCRIPTS, UNITTEST, UNITTEST_TASK
+from tests.verifiers.repository.tampering import PYTEST, SCRIPTS, TRICKS_OF, UNITTEST, UNITTEST_TASK, change_of
+from tests.verifiers.repository.test_repositories import task_of
 from verifiers import harbor
 from verifiers.base import Item, Status, Verdict
 from verifiers.harbor.reference import HarborParams
@@ -23,6 +25,13 @@ from verifiers.harbor.reference import HarborParams
 pytestmark = pytest.mark.repositories
 SLOTS: Final = 4
 LIMITS: Final[Mapping[str, Any]] = {"cpu_s": 20.0, "wall_s": 40.0, "memory_mb": 256, "disk_mb": 64}
+AT_ONCE: Final = 48
+"""Changes that one test judges."""
+GROUPS: Final[Mapping[str, tuple[Mapping[str, str], Mapping[str, Any]]]] = {
+    f"{runner} {start}": (dict(list(changes.items())[start : start + AT_ONCE]), task)
+    for runner, changes, task in (("pytest", PYTEST, {}), ("unittest", UNITTEST, UNITTEST_TASK))
+    for start in range(0, len(changes), AT_ONCE)
+}
 
 
 @pytest.fixture(scope="module", params=["runc", "runsc"])
@@ -51,19 +60,34 @@ def paid_or_lost(names: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]
     ]
 
 
-@pytest.mark.parametrize(("changes", "task"), [(PYTEST, {}), (UNITTEST, UNITTEST_TASK)], ids=["pytest", "unittest"])
+@pytest.mark.parametrize("group", GROUPS)
 def test_no_change_that_tampers_with_its_tests_earns_anything(
-    images: tuple[str, str, str, str], docker_address: str, changes: Mapping[str, str], task: Mapping[str, Any]
+    images: tuple[str, str, str, str], docker_address: str, group: str
 ) -> None:
     runtime, image, commit, _ = images
+    changes, task = GROUPS[group]
     judge = Judge(docker_address, image, commit, runtime, slots=SLOTS)
     try:
         assert judge.verdict(FIX, **LIMITS, **task).score == 1.0
-        items = [judge.item(change, **LIMITS, **task) for change in changes.values()]
-        verdicts = judged_at_once(judge, items)
+        verdicts = judged_at_once(judge, [judge.item(change, **LIMITS, **task) for change in changes.values()])
     finally:
         judge.close()
     assert paid_or_lost(list(changes), verdicts) == []
+
+
+@pytest.mark.parametrize("name", TRICKS_OF)
+def test_no_change_that_tampers_with_another_runner_earns_anything(
+    images: tuple[str, str, str, str], docker_address: str, name: str
+) -> None:
+    """Those that print or write the results of a passing run are not among them: docs/repository-tasks.md says what they earn."""
+    repository, tricks = load(name), TRICKS_OF[name]
+    judge = Judge(docker_address, "", "", images[0], slots=SLOTS)
+    try:
+        task = {**task_of(judge, repository), "cpu_s": 60.0, "wall_s": 60.0}
+        verdicts = judged_at_once(judge, [judge.item(change_of(repository, code), **task) for code in tricks.values()])
+    finally:
+        judge.close()
+    assert paid_or_lost(list(tricks), verdicts) == []
 
 
 def test_no_script_that_tampers_with_its_tests_earns_anything(

@@ -6,6 +6,7 @@
     junit       the command, as JUnit XML at `path`, or in files   the XML
     tap, go, cargo, nextest                                       the output
     swebench                                                      the output, by a parser of the package swebench
+    program                                                       the output, by a program of the task in a box
 
 A test that reports twice, and not the same, has failed. What is not in a report has not passed.
 """

@@ -52,5 +52,34 @@ def _channel() -> Any:
     return report, is_turned
 
 
+def code_of(function: Any, file: Any) -> str:
+    """A digest of the code of a test that its file has; empty if it has none there.
+
+    Decorators hide the function that they got, and say so in `__wrapped__`. Theirs may be other files.
+    """
+    codes: Any = []
+    while function is not None and len(codes) < 64:
+        codes.append(getattr(getattr(function, "__func__", function), "__code__", None))
+        function = getattr(function, "__wrapped__", None)
+    own = [code for code in codes if code is not None and code.co_filename == file]
+    return _digest(repr(_parts(own[-1])).encode("utf-8", "replace")).hexdigest()[:32] if own else ""
+
+
+_digest = hashlib.sha256
+
+
+def _parts(code: Any) -> Any:
+    """What a code is made of, as far as it is the same in each process."""
+    consts = [
+        _parts(const)
+        if hasattr(const, "co_code")
+        else sorted(map(repr, const))
+        if isinstance(const, frozenset)
+        else const
+        for const in code.co_consts
+    ]
+    return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames, consts
+
+
 channels = [_channel()]
 """What the plugin takes."""

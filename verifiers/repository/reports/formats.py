@@ -10,7 +10,7 @@ from sandbox.containers.base import GIVEN, MADE
 from sandbox.workers import worker_function
 from verifiers.base import InvalidItem
 from verifiers.long_texts import sendable
-from verifiers.repository.reports import outputs, signed, swebench
+from verifiers.repository.reports import outputs, programs, signed, swebench
 from verifiers.repository.reports.state import ForgedReport, Report, ReportPlan, State, UnreadableReport, merged
 
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -18,6 +18,8 @@ FILE_END: Final = b"\0"
 """Between the files of a report. XML has no such byte."""
 _CHANNEL: Final = "verifiers.repository.reports.channel"
 """As our plugins import it."""
+PROGRAM: Final = "program"
+"""The format that a program of the task reads, in a box and not here."""
 _MAX_DEPTH: Final = 64
 _GO_STATES: Final = {"pass": State.PASSED, "fail": State.FAILED, "skip": State.SKIPPED}
 
@@ -31,12 +33,15 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
         InvalidItem: it has not.
         Unavailable: what reads it is not installed.
     """
-    if log_format not in FORMATS:
-        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {sorted(FORMATS)}")
+    if log_format not in (*FORMATS, PROGRAM):
+        known = sorted((*FORMATS, PROGRAM))
+        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {known}")
     if log_format == "junit" and not options.get("path"):
         raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
     if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
         raise InvalidItem("bad_reference", f"log_options.names must be one of {sorted(_NAMES)}")
+    if log_format == PROGRAM:
+        programs.check(options)
     if log_format == "swebench":
         swebench.check(options.get("parser"))
 
@@ -67,20 +72,26 @@ def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: b
     found = signed.read(report, options["nonce"])
     name_of = _NAMES[options.get("names", "whole") if log_format == "pytest" else "whole"]
     tests = merged((name_of(name), state) for name, state in found.tests)
-    return Report(tests, found.is_whole, found.is_sound)
+    codes: dict[str, str] = {}
+    for name, code in ((name_of(name), code) for name, code in found.codes):
+        known = codes.setdefault(name, code)
+        if known != signed.CHANGED:  # tests may share a name, as in `r2e`
+            codes[name] = code if code in (known, signed.CHANGED) else ""
+    return Report(tests, found.is_whole, found.is_sound, {name: code for name, code in codes.items() if code})
 
 
 @worker_function
 def report_in_worker(payload: list[Any]) -> list[Any]:
-    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound]`."""
+    """Run `report_of` in a worker: `[kind of error, message, states, is_whole, is_sound, codes]`."""
     try:
         report = report_of(*payload)
         states = {sendable(name): state for name, state in report.states.items()}
-        return ["", "", states, report.is_whole, report.is_sound]
+        codes = {sendable(name): code for name, code in report.codes.items()}
+        return ["", "", states, report.is_whole, report.is_sound, codes]
     except ForgedReport as error:
-        return ["forged", str(error), {}, False, False]
+        return ["forged", str(error), {}, False, False, {}]
     except UnreadableReport as error:
-        return ["unreadable", str(error), {}, False, False]
+        return ["unreadable", str(error), {}, False, False, {}]
 
 
 def _plugin_plan(runner: str, nonce: str) -> ReportPlan:
@@ -204,3 +215,4 @@ _READERS: Final[Mapping[str, Reader]] = {
     "swebench": swebench.read,
 }
 FORMATS: Final = frozenset({"pytest", *_READERS})
+"""The formats that `report_of` reads."""

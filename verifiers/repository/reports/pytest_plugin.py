@@ -8,7 +8,7 @@ At the end it runs a copy of a test that must fail. If that passes, something ma
 import types
 from typing import Any
 
-from verifiers.repository.reports.channel import channels
+from verifiers.repository.reports.channel import channels, code_of
 
 
 class _Reporter:
@@ -19,7 +19,17 @@ class _Reporter:
         self._marked: Any = set()
         self._copy: Any = None
         self._phases: Any = {}
+        self._codes: Any = {}
         report("", "begin")
+
+    def pytest_itemcollected(self, item: Any) -> None:
+        code = _code(item)
+        if code and self._codes.setdefault(item.nodeid, code) is code:
+            self._write(item.nodeid, f"code {code}")
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        if self._copy is None and call.when == "call" and _code(item) != self._codes.get(item.nodeid, ""):
+            self._write(item.nodeid, "changed")
 
     def pytest_collection_modifyitems(self, items: Any) -> None:
         self._items = list(items)
@@ -79,6 +89,11 @@ class _Reporter:
         session.config.hook.pytest_runtest_protocol(item=copy, nextitem=None)
 
 
+def _code(item: Any) -> str:
+    """A digest of the code of a test, as far as its own file has it."""
+    return code_of(getattr(item, "obj", None), str(getattr(item, "fspath", "")))
+
+
 def _is_marked(item: Any) -> bool:
     """Whether a test says that it is expected to fail."""
     find = getattr(item, "get_closest_marker", None) or item.get_marker  # the second one before pytest 3.6
@@ -93,5 +108,6 @@ def pytest_configure(config: Any) -> None:
 
     channel = channels.pop() if channels else None
     if channel is not None:
-        _Reporter.pytest_sessionfinish = pytest.hookimpl(tryfirst=True)(_Reporter.pytest_sessionfinish)  # type: ignore[method-assign]
+        for name in ("pytest_sessionfinish", "pytest_itemcollected", "pytest_runtest_makereport"):
+            setattr(_Reporter, name, pytest.hookimpl(tryfirst=True)(getattr(_Reporter, name)))
         config.pluginmanager.register(_Reporter(*channel))

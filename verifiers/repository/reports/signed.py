@@ -1,6 +1,7 @@
 """Reads the report of our plugin for pytest: lines that are signed with a key and counted.
 
     ["signature", "tests/test_a.py::test_b", "passed"]        of a test
+    ["signature", "tests/test_a.py::test_b", "code 12ab"]     a digest of its code; `changed`: it was another one when it ran
     ["signature", "", "begin"]                                begin, end: of a run; sound, forged: of the copy that must fail
 
 A command may run pytest several times. The key of each run follows from that of the one before.
@@ -17,6 +18,9 @@ from verifiers.repository.reports.state import ForgedReport, State
 
 _MOST_RUNS: Final = 64
 _STATES: Final = frozenset(State)
+_CODE: Final = "code "
+CHANGED: Final = "changed"
+"""In the place of the digest of a test's code: it was replaced while the tests ran."""
 
 
 @dataclass(slots=True)
@@ -24,6 +28,8 @@ class SignedReport:
     """What our plugin reported."""
 
     tests: list[tuple[str, State]] = field(default_factory=list)
+    codes: list[tuple[str, str]] = field(default_factory=list)
+    """A digest of the code of each test, or `CHANGED`."""
     is_whole: bool = False
     """Whether each run that began has come to its end."""
     is_sound: bool = False
@@ -45,7 +51,9 @@ def read(report: bytes, key: str) -> SignedReport:
             raise ForgedReport("a line of the report is not pytest's") from error
         if not signatures.take(signature, line):
             raise ForgedReport("a line of the report has not the key")
-        if name:
+        if name and (word == CHANGED or word.startswith(_CODE)):
+            found.codes.append((name, word.removeprefix(_CODE)))
+        elif name:
             if word not in _STATES:
                 raise ForgedReport("a line of the report has a state that is not pytest's")
             found.tests.append((name, State(word)))

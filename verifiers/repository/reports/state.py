@@ -25,6 +25,8 @@ class Report:
     """Whether the runner has come to its end, as far as the format says it."""
     is_sound: bool = False
     """Whether a test that must fail was run, and failed."""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """A digest of the code of each test that is known, or `signed.CHANGED`."""
 
 
 class UnreadableReport(Exception):

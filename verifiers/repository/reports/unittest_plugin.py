@@ -4,10 +4,11 @@ The runners of all kinds tell their result what becomes of a test, and results o
 there. At the end of a run it runs a test that must fail. If that passes, something made tests pass.
 """
 
+import sys
 import unittest
 from typing import Any
 
-from verifiers.repository.reports.channel import channels
+from verifiers.repository.reports.channel import channels, code_of
 
 
 class _Reporter:
@@ -28,6 +29,9 @@ class _Reporter:
         if result is self._result:
             self._states[id(test)] = ""
             self._last = test
+            code = _code(test)
+            if code:
+                self._write(str(test), f"code {code}")
 
     def note(self, result: Any, test: Any, state: str) -> None:
         if result is not self._result:
@@ -59,6 +63,12 @@ class _Reporter:
         result = unittest.TestResult()
         copy(name).run(result)
         return len(result.failures) == 1 and not result.errors
+
+
+def _code(test: Any) -> str:
+    """A digest of the code of a test, as far as its own file has it."""
+    method = getattr(test, test.id().rpartition(".")[2], None)
+    return code_of(method, getattr(sys.modules.get(type(test).__module__), "__file__", ""))
 
 
 def _listen(reporter: Any) -> None:

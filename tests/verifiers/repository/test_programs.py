@@ -1,0 +1,78 @@
+"""Programs of data sets read the output of tests in a box, and what they cannot read is no result."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
+from verifiers.base import InvalidItem
+from verifiers.repository.reports import State, UnreadableReport, check, programs
+
+PRO = (Path(__file__).parents[2] / "data" / "swe_bench_pro" / "parser.py.txt").read_text()
+LOG = b"""\
+tests/test_a.py::test_right PASSED                                       [ 25%]
+tests/test_a.py::test_wrong FAILED                                       [ 50%]
+tests/test_a.py::test_later SKIPPED (later)                              [ 75%]
+\0ERROR tests/test_b.py::test_broken
+"""
+LIVE = "def parser(log):\n    return dict(line.split() for line in log.splitlines())\n"
+
+
+def states(*runs: tuple[Mapping[str, str], bytes]) -> list[Mapping[str, State] | str]:
+    """What the programs say of logs, or why they say nothing. All of them run in one box."""
+
+    async def read_all() -> list[Mapping[str, State] | str]:
+        sandbox = PooledSandbox(LocalBackend(), slots=1)
+        await sandbox.start()
+        found: list[Mapping[str, State] | str] = []
+        try:
+            for options, log in runs:
+                try:
+                    found.append((await programs.report_of(sandbox, options, log, "owner")).states)
+                except UnreadableReport as error:
+                    found.append(str(error))
+        finally:
+            await sandbox.stop()
+        return found
+
+    return asyncio.run(read_all())
+
+
+def test_programs_say_the_state_of_each_test() -> None:
+    script, function, twice = states(
+        ({"program": PRO}, LOG),
+        ({"program": LIVE, "form": "function"}, b"a pass\nb fail\nc skip\nd Error\n"),
+        ({"program": "import sys\nopen(sys.argv[3], 'w').write(open(sys.argv[1]).read())"}, b'{"tests": [{"name": "a", "status":'
+         b' "PASSED"}, {"name": "a", "status": "FAILED"}]}'),
+    )  # fmt: skip
+    assert script == {
+        "tests/test_a.py::test_right": "passed",
+        "tests/test_a.py::test_wrong": "failed",
+        "tests/test_a.py::test_later": "skipped",
+        "tests/test_b.py::test_broken": "error",
+    }
+    assert function == {"a": "passed", "b": "failed", "c": "skipped", "d": "error"}
+    assert twice == {"a": "failed"}
+
+
+def test_what_a_program_cannot_read_is_no_result() -> None:
+    broken, raises, silent, junk = states(
+        ({"program": "def parser(log:", "form": "function"}, LOG),
+        ({"program": LIVE, "form": "function"}, b"a b c\n"),
+        ({"program": "pass"}, LOG),
+        ({"program": "import sys\nopen(sys.argv[3], 'wb').write(bytes([255]))"}, LOG),
+    )
+    assert "program" in str(broken)
+    assert "cannot read the output: exited: ValueError" in str(raises)
+    assert "wrote no list of tests" in str(silent)
+    assert "wrote no list of tests" in str(junk)
+
+
+def test_a_program_must_be_given() -> None:
+    for options in ({}, {"program": "x", "form": "other"}):
+        with pytest.raises(InvalidItem):
+            check("program", options)
+    check("program", {"program": "x"})
