@@ -287,6 +287,12 @@ class _Reader:
         place = 0
         if tokens[0].kind == "number":
             coefficient, place = _number(tokens[0].text), 1
+            if (
+                self._digits.other
+                and [token.kind for token in tokens[1:]] == ["symbol"]
+                and coefficient.denominator == 1
+            ):
+                self._mass, coefficient = int(coefficient), 1
         while place < len(tokens):
             place = self._take(place)
         self._close_part()

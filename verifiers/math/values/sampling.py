@@ -57,7 +57,7 @@ def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
     return True
 
 
-_MOST_TOO_LARGE = 24
+_MOST_TOO_LARGE = 48
 """After this many points where a value is too large, others are no longer tried."""
 Pair = tuple[Number, Number | None, int, int]
 """Both values at one point, their precision in bits, and the largest magnitude on the way to them."""
