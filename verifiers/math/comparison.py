@@ -32,6 +32,7 @@ from verifiers.math.shapes import (
     names_in_order,
     outermost_values,
     same_letters,
+    same_truths,
     words_of,
 )
 from verifiers.math.tree import Node, TooComplex, replace_names
@@ -135,6 +136,8 @@ class Comparison:
             return self.equal(_NAMED_SETS[left], answer)
         if right in _NAMED_SETS and left is None:
             return self.equal(reference, _NAMED_SETS[right])
+        if (truths := same_truths(left or "")) is not None:
+            return right in truths
         return left is not None and (left == right or {left, right} == {"all real numbers", "r"})
 
     # relations

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verifiers.chemistry.answers import Chemical
+from verifiers.commitment import names_alternatives, names_several
 from verifiers.math import units, values
 from verifiers.math.reader.counts import count
 from verifiers.math.tree import Node
@@ -59,6 +60,19 @@ def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Nod
         counted = _as_counts(node)
         if counted != node:
             yield counted
+
+
+def chosen(text: str, reference: str) -> Node | None:
+    r"""The letter of a choice that is given with its text, `(b) $\theta^2$`, if the reference is such a letter alone."""
+    letter = _CHOICE.match(text)
+    if _CHOICE.fullmatch(reference) is None or letter is None or _CHOICE.search(text, letter.end()):
+        return None
+    rest = text[letter.end() :]
+    is_text = rest[:1].isspace() and rest.strip()[:1] not in "+-*/^=<>"
+    return Node("sym", leaf=letter[1]) if is_text and not names_several(rest) and not names_alternatives(text) else None
+
+
+_CHOICE = re.compile(r"\(([A-Ja-j])\)")
 
 
 def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[Node, Node] | None:

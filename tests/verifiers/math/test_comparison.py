@@ -218,3 +218,28 @@ def test_partners_in_a_long_list_are_found_by_their_values(monkeypatch: pytest.M
 def test_notations_of_one_word_one_statement_and_one_group(reference: str, answer: str, expected: str) -> None:
     assert outcome(reference, answer) == expected
     assert outcome(answer, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "expected"),
+    [
+        ("True", "Yes", "equal"),
+        ("False", "No", "equal"),
+        ("Yes", "wahr", "equal"),
+        ("True", "No", "different"),
+        ("No", "0", "different"),
+        ("right", "true", "different"),
+        ("no solution", "No", "different"),
+        ("(b)", r"(b) $\theta^2$", "equal"),
+        ("(a)", "(a) Color 1", "equal"),
+        ("(a)", "(a) and (b)", "different"),
+        ("(a)", "(a) or b", "different"),
+        ("(a)", "(a) + 1", "different"),
+        ("a", "(a) Color 1", "different"),
+    ],
+)
+def test_truths_and_letters_of_choices_are_given_as_data_sets_and_models_do(
+    reference: str, answer: str, expected: str
+) -> None:
+    """TheoremQA (MIT) has references `True` and `(b)`; models answer "Yes", and a choice with its text."""
+    assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected
