@@ -378,7 +378,8 @@ class Comparison:
         if held.kind == "brace" and len(held.args) == 1 and held.args[0].kind in TUPLES:
             return self.equal(*((held.args[0], other) if held is reference else (other, held.args[0])))
         coordinates = members.as_coordinates(members.members(held))
-        if coordinates is None or other.kind != "paren":
+        is_list = other.kind == "bracket" and len(other.args) > 2
+        if coordinates is None or not (other.kind == "paren" or is_list):
             return False
         return self._in_order(*((coordinates, other.args) if held is reference else (other.args, coordinates)))
 

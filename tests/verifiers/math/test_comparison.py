@@ -243,3 +243,21 @@ def test_truths_and_letters_of_choices_are_given_as_data_sets_and_models_do(
 ) -> None:
     """TheoremQA (MIT) has references `True` and `(b)`; models answer "Yes", and a choice with its text."""
     assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "expected"),
+    [
+        (r"\ddot{x}=-\omega^2x", r"\frac{d^2x}{dt^2}=-\omega^2x", "equal"),
+        (r"\ddot{x}=-\omega^2x", r"\frac{dx}{dt}=-\omega^2x", "different"),
+        (r"\dot{y}=y", "y'=y", "equal"),
+        (r"\frac{\ell}{2}", r"\frac{l}{2}", "equal"),
+        ("l^2", r"\ell^2", "equal"),
+        (r"l+\ell", "2l", "different"),
+        ("[1,2,3]", "1, 2, 3", "equal"),
+        ("[1,2,3]", "3, 2, 1", "different"),
+        ("[1,2]", "1, 2", "different"),
+    ],
+)
+def test_notations_of_derivatives_lengths_and_lists(reference: str, answer: str, expected: str) -> None:
+    assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected
