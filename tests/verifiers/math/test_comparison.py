@@ -257,7 +257,11 @@ def test_truths_and_letters_of_choices_are_given_as_data_sets_and_models_do(
         ("[1,2,3]", "1, 2, 3", "equal"),
         ("[1,2,3]", "3, 2, 1", "different"),
         ("[1,2]", "1, 2", "different"),
+        ("B2", "B_2", "equal"),
+        ("C3", r"\text{C3}", "equal"),
+        ("C3", "CCC", "different"),
+        ("B2", "BB", "different"),
     ],
 )
-def test_notations_of_derivatives_lengths_and_lists(reference: str, answer: str, expected: str) -> None:
+def test_notations_of_derivatives_lengths_lists_and_labels(reference: str, answer: str, expected: str) -> None:
     assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected
