@@ -67,6 +67,11 @@ def test_a_formula_is_read_in_any_notation(answer: str) -> None:
         ("Fe3+", "Fe^{3+}", None),
         ("Fe3+", "Fe^{2+}", "wrong_charge"),
         ("MnO4-", "MnO_4^-", None),
+        (r"\ce{I3-}", "I_3^-", None),
+        (r"\ce{I3-}", "I^{3-}", "wrong_answer"),
+        (r"\ce{N3-}", r"\ce{N3-}", None),
+        (r"\ce{Fe3+}", "Fe^{3+}", None),
+        ("N3-", "N^{3-}", None),
         ("Al(OH)4-", "[Al(OH)_4]^-", None),
         ("[Cu(NH3)4]2+", r"[\mathrm{Cu(NH_3)_4}]^{2+}", None),
         (r"{}^{14}\mathrm{C}", "^{14}_6C", None),
@@ -316,3 +321,43 @@ async def test_without_the_extra_molecules_are_failed_and_formulas_are_judged() 
     assert (failed.status, failed.reason) == (Status.FAILED, "no_rdkit")
     assert "rewardline-server[chemistry]" in failed.detail["message"]
     assert judged.score == 1
+
+
+@table(
+    "reference, response, score",
+    [
+        *(("NO2", text, 1.0) for text in ("NO2", "NO_2", "**NO2**", "Nitrogen dioxide: NO2", "The gas is **NO2**.")),
+        ("He", "He", 1.0),
+        ("H2O", "The formula of water is H2O.", 1.0),
+        ("NaCl", "So the compound is sodium chloride, NaCl.", 1.0),
+        ("2H2 + O2 -> 2H2O", "The balanced equation is:\n\n2H2 + O2 → 2H2O", 1.0),
+        ("CuSO4·5H2O", "CuSO4 · 5 H2O", 1.0),
+        ("CuSO4·5H2O", r"CuSO_4 \cdot 5H_2O", 1.0),
+        *(("SO4^{2-}", text, 1.0) for text in ("SO4^2-", "SO4(2-)", "SO4--", "[SO4]2-", "SO4 2-", "SO_{4}^{2−}")),
+        ("^{14}C", "14C", 1.0),
+        ("2H", "^2H", 0.0),
+        ("H2O", "The formula is not H2O.", 0.0),
+        ("H2O", "Is it H2O?", 0.0),
+        ("H2O", "It might be H2O.", 0.0),
+        ("H2O", "The product is CO2, H2O.", 0.0),
+        ("H2O", "CO2, H2O", 0.0),
+        ("H2O", "The formula could be H2O or H2O2.", 0.0),
+        ("Fe2O3", "The empirical formula is Fe3O4, not Fe2O3.", 0.0),
+    ],
+)
+def test_a_formula_is_found_without_a_mark(reference: str, response: str, score: float) -> None:
+    assert chemistry.judge(response, ChemistryParams(reference=reference)).score == score
+
+
+@table(
+    "response, score",
+    [
+        ("**ethanol**", 1.0),
+        ("The compound is **ethanol**.", 1.0),
+        ("Answer: **Ethanol**", 1.0),
+        ("The compound is not ethanol.", 0.0),
+        ("ethanol or methanol", 0.0),
+    ],
+)
+def test_a_name_is_found_without_a_mark(response: str, score: float) -> None:
+    assert chemistry.judge(response, ChemistryParams(reference="ethanol", kind="name")).score == score

@@ -30,7 +30,8 @@ _SHELLS = re.compile(
 )
 _HYBRID = re.compile(r"sp\^?\{?[1-3]?\}?(?:d\^?\{?[1-3]?\}?)?")
 _RAISED = re.compile(r"\^\{([\d,]{1,12})\}")
-_SIGNED = re.compile(r"\d[-+]")
+_OPEN = re.compile(r"\d[-+]|\A\d{1,3}[A-Z][a-z]?\Z")
+"""Digits with two meanings: a count or a charge, a coefficient or a mass number."""
 _LOCANT = re.compile(r"(?:^|[-,(\[ ])(?:\d{1,2}|[NORSEZ]|cis|trans|tert|sec|[omp])(?:,\d{1,2})*-(?=[a-zA-Z(\[])")
 
 
@@ -88,7 +89,7 @@ def difference(
     assert reference.formula is not None
     compare = partial(formulas.difference, reference.formula, states=states, by_composition=by_composition)
     reason = compare(formulas.read(answer))
-    if reason is None or not _SIGNED.search(notation.plain(answer)):
+    if reason is None or not _OPEN.search(notation.plain(answer)):
         return reason
     return compare(formulas.read(answer, other=True)) and reason
 

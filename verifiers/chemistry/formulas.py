@@ -177,12 +177,20 @@ def _without_masses(term: Term) -> Mapping[str, Number]:
 # --- reading
 
 
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """How digits before a sign are read: the `other` way than usual, and whether as mhchem does."""
+
+    other: bool
+    in_mhchem: bool
+
+
 @remember(4096)
 def read(text: str, other: bool = False) -> Formula:
-    """Read a formula or an equation.
+    r"""Read a formula or an equation.
 
-    `Fe3+` is an ion with three charges, `MnO4-` one with one, and `SO42-` one with two. `other` reads such digits the other
-    way.
+    `Fe3+` is an ion with three charges, `MnO4-` one with one, and `SO42-` one with two. In mhchem (`\ce{I3-}`) digits count
+    atoms; a cation such as `\ce{Fe3+}` is not what mhchem prints, but what is meant. `other` reads such digits the other way.
 
     Raises:
         Unreadable, TooComplex
@@ -200,8 +208,12 @@ def read(text: str, other: bool = False) -> Formula:
     parts = [tokens[: arrows[0]], tokens[arrows[0] + 1 :]] if arrows else [tokens]
     if arrows and tokens[arrows[0]].text == "←":
         parts.reverse()
-    sides = tuple(_merged(_side(part, other)) for part in parts)
+    digits = Digits(other, _MHCHEM.search(text) is not None)
+    sides = tuple(_merged(_side(part, digits)) for part in parts)
     return Formula(sides)
+
+
+_MHCHEM = re.compile(r"\\ce\s?\{")
 
 
 def written(text: str) -> list[tuple[str, str]]:
@@ -220,13 +232,13 @@ def _is_arrow(tokens: Sequence[Token], place: int) -> bool:
     return has_terms or not is_tight
 
 
-def _side(tokens: Sequence[Token], other: bool) -> Iterator[Term]:
+def _side(tokens: Sequence[Token], digits: Digits) -> Iterator[Term]:
     start = 0
     for place, token in enumerate(tokens):
         if token.kind == "plus" and not _is_charge(tokens, place):
-            yield _Reader(tokens[start:place], other).term()
+            yield _Reader(tokens[start:place], digits).term()
             start = place + 1
-    yield _Reader(tokens[start:], other).term()
+    yield _Reader(tokens[start:], digits).term()
 
 
 def _is_charge(tokens: Sequence[Token], place: int) -> bool:
@@ -255,9 +267,9 @@ def _merged(terms: Iterator[Term]) -> tuple[Term, ...]:
 class _Reader:
     """Reads the tokens of one term."""
 
-    def __init__(self, tokens: Sequence[Token], other: bool) -> None:
+    def __init__(self, tokens: Sequence[Token], digits: Digits) -> None:
         self._tokens = tokens
-        self._other = other
+        self._digits = digits
         self._groups = [Group()]
         self._state = ""
         self._mass: int | None = None
@@ -275,6 +287,12 @@ class _Reader:
         place = 0
         if tokens[0].kind == "number":
             coefficient, place = _number(tokens[0].text), 1
+            if (
+                self._digits.other
+                and [token.kind for token in tokens[1:]] == ["symbol"]
+                and coefficient.denominator == 1
+            ):
+                self._mass, coefficient = int(coefficient), 1
         while place < len(tokens):
             place = self._take(place)
         self._close_part()
@@ -339,7 +357,7 @@ class _Reader:
         is_signed = behind is not None and behind.kind in ("plus", "minus") and not behind.is_behind_space
         if is_signed and behind is not None and token.kind != "subscript" and self._groups[-1].nodes:
             sign = 1 if behind.kind == "plus" else -1
-            count, charge = self._count_and_charge(token)
+            count, charge = self._count_and_charge(token, sign)
             if charge is not None and _ends_term(self._tokens, place + 1):
                 self._times(count)
                 self._groups[-1].charge += sign * charge
@@ -354,7 +372,7 @@ class _Reader:
         self._times(_number(token.text))
         return place + 1
 
-    def _count_and_charge(self, token: Token) -> tuple[Number, int | None]:
+    def _count_and_charge(self, token: Token, sign: int) -> tuple[Number, int | None]:
         """What the digits before a sign mean: a count, a charge, or both."""
         digits = token.text
         if not digits.isdigit():
@@ -362,9 +380,9 @@ class _Reader:
         if not self._can_count or token.is_behind_space:
             return 1, int(digits)
         if len(digits) > 1:
-            return (_number(digits), 1) if self._other else (_number(digits[:-1]), int(digits[-1]))
-        is_single = len(self._groups[-1].nodes) == 1
-        return (_number(digits), 1) if is_single == self._other else (1, int(digits))
+            return (_number(digits), 1) if self._digits.other else (_number(digits[:-1]), int(digits[-1]))
+        is_charge = len(self._groups[-1].nodes) == 1 and not (self._digits.in_mhchem and sign < 0)
+        return (_number(digits), 1) if is_charge == self._digits.other else (1, int(digits))
 
     def _times(self, count: Number) -> None:
         if count != 1:

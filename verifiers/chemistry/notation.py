@@ -53,6 +53,8 @@ _SPELLED: Final = (
     (r"↑", "(g)"),
     (r"↓", "(s)"),
     (r"\((\d{1,6}/\d{1,6})\)", r"\1"),
+    (r"(?<=[\w\])}])\((\d{0,2}[-+]|[-+]\d{1,2})\)", r"^{\1}"),
+    (r"(?<=[\w\])}])(-{2,3}|\+{2,3})(?=\s|\Z)", r"^{\1}"),
 )
 _REPLACED = tuple((re.compile(pattern), text) for pattern, text in _SPELLED)
 

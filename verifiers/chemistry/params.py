@@ -1,14 +1,21 @@
 """The parameters of `chemistry`, and how it finds an answer in a response."""
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from verifiers import commitment
 from verifiers.base import Verdict
+from verifiers.chemistry.answers import read_reference
 from verifiers.chemistry.formulas import States
+from verifiers.chemistry.notation import TooComplex, Unreadable
+from verifiers.chemistry.statements import stated
 from verifiers.commitment import Channel, ExtractionParams
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.stance import Sentence
 
 MAX_MOLECULE_CHARS: Final = 4_000
 """Longer texts are not read as molecules."""
@@ -122,6 +129,22 @@ _LABEL = re.compile(
 )
 
 
+def _reads_as_formula(text: str) -> bool:
+    try:
+        read_reference(text)
+    except (Unreadable, TooComplex):
+        return False
+    return True
+
+
+_READS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "formula": _reads_as_formula,
+    "molecule": lambda text: text != "" and not any(map(str.isspace, text)),
+    "name": lambda text: text != "" and Kind.IS not in Sentence(text, 0, len(text), "").kinds,
+}
+"""Whether a text at the end of a response may be an answer of a kind. Only RDKit knows what is a SMILES."""
+
+
 def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[str, dict[str, Any]] | Verdict:
     """The answer of a response with its place, or the verdict if there is none."""
     response = _ETHER0_MARK.sub(lambda mark: f"<{'/' if mark[2] == 'end' else ''}{mark[1]}>", response)
@@ -129,6 +152,11 @@ def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[st
     channels = _MOLECULE_CHANNELS if params.needs_rdkit or params.kind == "name" else _FORMULA_CHANNELS
     extraction = commitment.extract(response, params, channels)
     extraction = commitment.corrected(response, extraction, params.on_conflict)
+    if extraction.channel not in _CHANNELS and extraction.reason in ("found", "no_answer") and params.extract == "auto":
+        span = stated(response, params, _READS[params.kind])
+        if span is not None:
+            found = msgspec.structs.replace(extraction, answer=response[slice(*span)], span=span, reason="found")
+            extraction = commitment.judged_at(found, span)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)

@@ -226,7 +226,20 @@ class Sentence:
 
     def trails_off(self, span: Span) -> bool:
         r"""Whether the sentence ends in a doubt or a bare denial behind a mark: `\boxed{12}, perhaps`."""
-        return self._trails_off(self.place(span)[1], ())
+        first, stop = self.place(span)
+        return self._trails_off(stop, ()) or self._concedes(first, stop)
+
+    def _concedes(self, first: int, stop: int) -> bool:
+        """Whether a clause behind a mark says that another value is possible: "though 6 is possible", "but it may be 6"."""
+        turns = [cue.stop for cue in self.cues if cue.kind is Kind.BUT and cue.first >= stop]
+        turns += [place + 1 for place in range(stop, len(self.words)) if self.words[place].text in listed("although")]
+        if not turns:
+            return False
+        kinds = {cue.kind for cue in self.cues if cue.first >= min(turns)}
+        own = {word.text for word in self.words[first:stop]}
+        values = [word.text for word in self.words[min(turns) :] if any(map(str.isdigit, word.text))]
+        names_other = any(value not in own for value in values)
+        return names_other and not kinds.isdisjoint(_MAY_BE) and kinds.isdisjoint(DENIES)
 
     def _trails_off(self, stop: int, others: Sequence[Span]) -> bool:
         """Whether the sentence ends in a doubt or a bare denial behind a mention: "C, perhaps.", "12 cm (probably not)"."""
@@ -855,5 +868,6 @@ def between(before: str, after: str) -> Stance:
 
 _MENTION = "zzz"
 """A placeholder for any mention. It is not a word of any language."""
+_MAY_BE = frozenset([Kind.ALSO, Kind.FITS])
 _UNMAKES = frozenset([*_GOVERNS, Kind.WRONG, Kind.FALSE, Kind.NO, Kind.ALSO, Kind.BUT])
 """The kinds of cues that can deny a mention. A sentence without them denies nothing."""

@@ -121,8 +121,8 @@ def _restricted(conditions: Sequence[Node]) -> Node | None:
 def _with_declarations(node: Node) -> Node:
     r"""Read `V, k \in Z` and `V (k \in Z)` as a `where` node; a set of such values likewise."""
     if node.kind in ("list", "or"):
-        count = next((i for i, item in enumerate(node.args) if _declares(item, node.args[:i])), 0)
-        if count and all(_declares(item, node.args[:count]) for item in node.args[count:]):
+        count = next((i for i, item in enumerate(node.args) if _limits(item, node.args[:i])), 0)
+        if count and all(_limits(item, node.args[:count]) for item in node.args[count:]):
             main = node.args[0] if count == 1 else Node(node.kind, node.args[:count], node.leaf)
             return Node("where", (main, *node.args[count:]))
         if (start := _terms_of_parameter(node.args)) is not None:
@@ -170,6 +170,13 @@ def _declares(item: Node, before: Sequence[Node]) -> bool:
 
 _BOUNDS = ("!=", "<", "<=", ">", ">=")
 """Relations that restrict a letter: behind an expression with that letter, they say when the expression holds."""
+
+
+def _limits(item: Node, before: Sequence[Node]) -> bool:
+    """Whether an item declares a letter of the values before it, or is an interval that it lies in: `0 < x < 1`."""
+    if _declares(item, before) or item.kind not in ("chain", "in") or (span := reals(item)) is None:
+        return _declares(item, before)
+    return bool(before) and all(node.kind not in _CONDITIONS and span.variable in _free_names(node) for node in before)
 
 
 def _free_names(node: Node) -> frozenset[str]:

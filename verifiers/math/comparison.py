@@ -10,6 +10,7 @@ from verifiers.math.families import (
     as_family,
     family,
     is_conditional,
+    level_of,
     same_family,
     same_up_to_constants,
     same_without_constant,
@@ -27,11 +28,11 @@ from verifiers.math.shapes import (
     as_tuple,
     each_named,
     labelled_point,
-    level_of,
     may_be_moment,
     names_in_order,
     outermost_values,
     same_letters,
+    same_truths,
     words_of,
 )
 from verifiers.math.tree import Node, TooComplex, replace_names
@@ -135,6 +136,8 @@ class Comparison:
             return self.equal(_NAMED_SETS[left], answer)
         if right in _NAMED_SETS and left is None:
             return self.equal(reference, _NAMED_SETS[right])
+        if (truths := same_truths(left or "")) is not None:
+            return right in truths
         return left is not None and (left == right or {left, right} == {"all real numbers", "r"})
 
     # relations
@@ -375,7 +378,8 @@ class Comparison:
         if held.kind == "brace" and len(held.args) == 1 and held.args[0].kind in TUPLES:
             return self.equal(*((held.args[0], other) if held is reference else (other, held.args[0])))
         coordinates = members.as_coordinates(members.members(held))
-        if coordinates is None or other.kind != "paren":
+        is_list = other.kind == "bracket" and len(other.args) > 2
+        if coordinates is None or not (other.kind == "paren" or is_list):
             return False
         return self._in_order(*((coordinates, other.args) if held is reference else (other.args, coordinates)))
 

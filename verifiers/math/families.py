@@ -6,8 +6,8 @@ declaration on one side only is ignored, as long as the letters still agree or t
 for an integer. Two declarations must name the same domain.
 
 *Conditions.* `y = kx where k = 2` is y = 2x; conditions that are the same on both sides are compared as they are. A
-restriction (x > 0) on one side only may be left out, and says where the two are compared: |x| is x there. Any other
-condition on one side only counts.
+restriction (x > 0) of the reference may be left out, and says where the two are compared: |x| is x there. One that only
+the answer says must not take values from the reference (`restrictions`). Any other condition on one side only counts.
 
 *Progressions.* Over the integers, a + bk for each of several a is one set of numbers however it is divided:
 {π/4 + kπ/2} is {π/4 + kπ} ∪ {3π/4 + kπ}. They are compared as residues modulo a common multiple of the steps.
@@ -28,7 +28,8 @@ import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
 from verifiers.math import values
-from verifiers.math.reals import INFINITY, MINUS_INFINITY, Piece, Reals, reals
+from verifiers.math.reals import Reals, reals
+from verifiers.math.restrictions import VARIABLES, inside_of, takes_values
 from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue
 
@@ -179,22 +180,18 @@ def _same_conditions(reference: Family, answer: Family, equal: Equal) -> bool:
     return all(
         condition.kind in _RESTRICTIONS or (condition.kind == "=" and not values.names(condition.args[0]) & used)
         for condition in (*left, *right)
-    )
+    ) and not any(takes_values(condition, reference.main) for condition in right)
 
 
 def _equal_in_domain(reference: Family, answer: Family, equal: Equal) -> bool:
-    """Whether both are equal where their letters are said to be: |x| is x for x > 0.
+    """Whether both are equal where the reference says that its letters are: |x| is x for x > 0.
 
-    The reference may say any domain. What only the answer says is that its letters are positive: -x for x < 0 is a case
-    of |x|, and not the same.
+    What only the answer says does not count: x for x > 0 is a case of |x|, and not the same.
     """
-    said = [(condition, True) for condition in reference.conditions] + [
-        (condition, False) for condition in answer.conditions
-    ]
     domains: dict[str, Reals] = {}
-    for condition, is_of_reference in said:
+    for condition in reference.conditions:
         found = reals(condition)
-        if found is not None and found.variable and (is_of_reference or found.pieces[0].low == values.ZERO):
+        if found is not None and found.variable:
             domains.setdefault(found.variable, found)
     used = values.names(reference.main) | values.names(answer.main)
     names = [name for name in domains if name in used]
@@ -202,25 +199,11 @@ def _equal_in_domain(reference: Family, answer: Family, equal: Equal) -> bool:
         return False
     return all(
         equal(*(replace_names(side.main, dict(zip(names, inside, strict=True))) for side in (reference, answer)))
-        for inside in product(*([_inside(piece, name) for piece in domains[name].pieces] for name in names))
+        for inside in product(*([inside_of(piece, name) for piece in domains[name].pieces] for name in names))
     )
 
 
 _MAX_PIECES = 3
-
-
-def _inside(piece: Piece, name: str) -> Node:
-    """An expression that has all values in an interval while its letter goes through the reals, and no other."""
-    letter = Node("sym", leaf=name)
-    square = Node("*", (letter, letter))
-    if piece.low == MINUS_INFINITY and piece.high == INFINITY:
-        return letter
-    if piece.high == INFINITY:
-        return Node("+", (piece.low, square))
-    if piece.low == MINUS_INFINITY:
-        return Node("+", (piece.high, Node("neg", (square,))))
-    middle = Node("+", (piece.low, Node("*", (piece.high, square))))
-    return Node("/", (middle, Node("+", (values.ONE, square))))
 
 
 def _put_in(said: Family) -> Family:
@@ -374,9 +357,6 @@ _CONSTANT = re.compile(r"(?:[CcK]|\\kappa|const)(?:_\{?\w{1,3}\}?)?")
 _ODE_CONSTANT = re.compile(r"(?:[CcKkABDE])(?:_\{?\w{1,3}\}?)?")
 
 
-_VARIABLES = frozenset(("x", "t", "y", "u", "v", "z", "s", "r", "w", "\\theta", "\\varphi", "\\phi", "\\rho", "n"))
-
-
 def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = False) -> bool:
     """Whether both are the same family of functions, whatever the arbitrary constants are called.
 
@@ -384,7 +364,7 @@ def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = Fals
     """
     mine = _constants(reference, answer)
     its = values.names(answer) - (values.names(reference) - mine)
-    if not mine or len(mine) != len(its) or len(mine) > _MAX_PARAMETERS or not its.isdisjoint(_VARIABLES):
+    if not mine or len(mine) != len(its) or len(mine) > _MAX_PARAMETERS or not its.isdisjoint(VARIABLES):
         return False
     rest = values.names(reference) - mine
     if rest != values.names(answer) - its or not _is_function_of(rest):
@@ -413,9 +393,15 @@ def is_arbitrary(node: Node) -> bool:
     return node.kind == "sym" and _CONSTANT.fullmatch(str(node.leaf)) is not None
 
 
+def level_of(sides: Sequence[Node]) -> Node | None:
+    """F(x, y) = C as F(x, y) + C, a family of curves if C is arbitrary; None unless such a letter is one side."""
+    level, constant = sides if sides[1].kind == "sym" else sides[::-1]
+    return Node("+", (level, constant)) if is_arbitrary(constant) and not is_arbitrary(level) else None
+
+
 def _is_function_of(names: frozenset[str]) -> bool:
     """Whether an expression in these letters can be a function of one variable; the other letters are constants."""
-    return bool(names & _VARIABLES) and not any(name[:1].isupper() for name in names)
+    return bool(names & VARIABLES) and not any(name[:1].isupper() for name in names)
 
 
 def _constants(node: Node, other: Node) -> frozenset[str]:

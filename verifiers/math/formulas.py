@@ -3,9 +3,10 @@ r"""Formulas of chemistry among references of mathematics.
     CH3CH2OH, \ce{CO2}, 2H2 + O2 -> 2H2O          chemistry alone: mathematics cannot read it
     NO2                                           chemistry decides, unless the answer is only a word
     \mathrm{CO_2}, [Ar] 3d^5 4s^1, sp^3           both: an answer is right if it is so in one of the two
+    B2, C3                                        may be labels
 
-Where both are possible, a formula must be written with the same symbols and numbers in the same order: C_2H and H_2C are
-products. `verifiers.chemistry` reads and compares.
+Where both are possible, or it may be a label, a formula must be written with the same symbols and numbers in the same
+order: C_2H and H_2C are products. `verifiers.chemistry` reads and compares.
 """
 
 import re
@@ -20,6 +21,8 @@ _MAY_BE = re.compile(r"[A-Z]|\d[spdf]|sp|[a-z]{7}")
 _CERTAIN = re.compile(r"\\ce(?![a-zA-Z])")
 _WORD = re.compile(r"[a-z]{7}")
 _COUNTED = re.compile(r"\d")
+_LABEL = re.compile(r"[A-Z]\d{1,2}")
+"""A capital with a number may be a label, a square or a cycle as well: B2, C3. It is compared as it is written."""
 _ARROWS: Final = frozenset("→⇌←")
 
 
@@ -54,7 +57,7 @@ def is_word(text: str, node: Node) -> bool:
 def outcome(chemical: Chemical, text: str, answer: str, alone: bool) -> str:
     """`equal`, `different`, `unparseable` or `too_complex`."""
     try:
-        if alone or chemical.formula is None:
+        if chemical.formula is None or (alone and not _LABEL.fullmatch(text)):
             return "equal" if answers.difference(chemical, answer) is None else "different"
         return "equal" if formulas.written(text) == formulas.written(answer) else "different"
     except Unreadable:

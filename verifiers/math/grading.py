@@ -248,6 +248,8 @@ def _equal(comparison: Comparison, reference: Reading, given: Reading) -> bool:
         for node in readings.others(reference.node, reference.text, given.node, read_apart):
             if comparison.equal(node, given.node):
                 return True
+        if (letter := readings.chosen(given.text, reference.text)) is not None:
+            return comparison.equal(reference.node, letter)
         if (both := readings.both_apart(reference, given, read_apart)) is not None:
             return comparison.equal(*both)
     except Undecided:

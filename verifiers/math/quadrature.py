@@ -1,8 +1,9 @@
-r"""Computes integrals and infinite sums without variables numerically.
+r"""Computes integrals, infinite sums and infinite products without variables numerically.
 
 Each is computed twice, with 30 and with 45 digits. There is a value only if the two agree in nearly all of the 30
 digits, and the method's own estimate of its error is as small; otherwise `Unreliable` is raised. A sum is tried only if
-its terms fall off as those of a convergent sum do, because extrapolation finds "sums" of divergent ones.
+its terms fall off as those of a convergent sum do, because extrapolation finds "sums" of divergent ones; a product is
+the sum of its factors' logarithms.
 """
 
 from collections.abc import Mapping
@@ -83,8 +84,8 @@ class _Approximation(Evaluation):
     def value(self, node: Node) -> Number:
         if node.kind == "int":
             return self._seen(self._integral(*node.args))
-        if node.kind == "sum" and node.args[2] == INFINITY:
-            return self._seen(self._series(*node.args))
+        if node.kind in ("sum", "prod") and node.args[2] == INFINITY:
+            return self._seen(self._series(node.kind == "prod", *node.args))
         return super().value(node)
 
     def _integral(self, variable: Node, low: Node, high: Node, integrand: Node) -> Number:
@@ -107,13 +108,15 @@ class _Approximation(Evaluation):
             return mpmath.inf
         return -mpmath.inf if node == Node("neg", (INFINITY,)) else self.value(node)
 
-    def _series(self, index: Node, low: Node, _: Node, term: Node) -> Number:
+    def _series(self, is_product: bool, index: Node, low: Node, _: Node, term: Node) -> Number:
         first = self._bound(low)
 
         def at(k: Any) -> Number:
             return self._term(term, str(index.leaf), Fraction(int(k)))
 
-        early, late = (abs(at(first + count)) * count for count in _LATE)
+        early, late = (abs(at(first + count) - is_product) * count for count in _LATE)
         if late > early * mpmath.mpf("0.75") and late != 0:
             raise NoValue("its terms do not fall off fast enough")
+        if is_product:
+            return mpmath.nprod(at, [first, mpmath.inf])
         return mpmath.nsum(at, [first, mpmath.inf])

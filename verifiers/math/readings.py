@@ -3,6 +3,7 @@ r"""Finds other meanings of a notation that fit the other side; used only if the
     h(a + b)     a function's value, or h times a + b if the other side has the bare letter h
     CV^2         a name CV, or C times V squared if the other side has the letters apart
     C_5^2        a variable's power, or a binomial coefficient beside a number; C(5, 2) and A_5^2 likewise
+    \ell         a name of its own, or l if the other side has that
 
 A second reading must use the letters of the other side. Two answers never both get a second reading.
 """
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verifiers.chemistry.answers import Chemical
+from verifiers.commitment import names_alternatives, names_several
 from verifiers.math import units, values
 from verifiers.math.reader.counts import count
-from verifiers.math.tree import Node
+from verifiers.math.tree import Node, replace_names
 
 Read = Callable[[str], Node]
 
@@ -37,6 +39,8 @@ class Reading:
 _CAPITALS = re.compile(r"(?<![\\a-zA-Z])[A-Z]{2,4}(?![a-zA-Z])")
 _NAMED = re.compile(r"\\(?:vec|over|wide|angle|triangle|measuredangle|bar)|[∠△]")
 """Commands in which letters in a row are names: vectors, lines, angles, triangles."""
+_ALIKE = (("l", "\\ell"), ("\\ell", "l"))
+"""Names that are written in either way; the second is read as the first only if the other side has it alone."""
 _CHOOSE = re.compile(r"([CAP])_(\d{1,4})")
 _FUNCTIONS = frozenset(["\\Gamma", "\\zeta", "\\Phi", "\\phi", "\\psi", "\\Psi"])
 
@@ -48,6 +52,10 @@ def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Nod
         yield _as_letters(node, names)
     if any(part.kind == "apply" and str(part.leaf) in names for part in node.walk()):
         yield _as_factors(node, names - _FUNCTIONS)
+    mine = values.names(node)
+    for given, wanted in _ALIKE:
+        if given in mine - names and wanted in names - mine:
+            yield replace_names(node, {given: Node("sym", leaf=wanted)})
     is_alone = node.kind == "text" and _CAPITALS.fullmatch(text.strip(" $")) and other.kind == "*"
     if is_alone or (
         node.kind != "text" and not _NAMED.search(text) and _CAPITALS.search(text) and not _has_long_name(other)
@@ -59,6 +67,19 @@ def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Nod
         counted = _as_counts(node)
         if counted != node:
             yield counted
+
+
+def chosen(text: str, reference: str) -> Node | None:
+    r"""The letter of a choice that is given with its text, `(b) $\theta^2$`, if the reference is such a letter alone."""
+    letter = _CHOICE.match(text)
+    if _CHOICE.fullmatch(reference) is None or letter is None or _CHOICE.search(text, letter.end()):
+        return None
+    rest = text[letter.end() :]
+    is_text = rest[:1].isspace() and rest.strip()[:1] not in "+-*/^=<>"
+    return Node("sym", leaf=letter[1]) if is_text and not names_several(rest) and not names_alternatives(text) else None
+
+
+_CHOICE = re.compile(r"\(([A-Ja-j])\)")
 
 
 def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[Node, Node] | None:

@@ -117,7 +117,9 @@ def same_label(one: Node, two: Node) -> bool:
 
 
 def _differentiated(node: Node) -> tuple[str, int] | None:
-    """The name that is differentiated, and how often: dy/dx, d²y/dx², y' and y''."""
+    r"""The name that is differentiated, and how often: dy/dx, d²y/dx², y' and y'', \dot y and \ddot y."""
+    if node.kind == "apply" and node.leaf in _DOTS and node.args[0].kind == "sym":
+        return str(node.args[0].leaf), _DOTS[str(node.leaf)]
     if node.kind == "apply" and str(node.leaf).strip("'") == "" and node.leaf and node.args[0].kind == "sym":
         return str(node.args[0].leaf), len(str(node.leaf))
     if not _is_derivative(node):
@@ -130,6 +132,9 @@ def _differentiated(node: Node) -> tuple[str, int] | None:
         order = values.exact(top.args[0].args[1])
         return None if order is None or order.denominator != 1 else (str(top.args[1].leaf), order.numerator)
     return None
+
+
+_DOTS = {"dot": 1, "ddot": 2}
 
 
 def renamed_arguments(reference: Node, answer: Node) -> dict[str, Node]:

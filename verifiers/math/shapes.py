@@ -1,9 +1,9 @@
 """Recognises the shape of an answer beside another: a point, words, letters of choices, a tuple, a family of curves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from verifiers.commitment.cues import listed
 from verifiers.math import values
-from verifiers.math.families import is_arbitrary
 from verifiers.math.members import LISTS
 from verifiers.math.reals import PAIRS
 from verifiers.math.tree import Node
@@ -56,6 +56,13 @@ def words_of(node: Node) -> str | None:
     if words in ("mathbb r", *_EVERYTHING):
         return "all real numbers"
     return "all integers" if words == "mathbb z" else words
+
+
+def same_truths(words: str) -> frozenset[str] | None:
+    """The words of all languages that say the same as yes or no: a statement is true if its question is answered by yes."""
+    if words == "right":  # a direction, or an angle
+        return None
+    return next((listed(kind) for kind in ("truth", "untruth") if words in listed(kind)), None)
 
 
 def each_named(node: Node, other: Node) -> Node:
@@ -120,12 +127,6 @@ def outermost_values(node: Node) -> Iterable[Node]:
             yield from outermost_values(arg)
     else:
         yield node
-
-
-def level_of(sides: Sequence[Node]) -> Node | None:
-    """F(x, y) = C as F(x, y) + C, a family of curves if C is arbitrary; None unless such a letter is one side."""
-    level, constant = sides if sides[1].kind == "sym" else sides[::-1]
-    return Node("+", (level, constant)) if is_arbitrary(constant) and not is_arbitrary(level) else None
 
 
 def names_in_order(node: Node) -> Iterable[str]:

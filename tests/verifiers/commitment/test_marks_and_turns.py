@@ -46,6 +46,32 @@ def test_a_doubt_beside_the_value_is_no_answer(row: Any, found: Found) -> None:
 @table(
     "row",
     [
+        ("math", "The answer is $x+1$, though $x+2$ is possible.", "x+1", {}),
+        ("math", "The answer is $x+1$, but it may be $x+2$.", "x+1", {}),
+        ("math", r"The answer is $\boxed{5}$, though $6$ is possible.", "5", {}),
+        ("numeric", "The answer is 5, but 6 is also possible.", 5, {}),
+    ],
+)
+def test_another_value_that_is_called_possible_is_a_second_answer(row: Any, found: Found) -> None:
+    is_unpaid(found, row)
+
+
+@table(
+    "row",
+    [
+        ("math", "The answer is 5, though 6 is not possible.", "5", {}),
+        ("math", "The answer is 5, though 6 was expected.", "5", {}),
+        ("math", "The answer is 5, although it may look strange.", "5", {}),
+        ("math", "The answer is 5, but 5 is possible only once.", "5", {}),
+    ],
+)
+def test_a_concession_without_another_possible_value_doubts_nothing(row: Any, found: Found) -> None:
+    assert paid(found, row)
+
+
+@table(
+    "row",
+    [
         ("math", r"\boxed{width: 5, length: 7}", "7", {}),
         ("math", r"\boxed{\text{boys: }5; \text{girls: }7}", "7", {}),
         ("math", "width: 5, length: 7", "7", {}),

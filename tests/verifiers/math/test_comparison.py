@@ -218,3 +218,50 @@ def test_partners_in_a_long_list_are_found_by_their_values(monkeypatch: pytest.M
 def test_notations_of_one_word_one_statement_and_one_group(reference: str, answer: str, expected: str) -> None:
     assert outcome(reference, answer) == expected
     assert outcome(answer, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "expected"),
+    [
+        ("True", "Yes", "equal"),
+        ("False", "No", "equal"),
+        ("Yes", "wahr", "equal"),
+        ("True", "No", "different"),
+        ("No", "0", "different"),
+        ("right", "true", "different"),
+        ("no solution", "No", "different"),
+        ("(b)", r"(b) $\theta^2$", "equal"),
+        ("(a)", "(a) Color 1", "equal"),
+        ("(a)", "(a) and (b)", "different"),
+        ("(a)", "(a) or b", "different"),
+        ("(a)", "(a) + 1", "different"),
+        ("a", "(a) Color 1", "different"),
+    ],
+)
+def test_truths_and_letters_of_choices_are_given_as_data_sets_and_models_do(
+    reference: str, answer: str, expected: str
+) -> None:
+    """TheoremQA (MIT) has references `True` and `(b)`; models answer "Yes", and a choice with its text."""
+    assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "expected"),
+    [
+        (r"\ddot{x}=-\omega^2x", r"\frac{d^2x}{dt^2}=-\omega^2x", "equal"),
+        (r"\ddot{x}=-\omega^2x", r"\frac{dx}{dt}=-\omega^2x", "different"),
+        (r"\dot{y}=y", "y'=y", "equal"),
+        (r"\frac{\ell}{2}", r"\frac{l}{2}", "equal"),
+        ("l^2", r"\ell^2", "equal"),
+        (r"l+\ell", "2l", "different"),
+        ("[1,2,3]", "1, 2, 3", "equal"),
+        ("[1,2,3]", "3, 2, 1", "different"),
+        ("[1,2]", "1, 2", "different"),
+        ("B2", "B_2", "equal"),
+        ("C3", r"\text{C3}", "equal"),
+        ("C3", "CCC", "different"),
+        ("B2", "BB", "different"),
+    ],
+)
+def test_notations_of_derivatives_lengths_lists_and_labels(reference: str, answer: str, expected: str) -> None:
+    assert grade([[reference], answer, DEFAULT.packed()])["outcome"] == expected

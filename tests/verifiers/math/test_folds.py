@@ -117,12 +117,37 @@ def test_an_answer_that_cannot_be_computed_beside_its_own_break_is_no_limit_of_t
         (r"ab, a>0, b>0", r"|a||b|", "equal"),
         (r"x, x>-5", r"|x|", "different"),
         (r"x^2, x>0", r"x^3, x>0", "different"),
-        (r"x", r"|x|, x>0", "equal"),
+        (r"x", r"|x|, x>0", "different"),
+        (r"|x|", r"x, x\ge 0", "different"),
         (r"|x|", r"-x, x<0", "different"),
         (r"|x-100|", r"x-100, x>100", "different"),
     ],
 )
 def test_a_stated_domain_is_where_the_sides_are_compared(reference: str, answer: str, expected: str) -> None:
+    assert outcome(reference, answer) == expected
+
+
+@table(
+    ("reference", "answer", "expected"),
+    [
+        ("y=2x+1", "y=2x+1, x>0", "different"),
+        ("y=2x+1", r"y=2x+1 \text{ for } -1 \le x \le 1", "different"),
+        ("xy=1", "xy=1, x>0", "different"),
+        ("x^2+y^2=1", r"x^2+y^2=1, y\ge 0", "different"),
+        (r"\ln x^2", r"2\ln x, x>0", "different"),
+        (r"\ln x", r"\ln x, x>0", "equal"),
+        (r"y=\sqrt{1-x^2}", r"y=\sqrt{1-x^2}, -1\le x\le 1", "equal"),
+        (r"y=\sqrt{1-x^2}", r"y=\sqrt{1-x^2}, 0\le x\le 1", "different"),
+        (r"\frac{x^2-1}{x-1}", r"x+1, x\ne 1", "equal"),
+        (r"f(x)=x^2", r"f(x)=x^2, x\in\mathbb{R}", "equal"),
+        ("2n", r"2n, n\ge 1", "equal"),
+        ("ax^2", "ax^2, a>0", "equal"),
+        (r"\sqrt{1-x^2}", r"\sqrt{1-x^2}, x\in[-1,1]", "equal"),
+        (r"x^2, 0<x<1", r"x^2, x\in(0,1)", "equal"),
+        (r"x^2, 0<x<1", r"x^2, x\in(0,2)", "different"),
+    ],
+)
+def test_a_domain_that_only_the_answer_states_takes_no_values(reference: str, answer: str, expected: str) -> None:
     assert outcome(reference, answer) == expected
 
 

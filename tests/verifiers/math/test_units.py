@@ -32,6 +32,7 @@ SAME = [
     ["°C", r"^\circ C", r"^{\circ}\text{C}", "degrees Celsius", "℃", "摄氏度"],
     ["degree", "°", r"^\circ", r"^{\circ}", "degrees", "度"],
     ["μm", r"\mu m", "µm", "um", "micrometers", "微米"],
+    ["μC/m", r"\mu \mathrm{C} / \mathrm{m}", r"\mu \mathrm{C} \mathrm{~m}^{-1}", "µC/m"],
     ["kΩ", r"k\Omega", r"k \Omega", "kilohms"],
     ["Å", r"\AA", "angstroms"],
     ["J/(K·kg)", "J/(kg K)", "J kg^{-1} K^{-1}"],

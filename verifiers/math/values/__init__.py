@@ -38,9 +38,10 @@ from verifiers.math.values.evaluation import Evaluation
 from verifiers.math.values.numbers import ONE, ZERO, NoValue, Number, OutsideDomain, as_number
 from verifiers.math.values.operations import NUMERIC
 from verifiers.math.values.rational import exact, exact_or_none
+from verifiers.math.values.sampling import meet
 from verifiers.math.values.traits import BARE_LOG
 
 __all__ = [
     "BARE_LOG", "NUMERIC", "ONE", "ZERO", "Evaluation", "NoValue", "Number", "OutsideDomain", "approximate", "as_number", "at", "close",
-    "constant_difference", "exact", "exact_or_none", "measured", "names", "order", "proportional", "same", "settled",
+    "constant_difference", "exact", "exact_or_none", "measured", "meet", "names", "order", "proportional", "same", "settled",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ What is not proved is not known to be different: \cos\frac{\pi}{5} and \sqrt{1-x
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import count
@@ -560,6 +560,8 @@ class _Values:
 
     def _exactly(self, node: Node) -> Fraction | None:
         """The value of arithmetic with numbers and natural letters; None of anything else."""
+        if isinstance(node.leaf, Fraction) and node.kind == "num":
+            return node.leaf
         if not names(node):
             return exact_or_none(node)
         match node.kind:
@@ -567,9 +569,8 @@ class _Values:
                 whole = self._whole.get(str(node.leaf))
                 return None if whole is None else Fraction(whole)
             case "neg" | "bracket" | "+" | "*" | "/" | "^" | "!" | "binom":
-                values = [self._exactly(arg) for arg in node.args]
-                if None not in values:
-                    return exact_or_none(Node(node.kind, tuple(Node("num", leaf=value) for value in values)))
+                values = [value for arg in node.args if (value := self._exactly(arg)) is not None]
+                return _applied(node.kind, values) if len(values) == len(node.args) else None
         return None
 
     def _integer(self, node: Node) -> int:
@@ -630,6 +631,18 @@ class _Values:
         return sum(terms) if node.kind == "sum" else self._product(iter(terms), self._p)
 
 
+def _applied(kind: str, values: Sequence[Fraction]) -> Fraction | None:
+    """The value of an operation on numbers; small whole ones, which sums are full of, take a short way."""
+    if all(value.denominator == 1 and 0 <= value < _SMALL for value in values):
+        whole = [value.numerator for value in values]
+        if kind == "+":
+            return Fraction(sum(whole))
+        if kind == "binom":
+            return Fraction(math.comb(*whole))
+    return exact_or_none(Node(kind, tuple(Node("num", leaf=value) for value in values)))
+
+
+_SMALL = 128
 _E = Node("const", leaf="e")
 
 

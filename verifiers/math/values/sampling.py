@@ -57,6 +57,8 @@ def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
     return True
 
 
+_MOST_TOO_LARGE = 48
+"""After this many points where a value is too large, others are no longer tried."""
 Pair = tuple[Number, Number | None, int, int]
 """Both values at one point, their precision in bits, and the largest magnitude on the way to them."""
 
@@ -73,17 +75,18 @@ def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]
     """
     sampling = _Sampling(reference, answer, log_base)
     cap = _most_bits(reference, answer, is_constant=sampling.is_constant)
-    passed = 0
+    passed = failed = 0
     too_large: TooComplex | None = None
     for point, is_needed in sampling.points():
-        if not is_needed and passed >= MIN_POINTS:
-            return
+        if not is_needed and (passed >= MIN_POINTS or failed >= _MOST_TOO_LARGE):
+            break
         try:
             pair = sampling.pair(point, cap)
         except TooComplex as error:
             if point.is_close:
                 raise
             too_large = error
+            failed += 1
             continue
         if pair is not None:
             passed += 1
