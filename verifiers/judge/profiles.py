@@ -9,7 +9,7 @@ View = Literal["final_answer", "full"]
 
 DEFAULT_PROMPTS: dict[Mode, str] = {
     "reference": "ref_equiv@1",
-    "criteria": "rubric@1",
+    "criteria": "rubric@2",
     "quality": "quality@1",
     "pairwise": "pair@1",
     "steps": "steps@1",
@@ -89,10 +89,11 @@ class Profile(Part):
     reject_trivial: bool = True
     """Whether a response without anything to judge (punctuation, an announcement) has no answer, without asking a
     judge."""
-    on_truncate: Literal["judge", "fail"] = "judge"
-    """A response beyond its limit is judged without its middle (`judge`), or not judged (`fail`)."""
+    on_truncate: Literal["judge", "fail", "chunks"] = "judge"
+    """A response beyond its limit is judged without its middle (`judge`), or not judged (`fail`). `chunks`, for mode
+    criteria: its parts are judged one by one, and a criterion is met as well as the best of them meets it."""
     criteria_per_call: Annotated[int, Field(ge=0, le=64)] = 0
-    """0: all criteria in one call."""
+    """0: all criteria in one call, at most 64."""
     steps_reward: Literal["outcome", "prefix"] = "outcome"
     """`outcome`: 1 or 0; `prefix`: the share of steps before the first wrong one."""
     deadline_s: Annotated[float, Field(gt=0)] = 60.0
