@@ -1,4 +1,4 @@
-"""Reads the criteria for judging a response, in the forms that data sets use.
+r"""Reads the criteria for judging a response, in the forms that data sets use.
 
     ["事实准确性", "逻辑连贯性"]                                     names alone, each of weight 1
     [{"id": "c1", "text": "...", "weight": 2, "must_pass": true}]   `text` may be called description, criterion, name

@@ -206,7 +206,7 @@ def _criteria(decisions: Sequence[Decision], params: JudgeParams, by_rule: Mappi
         for name, score in decision.value.items():
             if score >= scores.get(name, 0.0):  # of the chunks of a response, the one that meets it best
                 scores[name] = score
-                why |= {name: reason for reading in decision.readings[:1] if (reason := reading.reasons.get(name))}
+                why[name] = decision.readings[0].reasons.get(name, "") if decision.readings else ""
     chosen = params.criteria
     assert chosen is not None
     raw = formulas.value(params.formula, chosen, scores, params.threshold)
@@ -222,7 +222,9 @@ def _criteria(decisions: Sequence[Decision], params: JudgeParams, by_rule: Mappi
         rubric["by_tag"] = tags
     if by_rule:
         rubric["by_rule"] = len(by_rule) / len(chosen)
-    return Finding(score, reason, {"criteria": [_rated(each, scores, why, by_rule) for each in chosen], "rubric": rubric})
+    return Finding(
+        score, reason, {"criteria": [_rated(each, scores, why, by_rule) for each in chosen], "rubric": rubric}
+    )
 
 
 def _rated(

@@ -25,7 +25,7 @@ def _references(value: Any) -> Any:
         if len(value) > MAX_REFERENCES:
             raise ValueError(f"{len(value)} references; at most {MAX_REFERENCES} are allowed")
         return tuple(_answer(each) for each in value)
-    return () if value is None else (_answer(value),)
+    return () if value in (None, "") else (_answer(value),)
 
 
 def _answer(value: Any) -> Any:
@@ -132,7 +132,11 @@ def _rubric_of(given: Mapping[str, Any]) -> dict[str, Any]:
     found = rubrics.find(fields[place], fields.get("format"))
     if found is not None:
         del fields[place]
-        own = {"aggregate": rubrics.FORMATS[found.format].formula, "question": found.question, "reference": found.reference}
+        own = {
+            "aggregate": rubrics.FORMATS[found.format].formula,
+            "question": found.question,
+            "reference": found.reference,
+        }
         fields = own | fields | {"criteria": found.criteria, "format": found.format}
     if fields.get("aggregate") == "grade" and "criteria" in fields:
         fields["criteria"] = _graded(read_criteria(fields["criteria"]))

@@ -53,6 +53,19 @@ FORMATS: Final[Mapping[str, Format]] = msgspec.convert(
 )
 
 
+COLUMNS: Final = frozenset(
+    path.partition(".")[0]
+    for each in FORMATS.values()
+    for path in (*each.columns, *each.question, *each.reference, *(each.fields if each.list == "." else (each.list,)))
+) | frozenset(
+    each.levels.format(choice)
+    for each in FORMATS.values()
+    if each.list == "." and each.levels
+    for choice in each.choices
+)
+"""The columns of all rows of the table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rubric:
     """The rubric of a row. `criteria` are the fields of `Criterion`."""
@@ -87,7 +100,11 @@ def find(value: Any, name: str | None = None) -> Rubric | None:
 def as_one(texts: Sequence[str], choices: Sequence[str] = GRADES) -> dict[str, Any]:
     """One criterion of several: a grade for all of them."""
     listed = "\n".join(f"- {text}" for text in texts)
-    return {"id": "c1", "text": f"The response as a whole, by this list and what else matters:\n{listed}", "choices": choices}
+    return {
+        "id": "c1",
+        "text": f"The response as a whole, by this list and what else matters:\n{listed}",
+        "choices": choices,
+    }
 
 
 def _entries(each: Format, row: Any) -> Sequence[Any] | None:
@@ -121,7 +138,8 @@ def _leaves(
     """The parts of a tree that have no parts, with the groups that they are in, outermost first."""
     if len(path) > _MAX_DEPTH:
         raise ValueError(f"criteria: they are nested deeper than {_MAX_DEPTH} levels")
-    assert each.parts and each.weight
+    assert each.parts is not None
+    assert each.weight is not None
     for position, entry in enumerate(entries):
         parts = entry.get(each.parts) if isinstance(entry, Mapping) else None
         if isinstance(parts, list) and parts:
@@ -178,8 +196,7 @@ def _joined(each: Format, entries: Sequence[str]) -> dict[str, Any]:
 
 def _column(row: Any, paths: Sequence[str]) -> str | None:
     """The text at the first of these paths that has one. A conversation is a text, too."""
-    values = (_at(row, path) for path in paths) if isinstance(row, Mapping) else iter(())
-    return next((text for value in values if (text := _text(value))), None)
+    return next((text for path in paths if isinstance(row, Mapping) and (text := _text(_at(row, path)))), None)
 
 
 def _text(value: Any) -> str | None:

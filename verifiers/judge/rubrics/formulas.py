@@ -29,7 +29,9 @@ Scores = Mapping[str, float]
 def problem(formula: Formula, criteria: Sequence[Criterion]) -> str | None:
     """Why the formula has no value for these criteria, whatever their scores are; None if it has one."""
     weights = [each.weight for each in criteria]
-    if formula == "tree" and any(weight < 0 for each in criteria for weight in (each.weight, *(w for _, w in each.path))):
+    if formula == "tree" and any(
+        weight < 0 for each in criteria for weight in (each.weight, *(w for _, w in each.path))
+    ):
         return "a tree has no weights below 0"
     if not any(weights) or (formula == "tree" and not _tree(criteria, {each.id: 1.0 for each in criteria}, 0)):
         return "all weights are 0"
@@ -78,7 +80,9 @@ def score(formula: Formula, criteria: Sequence[Criterion], found: float, *, sign
     return min(1.0, max(0.0, found))
 
 
-def by_tag(formula: Formula, criteria: Sequence[Criterion], scores: Scores, threshold: float | None) -> dict[str, float]:
+def by_tag(
+    formula: Formula, criteria: Sequence[Criterion], scores: Scores, threshold: float | None
+) -> dict[str, float]:
     """The value for the criteria of each tag. Tags for which the formula has no value are left out."""
     tagged: dict[str, list[Criterion]] = {}
     for each in criteria:

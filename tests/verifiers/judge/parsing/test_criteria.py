@@ -138,7 +138,15 @@ def test_answers_of_a_scale(band: Any, met: Any, turned: Any, expected: tuple[fl
 
 @table(
     ("quote", "expected"),
-    [("the  River\nSeine", 1.0), ("river", 1.0), ("", 0.0), (None, 0.0), ("the Thames", 0.0), (7, 0.0), ("the ... Seine", 0.0)],
+    [
+        ("the  River\nSeine", 1.0),
+        ("river", 1.0),
+        ("", 0.0),
+        (None, 0.0),
+        ("the Thames", 0.0),
+        (7, 0.0),
+        ("the ... Seine", 0.0),
+    ],
 )
 def test_what_is_not_quoted_is_not_met(quote: Any, expected: float) -> None:
     context = Context(criteria={"c1": 1.0, "c2": 1.0}, shown="It lies on the river Seine.")

@@ -20,7 +20,9 @@ def _listed(key: str, **names: Any) -> Callable[[Sequence[Any]], Row]:
     """Rows with a list of criteria. `names`: their fields; None is the weight."""
 
     def row(weights: Sequence[Any]) -> Row:
-        return {key: [{name: weight if value is None else value for name, value in names.items()} for weight in weights]}
+        return {
+            key: [{name: weight if value is None else value for name, value in names.items()} for weight in weights]
+        }
 
     return row
 
@@ -44,7 +46,11 @@ ROWS: dict[str, Callable[[Any], Row]] = {
     "researchrubrics": _listed("rubrics", criterion="x", weight=None, axis="Explicit Criteria"),
     "prbench": lambda weights: {
         "rubric": [
-            {"id": "i", "title": "x", "annotations": {"weight_class": "very important", "very_important_weight": weight}}
+            {
+                "id": "i",
+                "title": "x",
+                "annotations": {"weight_class": "very important", "very_important_weight": weight},
+            }
             for weight in weights
         ]
     },
