@@ -111,6 +111,12 @@ class Profile(Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if (self.criteria_per_call or self.on_truncate == "chunks") and self.mode != "criteria":
+            raise ValueError("criteria_per_call and on_truncate: chunks are for mode criteria")
+        if self.steps_reward != "outcome" and self.mode != "steps":
+            raise ValueError("steps_reward is for mode steps")
+        if self.score_source == "expected" and self.mode not in DIRECT_PROMPTS and self.mode != "pairwise":
+            raise ValueError("score_source: expected is for modes reference, quality and pairwise")
         if self.rewards and (self.mode != "reference" or self.score_source == "expected"):
             raise ValueError("rewards are for labels of mode reference, and not for expected scores")
         return self

@@ -143,6 +143,11 @@ _VERDICT_LINES: Final = (
     "judgement",
     "final judgment",
     "final judgement",
+    "判断",
+    "最终判断",
+    "结论",
+    "最终结论",
+    "判定",
 )
 _EQUIVALENCE: Final = MappingProxyType(
     {
@@ -154,6 +159,14 @@ _EQUIVALENCE: Final = MappingProxyType(
         "inequivalent": "B",
         "invalid": "C",
         "nothing to grade": "C",
+        "正确": "A",
+        "等价": "A",
+        "一致": "A",
+        "错误": "B",
+        "不正确": "B",
+        "不等价": "B",
+        "不一致": "B",
+        "无效": "C",
     }
 )
 _KINDS_OF_INVALID: Final = MappingProxyType(
@@ -163,6 +176,16 @@ _KINDS_OF_INVALID: Final = MappingProxyType(
     )
 )
 _YES_NO: Final = MappingProxyType({"YES": 1.0, "NO": 0.0})
+
+_SCORE_LINES: Final = (
+    "score",
+    "final score",
+    "overall score",
+    "评分",
+    "分数",
+    "得分",
+    "最终评分",
+)
 
 _EQ_ABC: Final = Schema(
     "eq_abc",
@@ -175,13 +198,21 @@ _EQ_ABC: Final = Schema(
 _YESNO: Final = Schema(
     "yesno",
     Kind.LABELS,
-    lines=("verdict", "final verdict", "judgment", "judgement", "final judgment", "final judgement", "final decision"),
+    lines=(*_VERDICT_LINES, "final decision"),
     scores=_YES_NO,
+    aliases={
+        "是": "YES",
+        "对": "YES",
+        "正确": "YES",
+        "否": "NO",
+        "不是": "NO",
+        "不对": "NO",
+        "错误": "NO",
+        "不正确": "NO",
+    },
     is_text=True,
 )
-_SCORE10: Final = Schema(
-    "score10", Kind.NUMBER, key="score", lines=("score", "final score", "overall score"), low=1, high=10, zero=1
-)
+_SCORE10: Final = Schema("score10", Kind.NUMBER, key="score", lines=_SCORE_LINES, low=1, high=10, zero=1)
 _OI_SCORE10: Final = Schema(
     "oi_score10", Kind.NUMBER, key="score", lines=("score", "final score"), low=1, high=10, zero=0
 )

@@ -39,6 +39,7 @@ async function show(id, ask, render) {
 
 const STANDING = {
   healthy: ["ok", "healthy", "gets calls"],
+  paused: ["warn", "paused", "asked to be left alone for a while; it gets no calls until then"],
   unprobed: ["invalid", "unprobed", "is being tried for the first time"],
   ejected: ["failed", "ejected", "gets no calls"],
   trial: ["invalid", "on trial", "the next call decides"],
