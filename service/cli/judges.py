@@ -27,7 +27,7 @@ from verifiers.judge.profiles import Mode
 from verifiers.judge.rendering.templates import BrokenPrompt
 
 _TICK_S: Final = 0.1
-_SETTLED: Final = frozenset({"healthy", "ejected", "disabled"})
+_SETTLED: Final = frozenset({"healthy", "paused", "ejected", "disabled"})
 _QUESTION: Final = {"question": "What is 3 + 4?", "reference": "7"}
 _ANSWERS: Final = ("It is seven.", "It is eight.")
 

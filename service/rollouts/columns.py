@@ -11,6 +11,7 @@ from typing import Any
 from service.wire import RowFields
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
+from verifiers.judge import rubrics
 from verifiers.near_names import near
 
 REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution", "target", "gts", "expected_answer", "label")
@@ -80,7 +81,7 @@ class Columns:
     def used(self) -> frozenset[str]:
         """The names of all fields that an item or a label may be made of."""
         chosen = [name for name in (self.response, self.reference, self.label) if name is not None]
-        return frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
+        return frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen]) | rubrics.COLUMNS
 
     def item_of(self, fields: Mapping[str, Any]) -> Json | None:
         """The item of a row. None: the row has no response."""
@@ -93,6 +94,10 @@ class Columns:
         reference = self._reference_of(fields, response)
         if reference is not None:
             item["reference"] = fields[reference]
+        if (self.verifier or item.get("verifier")) == "judge" and "evaluation_criteria" not in item:
+            row = {name: fields[name] for name in rubrics.COLUMNS - {response} if fields.get(name) is not None}
+            if _is_rubric(row):
+                item["evaluation_criteria"] = row
         chosen = {name: value for name in ("verifier", "recipe") if (value := getattr(self, name)) is not None}
         if chosen:
             item = {name: value for name, value in item.items() if name not in ("verifier", "recipe", "checks")}
@@ -124,6 +129,14 @@ class Columns:
         label = _pick(fields, self.label, LABELS)
         value = fields[label] if label is not None else None
         return value if isinstance(value, bool) else None
+
+
+def _is_rubric(row: Json) -> bool:
+    """Whether the row is one of a data set of rubrics."""
+    try:
+        return rubrics.find(row) is not None
+    except ValueError:
+        return True  # the verdict says what it lacks
 
 
 def without_nulls(value: Any) -> Any:

@@ -17,7 +17,7 @@ the judge is flagged.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,6 +31,7 @@ from verifiers.judge.modes import Question, TooManySteps, finding, questions, re
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.profiles import Mode, Profile
 from verifiers.judge.rendering import Prompt
+from verifiers.judge.rubrics import rules
 
 if TYPE_CHECKING:
     from verifiers.judge.panel import Ballot, Panel
@@ -41,7 +42,7 @@ _MAX_FAILURE_CHARS = 200
 
 class Judge(Verifier[JudgeParams]):
     name = "judge"
-    version = "6"
+    version = "7"
     params = JudgeParams
     summary = (
         "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"
@@ -53,9 +54,16 @@ class Judge(Verifier[JudgeParams]):
 
     def __init__(self, panel: "Panel | None") -> None:
         self._panel = panel
+        self._others: Mapping[str, Verifier[Any]] = {}
         if panel is not None:
             self.version = f"{self.version}-{panel.fingerprint[:12]}"
             self.concurrency = panel.config.max_items_in_flight
+
+    def meet(self, others: Mapping[str, Verifier[Any]]) -> None:
+        self._others = others
+
+    def judged_with(self, params: JudgeParams) -> Sequence[Verifier[Any]]:
+        return rules.verifiers_of(params.criteria or (), self._others)
 
     async def score(self, items: Sequence[Item[JudgeParams]]) -> Sequence[Verdict]:
         return await asyncio.gather(*(self._judge(item) for item in items))
@@ -86,8 +94,9 @@ class Judge(Verifier[JudgeParams]):
         case = await by_length(len(item.response), self._case_of, item)
         if isinstance(case, Verdict):
             return case
-        inquiries.extend(Inquiry() for _ in case.asked)
         panel, profile, params = case.panel, case.profile, item.params
+        by_rule = await rules.decided(params.criteria or (), item, self._others) if case.mode == "criteria" else {}
+        inquiries.extend(Inquiry() for _ in case.asked)
         deadline = asyncio.get_running_loop().time() + profile.deadline_s
         if item.deadline is not None:
             deadline = min(deadline, item.deadline)
@@ -107,7 +116,8 @@ class Judge(Verifier[JudgeParams]):
                 for question, inquiry in zip(case.asked, inquiries, strict=True)
             ]
         )
-        found = finding(case.mode, case.asked, [ballot.decision for ballot in ballots], params, profile)
+        decisions = [ballot.decision for ballot in ballots]
+        found = finding(case.mode, case.asked, decisions, params, profile, by_rule)
         detail = dict(found.detail) | _votes_detail(ballots)
         if item.explain:
             detail |= explanation(inquiries)
@@ -247,6 +257,8 @@ async def _all(ballots: Sequence[Any]) -> "list[Ballot]":
 def _votes_detail(ballots: "Sequence[Ballot]") -> dict[str, Any]:
     votes = [vote for ballot in ballots for vote in ballot.votes]
     detail: dict[str, Any] = {"votes": [vote.as_json() for vote in votes]}
+    if not votes:
+        return detail
     if len(votes) > len(ballots):
         detail["agreement"] = min(ballot.decision.agreement for ballot in ballots)
     rationale = votes[0].reading.rationale

@@ -72,6 +72,9 @@ class JudgeConfig(Part):
             _among(self.endpoints, pool.members, f"pools.{name}.members")
             if pool.fallback is not None:
                 _among(self.pools, [pool.fallback], f"pools.{name}.fallback")
+        for name in self.pools:
+            if self._falls_back_to_itself(name):
+                raise ValueError(f"pools.{name}.fallback: it leads back to {name}; name another pool, or none")
         for name, profile in self.profiles.items():
             _among(self.pools, [profile.pool], f"profiles.{name}.pool")
             for endpoint in self.reach_of(profile.pool):
@@ -81,6 +84,10 @@ class JudgeConfig(Part):
             _among(self.profiles, [named], f"defaults.{mode}")
             if self.profiles[named].mode != mode:
                 raise ValueError(f"defaults.{mode}: profile {named} is of mode {self.profiles[named].mode}")
+        if self.canaries.every_s is not None and all(profile.mode != "reference" for profile in self.profiles.values()):
+            raise ValueError("canaries.every_s: canaries ask profiles of mode reference, and there is none")
+        if self.prompts_dir is not None and not self.prompts_dir.is_dir():
+            raise ValueError(f"prompts_dir: {self.prompts_dir} is not a folder")
         _among(self.pools, self.proxy.models.values(), "proxy.models")
         if self.proxy.default_pool is not None:
             _among(self.pools, [self.proxy.default_pool], "proxy.default_pool")
@@ -115,6 +122,16 @@ class JudgeConfig(Part):
             at = self.pools[at].fallback
         return found
 
+    def _falls_back_to_itself(self, pool: str) -> bool:
+        seen: set[str] = set()
+        at = self.pools[pool].fallback
+        while at is not None and at not in seen:
+            if at == pool:
+                return True
+            seen.add(at)
+            at = self.pools[at].fallback
+        return False
+
     def fingerprint(self, prompt_hashes: Mapping[str, str]) -> str:
         """A fingerprint of all that a verdict depends on: models, prompts, profiles."""
         parts = {
@@ -126,6 +143,17 @@ class JudgeConfig(Part):
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
 
+class _Loader(yaml.SafeLoader):
+    """A safe YAML loader. A name that occurs twice is a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise yaml.constructor.ConstructorError(None, None, f"{twice!r} occurs twice; remove one", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
 def load(path: Path) -> JudgeConfig:
     """The configuration in a file.
 
@@ -133,7 +161,7 @@ def load(path: Path) -> JudgeConfig:
         BadJudges: the message lists every mistake.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - it is a safe loader
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadJudges(f"cannot read {path}: {error}") from error
     return read(content, str(path))

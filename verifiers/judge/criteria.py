@@ -1,22 +1,40 @@
-"""Reads the criteria for judging a response, in the forms that data sets use.
+r"""Reads the criteria for judging a response, in the forms that data sets use.
 
     ["事实准确性", "逻辑连贯性"]                                     names alone, each of weight 1
     [{"id": "c1", "text": "...", "weight": 2, "must_pass": true}]   `text` may be called description, criterion, name
     {"Factual accuracy": 0.6, "Clarity": 0.4}                       names and weights
 
-A weight below 0 belongs to a fault: the weight is subtracted to the degree that the fault is present.
+    "- Names Paris\n- Names the river"                               a checklist as text, a criterion in each line
+
+A weight below 0 belongs to a fault: the weight is subtracted to the degree that the fault is present. Rows of known data
+sets are read by `rubrics`.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
+import re2
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-MAX_CRITERIA: Final = 64
-MAX_TEXT_CHARS: Final = 2_000
+MAX_CRITERIA: Final = 2_000
+MAX_TEXT_CHARS: Final = 20_000
 _TEXT_NAMES: Final = ("text", "description", "criterion", "name", "rubric_item", "Ingredient", "Question", "title")
-_KNOWN: Final = frozenset({"id", "weight", "must_pass", *_TEXT_NAMES})
+_FIELDS: Final = ("weight", "must_pass", "choices", "levels", "tags", "path", "rule")
+_KNOWN: Final = frozenset({"id", *_FIELDS, *_TEXT_NAMES})
+_MARK: Final = re2.compile(r"\s*(?:[-*+•◦▪–☐☑]|\[[ xX]?\]|\(?[0-9]{1,3}[.):、]|\(?[a-zA-Z][.)])\s+")
+"""The mark before an entry of a list."""
+
+
+class Rule(BaseModel):
+    """Another verifier that decides a criterion: 1 if it scores the response with 1, else its score."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    verifier: str
+    """One of `rules.VERIFIERS`."""
+    reference: Any = None
+    params: dict[str, Any] = {}
 
 
 class Criterion(BaseModel):
@@ -29,6 +47,23 @@ class Criterion(BaseModel):
     weight: float = Field(default=1.0, ge=-1e6, le=1e6)
     must_pass: bool = False
     """If the criterion scores below 1, the whole score is 0."""
+    name: str | None = Field(default=None, max_length=MAX_TEXT_CHARS)
+    choices: tuple[str, ...] = Field(default=(), max_length=101)
+    """The answers that a judge may give, from worst (0) to best (1), evenly spaced. Empty: 0, 0.5 and 1."""
+    levels: dict[str, str] = {}
+    """What an answer means, by answer."""
+    tags: tuple[str, ...] = Field(default=(), max_length=100)
+    path: tuple[tuple[str, float], ...] = Field(default=(), max_length=50)
+    """The groups of a tree that it is in, outermost first: the group's place and its weight."""
+    rule: Rule | None = None
+    """What decides it without a judge."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        folded = [choice.strip().casefold() for choice in self.choices]
+        if len(set(folded)) < len(folded) or len(folded) == 1 or not all(folded):
+            raise ValueError("choices: expected two or more different answers, from worst to best")
+        return self
 
 
 def read(value: Any) -> Any:
@@ -54,16 +89,33 @@ def read(value: Any) -> Any:
 
 
 def _decoded(text: str) -> Any:
-    """Decode criteria given as text; a text that is no JSON is one criterion.
+    """Decode criteria given as text: JSON, or a checklist with a criterion in each line.
 
     Data sets keep lists in columns of text.
     """
-    if text.lstrip()[:1] not in ("[", "{"):
-        return [text]
+    if text.lstrip()[:1] not in ("[", "{") or _MARK.match(text) is not None:
+        return _lines(text)
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(f"criteria are given as text that is not JSON: {error}") from error
+
+
+def _lines(text: str) -> list[str]:
+    """The entries of a checklist. With marks (`- `, `1. `, `[ ] `), lines without one go on, and a heading is none."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    marks = [_MARK.match(line) for line in lines]
+    if not any(marks):
+        return [line.strip() for line in lines]
+    entries: list[str] = []
+    for line, mark in zip(lines, marks, strict=True):
+        if mark is not None:
+            entries.append(line[mark.end() :].strip())
+        elif entries:
+            entries[-1] += f" {line.strip()}"
+        elif not line.rstrip().endswith((":", "：")):
+            entries.append(line.strip())
+    return entries
 
 
 def _fields(number: int, given: Any) -> Any:
@@ -79,7 +131,9 @@ def _fields(number: int, given: Any) -> Any:
     texts = [given[name] for name in _TEXT_NAMES if given.get(name) is not None]
     if not texts:
         raise ValueError(f"criterion {number} has no text")
-    fields = {name: given[name] for name in ("weight", "must_pass") if given.get(name) is not None}
+    fields = {name: given[name] for name in _FIELDS if given.get(name) is not None}
+    if isinstance(given.get("name"), str) and given["name"] != texts[0]:
+        fields["name"] = given["name"]
     return {"id": str(given.get("id") or f"c{number}"), "text": texts[0], **fields}
 
 

@@ -1,21 +1,28 @@
 """The questions of each mode to a judge, and the result of the answers."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from verifiers.base import InvalidItem
-from verifiers.judge import criteria
 from verifiers.judge.criteria import Criterion
 from verifiers.judge.parameters import MAX_STEPS, JudgeParams
 from verifiers.judge.profiles import Mode, Profile
 from verifiers.judge.rendering import Data, Prompt
+from verifiers.judge.rubrics import formulas
+from verifiers.judge.rubrics.rules import rule_of
 from verifiers.judge.schemas import SCHEMAS, Context, Kind
 from verifiers.judge.voting import Decision
 
 _PARAGRAPHS = re.compile(r"\n\s*\n")
+_PER_CALL = 64
+"""The most criteria of one call."""
+_PER_CALL_CHARS = 40_000
+"""A call has no more text of criteria, unless one alone is longer."""
+_CHUNK_SHARE = 0.75
+"""Of the limit of a response: neutralising makes a text longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,9 @@ def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, 
             return [Question(asked, Context())]
         case "criteria":
             assert params.criteria
-            return [_about(asked, part) for part in _parts(params.criteria, profile.criteria_per_call)]
+            open_ones = [each for each in params.criteria if rule_of(each) is None]
+            parts = _parts(open_ones, profile.criteria_per_call or _PER_CALL)
+            return [_about(replace(asked, response=chunk), part) for chunk in _chunks(text, profile) for part in parts]
         case "pairwise":
             assert params.other is not None
             turned = replace(asked, response=params.other, response_b=text)
@@ -100,14 +109,51 @@ def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, 
 
 def _about(asked: Data, part: Sequence[Criterion]) -> Question:
     return Question(
-        replace(asked, criteria={each.id: each.text for each in part}),
-        Context(criteria={each.id: each.weight for each in part}),
+        replace(asked, criteria={each.id: _with_answers(each) for each in part}),
+        Context(
+            criteria={each.id: each.weight for each in part},
+            choices={each.id: each.choices for each in part if each.choices},
+            shown=asked.response or "",
+        ),
     )
 
 
-def _parts(chosen: Sequence[Criterion], size: int) -> Sequence[Sequence[Criterion]]:
-    step = size or len(chosen)
-    return [chosen[start : start + step] for start in range(0, len(chosen), step)]
+def _with_answers(criterion: Criterion) -> str:
+    """The text of a criterion with the list of its answers."""
+    if not criterion.choices:
+        return criterion.text
+    if not criterion.levels:
+        return f"{criterion.text}\nanswers: {' | '.join(criterion.choices)}"
+    listed = (f"{choice}: {criterion.levels.get(choice, '')}".rstrip(": ") for choice in criterion.choices)
+    return "\n".join([criterion.text, "answers:", *listed])
+
+
+def _parts(chosen: Sequence[Criterion], most: int) -> list[list[Criterion]]:
+    """The criteria of each call, in order."""
+    parts: list[list[Criterion]] = []
+    chars = 0
+    for each in chosen:
+        chars += len(each.text) + sum(map(len, each.levels.values()))
+        if not parts or len(parts[-1]) == most or chars > _PER_CALL_CHARS:
+            parts.append([])
+            chars = len(each.text)
+        parts[-1].append(each)
+    return parts
+
+
+def _chunks(text: str, profile: Profile) -> list[str]:
+    """The parts of a long response that criteria are asked about one by one: whole paragraphs, where they fit."""
+    most = int(profile.limits.response_chars * _CHUNK_SHARE)
+    if profile.on_truncate != "chunks" or len(text) <= most:
+        return [text]
+    chunks = [""]
+    for paragraph in text.split("\n\n"):
+        pieces = [paragraph[start : start + most] for start in range(0, len(paragraph), most)]
+        for piece in pieces:
+            if chunks[-1] and len(chunks[-1]) + len(piece) + 2 > most:
+                chunks.append("")
+            chunks[-1] += f"\n\n{piece}" if chunks[-1] else piece
+    return chunks
 
 
 def split(text: str) -> list[str]:
@@ -119,15 +165,20 @@ def split(text: str) -> list[str]:
 
 
 def finding(
-    mode: Mode, asked: Sequence[Question], decisions: Sequence[Decision], params: JudgeParams, profile: Profile
+    mode: Mode,
+    asked: Sequence[Question],
+    decisions: Sequence[Decision],
+    params: JudgeParams,
+    profile: Profile,
+    by_rule: Mapping[str, float] = MappingProxyType({}),
 ) -> Finding:
-    """The result of the decisions, one for each question."""
+    """The result of the decisions, one for each question, and of the criteria that a rule has decided."""
+    if mode == "criteria":
+        return _criteria(decisions, params, by_rule)
     first = decisions[0]
     match mode:
-        case "criteria":
-            return _criteria(decisions, params)
         case "pairwise":
-            return _pairwise(decisions)
+            return _pairwise(decisions, params.orders)
         case "steps":
             return _steps(first, len(asked[0].data.steps or ()), profile)
         case "quality":
@@ -147,58 +198,77 @@ def _label(decision: Decision, profile: Profile) -> Finding:
     return Finding(score, reason if score in (0.0, 1.0) else "graded", {"verdict": value})
 
 
-def _criteria(decisions: Sequence[Decision], params: JudgeParams) -> Finding:
-    scores: dict[str, float] = {}
+def _criteria(decisions: Sequence[Decision], params: JudgeParams, by_rule: Mapping[str, float]) -> Finding:
+    scores = dict(by_rule)
     why: dict[str, str] = {}
     for decision in decisions:
-        if isinstance(decision.value, Mapping):
-            scores |= decision.value
-            why |= decision.readings[0].reasons
-    assert params.criteria is not None
-    score = _aggregate(params, scores)
-    missed = [each.id for each in params.criteria if each.must_pass and scores[each.id] < 1.0]
+        assert isinstance(decision.value, Mapping)
+        for name, score in decision.value.items():
+            if score >= scores.get(name, 0.0):  # of the chunks of a response, the one that meets it best
+                scores[name] = score
+                why[name] = decision.readings[0].reasons.get(name, "") if decision.readings else ""
+    chosen = params.criteria
+    assert chosen is not None
+    raw = formulas.value(params.formula, chosen, scores, params.threshold)
+    missed = [each.id for each in chosen if each.must_pass and scores[each.id] < 1.0]
+    score = 0.0 if missed else formulas.score(params.formula, chosen, raw, signed=params.signed)
     reason = (
         "must_pass_missed" if missed else "correct" if score == 1.0 else "criteria_missed" if score == 0 else "graded"
     )
-    rated = [
-        {"id": each.id, "score": scores[each.id], "weight": each.weight}
-        | ({"rationale": why[each.id]} if why.get(each.id) else {})
-        for each in params.criteria
-    ]
-    return Finding(score, reason, {"criteria": rated})
+    rubric: dict[str, Any] = {"formula": params.formula, "value": raw}
+    if params.format is not None:
+        rubric["format"] = params.format
+    if tags := formulas.by_tag(params.formula, chosen, scores, params.threshold):
+        rubric["by_tag"] = tags
+    if by_rule:
+        rubric["by_rule"] = len(by_rule) / len(chosen)
+    return Finding(
+        score, reason, {"criteria": [_rated(each, scores, why, by_rule) for each in chosen], "rubric": rubric}
+    )
 
 
-def _aggregate(params: JudgeParams, scores: Mapping[str, float]) -> float:
-    assert params.criteria is not None
-    mean = criteria.total(params.criteria, scores)
-    met = [1.0 - scores[each.id] if each.weight < 0 else scores[each.id] for each in params.criteria]
-    if any(each.must_pass and scores[each.id] < 1.0 for each in params.criteria):
-        return 0.0
-    match params.aggregate:
-        case "weighted":
-            return mean
-        case "all":
-            return float(min(met) == 1.0)
-        case "any":  # the absence of a fault earns nothing
-            merits = [scores[each.id] for each in params.criteria if each.weight > 0]
-            return float(max(merits or met) == 1.0)
-        case "min":
-            return min(met)
-        case "product":
-            return math.prod(met)
-        case "threshold":
-            assert params.threshold is not None
-            return float(mean >= params.threshold)
+def _rated(
+    criterion: Criterion, scores: Mapping[str, float], why: Mapping[str, str], by_rule: Mapping[str, float]
+) -> dict[str, Any]:
+    score = scores[criterion.id]
+    rated: dict[str, Any] = {"id": criterion.id, "score": score, "weight": criterion.weight}
+    if criterion.name:
+        rated["name"] = criterion.name
+    if criterion.choices:
+        rated["answer"] = criterion.choices[round(score * (len(criterion.choices) - 1))]
+    if criterion.tags:
+        rated["tags"] = list(criterion.tags)
+    if criterion.id in by_rule:
+        rated["source"] = "rule"
+    elif reason := why.get(criterion.id):
+        rated["rationale"] = reason
+    return rated
 
 
-def _pairwise(decisions: Sequence[Decision]) -> Finding:
+def _pairwise(decisions: Sequence[Decision], orders: str) -> Finding:
     """The result for a response that was shown first, then second: it must be better, or worse, both times."""
     first, second = decisions[0].score, 1.0 - decisions[1].score
+    flags: dict[str, Any] = {}
     if (first > 0.5) is not (second > 0.5) or (first < 0.5) is not (second < 0.5):
-        return Finding(0.5, "tie", {"verdict": "tie", "flags": ["position_inconsistent"]})
-    score = (first + second) / 2
+        if orders == "agree":
+            return Finding(0.5, "tie", {"verdict": "tie", "flags": ["position_inconsistent"]})
+        flags = {"flags": ["position_inconsistent"]}
+    score = _arena_hard(first, second) if orders == "arena_hard" else (first + second) / 2
     reason = "win" if score > 0.5 else "loss" if score < 0.5 else "tie"
-    return Finding(score, reason, {"verdict": reason})
+    return Finding(score, reason, {"verdict": reason, **flags})
+
+
+_DECISIVE = 3
+"""How often a verdict of `significantly better` counts in Arena-Hard (lmarena/arena-hard-auto, show_result.py, load_judgments)."""
+
+
+def _arena_hard(*scores: float) -> float:
+    """The mean of both orders, each a win, a tie or a loss, and the decisive ones several times."""
+    games = [
+        (1.0 if score > 0.5 else 0.5 if score == 0.5 else 0.0, _DECISIVE if score in (0.0, 1.0) else 1)
+        for score in scores
+    ]
+    return sum(result * times for result, times in games) / sum(times for _, times in games)
 
 
 def _steps(decision: Decision, steps: int, profile: Profile) -> Finding:

@@ -7,9 +7,11 @@ import msgspec
 from pydantic import BeforeValidator, Field, model_validator
 
 from verifiers.base import Params
+from verifiers.judge import rubrics
 from verifiers.judge.criteria import Criterion
 from verifiers.judge.criteria import read as read_criteria
 from verifiers.judge.profiles import MAX_VOTES, Mode, View
+from verifiers.judge.rubrics.formulas import Formula, problem
 
 MAX_REFERENCES = 64
 MAX_STEPS = 200
@@ -23,7 +25,7 @@ def _references(value: Any) -> Any:
         if len(value) > MAX_REFERENCES:
             raise ValueError(f"{len(value)} references; at most {MAX_REFERENCES} are allowed")
         return tuple(_answer(each) for each in value)
-    return () if value is None else (_answer(value),)
+    return () if value in (None, "") else (_answer(value),)
 
 
 def _answer(value: Any) -> Any:
@@ -53,12 +55,21 @@ class JudgeParams(Params):
     question: str | None = None
     """The question; default: the item's prompt."""
     criteria: Annotated[tuple[Criterion, ...] | None, BeforeValidator(read_criteria)] = None
-    """Names, or objects with text, weight (below 0: a fault) and must_pass; or names with their weights."""
-    aggregate: Literal["weighted", "all", "any", "min", "product", "threshold"] = "weighted"
-    """How criteria make a score. threshold: 1 if their weighted mean reaches `threshold`."""
+    """Names, or objects with text, weight (below 0: a fault) and must_pass; or names with their weights; or the row of a
+    data set whose rubric is known (`verifiers/judge/rubrics/formats.yaml`), which may be the reference as well."""
+    format: str | None = None
+    """The data set that the rubric is written like; by default its columns tell."""
+    aggregate: Formula | None = None
+    """The formula that makes a score of criteria; by default that of the data set, else weighted. threshold: 1 if their
+    weighted mean reaches `threshold`. grade: a number from 1 to 10 for all of them together."""
+    signed: bool = False
+    """Whether the formula's value from -1 to 1 becomes the score 0 to 1; by default a value below 0 is 0."""
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
     other: str | None = None
     """The response that mode pairwise compares with: 1 better, 0.5 as good, 0 worse."""
+    orders: Literal["agree", "mean", "arena_hard"] = "agree"
+    """What the two orders of a pair come to. agree: a tie unless both name the same response; mean: their mean;
+    arena_hard: the mean with decisive verdicts three times, as Arena-Hard counts them."""
     steps: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=MAX_STEPS)] | None = None
     """The steps of the response; default: its paragraphs, or its lines if it has one paragraph."""
     votes: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None
@@ -68,6 +79,11 @@ class JudgeParams(Params):
     view: View | None = None
     """The part of the response that is shown: all text after its thinking, or the answer that it commits to."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_rubric(cls, value: Any) -> Any:
+        return _rubric_of(value) if isinstance(value, Mapping) else value
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         mode = self.mode
@@ -75,13 +91,17 @@ class JudgeParams(Params):
             raise ValueError("mode reference needs a reference")
         if mode == "criteria" and not self.criteria:
             raise ValueError("mode criteria needs criteria")
-        if self.criteria is not None and not any(each.weight for each in self.criteria):
-            raise ValueError("criteria: all weights are 0")
+        if self.criteria is not None and (why := problem(self.formula, self.criteria)):
+            raise ValueError(f"criteria: {why}")
         if mode == "pairwise" and self.other is None:
             raise ValueError("mode pairwise needs other, the response to compare with")
         if (self.aggregate == "threshold") is (self.threshold is None):
             raise ValueError("aggregate threshold and threshold need each other")
         return self
+
+    @property
+    def formula(self) -> Formula:
+        return self.aggregate or "weighted"
 
     @property
     def usual_mode(self) -> Mode:
@@ -97,3 +117,43 @@ class JudgeParams(Params):
         if self.steps is not None:
             return "steps"
         return "reference"
+
+
+def _rubric_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters with the rubric of a row, which stands in `criteria` or is the reference.
+
+    Raises:
+        ValueError: the row lacks what its format needs.
+    """
+    fields = {name: value for name, value in given.items() if value is not None}
+    place = "criteria" if "criteria" in fields else "reference"
+    if place not in fields or _is_read(fields[place]) or fields.get("mode", "criteria") != "criteria":
+        return fields
+    found = rubrics.find(fields[place], fields.get("format"))
+    if found is not None:
+        del fields[place]
+        own = {
+            "aggregate": rubrics.FORMATS[found.format].formula,
+            "question": found.question,
+            "reference": found.reference,
+        }
+        fields = own | fields | {"criteria": found.criteria, "format": found.format}
+    if fields.get("aggregate") == "grade" and "criteria" in fields:
+        fields["criteria"] = _graded(read_criteria(fields["criteria"]))
+    return fields
+
+
+def _graded(criteria: Any) -> Any:
+    """All criteria as one that gets a grade, unless they are one that has grades of its own."""
+    if not isinstance(criteria, list | tuple) or (len(criteria) == 1 and criteria[0].get("levels")):
+        return criteria
+    is_one = len(criteria) == 1 and "1" in criteria[0].get("choices", ())
+    return criteria if is_one else [rubrics.as_one([each["text"] for each in criteria])]
+
+
+def _is_read(value: Any) -> bool:
+    """Whether these are criteria that were read before."""
+    listed = value if isinstance(value, list | tuple) else ()
+    return bool(listed) and all(
+        isinstance(each, Criterion) or (isinstance(each, Mapping) and "must_pass" in each) for each in listed
+    )

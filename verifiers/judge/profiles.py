@@ -9,7 +9,7 @@ View = Literal["final_answer", "full"]
 
 DEFAULT_PROMPTS: dict[Mode, str] = {
     "reference": "ref_equiv@1",
-    "criteria": "rubric@1",
+    "criteria": "rubric@2",
     "quality": "quality@1",
     "pairwise": "pair@1",
     "steps": "steps@1",
@@ -89,10 +89,11 @@ class Profile(Part):
     reject_trivial: bool = True
     """Whether a response without anything to judge (punctuation, an announcement) has no answer, without asking a
     judge."""
-    on_truncate: Literal["judge", "fail"] = "judge"
-    """A response beyond its limit is judged without its middle (`judge`), or not judged (`fail`)."""
+    on_truncate: Literal["judge", "fail", "chunks"] = "judge"
+    """A response beyond its limit is judged without its middle (`judge`), or not judged (`fail`). `chunks`, for mode
+    criteria: its parts are judged one by one, and a criterion is met as well as the best of them meets it."""
     criteria_per_call: Annotated[int, Field(ge=0, le=64)] = 0
-    """0: all criteria in one call."""
+    """0: all criteria in one call, at most 64."""
     steps_reward: Literal["outcome", "prefix"] = "outcome"
     """`outcome`: 1 or 0; `prefix`: the share of steps before the first wrong one."""
     deadline_s: Annotated[float, Field(gt=0)] = 60.0
@@ -110,6 +111,12 @@ class Profile(Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if (self.criteria_per_call or self.on_truncate == "chunks") and self.mode != "criteria":
+            raise ValueError("criteria_per_call and on_truncate: chunks are for mode criteria")
+        if self.steps_reward != "outcome" and self.mode != "steps":
+            raise ValueError("steps_reward is for mode steps")
+        if self.score_source == "expected" and self.mode not in DIRECT_PROMPTS and self.mode != "pairwise":
+            raise ValueError("score_source: expected is for modes reference, quality and pairwise")
         if self.rewards and (self.mode != "reference" or self.score_source == "expected"):
             raise ValueError("rewards are for labels of mode reference, and not for expected scores")
         return self

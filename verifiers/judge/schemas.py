@@ -32,6 +32,10 @@ class Context:
 
     criteria: Mapping[str, float] = field(default_factory=dict)
     """The weights of a rubric, by criterion id."""
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The answers to a criterion, from worst to best. Without any: 0, 0.5 and 1."""
+    shown: str = ""
+    """The response as the judge sees it, in which quotations must stand."""
     n_steps: int = 0
     question: str = "verdict"
     """The name of the question in a decision."""
@@ -71,6 +75,8 @@ class Schema:
     """Whether the JSON form asks for a rationale before the verdict."""
     is_text: bool = False
     """Whether the verdict is requested as text; JSON is read all the same if a judge writes it."""
+    quotes: bool = False
+    """Whether a criterion counts as met only with a quotation that stands in the response."""
 
     def worth(self, number: float) -> float:
         """The score from 0 to 1 of a number in range."""
@@ -81,7 +87,7 @@ class Schema:
         if self.is_text or self.kind is Kind.DECISION:
             return None
         if self.kind is Kind.RUBRIC:
-            return _rubric_schema(list(context.criteria))
+            return _rubric_schema(context, self.quotes)
         value: dict[str, Any]
         match self.kind:
             case Kind.LABELS:
@@ -105,12 +111,19 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rubric_schema(ids: list[str]) -> dict[str, Any]:
+def _rubric_schema(context: Context, quotes: bool) -> dict[str, Any]:
+    ids = list(context.criteria)
+    answers = dict.fromkeys(choice for name in ids for choice in context.choices.get(name, ()))
+    numbers = [0, 0.5, 1] if any(not context.choices.get(name) for name in ids) else []
+    score: dict[str, Any] = {"enum": [*numbers, *answers]}
+    if not (numbers and answers):
+        score["type"] = "number" if numbers else "string"
     item = _object(
         {
             "id": {"type": "string", "enum": ids},
+            **({"quote": {"type": "string"}} if quotes else {}),
             "reason": {"type": "string"},
-            "score": {"type": "number", "enum": [0, 0.5, 1]},
+            "score": score,
         }
     )
     return _object({"criteria": {"type": "array", "items": item, "minItems": len(ids), "maxItems": len(ids)}})
@@ -130,6 +143,11 @@ _VERDICT_LINES: Final = (
     "judgement",
     "final judgment",
     "final judgement",
+    "判断",
+    "最终判断",
+    "结论",
+    "最终结论",
+    "判定",
 )
 _EQUIVALENCE: Final = MappingProxyType(
     {
@@ -141,6 +159,14 @@ _EQUIVALENCE: Final = MappingProxyType(
         "inequivalent": "B",
         "invalid": "C",
         "nothing to grade": "C",
+        "正确": "A",
+        "等价": "A",
+        "一致": "A",
+        "错误": "B",
+        "不正确": "B",
+        "不等价": "B",
+        "不一致": "B",
+        "无效": "C",
     }
 )
 _KINDS_OF_INVALID: Final = MappingProxyType(
@@ -150,6 +176,16 @@ _KINDS_OF_INVALID: Final = MappingProxyType(
     )
 )
 _YES_NO: Final = MappingProxyType({"YES": 1.0, "NO": 0.0})
+
+_SCORE_LINES: Final = (
+    "score",
+    "final score",
+    "overall score",
+    "评分",
+    "分数",
+    "得分",
+    "最终评分",
+)
 
 _EQ_ABC: Final = Schema(
     "eq_abc",
@@ -162,13 +198,21 @@ _EQ_ABC: Final = Schema(
 _YESNO: Final = Schema(
     "yesno",
     Kind.LABELS,
-    lines=("verdict", "final verdict", "judgment", "judgement", "final judgment", "final judgement", "final decision"),
+    lines=(*_VERDICT_LINES, "final decision"),
     scores=_YES_NO,
+    aliases={
+        "是": "YES",
+        "对": "YES",
+        "正确": "YES",
+        "否": "NO",
+        "不是": "NO",
+        "不对": "NO",
+        "错误": "NO",
+        "不正确": "NO",
+    },
     is_text=True,
 )
-_SCORE10: Final = Schema(
-    "score10", Kind.NUMBER, key="score", lines=("score", "final score", "overall score"), low=1, high=10, zero=1
-)
+_SCORE10: Final = Schema("score10", Kind.NUMBER, key="score", lines=_SCORE_LINES, low=1, high=10, zero=1)
 _OI_SCORE10: Final = Schema(
     "oi_score10", Kind.NUMBER, key="score", lines=("score", "final score"), low=1, high=10, zero=0
 )
@@ -232,6 +276,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
             _SCORE10,
             _OI_SCORE10,
             Schema("rubric", Kind.RUBRIC, key="criteria", bare=False),
+            Schema("rubric_quote", Kind.RUBRIC, key="criteria", bare=False, quotes=True),
             Schema("steps", Kind.STEPS, key="first_error", lines=("first_error", "first error")),
             _PAIR,
             _ARENA5,

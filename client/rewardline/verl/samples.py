@@ -15,6 +15,8 @@ EXTRAS = ("test_cases", "case_type", "test_case_function", "evaluation_criteria"
 """The columns of `extra_info` that the server knows. Labels are left out, since data sets use them differently."""
 PROMPTS = ("prompt", "question")
 """The columns of `extra_info` that may hold the prompt. The first one counts."""
+RUBRICS = ("rubrics", "rubric", "rubric_items")
+"""The columns that hold a rubric, in `extra_info` or in the `reward_model` of it or of the row."""
 RESPONSE = "response_messages"
 """The key in `extra_fields` where an agent loop may leave the messages of the response, with calls and results."""
 _LEVELS = ("easy", "medium", "hard")
@@ -54,6 +56,8 @@ def item_of(
     """Make the item of one sample. `prompt` overrides the prompt in `extra_info`, and messages there override the text."""
     extra = extra_info if isinstance(extra_info, Mapping) else {}
     row = {name: extra.get(name) for name in EXTRAS}
+    if is_missing(row["evaluation_criteria"]):
+        row["evaluation_criteria"] = rubric_of(extra, extra.get("reward_model"))
     row["difficulty"] = _difficulty(extra.get("difficulty"))
     row["data_source"] = None if is_missing(data_source) else str(data_source)
     prompts = (prompt, *(extra.get(name) for name in PROMPTS))
@@ -73,10 +77,27 @@ def item_of_row(hook: Hook, text: str, row: Mapping[str, Any], data_source_key: 
         response_of(text, row, row.get("tool_extra_fields")),
         data_source=row.get(data_source_key),
         ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
-        extra_info=row.get("extra_info"),
+        extra_info=_with_rubric(row),
         prompt=row.get("raw_prompt"),
         item_id=None if row.get("uid") is None else str(row["uid"]),
     )
+
+
+def rubric_of(*mappings: Any) -> dict[str, Any] | None:
+    """The columns of the first mapping that has a rubric, with those texts beside it that a judge may need."""
+    for each in mappings:
+        if isinstance(each, Mapping) and any(not is_missing(plain(each.get(name))) for name in RUBRICS):
+            return {str(name): plain(value) for name, value in each.items() if not is_missing(plain(value))}
+    return None
+
+
+def _with_rubric(row: Mapping[str, Any]) -> Any:
+    """The row's `extra_info`, with the rubric that stands beside it."""
+    extra = row.get("extra_info")
+    rubric = rubric_of(row.get("reward_model"))
+    if rubric is None or rubric_of(extra) is not None:
+        return extra
+    return {**(extra if isinstance(extra, Mapping) else {}), "reward_model": rubric}
 
 
 def response_of(text: str, *mappings: Any) -> Any:

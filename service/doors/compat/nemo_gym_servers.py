@@ -81,6 +81,15 @@ def _judge(row: JSON) -> JSON:
     return {"verifier": "judge", "reference": reference, "params": {"question": question} if question else {}}
 
 
+def _rubric(row: JSON) -> JSON:
+    """An item for our judge model, by the row's rubric."""
+    metadata = row.get("metadata")
+    fields = {**metadata, **row} if isinstance(metadata, dict) else row
+    if not fields.get("rubric"):
+        raise Unprocessable("rows of this server of NeMo-Gym need 'rubric', a list of criteria; add it")
+    return {"verifier": "judge", "params": {"criteria": fields}}
+
+
 def _with_code(row: JSON) -> JSON:
     return {"verifier": "math", "reference": row.get("expected_result")}
 
@@ -154,6 +163,8 @@ _ASKED: Final = frozenset([
     "omniscience", "simpleqa",
 ])  # fmt: skip
 """Servers whose judge compares the answer with a reference, as ours does."""
+_BY_RUBRIC: Final = frozenset(["inverse_if", "multichallenge"])
+"""Servers whose judge is asked about each criterion of the row's rubric, as ours is."""
 _JUDGED_BY: Final[Mapping[str, str]] = {
     "circle_click": "circles",
     "example_multi_step": "expected_synonym_values",
@@ -161,7 +172,7 @@ _JUDGED_BY: Final[Mapping[str, str]] = {
     "reasoning_gym": "metadata",
 }
 """The field without which the recorded result counts. Of other servers that have records, only these count here."""
-NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS, *RECORDED])
+NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *_BY_RUBRIC, *SERVERS, *RECORDED])
 _ENVIRONMENT: Final = "its environment keeps the state that it pays for, and sends none of it to be verified"
 _SIMULATION: Final = "its reward is beyond 0 to 1, and is its environment's own"
 _CONTAINER: Final = "tests in its own container decide; rows for `repository` and `harbor` have them"
@@ -189,7 +200,6 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
     "jailbreak_detection": _JUDGES,
     "legal_agent_bench": _JUDGES,
-    "multichallenge": _JUDGES,
     "openair_congestion": _SIMULATION,
     "openenv": _ENVIRONMENT,
     "over_refusal_detection": _JUDGES,
@@ -250,6 +260,8 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
         item = _VERIFIERS[server](own)
     elif has_judges and server in _ASKED:
         item = _judge(own)
+    elif server in _BY_RUBRIC and (has_judges or server not in replays.SERVERS):
+        item = _rubric(own)
     else:
         item = _own(server, own)
     return {**item, "params": {"unfinished": "wrong", **item.get("params", {})}}
@@ -266,7 +278,9 @@ def recipe_of(server: str) -> str:
         row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}"}
         made = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
     elif server in replays.SERVERS:
-        made = "judge" if server in _ASKED else ""
+        made = "judge" if server in _ASKED | _BY_RUBRIC else ""
+    elif server in _BY_RUBRIC:
+        made = "judge"
     else:
         made = "nemo_gym" if server in SERVERS else ""
     record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""

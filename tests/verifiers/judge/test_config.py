@@ -52,6 +52,18 @@ def _with(path: str, value: Any) -> dict[str, Any]:
             "rewards",
         ),
         ("pools.p.fallback", "x", "no 'x'"),
+        ("pools.p.fallback", "p", "pools.p.fallback: it leads back to p"),
+        ("pools.q.fallback", "p", "it leads back to"),
+        ("prompts_dir", "/nowhere/prompts", "prompts_dir: /nowhere/prompts is not a folder"),
+        ("profiles.one.criteria_per_call", 2, "criteria_per_call and on_truncate: chunks are for mode criteria"),
+        ("profiles.one.on_truncate", "chunks", "are for mode criteria"),
+        ("profiles.one.steps_reward", "prefix", "steps_reward is for mode steps"),
+        (
+            "profiles.one",
+            {"mode": "criteria", "pool": "p", "score_source": "expected"},
+            "score_source: expected is for",
+        ),
+        ("endpoints.a.extra_body", {"messages": []}, "'messages' is sent by the service itself"),
         ("defaults", {"quality": "one"}, "profile one is of mode reference"),
         ("proxy", {"models": {"gpt": "x"}}, "proxy.models: no 'x'"),
         ("proxy", {"default_pool": "x"}, "proxy.default_pool"),
@@ -62,6 +74,19 @@ def _with(path: str, value: Any) -> dict[str, Any]:
 def test_mistakes_are_named(path: str, value: Any, message: str) -> None:
     with pytest.raises(config.BadJudges, match=message):
         config.read(_with(path, value), "judges.yaml")
+
+
+def test_canaries_need_a_profile_that_they_can_ask() -> None:
+    content = _with("profiles", {"one": {"mode": "quality", "pool": "p"}}) | {"canaries": {"every_s": 60}}
+    with pytest.raises(config.BadJudges, match="there is none"):
+        config.read(content, "judges.yaml")
+
+
+def test_a_name_that_occurs_twice_is_a_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "judges.yaml"
+    file.write_text("endpoints:\n  a: {base_url: 'http://h/v1', model: m}\n  a: {base_url: 'http://g/v1', model: m}\n")
+    with pytest.raises(config.BadJudges, match="'a' occurs twice"):
+        config.load(file)
 
 
 def test_keys_are_looked_up_by_the_names_that_the_file_gives() -> None:

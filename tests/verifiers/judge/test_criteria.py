@@ -37,10 +37,25 @@ def test_a_text_that_is_no_list_is_one_criterion() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Names Paris\nNames the river",
+        "- Names Paris\n- Names the river\n",
+        "Checklist:\n1. Names Paris\n2. Names\n   the river",
+        "[ ] Names Paris\n[x] Names the river",
+        "(a) Names Paris\n\n(b) Names the river",
+    ],
+)
+def test_a_checklist_as_text_has_a_criterion_in_each_line(text: str) -> None:
+    assert [each.text for each in _read(text)] == ["Names Paris", "Names the river"]
+
+
+@pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([], "must be 1 to 64"),
-        (["x"] * 65, "must be 1 to 64"),
+        ([], "must be 1 to 2000"),
+        (["x"] * 2001, "must be 1 to 2000"),
+        ([{"text": "x", "choices": ["yes", "Yes"]}], "two or more different answers"),
         ([{"weight": 2}], "criterion 1 has no text"),
         ([{"text": "x", "wieght": 2}], "unknown field 'wieght'"),
         ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "several criteria have the id 'a'"),

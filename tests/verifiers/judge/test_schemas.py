@@ -29,7 +29,8 @@ def _verdicts(schema: Schema) -> list[object]:
         return [0, 4]
     if schema.kind is Kind.NUMBER:
         return [int(schema.low), int(schema.high)]
-    return [[{"id": name, "reason": "r", "score": 0.5} for name in _CONTEXT.criteria]]
+    quote = {"quote": ""} if schema.quotes else {}
+    return [[{"id": name, **quote, "reason": "r", "score": 0.5} for name in _CONTEXT.criteria]]
 
 
 @pytest.mark.parametrize("schema", _ASKING, ids=lambda schema: schema.name)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fairness import TENANT, Turns
 from verifiers.judge.endpoints.endpoint import Endpoint, Lease, Standing
 from verifiers.judge.endpoints.health import State
-from verifiers.judge.endpoints.spending import Spending
+from verifiers.judge.endpoints.spending import Allowance, Spending
 
 
 class NoEndpoint(Exception):
@@ -183,17 +183,23 @@ class Dispatcher:
         """
         spending = wanted.spending
         endpoints = [self.endpoints[name] for name in sorted(wanted.names)]
-        if spending and not spending.allows(
-            wanted.tokens, max(each.estimated_cost(wanted.tokens) for each in endpoints), now
-        ):
-            raise NoEndpoint("budget_exhausted", "the pool's limit of spending is reached", spending.retry_after_s(now))
+        if spending:
+            reservations = [each.reservation(wanted.tokens) for each in endpoints]
+            tokens, cost = max(tokens for tokens, _ in reservations), max(cost for _, cost in reservations)
+            verdict = spending.verdict(tokens, cost, now)
+            if verdict is Allowance.NEVER:
+                raise NoEndpoint(
+                    "budget_exhausted", "the pool's limit of spending is reached", spending.retry_after_s(now)
+                )
+            if verdict is Allowance.LATER:
+                return None
         standings = [(each, *each.standing(wanted.tokens, now, even_held=wanted.even_held)) for each in endpoints]
         alive = [each for each, standing, _ in standings if standing in (Standing.FREE, Standing.FULL)]
         if alive:
             preferred = [each for each in alive if each.name not in wanted.shunned] or alive
             return _best(preferred, wanted.affinity, waiting, now)
         later = [until for _, standing, until in standings if standing is Standing.LATER]
-        if any(standing is Standing.PROBING for _, standing, _ in standings):
+        if any(standing in (Standing.PROBING, Standing.RESERVED) for _, standing, _ in standings):
             return None
         if later:
             return min(later)

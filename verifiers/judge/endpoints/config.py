@@ -16,6 +16,8 @@ Name = Annotated[str, Field(min_length=1)]
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OURS = frozenset({"authorization", "api-key", "content-type", "content-length", "host", "accept-encoding"})
 
+_FIELDS = frozenset({"model", "messages", "stream"})
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -165,6 +167,14 @@ class EndpointConfig(_Part):
         if path is not None and (not path.startswith("/") or path.startswith("//")):
             raise ValueError("expected a path that begins with one /")
         return path
+
+    @field_validator("extra_body")
+    @classmethod
+    def _check_extra_body(cls, body: dict[str, Any]) -> dict[str, Any]:
+        ours = sorted(body.keys() & _FIELDS)
+        if ours:
+            raise ValueError(f"{ours[0]!r} is sent by the service itself")
+        return body
 
     @model_validator(mode="after")
     def _check(self) -> Self:

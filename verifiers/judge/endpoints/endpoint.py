@@ -16,7 +16,7 @@ from verifiers.judge.endpoints.latency import Latency
 from verifiers.judge.endpoints.limiter import Limiter
 from verifiers.judge.endpoints.messages import Usage
 from verifiers.judge.endpoints.requests import Capabilities
-from verifiers.judge.endpoints.spending import Spending, cost_of
+from verifiers.judge.endpoints.spending import Allowance, Spending, Use, cost_of
 from verifiers.judge.endpoints.wire import Wire
 
 Observe = Callable[[str, str, float], None]
@@ -38,6 +38,8 @@ class Standing(Enum):
     """No, until a known time: it asked for a pause, or a budget per minute is used up."""
     EJECTED = "ejected"
     PROBING = "probing"
+    RESERVED = "reserved"
+    """No, until calls under way have said what they used."""
     SPENT = "spent"
     DISABLED = "disabled"
     HELD = "held"
@@ -104,6 +106,7 @@ class Endpoint:
         self._requests = Bucket(config.rpm, now) if config.rpm else None
         self._tokens = Bucket(config.tpm, now) if config.tpm else None
         self._spending = Spending(config.spend) if config.spend else None
+        self._use = Use()
 
     def standing(self, tokens: float, now: float, *, even_held: bool = False) -> tuple[Standing, float]:
         """Whether a call of about this many tokens may go to the endpoint.
@@ -116,7 +119,9 @@ class Endpoint:
             return Standing.DISABLED, 0.0
         if self.held is not None and not even_held:
             return Standing.HELD, 0.0
-        if self._spending and not self._spending.allows(tokens, self.estimated_cost(tokens), now):
+        verdict = self._spending.verdict(*self.reservation(tokens), now) if self._spending else Allowance.YES
+        if verdict is Allowance.NEVER:
+            assert self._spending is not None
             return Standing.SPENT, self._spending.retry_after_s(now)
         if state is State.UNPROBED or self.suspected:
             return Standing.PROBING, 0.0
@@ -125,6 +130,8 @@ class Endpoint:
         wait_s = self._wait_s(tokens, now)
         if wait_s > 0:
             return Standing.LATER, now + wait_s
+        if verdict is Allowance.LATER:
+            return Standing.RESERVED, 0.0
         return (Standing.FREE if self.limiter.has_room else Standing.FULL), 0.0
 
     def _wait_s(self, tokens: float, now: float) -> float:
@@ -139,6 +146,11 @@ class Endpoint:
         price = self.config.price
         return tokens * max(price.input, price.output) / 1e6 if price else 0.0
 
+    def reservation(self, tokens: float) -> tuple[float, float]:
+        """The tokens and the cost that a call of about this many tokens is given: by what calls have really used."""
+        share = self._use.share
+        return tokens * share, self.estimated_cost(tokens) * share
+
     def lease(self, tokens: float, pool: Spending | None = None) -> "Lease":
         """Begin a call that `standing` allowed; `pool`: further limits on spending that apply to it."""
         now = self._clock()
@@ -150,14 +162,17 @@ class Endpoint:
         if self._tokens:
             self._tokens.take(tokens, now)
         spendings = [each for each in (self._spending, pool) if each is not None]
+        reserved = self.reservation(tokens)
         for spending in spendings:
-            spending.reserve(tokens, self.estimated_cost(tokens))
-        return Lease(self, tokens, now, spendings)
+            spending.reserve(*reserved)
+        return Lease(self, tokens, now, spendings, reserved)
 
     def note_failure(self, fault: Fault, began_at: float, now: float) -> None:
         """Update the state of the endpoint after a failed call."""
         self.counters.failures[fault.kind] = self.counters.failures.get(fault.kind, 0) + 1
-        if fault.refused:
+        if fault.kind == "rate_limited":
+            self.limiter.refused_beyond_taken(now)
+        elif fault.refused:
             self.limiter.refused(began_at, now)
         if fault.retry_after_s is not None and (fault.refused or fault.ill):
             self.paused_until = max(self.paused_until, now + min(fault.retry_after_s, self._pause_cap_s))
@@ -179,7 +194,7 @@ class Endpoint:
             self.call_prober()
         elif self.health.state is not State.HEALTHY or self.counters.successes == 0:
             # No prober checks it, and no call was ever answered.
-            self.health.disable(fault.kind)
+            self.health.disable(fault.kind, now)
         else:
             self.health.failed(fault.kind, now)
 
@@ -201,8 +216,10 @@ class Endpoint:
             used = float((usage.prompt or 0) + (usage.completion or 0)) if whole else lease.tokens
         if self._tokens:
             self._tokens.settle(lease.tokens, used)
+        if known is not None and lease.tokens:
+            self._use.note(max(used / lease.tokens, known / (self.estimated_cost(lease.tokens) or 1.0)))
         for spending in lease.spendings:
-            spending.settle((lease.tokens, self.estimated_cost(lease.tokens)), (used, cost), now)
+            spending.settle(lease.reserved, (used, cost), now)
         if used or cost:
             self._spent(used, cost)
         self._changed()
@@ -217,6 +234,8 @@ class Lease:
     tokens: float
     began_at: float
     spendings: Sequence[Spending] = ()
+    reserved: tuple[float, float] = (0.0, 0.0)
+    """Tokens and cost in these."""
     over: bool = False
 
     def succeeded(self, usage: Usage) -> float | None:
@@ -226,7 +245,7 @@ class Lease:
         self.over = True
         endpoint = self.endpoint
         now = endpoint._clock()
-        endpoint.limiter.succeeded()
+        endpoint.limiter.succeeded(now)
         endpoint.health.succeeded(self.began_at)
         endpoint.latency.answered(now - self.began_at, now)
         endpoint.observe(endpoint.name, "ok", now - self.began_at)

@@ -16,6 +16,7 @@ from verifiers.judge.endpoints.balancing import Dispatcher
 from verifiers.judge.endpoints.chat import Chat
 from verifiers.judge.endpoints.config import EndpointConfig, PoolConfig
 from verifiers.judge.endpoints.endpoint import Counters, Endpoint, Observe, Spent
+from verifiers.judge.endpoints.health import State
 from verifiers.judge.endpoints.messages import ChatReply, ChatRequest, Relayed, RelayedStream
 from verifiers.judge.endpoints.pool import NOT_OURS, Errand, Pool, PoolCounters
 from verifiers.judge.endpoints.probing import Prober
@@ -225,12 +226,21 @@ class Gateway:
         return chain
 
 
+_LONG_PAUSE_S = 10.0
+
+
+def _health(endpoint: Endpoint, now: float) -> str:
+    """The state of an endpoint, or `paused` if it has asked for a long pause and gets no calls."""
+    state = endpoint.health.state
+    return "paused" if state is State.HEALTHY and endpoint.paused_until - now > _LONG_PAUSE_S else state.value
+
+
 def _state(endpoint: Endpoint, now: float) -> EndpointState:
     can = endpoint.capabilities
     return EndpointState(
         endpoint.name,
         endpoint.config.model,
-        endpoint.health.state.value,
+        _health(endpoint, now),
         endpoint.health.why,
         endpoint.held,
         endpoint.limiter.limit,

@@ -2,7 +2,9 @@
 
     unprobed ──probe──► healthy ──failures──► ejected ──time over──► trial ──success──► healthy
                            ▲                     ▲                     │
-                           └──────probe──────────┴───────failure───────┘            disabled: until the next start
+                           └──────probe──────────┴───────failure───────┘
+
+A wrong key or model disables an endpoint: it is ejected for longer, since somebody must mend it, and then tried again.
 
 A 429 means that an endpoint is overloaded, not that it is broken. A 401, 403 or 404 may be caused by the content of one
 call (a filter between us and the model): a probe decides, and only a probe disables an endpoint.
@@ -22,7 +24,7 @@ class State(StrEnum):
     TRIAL = "trial"
     """The ejection is over: the next call or probe decides."""
     DISABLED = "disabled"
-    """The key or the model is wrong."""
+    """The key or the model is wrong. It is tried again after `eject_cap_s`."""
 
 
 class Health:
@@ -66,7 +68,7 @@ class Health:
 
     def tick(self, now: float) -> State:
         """The state now; an ejection may have ended."""
-        if self.state is State.EJECTED and now >= self.ejected_until:
+        if self.state in (State.EJECTED, State.DISABLED) and now >= self.ejected_until:
             self.state = State.TRIAL
         return self.state
 
@@ -75,9 +77,10 @@ class Health:
         if self.state is not State.DISABLED:
             self._eject(why, now)
 
-    def disable(self, why: str) -> None:
+    def disable(self, why: str, now: float) -> None:
         self.state = State.DISABLED
         self.why = why
+        self.ejected_until = now + self._config.eject_cap_s
 
     @property
     def _failing(self) -> bool:

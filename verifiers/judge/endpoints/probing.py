@@ -56,7 +56,8 @@ class Prober:
             state = endpoint.health.tick(self._clock())
             if endpoint.suspected or state in (State.UNPROBED, State.TRIAL):
                 return
-            wait_s = endpoint.health.ejected_until - self._clock() if state is State.EJECTED else None
+            is_out = state in (State.EJECTED, State.DISABLED)
+            wait_s = endpoint.health.ejected_until - self._clock() if is_out else None
             try:
                 async with asyncio.timeout(wait_s):
                     await self._called.wait()
@@ -95,7 +96,7 @@ class Prober:
     def _conclude(self, fault: Fault) -> None:
         health = self._endpoint.health
         if fault.suspect:
-            health.disable(fault.kind)
+            health.disable(fault.kind, self._clock())
         elif fault.ill or fault.kind == "quota":
             if health.state in (State.UNPROBED, State.TRIAL):
                 health.failed(fault.kind, self._clock())

@@ -1,16 +1,47 @@
 """Limits the spending within a sliding window.
 
 The expected usage of calls under way is reserved, so that many calls at once cannot exceed a limit that each alone
-would keep. If an endpoint does not report its usage, the reservation counts: unknown usage is not free.
+would keep. A call waits while only reservations are in its way: most calls use less than they may. If an endpoint does not report its usage, the reservation counts: unknown usage is not free.
 """
 
 from collections import deque
+from enum import Enum
+from typing import Final
 
 from verifiers.judge.endpoints.config import PriceConfig, SpendConfig
 from verifiers.judge.endpoints.messages import Usage
 
 _SLOTS = 60
 """The number of steps in which the window moves."""
+_MEASURED: Final = 20
+"""Reservations are by measured use after this many calls."""
+_REMEMBERED: Final = 200
+_MARGIN: Final = 1.1
+
+
+class Allowance(Enum):
+    """Whether a limit allows a call."""
+
+    YES = "yes"
+    LATER = "later"
+    """Not now: reservations of calls under way may be in the way."""
+    NEVER = "never"
+    """Not before spending leaves the window."""
+
+
+class Use:
+    """The largest share of its estimate that any of the last calls has really used."""
+
+    def __init__(self) -> None:
+        self._shares: deque[float] = deque(maxlen=_REMEMBERED)
+
+    @property
+    def share(self) -> float:
+        """At most 1, with a margin; 1 until enough calls are known."""
+        return min(1.0, _MARGIN * max(self._shares)) if len(self._shares) >= _MEASURED else 1.0
+
+    def note(self, share: float) -> None:
+        self._shares.append(share)
 
 
 class Spending:
@@ -25,11 +56,15 @@ class Spending:
         self._reserved_tokens = 0.0
         self._reserved_cost = 0.0
 
-    def allows(self, tokens: float, cost: float, now: float) -> bool:
+    def verdict(self, tokens: float, cost: float, now: float) -> Allowance:
         self._move(now)
-        return _fits(self._tokens + self._reserved_tokens + tokens, self._config.max_tokens) and _fits(
-            self._cost + self._reserved_cost + cost, self._config.max_cost
-        )
+        if not self._fits(self._tokens + tokens, self._cost + cost):
+            return Allowance.NEVER
+        tokens, cost = tokens + self._reserved_tokens, cost + self._reserved_cost
+        return Allowance.YES if self._fits(self._tokens + tokens, self._cost + cost) else Allowance.LATER
+
+    def _fits(self, tokens: float, cost: float) -> bool:
+        return _fits(tokens, self._config.max_tokens) and _fits(cost, self._config.max_cost)
 
     def reserve(self, tokens: float, cost: float) -> None:
         self._reserved_tokens += tokens

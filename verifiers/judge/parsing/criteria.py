@@ -1,10 +1,11 @@
 """Reads one score for each criterion, or no verdict. A missing score is not a failed criterion.
 
 Forms: `{"criteria": [{"id", "reason"?, "score" | "met"}, ...]}`, that list alone, `{"criteria": {id: score | {...}}}`,
-or the ids themselves as keys. Totals that the judge adds are not read.
+or the ids themselves as keys. Totals that the judge adds are not read. A score is one of the criterion's choices; without
+choices, a number from 0 to 1, a boolean, or yes or no.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.judge.errors import Unparseable
@@ -15,6 +16,9 @@ from verifiers.judge.schemas import Context, Schema
 _TOTALS: Final = frozenset(
     {"total", "total_score", "overall", "overall_score", "final_score", "score", "sum", "average", "mean", "aggregate"}
 )
+_VERDICTS: Final = ("score", "met", "criteria_met", "answer", "verdict")
+"""The keys under which an entry may hold its verdict."""
+_MEANINGS: Final = {"yes": True, "true": True, "met": True, "no": False, "false": False, "not met": False}
 
 
 def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[str, float], dict[str, str]]:
@@ -30,7 +34,11 @@ def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[st
             raise Unparseable("unknown_criteria", f"expected the ids {list(context.criteria)}")
         if name in scores:
             raise Unparseable("duplicate_criteria", f"{name} has more than one score")
-        scores[name] = _score(entry)
+        scores[name] = _score(entry, context.choices.get(name, ()))
+        if schema.quotes and scores[name] > 0 and not _is_quoted(entry, context.shown):
+            scores[name] = 0.0
+            reasons[name] = NOT_QUOTED
+            continue
         reason = _text(entry)
         if reason is not None:
             reasons[name] = reason
@@ -85,20 +93,48 @@ def _id(entry: Any) -> str:
     return name.strip()
 
 
-def _score(entry: Any) -> float:
+def _score(entry: Any, choices: Sequence[str]) -> float:
     if not isinstance(entry, Mapping):
-        return float(read_number(entry, 0.0, 1.0))
-    score, met = member(entry, "score"), member(entry, "met")
-    if met is not MISSING and not isinstance(met, bool):
-        raise Unparseable("schema_mismatch", "`met` is true or false")
-    if score is MISSING:
-        if met is MISSING:
-            raise Unparseable("schema_mismatch", "an entry without a score")
-        return 1.0 if met else 0.0
-    number = float(read_number(score, 0.0, 1.0))
-    if met is not MISSING and number != (1.0 if met else 0.0):
-        raise Unparseable("ambiguous", "`score` and `met` contradict each other")
-    return number
+        return _worth(entry, choices)
+    found = {_worth(value, choices) for key in _VERDICTS if (value := member(entry, key)) is not MISSING}
+    if not found:
+        raise Unparseable("schema_mismatch", "an entry without a score")
+    if len(found) > 1:
+        raise Unparseable("ambiguous", "an entry has two verdicts that contradict each other")
+    return found.pop()
+
+
+def _worth(value: Any, choices: Sequence[str]) -> float:
+    """The score from 0 to 1 of an answer."""
+    meaning = value if isinstance(value, bool) else _MEANINGS.get(fold(value)) if isinstance(value, str) else None
+    if not choices:
+        return float(meaning) if meaning is not None else float(read_number(value, 0.0, 1.0))
+    said = fold(value) if isinstance(value, str) else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        said = f"{value:g}"
+    named = [place for place, choice in enumerate(choices) if fold(choice) == said]
+    if not named and meaning is not None:  # a boolean, or a number, for an answer that is yes or no
+        named = [place for place, choice in enumerate(choices) if _MEANINGS.get(fold(choice)) is meaning]
+    if not named and said in ("0", "1") and len(choices) == _BINARY:
+        named = [place for place, choice in enumerate(choices) if _MEANINGS.get(fold(choice)) is (said == "1")]
+    if len(named) != 1:
+        raise Unparseable("schema_mismatch", f"expected one of {list(choices)[:20]}")
+    return named[0] / (len(choices) - 1)
+
+
+_BINARY: Final = 2
+NOT_QUOTED: Final = "no quotation of it stands in the response"
+
+
+def _is_quoted(entry: Any, shown: str) -> bool:
+    """Whether the entry quotes the response, but for spaces and case."""
+    quote = member(entry, "quote") if isinstance(entry, Mapping) else MISSING
+    words = flat(quote) if isinstance(quote, str) else ""
+    return bool(words) and words in flat(shown)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _text(entry: Any) -> str | None:

@@ -14,6 +14,7 @@ from verifiers.judge.errors import Unparseable
 from verifiers.judge.schemas import Schema
 
 _MAX_CHARS: Final = 200
+_YES_NO: Final = frozenset({"YES", "NO"})
 _WRAPPERS: Final = " \t\r\n*`_'\"[](){}$“”‘’"
 _COMMANDS: Final = re.compile(r"(?:\\|\x08)(?:boxed|oxed|text|textbf|mathrm)(?=\s*\{)")
 r"""LaTeX around a label; in JSON an unescaped `\\b` has become a backspace."""
@@ -31,6 +32,8 @@ def read_label(schema: Schema, value: Any) -> str:
     Raises:
         Unparseable: schema_mismatch, ambiguous.
     """
+    if isinstance(value, bool) and schema.scores.keys() >= _YES_NO:
+        return "YES" if value else "NO"
     if not isinstance(value, str):
         raise Unparseable("schema_mismatch", f"expected one of {list(schema.scores)}, found {type(value).__name__}")
     if len(value) > _MAX_CHARS:

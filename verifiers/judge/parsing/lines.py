@@ -15,6 +15,8 @@ from verifiers.judge.schemas import Schema
 
 _FENCES: Final = ("```", "~~~")
 _BARE_CHARS: Final = 40
+_TAGGED: Final = re.compile(r"\s*<(answer|final_answer|verdict|judgment|score)>(.{0,200}?)</\1>\s*", re.DOTALL)
+"""A verdict in tags, as trained verifiers write it: `<answer>B</answer>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,20 @@ def key_line(schema: Schema, text: str) -> Line | None:
 
 
 def bare_lines(text: str) -> Iterator[Line]:
-    """The whole text, and its last line, if that is no quotation."""
-    yield Line(text, 0, "")
+    """The whole text, and its last line, if that is no quotation. Tags around a verdict are no part of it."""
+    yield _untagged(text, 0)
     end = len(text.rstrip())
     begin = text.rfind("\n", 0, end) + 1
     opened = list(_open_lines(text)) if begin else []
     if any(start == begin for start, _ in opened):
-        earlier = tuple(line for start, line in opened if start < begin and 0 < len(line.strip()) <= _BARE_CHARS)
-        yield Line(text[begin:end], begin, "", earlier)
+        before = (line for start, line in opened if start < begin and 0 < len(line.strip()) <= _BARE_CHARS)
+        earlier = tuple(_untagged(line, 0).value for line in before)
+        yield _untagged(text[begin:end], begin, earlier)
+
+
+def _untagged(text: str, begin: int, earlier: tuple[str, ...] = ()) -> Line:
+    tagged = _TAGGED.fullmatch(text)
+    return Line(text, begin, "", earlier) if tagged is None else Line(tagged[2], begin + tagged.start(2), "", earlier)
 
 
 def mentions_key(schema: Schema, text: str) -> bool:

@@ -61,7 +61,7 @@ class Limits:
     """The limit for all references together."""
     response_chars: int = 32_000
     """The limit for each response, or for all steps together."""
-    criterion_chars: int = 4_000
+    criterion_chars: int = 32_000
     criteria: int = 64
     steps: int = 200
 

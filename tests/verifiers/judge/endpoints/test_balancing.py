@@ -11,7 +11,7 @@ from fairness import TENANT
 from tests.judge_upstream.behaviours import Slots, after, echoes_nonce, refuses, says, sends, when
 from tests.judge_upstream.scripted import Exchange, Scripted
 from tests.verifiers.judge.endpoints.calls import QUESTION, endpoint, gateway, outcome
-from tests.waiting import PATIENCE_S, until
+from tests.waiting import PATIENCE_S, turns, until
 from verifiers.judge.endpoints import ChatReply, ChatRequest, PoolConfig
 from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
 from verifiers.judge.endpoints.config import EndpointConfig
@@ -369,6 +369,24 @@ async def test_what_may_be_spent_is_not_exceeded_and_nothing_cheaper_is_asked_in
 async def test_calls_at_once_cannot_pass_a_limit_of_spending_together() -> None:
     go = asyncio.Event()
     async with Scripted(when(go, says())) as upstream:
+        priced = endpoint(upstream, price={"input": 0, "output": 1_000_000}, spend={"window_s": 1000, "max_cost": 250})
+        async with gateway({"one": priced}) as made, asyncio.TaskGroup() as group:
+            request = ChatRequest(messages=QUESTION.messages, max_tokens=100)
+            calls = [group.create_task(outcome(made, request)) for _ in range(5)]
+            await upstream.until(2)
+            await turns()
+            assert len(upstream.calls) == 2
+            go.set()
+        replies = [call.result() for call in calls]
+        # Those that waited for a reservation were answered from what the others left.
+        assert all(isinstance(reply, ChatReply) for reply in replies)
+        assert sum(reply.cost or 0.0 for reply in replies if isinstance(reply, ChatReply)) <= 250
+
+
+async def test_what_waits_for_a_reservation_fails_when_the_limit_is_spent() -> None:
+    go = asyncio.Event()
+    used = {"prompt_tokens": 0, "completion_tokens": 100}
+    async with Scripted(when(go, says(usage=used))) as upstream:
         priced = endpoint(upstream, price={"input": 0, "output": 1_000_000}, spend={"window_s": 1000, "max_cost": 250})
         async with gateway({"one": priced}) as made, asyncio.TaskGroup() as group:
             request = ChatRequest(messages=QUESTION.messages, max_tokens=100)

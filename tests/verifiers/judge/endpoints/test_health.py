@@ -65,12 +65,19 @@ def test_failures_of_calls_that_began_before_an_ejection_do_not_prolong_it() -> 
     assert (health.ejected_until, health.ejections) == (10.0, 1)
 
 
-def test_what_is_disabled_stays_so() -> None:
+def test_what_is_disabled_is_tried_again_much_later() -> None:
     health = Health(CONFIG)
-    health.disable("auth")
+    health.disable("auth", 5.0)
     health.succeeded()
-    health.eject("connect", 0.0)
-    assert (health.tick(1e9), health.why) == (State.DISABLED, "auth")
+    health.eject("connect", 5.0)
+    later = 5.0 + CONFIG.eject_cap_s
+    assert (health.tick(later - 0.1), health.why) == (State.DISABLED, "auth")
+    assert health.tick(later) is State.TRIAL
+    health.disable("auth", later)
+    assert health.tick(later + 0.1) is State.DISABLED
+    assert health.tick(later + CONFIG.eject_cap_s) is State.TRIAL
+    health.succeeded()
+    assert health.tick(1e9) is State.HEALTHY
 
 
 def test_nothing_is_known_before_the_first_probe() -> None:

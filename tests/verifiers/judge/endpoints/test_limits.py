@@ -9,7 +9,7 @@ from verifiers.judge.endpoints.config import ConcurrencyConfig, PriceConfig, Spe
 from verifiers.judge.endpoints.latency import Latency
 from verifiers.judge.endpoints.limiter import Limiter
 from verifiers.judge.endpoints.messages import Usage
-from verifiers.judge.endpoints.spending import Spending, cost_of
+from verifiers.judge.endpoints.spending import Allowance, Spending, Use, cost_of
 
 
 def full_round(limiter: Limiter) -> None:
@@ -18,7 +18,7 @@ def full_round(limiter: Limiter) -> None:
     for _ in range(count):
         limiter.begin()
     for _ in range(count):
-        limiter.succeeded()
+        limiter.succeeded(0.0)
         limiter.end()
 
 
@@ -33,7 +33,7 @@ def test_a_limit_that_is_not_in_use_does_not_grow() -> None:
     limiter = Limiter(ConcurrencyConfig(start=8))
     for _ in range(100):
         limiter.begin()
-        limiter.succeeded()
+        limiter.succeeded(0.0)
         limiter.end()
     assert limiter.limit == 8
 
@@ -48,7 +48,7 @@ def test_once_refused_it_grows_by_one_per_round() -> None:
     for _ in range(60):
         while limiter.has_room:
             limiter.begin()
-        limiter.succeeded()
+        limiter.succeeded(0.0)
         limiter.end()
         limits.append(limiter.limit)
     # Nine to thirteen: 9 + 10 + 11 + 12 successes, and some more.
@@ -82,7 +82,7 @@ def test_a_limit_stays_between_its_bounds(events: list[bool]) -> None:
     for second, good in enumerate(events):
         limiter.begin()
         if good:
-            limiter.succeeded()
+            limiter.succeeded(0.0)
         else:
             limiter.refused(float(second), float(second))
         limiter.end()
@@ -133,14 +133,54 @@ def test_a_bucket_is_settled_with_what_was_used() -> None:
 
 def test_spending_counts_what_is_reserved_and_forgets_what_is_old() -> None:
     spending = Spending(SpendConfig(window_s=60, max_tokens=100))
-    assert spending.allows(100, 0, 0.0)
+    assert spending.verdict(100, 0, 0.0) is Allowance.YES
     spending.reserve(60, 0)
-    assert not spending.allows(41, 0, 0.0)
-    assert spending.allows(40, 0, 0.0)
+    assert spending.verdict(41, 0, 0.0) is Allowance.LATER
+    assert spending.verdict(40, 0, 0.0) is Allowance.YES
     spending.settle((60, 0), (10, 0), 0.0)
-    assert spending.allows(90, 0, 0.0)
-    assert not spending.allows(91, 0, 59.0)
-    assert spending.allows(91, 0, spending.retry_after_s(0.0) + 0.001)
+    assert spending.verdict(90, 0, 0.0) is Allowance.YES
+    assert spending.verdict(91, 0, 59.0) is Allowance.NEVER
+    assert spending.verdict(91, 0, spending.retry_after_s(0.0) + 0.001) is Allowance.YES
+
+
+def test_reservations_are_by_measured_use_once_it_is_known() -> None:
+    use = Use()
+    for _ in range(19):
+        use.note(0.1)
+    assert use.share == 1.0
+    use.note(0.2)
+    assert use.share == pytest.approx(0.22)
+    use.note(5.0)
+    assert use.share == 1.0
+
+
+def test_a_429_leaves_what_was_taken() -> None:
+    limiter = Limiter(ConcurrencyConfig(start=8, max=100))
+    for _ in range(8):
+        limiter.begin()
+    for _ in range(4):  # the endpoint takes four
+        limiter.refused_beyond_taken(1.0)
+        limiter.end()
+    assert limiter.limit == 4
+    for _ in range(4):
+        limiter.succeeded(1.5)
+        limiter.end()
+    for _ in range(9):  # no attempt to pass it, for ten seconds
+        full_round(limiter)
+        limiter.in_flight = 0
+    assert limiter.limit == 4
+    for _ in range(4):
+        limiter.begin()
+    for _ in range(5):
+        limiter.succeeded(11.0)
+    assert limiter.limit == 5
+
+
+def test_a_429_to_the_only_call_keeps_the_minimum() -> None:
+    limiter = Limiter(ConcurrencyConfig(start=8, min=2))
+    limiter.begin()
+    limiter.refused_beyond_taken(1.0)
+    assert limiter.limit == 2
 
 
 @settings(deadline=None)
@@ -150,7 +190,7 @@ def test_no_window_holds_more_than_its_limit(calls: list[tuple[int, int]]) -> No
     now, done = 0.0, list[tuple[float, int]]()
     for gap, tokens in calls:
         now += gap
-        if spending.allows(tokens, 0, now):
+        if spending.verdict(tokens, 0, now) is Allowance.YES:
             spending.reserve(tokens, 0)
             spending.settle((tokens, 0), (tokens, 0), now)
             done.append((now, tokens))

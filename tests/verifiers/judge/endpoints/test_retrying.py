@@ -85,7 +85,7 @@ async def test_an_endpoint_that_asks_for_a_pause_is_left_alone_while_another_wor
         for _ in range(5):
             assert (await made.ask("judges", QUESTION)).endpoint == "free"
         assert (len(busy.calls), len(free.calls)) == (1, 5)
-        assert made.states()[0].health == "healthy"
+        assert made.states()[0].health == "paused"
 
 
 async def test_the_deadline_cuts_an_attempt_off_and_the_upstream_notices() -> None:

@@ -32,6 +32,8 @@ def _entry(name: Any, score: Any, **more: Any) -> dict[str, Any]:
         json.dumps([_entry("c1", 1), _entry("c2", 0), _entry("c3", 0.5)]),
         json.dumps([_entry("c1", 1), _entry("c2", 0), _entry("c3", 0.5)], indent=2),
         '{"criteria": {"c1": 1, "c2": {"met": false, "reason": "no"}, "c3": {"score": 0.5}}}',
+        '{"criteria": {"c1": true, "c2": "No", "c3": 0.5}}',
+        _list({"id": "c1", "criteria_met": True}, {"id": "c2", "met": 0}, _entry("c3", 0.5)),
         '{"c1": 1, "c2": 0, "c3": 0.5}',
         '{"reasoning": "so so", "c1": 1, "c2": 0, "c3": 0.5, "total": 1.5}',
     ],
@@ -52,15 +54,12 @@ def test_forms(content: str) -> None:
         (_list(_entry("c1", 1), _entry("c1", 1), _entry("c2", 1), _entry("c3", 1)), "duplicate_criteria"),
         (_list(_entry("c1", 2), _entry("c2", 1), _entry("c3", 1)), "out_of_range"),
         (_list(_entry("c1", -1), _entry("c2", 1), _entry("c3", 1)), "out_of_range"),
-        (_list(_entry("c1", True), _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
+        (_list(_entry("c1", "maybe"), _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
         (_list(_entry("c1", None), _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
-        (_list(_entry("c1", "yes"), _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
-        (_list({"id": "c1", "met": 1}, _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
         (_list({"id": "c1"}, _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
         (_list(_entry(1, 1), _entry("c2", 1), _entry("c3", 1)), "schema_mismatch"),
         (_list(_entry("c1", 0, met=True), _entry("c2", 1), _entry("c3", 1)), "ambiguous"),
         (_list(1, 1, 1), "schema_mismatch"),
-        ('{"criteria": {"c1": true, "c2": 1, "c3": 1}}', "schema_mismatch"),
         ('{"criteria": {"c1": 1, "c2": 1, "c3": 1, "c4": 1}}', "unknown_criteria"),
         ('{"c1": 1, "c2": 1, "c3": 1, "c4": 1}', "unknown_criteria"),
         ('{"c1": 1, "c2": 1}', "missing_criteria"),
@@ -105,3 +104,51 @@ def test_ids_may_be_words_of_any_language() -> None:
     message = {"content": '{"criteria": [{"id": "事实准确性", "score": 1}, {"id": "逻辑连贯性", "score": 0}]}'}
     assert read(SCHEMAS["rubric"], message, "stop", context=context).score == pytest.approx(0.25)
     assert value("rubric", message["content"]) is None
+
+
+_SCALES = Context(
+    criteria={"band": 1.0, "met": 1.0, "turned": 1.0},
+    choices={"band": ("0", "1", "2"), "met": ("no", "yes"), "turned": ("YES", "NO")},
+)
+
+
+@table(
+    ("band", "met", "turned", "expected"),
+    [
+        (2, "yes", "NO", (1.0, 1.0, 1.0)),
+        ("1", True, "yes", (0.5, 1.0, 0.0)),
+        (0.0, 1, False, (0.0, 1.0, 1.0)),
+        ("0", "no", "No", (0.0, 0.0, 1.0)),
+        (3, "yes", "NO", None),
+        (True, "yes", "NO", None),
+        (1.5, "yes", "NO", None),
+        (1, 0.5, "NO", None),
+        (1, "yes, mostly", "NO", None),
+    ],
+)
+def test_answers_of_a_scale(band: Any, met: Any, turned: Any, expected: tuple[float, ...] | None) -> None:
+    message = {"content": _list(_entry("band", band), _entry("met", met), _entry("turned", turned))}
+    if expected is None:
+        with pytest.raises(Unparseable):
+            read(SCHEMAS["rubric"], message, "stop", context=_SCALES)
+        return
+    found = read(SCHEMAS["rubric"], message, "stop", context=_SCALES).value
+    assert found == dict(zip(("band", "met", "turned"), expected, strict=True))
+
+
+@table(
+    ("quote", "expected"),
+    [
+        ("the  River\nSeine", 1.0),
+        ("river", 1.0),
+        ("", 0.0),
+        (None, 0.0),
+        ("the Thames", 0.0),
+        (7, 0.0),
+        ("the ... Seine", 0.0),
+    ],
+)
+def test_what_is_not_quoted_is_not_met(quote: Any, expected: float) -> None:
+    context = Context(criteria={"c1": 1.0, "c2": 1.0}, shown="It lies on the river Seine.")
+    message = {"content": _list(_entry("c1", 1, quote=quote), _entry("c2", 0, quote=""))}
+    assert read(SCHEMAS["rubric_quote"], message, "stop", context=context).value == {"c1": expected, "c2": 0.0}

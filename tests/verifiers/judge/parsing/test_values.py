@@ -196,3 +196,29 @@ def test_kinds_tell_what_was_wrong() -> None:
         ("eq_abc", "I cannot tell", "no_verdict"),
     ]
     assert [kind(schema, content) for schema, content, _ in given] == [expected for *_, expected in given]
+
+
+@table(
+    ("schema", "content", "expected"),
+    [
+        ("eq_abc", "<answer>B</answer>", "B"),
+        ("eq_abc", "It is the same.\n<answer>\nA\n</answer>", None),
+        ("eq_abc", "It is the same.\n<answer> A </answer>", "A"),
+        ("eq_abc", "<answer>A</answer>\n<answer>B</answer>", None),
+        ("eq_abc", "A\n<answer>B</answer>", None),
+        ("eq_abc", "The response ends in <answer>A</answer>", None),
+        ("eq_abc", "<answer>A</answer>\nSo says the response.", None),
+        ("score10", "[[7]]", 7),
+        ("score10", "<score>7</score>", 7),
+        ("score10", "评分：7", 7),
+        ("eq_abc", "正确", "A"),
+        ("eq_abc", "判断：不正确", "B"),
+        ("eq_abc", '{"verdict": "错误"}', "B"),
+        ("yesno", "否", "NO"),
+        ("yesno", '{"verdict": true}', "YES"),
+        ("eq_abc", '{"verdict": true}', None),
+        ("eq_abc", '```json\n{"reasoning": "x", "verdict": "A"}\n```\nLet me know if you need anything else!', "A"),
+    ],
+)
+def test_forms_that_other_prompts_ask_for(schema: str, content: str, expected: Any) -> None:
+    assert value(schema, content) == expected

@@ -39,10 +39,11 @@ async function show(id, ask, render) {
 
 const STANDING = {
   healthy: ["ok", "healthy", "gets calls"],
+  paused: ["invalid", "paused", "asked to be left alone, and gets no calls until then"],
   unprobed: ["invalid", "unprobed", "is being tried for the first time"],
   ejected: ["failed", "ejected", "gets no calls"],
   trial: ["invalid", "on trial", "the next call decides"],
-  disabled: ["failed", "disabled", "gets no calls until the next start"],
+  disabled: ["failed", "disabled", "its key or model is wrong; it is tried again every two minutes"],
   held: ["failed", "held", "gets no items until it passes its canaries"],
 };
 

@@ -1,0 +1,242 @@
+"""Reads the rubric of a data set's row: its criteria, their weights and answers, and the formula of its authors.
+
+    formats.yaml   where each data set keeps these
+    formulas       what the judge's answers come to
+    rules          criteria that another verifier decides, without a model
+
+A row is recognised by its columns. What is not a row of the table is not a rubric.
+"""
+
+import fnmatch
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+_TABLE: Final = Path(__file__).with_name("formats.yaml")
+_MAX_TEXT_BYTES: Final = 8_000_000
+_MAX_DEPTH: Final = 40
+_SLOT: Final = re.compile(r"\{([a-z_.]{1,80})\}")
+GRADES: Final = tuple(str(grade) for grade in range(1, 11))
+"""The answers of a rubric that is judged as one."""
+
+
+class Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of the table; `formats.yaml` says what each field means."""
+
+    original: str
+    formula: str
+    list: str
+    columns: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    name: str | None = None
+    weight: str | None = None
+    words: Mapping[str, float] = {}
+    tags: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    choices_at: str | None = None
+    passes_at: str | None = None
+    levels: str | None = None
+    grade: tuple[str, ...] = ()
+    parts: str | None = None
+    question: tuple[str, ...] = ()
+    reference: tuple[str, ...] = ()
+
+
+FORMATS: Final[Mapping[str, Format]] = msgspec.convert(
+    yaml.safe_load(_TABLE.read_text(encoding="utf-8")), dict[str, Format]
+)
+
+
+COLUMNS: Final = frozenset(
+    path.partition(".")[0]
+    for each in FORMATS.values()
+    for path in (*each.columns, *each.question, *each.reference, *(each.fields if each.list == "." else (each.list,)))
+) | frozenset(
+    each.levels.format(choice)
+    for each in FORMATS.values()
+    if each.list == "." and each.levels
+    for choice in each.choices
+)
+"""The columns of all rows of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """The rubric of a row. `criteria` are the fields of `Criterion`."""
+
+    format: str
+    criteria: Sequence[Mapping[str, Any]]
+    question: str | None = None
+    reference: str | None = None
+
+
+def find(value: Any, name: str | None = None) -> Rubric | None:
+    """The rubric of a row, of the JSON text of one, or of the list of its criteria. None: it is not a row of the table.
+
+    `name`: the format, if it is not to be told by the columns.
+
+    Raises:
+        ValueError: the row lacks what its format needs, or there is no format of that name.
+    """
+    if name is not None and name not in FORMATS:
+        raise ValueError(f"format: no {name!r}; there are {sorted(FORMATS)}")
+    row = _decoded(value)
+    for key, each in FORMATS.items() if name is None else [(name, FORMATS[name])]:
+        entries = _entries(each, row)
+        if entries is not None:
+            criteria = [_joined(each, entries)] if each.grade else list(_criteria(each, entries))
+            return Rubric(key, criteria, _column(row, each.question), _column(row, each.reference))
+    if name is not None:
+        raise ValueError(f"criteria: they are not those of format {name!r}, whose row has {FORMATS[name].list!r}")
+    return None
+
+
+def as_one(texts: Sequence[str], choices: Sequence[str] = GRADES) -> dict[str, Any]:
+    """One criterion of several: a grade for all of them."""
+    listed = "\n".join(f"- {text}" for text in texts)
+    return {
+        "id": "c1",
+        "text": f"The response as a whole, by this list and what else matters:\n{listed}",
+        "choices": choices,
+    }
+
+
+def _entries(each: Format, row: Any) -> Sequence[Any] | None:
+    """The criteria of the row as they are; None if the row has another format."""
+    if isinstance(row, list):
+        entries: Any = row if each.fields and each.list not in (".", "criteria") else None
+    elif not isinstance(row, Mapping) or not all(column in row for column in each.columns):
+        return None
+    else:
+        entries = row if each.list == "." else _at(row, each.list)
+        entries = [entries] if isinstance(entries, Mapping) else entries
+    if not isinstance(entries, list) or not entries:
+        return None
+    if not each.fields:
+        return entries if all(isinstance(entry, str) for entry in entries) else None
+    has_all = all(isinstance(entry, Mapping) and all(name in entry for name in each.fields) for entry in entries)
+    return entries if has_all else None
+
+
+def _criteria(each: Format, entries: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    if each.parts and len(entries) == 1 and entries[0].get(each.parts):
+        entries = entries[0][each.parts]  # the root's weight counts for nothing
+    leaves = _leaves(each, entries, ()) if each.parts else ((entry, ()) for entry in entries)
+    for number, (entry, path) in enumerate(leaves, 1):
+        yield {"id": f"c{number}", **_criterion(each, entry, number), "path": path}
+
+
+def _leaves(
+    each: Format, entries: Sequence[Any], path: tuple[tuple[str, float], ...]
+) -> Iterator[tuple[Any, tuple[tuple[str, float], ...]]]:
+    """The parts of a tree that have no parts, with the groups that they are in, outermost first."""
+    if len(path) > _MAX_DEPTH:
+        raise ValueError(f"criteria: they are nested deeper than {_MAX_DEPTH} levels")
+    assert each.parts is not None
+    assert each.weight is not None
+    for position, entry in enumerate(entries):
+        parts = entry.get(each.parts) if isinstance(entry, Mapping) else None
+        if isinstance(parts, list) and parts:
+            yield from _leaves(each, parts, (*path, (str(position), _number(entry.get(each.weight)))))
+        else:
+            yield entry, path
+
+
+def _criterion(each: Format, entry: Any, number: int) -> dict[str, Any]:
+    if isinstance(entry, str):
+        return {"text": entry, "choices": each.choices}
+    text = _column(entry, each.text)
+    if not text:
+        raise ValueError(f"criterion {number} has no text in {' or '.join(each.text)}")
+    found: dict[str, Any] = {"text": text, "weight": _weight(each, entry, number), "choices": _choices(each, entry)}
+    name = _at(entry, each.name) if each.name else None
+    if name not in (None, "", text):
+        found["name"] = str(name)
+    tags = [tag for path in each.tags for tag in _texts(_at(entry, path))]
+    if tags:
+        found["tags"] = tuple(dict.fromkeys(tags))
+    if each.levels:
+        described = ((choice, entry.get(each.levels.format(choice))) for choice in each.choices)
+        found["levels"] = {choice: str(level) for choice, level in described if level}
+    return found
+
+
+def _weight(each: Format, entry: Any, number: int) -> float:
+    given = _at(entry, each.weight) if each.weight else None
+    if isinstance(given, str) and each.words:
+        if given not in each.words:
+            raise ValueError(f"criterion {number}: the weight {given[:40]!r} is not one of {list(each.words)}")
+        return each.words[given]
+    if given is None and each.weight and "{" in each.weight:
+        raise ValueError(f"criterion {number} has no weight at {each.weight}")
+    return 1.0 if given is None else _number(given)
+
+
+def _choices(each: Format, entry: Any) -> tuple[str, ...]:
+    given = _at(entry, each.choices_at) if each.choices_at else None
+    choices = tuple(map(str, given)) if isinstance(given, list | tuple) and given else each.choices
+    passes = _at(entry, each.passes_at) if each.passes_at else None
+    if isinstance(passes, str):
+        best = [choice for choice in choices if choice.casefold() == passes.strip().casefold()]
+        if not best:
+            raise ValueError(f"{each.passes_at}: expected one of {list(choices)}, found {passes[:40]!r}")
+        choices = (*(choice for choice in choices if choice not in best), *best)
+    return choices
+
+
+def _joined(each: Format, entries: Sequence[str]) -> dict[str, Any]:
+    return as_one(entries, each.grade)
+
+
+def _column(row: Any, paths: Sequence[str]) -> str | None:
+    """The text at the first of these paths that has one. A conversation is a text, too."""
+    return next((text for path in paths if isinstance(row, Mapping) and (text := _text(_at(row, path)))), None)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, list) and value and all(isinstance(turn, Mapping) and "content" in turn for turn in value):
+        return "\n\n".join(f"{turn.get('role', 'user')}: {turn['content']}" for turn in value)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _texts(value: Any) -> list[str]:
+    listed = value if isinstance(value, list | tuple) else [value]
+    return [str(each) for each in listed if isinstance(each, str | int | float) and str(each)]
+
+
+def _at(value: Any, path: str) -> Any:
+    """The value at a path; None if there is none."""
+    filled = _SLOT.sub(lambda slot: str(_at(value, slot[1]) or "").replace(" ", "_").replace(".", "_"), path)
+    for step in filled.split("."):
+        value = _decoded(value)
+        if not isinstance(value, Mapping):
+            return None
+        if "*" in step:
+            named = [key for key in value if fnmatch.fnmatchcase(str(key), step) and value[key] is not None]
+            value = value[named[-1]] if named else None
+        else:
+            value = value.get(step)
+    return _decoded(value)
+
+
+def _decoded(value: Any) -> Any:
+    """The value of a text that is a JSON object or list; any other value as it is. Tables keep lists as text."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{") or len(value) > _MAX_TEXT_BYTES:
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except (msgspec.MsgspecError, RecursionError):
+        return value
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"criteria: the weight {str(value)[:40]!r} is not a number") from error
