@@ -75,6 +75,7 @@ OURS: Mapping[str, Example] = {
 
 _JUDGED = Example("Judgement: Yes", "Judgement: No", {"expected_judgement": "Judgement: Yes"})
 _ROOM = "Sokoban board:\n####\n#_O#\n#_X#\n#_P#\n####"
+RLLM: Mapping[str, Example] = {"rllm.code": _PROGRAM}
 NEMO_GYM: Mapping[str, Example] = {
     **dict.fromkeys(
         ("nemo_gym.blackjack", "nemo_gym.components"), replace(_JUDGED, params={"server": "math_proof_judgement"})
@@ -190,4 +191,14 @@ VERL: Mapping[str, Example] = {
     "verl.rlla.response": Example(f"<think>a</think>{_SAID}", "It rains."),
 }
 
-EXAMPLES: Mapping[str, Example] = {**OURS, **NEMO_GYM, **TRL, **OPEN_R1, **SLIME, **OPEN_INSTRUCT, **ROLL, **VERL}
+EXAMPLES: Mapping[str, Example] = {
+    **OURS,
+    **NEMO_GYM,
+    **RLLM,
+    **TRL,
+    **OPEN_R1,
+    **SLIME,
+    **OPEN_INSTRUCT,
+    **ROLL,
+    **VERL,
+}
