@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv takes a twentieth of pip's time. If uv does not find the index, pip installs: uv does not read pip's configuration.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools registry reliability box-image docs release help clean
+.PHONY: serve test test-all check bench accuracy graders fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools registry reliability box-image docs release help clean
 
 # Python keeps compiled modules, even if the environment forbids it (PYTHONDONTWRITEBYTECODE).
 serve: export PYTHONDONTWRITEBYTECODE :=
@@ -47,6 +47,14 @@ reliability: $(VENV)/test.stamp redis docker compilers chaos-tools ## Measure wh
 
 accuracy: $(VENV)/test.stamp ## Judge every labelled row, beside rival graders
 	$(BIN)/python -m tests.accuracy
+
+graders: $(VENV)/test.stamp $(VENV)/graders.stamp ## Judge labelled rows by the graders that trainers ship
+	$(BIN)/python -m tests.graders $(VENV)/graders/bin/python
+
+$(VENV)/graders.stamp: requirements/graders.txt
+	$(PYTHON) -m venv $(VENV)/graders
+	$(VENV)/graders/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/graders.txt
+	@touch $@
 
 # Looks for inputs that hang, crash or contradict the math verifier: `make fuzz SECONDS=3600` CPU seconds, in two processes.
 SECONDS ?= 3600

@@ -103,7 +103,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
     ),
     ("Write a verifier", (("Write a verifier", "docs/write-a-verifier.md"),)),
     ("How an answer is found", (("How an answer is found", "docs/answers.md"),)),
-    ("Figures", (("Figures", "docs/figures.md"),)),
+    ("Figures", (("Figures", "docs/figures.md"), ("Graders of others", "docs/graders.md"))),
     ("Reference", (("Interactions of several turns", "docs/interactions.md"), ("Jobs", "docs/jobs.md"))),
     (
         "Contribute",

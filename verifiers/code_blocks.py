@@ -3,9 +3,9 @@
     response ──commitment.final_segment──► the text after thinking ──fences──► blocks ──language, select──► one program
 
 *Fences.* Lines of three or more backticks or tildes, as in CommonMark: a block is closed by a bare fence of the same
-sign, at least as long, and not four columns deeper (a fence inside a docstring is text). A fence with an info string
-inside a block opens a block in the block, so that code shown inside a Markdown block is found. Lines lose the
-indentation of the fence above them, and CRLF becomes LF; nothing else is changed or deleted.
+sign, at least as long, and not four columns deeper (a fence inside a docstring is text), unless it ends the text. A
+fence with an info string inside a block opens a block in the block, so that code shown inside a Markdown block is found.
+Lines lose the indentation of the fence above them, and CRLF becomes LF; nothing else is changed or deleted.
 
 *Language.* The first word of the info string names the language, as a whole word (`pythonic` is not `python`). It is a
 name or alias of `sandbox.languages`, with or without a version behind it. Blocks of the wanted language go before
@@ -229,15 +229,20 @@ def blocks(text: str, start: int | None = None) -> Sequence[Block]:
     """
     found: list[Block] = []
     opened: list[_Fence] = []
+    deep: re.Match[str] | None = None
     for match in _fences(text):
         if start is not None and match.start() <= start:
             continue
-        fence = _Fence(match)
+        fence, deep = _Fence(match), None
         if opened and opened[-1].is_closed_by(fence):
             found.append(_block(opened.pop(), match.start(), is_closed=True))
         elif not opened or opened[-1].may_hold(fence):
             opened.append(fence)
             del opened[:-_MAX_DEPTH]
+        else:
+            deep = match
+    if opened and deep and opened[-1].is_ended_by(_Fence(deep)) and not text[deep.end() :].strip():
+        found.append(_block(opened.pop(), deep.start(), is_closed=True))
     # A block that was opened before a later block was closed only surrounds that block; it is not a cut-off program.
     last_end = found[-1].end if found else -1
     found += [_block(fence, len(text), is_closed=False) for fence in opened if fence.content > last_end]
@@ -281,6 +286,10 @@ class _Fence:
 
     def is_closed_by(self, other: "_Fence") -> bool:
         return not other.info and other.sign == self.sign and other.length >= self.length and not self._is_text(other)
+
+    def is_ended_by(self, last: "_Fence") -> bool:
+        """Whether the last fence of a text closes it, however deep."""
+        return not last.info and last.sign == self.sign and last.length >= self.length
 
     def may_hold(self, other: "_Fence") -> bool:
         """Whether the other fence, inside this fence's block, opens a block of its own."""

@@ -71,7 +71,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "10"
+    version = "11"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 

@@ -96,7 +96,7 @@ FIND = Task(
 
 class Lean(Verifier[LeanParams]):
     name = "lean"
-    version = "2"
+    version = "3"
     params = LeanParams
     summary = "The response proves the reference's theorem in Lean 4, by the kernel and with allowed axioms alone"
     chunk_items: ClassVar[int] = 1

@@ -6,6 +6,7 @@
     actions     the next call or message of an agent: single_step_tool_use_with_argument_comparison
     image_calls, terminal, edits
                 the next call of other agents: image_tools, terminal_multi_harness, swe_pivot
+    games       episodes of simulations: grl_sokoban, grl_tetris, blackjack, openair_congestion
     properties, calendars
                 litmus_agent, calendar
     documents   the form of the answer: structeval, format_verification
@@ -19,7 +20,7 @@ chooses the server; servers whose rows another verifier judges are in its table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -31,6 +32,7 @@ from verifiers.nemo_gym import (
     citations,
     documents,
     edits,
+    games,
     hierarchy,
     image_calls,
     labels,
@@ -55,6 +57,7 @@ SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     **image_calls.SERVERS,
     **terminal.SERVERS,
     **edits.SERVERS,
+    **games.SERVERS,
     **replays.SERVERS,
 }
 """What each server does with a rollout."""
@@ -74,11 +77,13 @@ class NeMoGymParams(Params):
     """The row's fields, without the request to the model and its response."""
     recorded: bool = False
     """Whether the result that the row recorded counts, if it is about this response."""
+    measure: Literal["score", "gain", "loss"] = "score"
+    """Of an episode: a 100th of the sum of its rewards, as far as it is above 0 (`gain`) or below (`loss`)."""
 
 
 class NeMoGym(Verifier[NeMoGymParams]):
     name = "nemo_gym"
-    version = "3"
+    version = "4"
     params = NeMoGymParams
     summary = "As NeMo-Gym's resources server of a name judges its rows, where no other verifier does"
     uses_prompt = True
@@ -109,6 +114,8 @@ def judge(item: Item[NeMoGymParams]) -> Verdict:
         return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {known}")
     try:
         judgement = judged(Rollout.of(item))
+        if item.params.measure != "score":
+            judgement = games.measured(judgement, item.params.measure)
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))
     return judgement.verdict()

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from verifiers.base import InvalidItem
@@ -58,6 +58,47 @@ def math_advanced_calculations(rollout: Rollout) -> Judgement:
     return Judgement(float(solutions.issuperset(wanted)), rollout.text)
 
 
+def tool_call_multireward(rollout: Rollout) -> Judgement:
+    """A third each for the expected call, arguments that hold what its tool requires, and a call that stands alone.
+
+    A rollout has no expected call. The recorded correctness counts there, if these are the recorded calls.
+    """
+    name = rollout.calls[0].name if rollout.calls else None
+    calls = [{"name": call.name, "arguments": dict(_arguments(call.arguments))} for call in rollout.calls]
+    is_right = _is_expected(rollout.row, calls)
+    tools = [tool for tool in rollout.get("declared_tools", list) if isinstance(tool, dict)]
+    has_arguments = bool(rollout.calls) and isinstance(parsed(rollout.calls[0].arguments), dict)
+    is_valid = has_arguments and all(key in calls[0]["arguments"] for key in _required(tools, name))
+    parts = {"correctness": is_right, "schema_valid": is_valid, "format": len(calls) == 1 and not rollout.text}
+    return Judgement(sum(parts.values()) / len(parts), name, "no_call")
+
+
+def _is_expected(row: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bool:
+    """
+    Raises:
+        InvalidItem: the row has no expected call, and no record of these calls.
+    """
+    wanted, recorded = row.get("expected_call"), row.get("correctness")
+    if isinstance(wanted, dict) and isinstance(wanted.get("name"), str):
+        arguments = _arguments(wanted.get("arguments"))
+        return any(
+            call["name"] == wanted["name"] and all(call["arguments"].get(key) == arguments[key] for key in arguments)
+            for call in calls
+        )
+    if recorded not in (0, 1) or not isinstance(row.get("predicted_calls"), list):
+        raise InvalidItem("bad_row", "the row needs 'expected_call', an object with a name and arguments; add it")
+    if row["predicted_calls"] != calls:
+        message = "the recorded result is about another response: this one does not give the row's 'predicted_calls'"
+        raise InvalidItem("stale_judgement", message)
+    return bool(recorded)
+
+
+def _required(tools: Sequence[Mapping[str, Any]], name: str | None) -> Sequence[Any]:
+    schema = next((tool.get("parameters") for tool in tools if tool.get("name") == name), None)
+    required = schema.get("required") if isinstance(schema, dict) else None
+    return required if isinstance(required, list) else []
+
+
 def circle_click(rollout: Rollout) -> Judgement:
     """The first click is in the circle of the colour."""
     colour, circles = rollout.get("target_color", str), rollout.get("circles", list)
@@ -86,6 +127,7 @@ def example_multi_step(rollout: Rollout) -> Judgement:
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
     "circle_click": circle_click,
     "example_multi_step": example_multi_step,
+    "example_tool_call_multireward": tool_call_multireward,
     "math_advanced_calculations": math_advanced_calculations,
     "example_mcp_weather": example_mcp_weather,
     "single_step_tool_use_with_argument_comparison": single_step,

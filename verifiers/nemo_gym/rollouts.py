@@ -1,12 +1,12 @@
 """A rollout as a server of NeMo-Gym sees it, and what it says of it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from verifiers.base import InvalidItem, Item, Status, Verdict, clip
-from verifiers.conversation import ToolCall
+from verifiers.conversation import Step, ToolCall
 from verifiers.rules import documents
 
 T = TypeVar("T")
@@ -25,11 +25,21 @@ class Judgement:
     wrong: str = "wrong_answer"
     """The reason where the score is 0."""
     detail: Mapping[str, Any] = field(default_factory=dict)
+    total: float | None = None
+    """The return of an episode, the sum of its rewards."""
 
     def verdict(self) -> Verdict:
         score = min(max(self.score, 0.0), 1.0)
         reason = "correct" if score == 1.0 else "partial" if score else self.wrong
         return Verdict(Status.OK, score, reason, clip(self.extracted), dict(self.detail))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the model was shown last, and what it said then, without thoughts."""
+
+    shown: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,8 @@ class Rollout:
     """What the tools answered."""
     prompt: str
     row: Mapping[str, Any]
+    turns: tuple[Turn, ...] = ()
+    """Of an episode: the first one was shown the prompt, each other one a message of the user."""
 
     @classmethod
     def of(cls, item: Item[Any]) -> "Rollout":
@@ -58,7 +70,9 @@ class Rollout:
         reasoning = "".join(step.reasoning for step in steps) + before.replace(_THOUGHTS, "", 1)
         calls = tuple(call for step in steps for call in step.calls)
         results = tuple(step.text for step in item.said.steps if step.role == "tool")
-        return cls(text.strip(), written, reasoning, calls, results, item.prompt or "", item.params.reference)
+        prompt = item.prompt or ""
+        turns = tuple(_turns(prompt, item.said.steps))
+        return cls(text.strip(), written, reasoning, calls, results, prompt, item.params.reference, turns)
 
     def get(self, name: str, kind: type[T]) -> T:
         """A field of the row.
@@ -83,6 +97,19 @@ class Rollout:
         if not values or not all(isinstance(value, str) and value.strip() for value in values):
             raise InvalidItem("bad_row", f"the row needs {name!r} as a list of texts, none of them empty; mend it")
         return values
+
+
+def _turns(prompt: str, steps: Sequence[Step]) -> Iterator[Turn]:
+    shown, said = prompt, ""
+    for step in steps:
+        if step.role == "user":
+            if said:
+                yield Turn(shown, said)
+            shown, said = step.text, ""
+        elif step.role == "assistant":
+            said += step.text.rpartition(_END_OF_THOUGHTS)[2]
+    if said:
+        yield Turn(shown, said)
 
 
 def between(text: str, begin: str, end: str) -> Iterator[str]:

@@ -45,7 +45,7 @@ from service.doors.compat.nemo_gym_episodes import (
     verification,
 )
 from service.doors.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
-from service.doors.compat.nemo_gym_rows import Row, item_of
+from service.doors.compat.nemo_gym_rows import Row, item_of, published
 from service.doors.compat.nemo_gym_sessions import Sessions
 from service.doors.compat.request_options import Name, RequestOptions
 from service.doors.compat.retries import check, failure_text, numbers_of
@@ -213,13 +213,13 @@ class NeMoGym(Door):
         self, exchange: Exchange[GymOptions], echoed: dict[str, Any], *, is_marked: bool = False
     ) -> dict[str, Any]:
         options = exchange.options
+        server = None if options.server is msgspec.UNSET else options.server
         episode = is_episode(echoed)
         if episode:
             row, echoed = input_of(exchange.body), echoed["verification_input"]
         else:
-            row = parse(_rows, exchange.body, [])
+            row = published(server, echoed) or parse(_rows, exchange.body, [])
         exchange.body = b""
-        server = None if options.server is msgspec.UNSET else options.server
         item = item_of(
             row, echoed, options, server, has_judges=self.parts.settings.judge_file is not None, replay=options.replay
         )

@@ -69,6 +69,14 @@ class Row(msgspec.Struct):
         return self.response.output if any(part.get("type") != "reasoning" for part in self.response.output) else ""
 
 
+def published(server: str | None, fields: JSON) -> Row | None:
+    """The rollout of a row that holds its response as a text, as `bbq` publishes it. None: the row is another one."""
+    text = fields.get("policy_response")
+    if server != "bbq" or "response" in fields or not isinstance(text, str):
+        return None
+    return Row(Asked(""), Response([{"role": "assistant", "content": text}]))
+
+
 def item_of(
     row: Row,
     fields: JSON,

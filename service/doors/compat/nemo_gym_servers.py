@@ -172,17 +172,25 @@ _JUDGED_BY: Final[Mapping[str, str]] = {
     "reasoning_gym": "metadata",
 }
 """The field without which the recorded result counts. Of other servers that have records, only these count here."""
+<<<<<<< HEAD
 NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *_BY_RUBRIC, *SERVERS, *RECORDED])
+=======
+_RECIPES: Final[Mapping[str, str]] = {
+    "blackjack": "nemo_gym.blackjack",
+    "example_tool_call_multireward": "nemo_gym.components",
+    **dict.fromkeys(("grl_sokoban", "grl_tetris", "openair_congestion"), "nemo_gym.episode"),
+}
+"""Servers whose reward is beyond 0 to 1: the recipe that makes it of the score."""
+NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS, *RECORDED])
+>>>>>>> gym54
 _ENVIRONMENT: Final = "its environment keeps the state that it pays for, and sends none of it to be verified"
-_SIMULATION: Final = "its reward is beyond 0 to 1, and is its environment's own"
+_SIMULATION: Final = "its simulation decides, and nothing of its row shows which moves were paid"
 _CONTAINER: Final = "tests in its own container decide; rows for `repository` and `harbor` have them"
 _DATABASE: Final = "queries run on data bases of its own; `sql` judges rows that hold theirs"
 _JUDGES: Final = "several models judge by instructions and rubrics of its own; `judge` takes a rubric"
 UNJUDGED: Final[Mapping[str, str]] = {
     "aviary": _ENVIRONMENT,
-    "bbq": _JUDGES,
     "bird_sql": _DATABASE,
-    "blackjack": _SIMULATION,
     "browsecomp_advanced_harness": _JUDGES,
     "competitive_coding_challenges": "its row names a task, and the tests are the server's own; `code` judges rows that hold theirs",
     "conversational_tool_use_simulation": "models play the user and the judge",
@@ -191,16 +199,17 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "example_multi_turn_gymnasium": _ENVIRONMENT,
     "example_session_state_mgmt": _ENVIRONMENT,
     "example_single_tool_call": "it pays every response",
-    "example_tool_call_multireward": "it adds up three rewards to at most 3; `tool_call` judges such calls",
     "gdpval": _JUDGES,
     "genrm_compare": "it compares the responses of a group with each other",
-    "grl_sokoban": _SIMULATION,
-    "grl_tetris": _SIMULATION,
     "gymnasium": _ENVIRONMENT,
     "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
     "jailbreak_detection": _JUDGES,
     "legal_agent_bench": _JUDGES,
+<<<<<<< HEAD
     "openair_congestion": _SIMULATION,
+=======
+    "multichallenge": _JUDGES,
+>>>>>>> gym54
     "openenv": _ENVIRONMENT,
     "over_refusal_detection": _JUDGES,
     "proof_judge": _JUDGES,
@@ -251,6 +260,8 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     own = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
     if replay:
         own["replay"] = True
+    if _is_cut_off(row):
+        own["cut_off"] = True
     if server in _WITH_TOOLS:
         own |= _tools(row)
     if server in RECORDED and own.get(_JUDGED_BY.get(server, "")) is None:
@@ -264,12 +275,22 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
         item = _rubric(own)
     else:
         item = _own(server, own)
+    if server in _RECIPES:
+        item["recipe"] = _RECIPES[server]
+        del item["verifier"]
     return {**item, "params": {"unfinished": "wrong", **item.get("params", {})}}
 
 
-_NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay")
-_WITH_TOOLS: Final = frozenset(["terminal_multi_harness"])
+_NOT_OF_THE_ROW: Final = ("responses_create_params", "response", "reward", "replay", "cut_off")
+_WITH_TOOLS: Final = frozenset(["example_tool_call_multireward", "terminal_multi_harness"])
 """Servers that compare calls by the schemas of their tools."""
+
+
+def _is_cut_off(row: JSON) -> bool:
+    """Whether the model ran out of tokens."""
+    response = row.get("response")
+    details = response.get("incomplete_details") if isinstance(response, dict) else None
+    return isinstance(details, dict) and details.get("reason") == "max_output_tokens"
 
 
 def recipe_of(server: str) -> str:

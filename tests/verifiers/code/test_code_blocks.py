@@ -161,6 +161,12 @@ def test_a_block_inside_a_markdown_block_is_found() -> None:
     assert code("```markdown\n# Title\n```python\na = 1\n```\nThe end.\n```\n") == "a = 1\n"
 
 
+def test_a_deep_fence_that_ends_the_text_closes_the_block() -> None:
+    assert reason("```python\na = 1\n    ```\n    ") == "found"
+    assert reason("```python\na = 1\n    ```\nb = 2\n") == "truncated"
+    assert reason("```python\na = 1\n    ```python\n") == "truncated"
+
+
 def test_an_unclosed_block_is_truncated_even_behind_a_closed_one() -> None:
     assert reason("```python\na = 1") == "truncated"
     assert reason("```python\na = 1\n```\nbetter:\n```python\na =") == "truncated"

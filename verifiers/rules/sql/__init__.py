@@ -64,7 +64,7 @@ class SqlParams(commitment.ExtractionParams):
 
 class Sql(Verifier[SqlParams]):
     name = "sql"
-    version = "7"
+    version = "8"
     params = SqlParams
     summary = "The query of the response returns the reference's rows on a read-only SQLite database"
     concurrency = None

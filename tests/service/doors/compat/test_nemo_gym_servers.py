@@ -42,9 +42,9 @@ def test_a_server_may_be_named_in_the_query_or_by_the_agent(served: Served) -> N
 
 
 def test_a_server_whose_rows_are_not_judged_here_is_refused(served: Served) -> None:
-    refused = post(served, f"{BASE}/blackjack/verify", said("hit", expected_answer="21"))
+    refused = post(served, f"{BASE}/tales/verify", said("look", expected_answer="21"))
     assert refused.status_code == 422
-    assert "'blackjack'" in refused.json()["detail"]
+    assert "'tales'" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -457,3 +457,55 @@ def test_words_of_a_judge_about_an_unknown_response_count_only_if_the_caller_vou
     assert post(served, f"{BASE}/finance_sec_search/verify", row).status_code == 422
     assert answer(served, f"{BASE}/finance_sec_search/verify?replay=true", row)["reward"] == 1.0
     assert post(served, f"{BASE}/finance_sec_search/verify", {**row, "replay": True}).status_code == 422
+
+
+def shown(text: str) -> JSON:
+    return {"role": "user", "type": "message", "content": text}
+
+
+def episode(server: str, served: Served, first: str, *parts: str, **row: Any) -> httpx.Response:
+    """What an episode gets: the model and its environment speak in turns."""
+    output = [
+        said(part)["response"]["output"][0] if place % 2 == 0 else shown(part) for place, part in enumerate(parts)
+    ]
+    body = {"responses_create_params": {"input": [shown(first)]}, "response": {"output": output}, **row}
+    return CLIENT.post(f"{served.url}{BASE}/{server}/verify", json=body)
+
+
+ROOM = "Sokoban board:\n#####\n#_O_#\n#_X_#\n#_P_#\n#####\n\nLegend"
+FALLING = "Tetris board:\n_XX_\n____\n____\n#__#\n\nLegend"
+LANDING = "Tetris board:\n____\n_XX_\n_XX_\n#__#\n\nLegend"
+HAND = "Your hand: [9, 5] = 14\nDealer shows: 6\nRespond"
+BUST = {"info": {"result": "bust", "player": "[9, 5, 10]", "value": 24}}
+HOLDS = {"info": {"result": "win", "player": "[9, 5]", "dealer": "[6, 10, 10]", "player_value": 14, "dealer_value": 26}}
+LANDS = {"info": {"success": False, "actions": [{"action_label": "Left", "reward": -0.1}] * 2}}
+
+
+@pytest.mark.parametrize(
+    ("server", "first", "parts", "row", "reward", "score"),
+    [
+        ("grl_sokoban", ROOM, ["<action>Up</action>"], {}, 10.9, 1.0),
+        ("grl_sokoban", ROOM, ["Up?\n</think><action>Down</action>", ROOM, "<action>1</action>"], {}, 10.8, 1.0),
+        ("grl_sokoban", ROOM, ["<action>Up</action>", ROOM, "<action>Up</action>"], {}, 10.9, 1.0),
+        ("grl_sokoban", ROOM, ["No."], {}, 0.0, 0.0),
+        ("grl_sokoban", "No board", ["<action>Up</action>"], {}, None, None),
+        ("grl_tetris", LANDING, ["<action>Down</action>"], {}, 9.9, 1.0),
+        ("grl_tetris", LANDING, ["<action>Left</action>"], {}, -0.1, 0.0),
+        ("grl_tetris", FALLING, ["<action>Left</action>", LANDING, "<action>Down</action>"], {}, 9.8, 1.0),
+        ("grl_tetris", FALLING, ["<action>Down</action>" * 4], {}, 9.7, 1.0),
+        ("grl_tetris", LANDING, ["<action>Left</action>" * 2], LANDS, -0.2, 0.0),
+        ("grl_tetris", LANDING, ["<action>Left</action><action>Down</action>"], LANDS, None, None),
+        ("grl_tetris", LANDING, ["<action>Left</action>" * 2], {}, None, None),
+        ("blackjack", HAND, ["<action>hit</action>"], BUST, -1.0, 0.0),
+        ("blackjack", HAND, ["<action>stand</action>"], BUST, None, None),
+        ("blackjack", HAND, ["<action>hit</action>"], HOLDS, None, None),
+        ("blackjack", HAND, ["I stay."], HOLDS, 1.0, 1.0),
+        ("blackjack", HAND, ["<action>hit</action>"], {}, None, None),
+    ],
+)
+def test_moves_of_a_game_are_paid(
+    served: Served, server: str, first: str, parts: list[str], row: JSON, reward: float | None, score: float | None
+) -> None:
+    answered = episode(server, served, first, *parts, **row).json()
+    assert answered.get("reward") == (None if reward is None else pytest.approx(reward, abs=1e-9)), answered
+    assert answered.get("score") == score

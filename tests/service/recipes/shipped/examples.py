@@ -13,10 +13,11 @@ class Example:
     wrong: str
     reference: Any = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    prompt: str | None = None
 
     def item(self, recipe: str, response: str) -> dict[str, Any]:
         reference = {} if self.reference is None else {"reference": self.reference}
-        return {"recipe": recipe, "response": response, "params": self.params, **reference}
+        return {"recipe": recipe, "response": response, "params": self.params, "prompt": self.prompt, **reference}
 
 
 _MATH = Example("<think>\n2 + 3\n</think>\nAnswer: $\\boxed{5}$", "<think>\n2 + 3\n</think>\nAnswer: $\\boxed{6}$", "5")
@@ -70,6 +71,18 @@ OURS: Mapping[str, Example] = {
     "math_steps": Example(r"5 * 8 = 40, so \boxed{40}", r"5 + 8 = 13, so \boxed{13}", _STEPS),
     "code_multi": _PROGRAM,
     "math_then_judge": _MATH,
+}
+
+_JUDGED = Example("Judgement: Yes", "Judgement: No", {"expected_judgement": "Judgement: Yes"})
+_ROOM = "Sokoban board:\n####\n#_O#\n#_X#\n#_P#\n####"
+RLLM: Mapping[str, Example] = {"rllm.code": _PROGRAM}
+NEMO_GYM: Mapping[str, Example] = {
+    **dict.fromkeys(
+        ("nemo_gym.blackjack", "nemo_gym.components"), replace(_JUDGED, params={"server": "math_proof_judgement"})
+    ),
+    "nemo_gym.episode": Example(
+        "<action>Up</action>", "<action>Down</action>", {}, {"server": "grl_sokoban"}, prompt=_ROOM
+    ),
 }
 
 TRL: Mapping[str, Example] = {
@@ -178,4 +191,14 @@ VERL: Mapping[str, Example] = {
     "verl.rlla.response": Example(f"<think>a</think>{_SAID}", "It rains."),
 }
 
-EXAMPLES: Mapping[str, Example] = {**OURS, **TRL, **OPEN_R1, **SLIME, **OPEN_INSTRUCT, **ROLL, **VERL}
+EXAMPLES: Mapping[str, Example] = {
+    **OURS,
+    **NEMO_GYM,
+    **RLLM,
+    **TRL,
+    **OPEN_R1,
+    **SLIME,
+    **OPEN_INSTRUCT,
+    **ROLL,
+    **VERL,
+}

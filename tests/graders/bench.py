@@ -1,0 +1,164 @@
+"""Has graders of others judge labelled rows, each in a process that can be ended."""
+
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.accuracy.real_data import Rows
+
+WORKER = Path(__file__).with_name("worker.py")
+MOST_CPU_S, MOST_S = 5.0, 30.0
+"""What an answer may take: of a processor, and by the clock for a grader that waits."""
+_POLL_S = 0.5
+HANG, CRASH = "hang", "crash"
+Answer = bool | str | None
+"""Right, wrong, `hang` or `crash`; None: the grader does not judge it."""
+
+
+@dataclass
+class Tally:
+    """What one grader made of one set."""
+
+    grader: str
+    rows: Rows
+    answers: Sequence[Answer]
+    cpu_s: float
+    disagreements: list[dict[str, Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.disagreements = [
+            {
+                "set": self.rows.name,
+                "gold": item["reference"],
+                "response": item["response"],
+                "label": label,
+                "said": said,
+            }
+            for item, label, said in zip(self.rows.items, self.rows.labels, self.answers, strict=True)
+            if said is not label
+        ]
+
+    def count(self, said: Answer, *, label: bool | None = None) -> int:
+        """The rows with an answer that differs from their label; those with one label, if it is given."""
+        return sum(row["said"] is said and label in (None, row["label"]) for row in self.disagreements)
+
+    def count_text(self, said: str) -> int:
+        return sum(row["said"] == said for row in self.disagreements)
+
+
+def names(python: Path) -> list[str]:
+    """The graders that an environment has."""
+    listing = f"import runpy; print(*runpy.run_path({str(WORKER)!r})['GRADERS'], sep='\\n')"
+    ran = subprocess.run([str(python), "-c", listing], capture_output=True, text=True, check=True)
+    return ran.stdout.splitlines()
+
+
+def judged(python: Path, grader: str, rows: Rows) -> Tally:
+    """The answers of a grader, which is started again after each hang and crash."""
+    answers: list[Answer] = []
+    cpu_s = 0.0
+    while len(answers) < len(rows.items):
+        with _Process(python, grader) as process:
+            for item in rows.items[len(answers) :]:
+                answers.append(process.ask(item["reference"], item["response"]))
+                if answers[-1] in (HANG, CRASH):
+                    break
+            cpu_s += process.cpu_s
+    return Tally(grader, rows, answers, cpu_s)
+
+
+class _Process:
+    def __init__(self, python: Path, grader: str) -> None:
+        self._process = subprocess.Popen(
+            [str(python), str(WORKER), grader],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=WORKER.parent,
+        )
+        if self._answer(MOST_CPU_S * 6, MOST_S * 6) is not None:
+            raise RuntimeError(f"{grader}: it does not start in {python}; run the worker by hand to see why")
+        self._started_s = self._used_s()
+        self.cpu_s = 0.0
+
+    def __enter__(self) -> "_Process":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def ask(self, gold: str, response: str) -> Answer:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps([gold, response]).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return CRASH
+        answer = self._answer(MOST_CPU_S, MOST_S)
+        self.cpu_s = max(self.cpu_s, self._used_s() - self._started_s)
+        return answer
+
+    def _answer(self, most_cpu_s: float, most_s: float) -> Answer:
+        assert self._process.stdout is not None
+        begun_s, until = self._used_s(), time.monotonic() + most_s
+        while time.monotonic() < until and self._used_s() - begun_s < most_cpu_s:
+            if select.select([self._process.stdout], [], [], _POLL_S)[0]:
+                line = self._process.stdout.readline()
+                return json.loads(line) if line else CRASH
+        return HANG
+
+    def _used_s(self) -> float:
+        """The CPU seconds of the process, or 0 if it has ended."""
+        try:
+            stat = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return 0.0
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def plain(rows: Rows) -> Rows:
+    """The rows that a grader without parameters can be asked about: with a label, and a text as the reference."""
+    kept = [
+        place
+        for place, (item, label) in enumerate(zip(rows.items, rows.labels, strict=True))
+        if label is not None and isinstance(item["reference"], str) and not item.get("params")
+    ]
+    return Rows(rows.name, [rows.items[place] for place in kept], [rows.labels[place] for place in kept])
+
+
+def table(tallies: Sequence[Tally]) -> Iterator[str]:
+    """One line for each grader, over all sets."""
+    yield "| grader | items | accuracy | false accepts | false rejects | not judged | hangs | crashes | items per CPU second |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for grader in dict.fromkeys(tally.grader for tally in tallies):
+        own = [tally for tally in tallies if tally.grader == grader]
+        items, cpu_s = sum(len(tally.answers) for tally in own), sum(tally.cpu_s for tally in own)
+        right = items - sum(len(tally.disagreements) for tally in own)
+        accepts, rejects = (sum(tally.count(said, label=not said) for tally in own) for said in (True, False))
+        refused = sum(tally.count(None) for tally in own)
+        hangs, crashes = (sum(tally.count_text(said) for tally in own) for said in (HANG, CRASH))
+        speed = f"{items / cpu_s:,.0f}" if cpu_s else ""
+        yield f"| {grader} | {items:,} | {right / items:.1%} | {accepts} | {rejects} | {refused} | {hangs} | {crashes} | {speed} |"
+
+
+def by_set(tallies: Sequence[Tally]) -> Iterator[str]:
+    """The accuracy on each set, with the false accepts in brackets."""
+    graders = list(dict.fromkeys(tally.grader for tally in tallies))
+    yield f"| set | items | {' | '.join(graders)} |"
+    yield f"|---|---|{'---|' * len(graders)}"
+    for name in dict.fromkeys(tally.rows.name for tally in tallies):
+        own = {tally.grader: tally for tally in tallies if tally.rows.name == name}
+        size = len(next(iter(own.values())).answers)
+        cells = [
+            f"{1 - len(tally.disagreements) / size:.1%} ({tally.count(True, label=False)})"
+            for tally in (own[grader] for grader in graders)
+        ]
+        yield f"| {name} | {size} | {' | '.join(cells)} |"
