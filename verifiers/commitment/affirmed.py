@@ -19,6 +19,7 @@ OPPOSITE = {"yes": "no", "no": "yes"}
 _GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
 _IS = frozenset([Kind.IS])
 _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
+_LIMIT = frozenset([Kind.LIMIT])
 _MOST_WORDS = 16
 """The largest number of words of an answer that is only names."""
 _MAX_VERB_WORDS = 3
@@ -38,7 +39,7 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     first, stop = sentence.place(span)
     if _is_denied_subject(sentence, first, stop):
         return "denied"
-    if name[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
+    if name[:1].isdigit() and (sentence.ends_in(_LIMITS, first) is not None or sentence.begins(_LIMIT, stop)):
         return "denied"
     if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
         return "several_candidates"

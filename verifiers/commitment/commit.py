@@ -267,15 +267,26 @@ def _unwrapped(text: str) -> str:
 def content(text: str, values: Values, on_conflict: str) -> Names | None:
     """The content of a mark: the name of an option, or a sentence that commits to one."""
     if (named := values.named(text)) is not None:
-        return named
+        return CONFLICT if values.one(text) is None and _is_doubted(text) else named
     if (measured := values.measured(text)) is not None:
         return frozenset({measured})
     if not values.has_formulas and not values.places(text):
         return None
+    if _is_doubted(text):
+        return CONFLICT
     reader = _Reader(f"Answer: {text}" if "\n" not in text.strip() else text, values, ())
     if offers := reader.offers():
         return reader.last(offers, on_conflict).value or CONFLICT
     return None
+
+
+def _is_doubted(text: str) -> bool:
+    """Whether a short mark doubts or asks its own content: "probably C"."""
+    return 2 < len(text) <= _MAX_DOUBTED_CHARS and Sentence(text, 0, len(text), "").wavers()
+
+
+_MAX_DOUBTED_CHARS = 60
+"""A longer mark holds reasoning, whose doubts may be settled behind."""
 
 
 class _Reader:

@@ -77,6 +77,8 @@ class Kind(StrEnum):
     DOUBT = "doubt"
     """The whole clause behind it is denied or doubted."""
     MAYBE = "maybe"
+    LIKELY = "likely"
+    """The text behind it is only likely. In prose it changes nothing, but the content of a mark is left open by it."""
     IF = "if"
     SAID = "said"
     """The text behind it is the opinion of others, or an earlier opinion."""

@@ -47,6 +47,12 @@ def languages_of(text: str, without: str = "") -> Set[str]:
     return _ENGLISH if "en" in told else told
 
 
+def is_english(text: str) -> bool:
+    """Whether a text of ASCII letters has a word that English alone has among the languages of the lexicons."""
+    known = _languages_of_words()
+    return text.isascii() and any(known.get(word.casefold()) == _ENGLISH for word in LETTERS.findall(text))
+
+
 @cache
 def _languages_of_words() -> Mapping[str, Set[str]]:
     known: dict[str, set[str]] = {}

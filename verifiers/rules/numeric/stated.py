@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace as replace_struct
 
 from verifiers import commitment, numerals
-from verifiers.commitment import Channel
+from verifiers.commitment import Channel, amounts
 from verifiers.commitment.cues import Kind, cues, words
 from verifiers.numerals.local import languages_for
-from verifiers.rules.numeric import asides, bounds, notation, scales, spelled
+from verifiers.rules.numeric import asides, notation, scales, spelled
 from verifiers.rules.numeric.currencies import SIGNS, currency_end
 from verifiers.rules.numeric.reading import PERCENT_BEHIND, read
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -228,7 +228,7 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in shown else None
-    lead = bound[0] if bound else bounds.bound_before(head) or (name[0] if name else sign)
+    lead = bound[0] if bound else amounts.bound_before(head) or (name[0] if name else sign)
     return lead + (before[0] if before else "") + shown + _told_behind(scene, (start, end), head)
 
 
@@ -243,7 +243,7 @@ def _told_behind(scene: _Scene, place: tuple[int, int], head: str) -> str:
     if percent := PERCENT_BEHIND.match(rest):
         rest = rest[percent.end() :]
     rest = rest[currency_end(rest) :]
-    rest = rest[len(bounds.bound_behind(rest)) :]
+    rest = rest[len(amounts.bound_behind(rest)) :]
     return after[: len(after) - len(rest)]
 
 

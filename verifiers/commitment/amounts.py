@@ -1,9 +1,19 @@
-"""Words that make the number beside them a limit, or deny it, in all languages of the lexicon."""
+"""What the words beside a number make of it: a limit, a part of an expression, no number, in all languages of the lexicon.
+
+A number pays only if its words are understood. Before it they lead to it ("about", "the total is"); behind it may stand one noun
+that is counted ("5 apples"). In English, whose operators and bounds the lexicon knows, other words may stand there, too.
+"""
 
 import re
+from collections.abc import Sequence
+from functools import cache
 
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers import numerals
+from verifiers.commitment.cues import LETTERS, Cue, Kind, Word, adverbs, cues, listed, phrases, words
+from verifiers.commitment.language import is_english
+from verifiers.commitment.latex import any_of
 from verifiers.commitment.stance import Sentence, Stance
+from verifiers.commitment.wording import single
 
 _CHARS = 40
 _BEFORE = frozenset([Kind.BOUND, Kind.NOT])
@@ -36,6 +46,74 @@ def is_bounded(text: str, start: int, end: int) -> bool:
             return True
     may_be_denied = any(cue.kind in _DENYING for cue in sentence.cues)
     return may_be_denied and sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)
+
+
+def leads_to_number(before: str, after: str) -> bool:
+    """Whether the words before a number are understood: "el total es", "about"; not those of "raíz de 42".
+
+    A noun may stand before a number with a counter: 사과 6개.
+    """
+    if not any(map(str.isalpha, before)):
+        return True
+    said = words(before)
+    found = cues(said)
+    if any(cue.kind is Kind.EXCEPT for cue in found):
+        return False
+    verbs = [cue.stop for cue in found if cue.kind in _VERBS]
+    unread = _unread(said, [cue for cue in found if cue.kind not in _CHANGES], max(verbs, default=0))
+    if not unread or is_english(before):
+        return True
+    return len(unread) == 1 and after.strip(" .").casefold() in listed("counters")
+
+
+def is_counted(after: str) -> bool:
+    """Whether the words behind a number can be a noun that is counted: no operator, no denial, no number, and but one word that is
+    not understood.
+    """
+    said = LETTERS.findall(after)
+    if not said:
+        return True
+    if _operators().match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
+        return False
+    if after.isascii():
+        return True
+    told = words(after)
+    found = cues(told)
+    is_part = any(cue.first == 0 and cue.kind in _NO_NOUN for cue in found)
+    if is_part or any(numerals.value(word) is not None for word in said):
+        return False
+    return after.strip() >= _UNSPACED or len(_unread(told, found, 0)) < _TOO_MANY
+
+
+def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[str]:
+    """The words from a place on that are no part of some cues."""
+    read = {place for cue in found for place in range(cue.first, cue.stop)}
+    rest = [word.text for place, word in enumerate(said) if place >= first and place not in read]
+    return [word for word in rest if any(map(str.isalpha, word)) and word not in adverbs()]
+
+
+_TOO_MANY = 2
+
+
+_CHANGES = frozenset(
+    [Kind.NOT, Kind.BAD, Kind.MADE, Kind.PART, Kind.EXCEPT, Kind.ALSO, Kind.OTHER, Kind.COMPLEMENT, Kind.JOINS]
+)
+"""The kinds of words that do not lead to a number."""
+_VERBS = frozenset([Kind.IS, Kind.HAS, Kind.CHOOSE, Kind.SO])
+_NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])
+_ARTICLES = frozenset(["a", "&"])
+
+
+@cache
+def _operators() -> re.Pattern[str]:
+    forms = {form for phrase in listed("operators") for form in phrases(phrase)}
+    latin = any_of(form for form in forms if form < _UNSPACED)
+    glued = any_of(form for form in forms if form >= _UNSPACED)
+    return re.compile(rf"\s*(?:(?:{latin})(?![^\W\d_])|{glued})", re.IGNORECASE)
+
+
+_UNSPACED = "\u0e00"
+"""Letters behind this one belong to scripts without spaces, or with endings behind a word."""
 
 
 def negative_before(head: str) -> str:
