@@ -43,11 +43,22 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
         return "denied"
     if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
         return "several_candidates"
-    if not any(cue.kind is Kind.OR for cue in cues(words(name))) and _is_a_choice(sentence, first, stop):
+    is_open = not any(cue.kind is Kind.OR for cue in cues(words(name))) and _is_a_choice(sentence, first, stop)
+    if is_open and not (text[span[0]].islower() and _is_named(sentence, first)):
         return "several_candidates"
     return "found"
 
 
+def _is_named(sentence: Sentence, first: int) -> bool:
+    """Whether a verb of naming leads to a mention, so that an "or" only joins two words for it: "is called deposition or
+    desublimation".
+    """
+    verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first]
+    named = [cue for cue in verbs if sentence.words[cue.stop - 1].text in listed("naming")]
+    return any(first - cue.stop <= _MAX_NAME_WORDS for cue in named)
+
+
+_MAX_NAME_WORDS = 5
 _QUOTED = re.compile(r"\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|(?<![^\W_])'[A-Z][^'\n]{1,120}'(?![^\W_])")
 
 
@@ -66,12 +77,12 @@ def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
 
 
 def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
-    """Whether what is supposed before a mention is only a time, and a verb leads to the mention: "The leader when it fell was X"."""
-    first = sentence.place(span)[0]
-    supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= first]
-    is_time = all(sentence.words[cue.first].text in listed("temporal") for cue in supposed)
-    is_told = sentence.ends_in(_IS, sentence.skipped(first)) is not None
-    return bool(supposed) and is_time and is_told and _UNSURE.isdisjoint(sentence.kinds)
+    """Whether what is supposed before a mention is only a time, or the mention is an example: "when it fell", "such as X"."""
+    supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= sentence.place(span)[0]]
+    said = [sentence.words[cue.first].text for cue in supposed]
+    is_told = all(word in listed("temporal") or word in listed("examples") for word in said)
+    is_real = listed("conditional").isdisjoint(word.text for word in sentence.words)
+    return bool(supposed) and is_told and is_real and _UNSURE.isdisjoint(sentence.kinds)
 
 
 _UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])

@@ -63,7 +63,7 @@ def leads_to_number(before: str, after: str) -> bool:
     unread = _unread(said, [cue for cue in found if cue.kind not in _CHANGES], max(verbs, default=0))
     if not unread or is_english(before):
         return True
-    return len(unread) == 1 and after.strip(" .").casefold() in listed("counters")
+    return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
 
 
 def is_counted(after: str) -> bool:
@@ -82,7 +82,8 @@ def is_counted(after: str) -> bool:
     is_part = any(cue.first == 0 and cue.kind in _NO_NOUN for cue in found)
     if is_part or any(numerals.value(word) is not None for word in said):
         return False
-    return after.strip() >= _UNSPACED or len(_unread(told, found, 0)) < _TOO_MANY
+    unread = [word for word in _unread(told, found, 0) if word not in listed("counters")]
+    return after.strip() >= _UNSPACED or len(unread) < _TOO_MANY
 
 
 def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[str]:

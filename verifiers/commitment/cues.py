@@ -156,7 +156,8 @@ class Word(NamedTuple):
 _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
-LETTERS = re.compile(rf"[^\W\d_]++(?:[{_MARKS}]++[^\W\d_]*+)*+")
+_THAI = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+LETTERS = re.compile(rf"[^\W\d_]++(?:[{_MARKS}{_THAI}]++[^\W\d_]*+)*+")
 """A word of letters and their marks, in a script without spaces as well."""
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"

@@ -530,9 +530,16 @@ class Sentence:
                 continue
             if cue.kind is Kind.MAYBE and self._is_relative(cue, first):
                 continue
+            if cue.kind is Kind.NOT and self._is_beyond(cue):
+                continue
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_beyond(self, cue: Cue) -> bool:
+        """Whether a word like "over" denies nothing, as nothing is chosen before it: "built over the river"."""
+        is_alone = cue.stop == cue.first + 1 and self.words[cue.first].text in listed("preferring")
+        return is_alone and not any(other.kind in _PREFERS and other.first < cue.first for other in self.cues)
 
     def _is_operand(self, first: int) -> bool:
         """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""
@@ -799,6 +806,7 @@ class Sentence:
 
 
 _WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
+_PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
 _TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])
 _PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
