@@ -158,6 +158,20 @@ def leaves_open(text: str) -> bool:
     return is_plain or any(cue.kind is Kind.OR for cue in found) or len(hedges) > 1
 
 
+def is_denial(text: str) -> bool:
+    """Whether a short text only says what the answer is not: "not 4", "4 değil"."""
+    sentence = Sentence(text, 0, len(text), "")
+    if sentence.kinds.isdisjoint(_DENIALS) or Kind.BUT in sentence.kinds:
+        return False
+    return sentence.begins(_NOT, 0) or any(
+        cue.kind is Kind.WRONG and cue.first and sentence.ends(cue.stop) for cue in sentence.cues
+    )
+
+
+_NOT = frozenset([Kind.NOT])
+_DENIALS = frozenset([Kind.NOT, Kind.WRONG])
+
+
 def denies_at(text: str, place: int) -> bool:
     """Whether the words before a place deny what stands there: "no dog at [1, 2, 3, 4]"."""
     sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)

@@ -79,7 +79,7 @@ def is_counted(after: str) -> bool:
         return True
     told = words(after)
     found = cues(told)
-    is_part = any(cue.first == 0 and cue.kind in _NO_NOUN for cue in found)
+    is_part = any((cue.first == 0 and cue.kind in _NO_NOUN) or cue.kind in _TAKES_BACK for cue in found)
     if is_part or any(numerals.value(word) is not None for word in said):
         return False
     unread = [word for word in _unread(told, found, 0) if word not in listed("counters")]
@@ -102,6 +102,7 @@ _CHANGES = frozenset(
 """The kinds of words that do not lead to a number."""
 _VERBS = frozenset([Kind.IS, Kind.HAS, Kind.CHOOSE, Kind.SO])
 _NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])
+_TAKES_BACK = frozenset([Kind.BACK, Kind.DOUBT])
 _ARTICLES = frozenset(["a", "&"])
 
 

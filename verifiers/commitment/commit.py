@@ -553,7 +553,12 @@ class _Reader:
         """Whether a mention belongs to the reason for the statement before it."""
         first = sentence.place(mention.span)[0]
         parts = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
-        return bool(parts) and parts[-1].kind is Kind.BECAUSE
+        if not parts or parts[-1].kind is not Kind.BECAUSE:
+            return False
+        # "The largest city where the plane is built is Tokyo": the second verb is that of the statement.
+        verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and parts[-1].stop <= cue.first < first]
+        said = sentence.words[parts[-1].first - 1 : first]
+        return len(verbs) < _VERBS_OF_RELATIVE or any(word.text in ",;—–(" for word in said)
 
     def _is_mark(self, mention: Mention) -> bool:
         return any(mark.start == mention.start for mark in self._marks)
@@ -818,13 +823,28 @@ class _Reader:
         behind = sentence.words[stop + 1]
         return sentence.text[behind.start].islower() and stop + 2 < len(sentence.words)
 
+    def _is_left_open(self, sentence: Sentence, first: int) -> bool:
+        """Whether a sentence doubts a mention, or supposes it: not behind a condition of its own, "If x is 3, y is C"."""
+        own = {cue.first for cue in sentence.cues if cue.kind is Kind.IF and cue.first == 0}
+        pauses = [place for place in range(first) if sentence.words[place].text in ",，、،"]
+        is_unreal = any(word.text in listed("unreal") for word in sentence.words[:first])
+        spared = own if pauses and not is_unreal else set()
+        return any(
+            cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) and cue.first not in spared
+            for cue in sentence.cues
+        )
+
+    def _is_concluded_subject(self, sentence: Sentence, at: int) -> bool:
+        """Whether a conclusion begins with a mention: "Therefore, sample A has more"."""
+        return at > 0 and sentence.words[at - 1].text in ",，" and sentence.ends_in(_SO, at - 1) is not None
+
     def _leads_to(self, sentence: Sentence, at: int) -> bool:
         before = sentence.words[at - 1].text
         if before == "=":
             return at < 2 or sentence.words[at - 2].text not in "<>!≤≥≠~"
         if before == ",":
             return any(cue.kind is Kind.BECAUSE and cue.first == 0 for cue in sentence.cues)
-        return before in ":—–" or before in listed("places")
+        return before in ":—–" or before in listed("places") or before in listed("auxiliaries")
 
     def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause with a mention has a word against it."""
@@ -947,9 +967,7 @@ class _Reader:
                 if place == 0 and len(reads) > 1 and not any(map(str.isalpha, sentence.text[each.start : each.end])):
                     continue
                 at = sentence.skipped(first)
-                if any(
-                    cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) for cue in sentence.cues
-                ):
+                if self._is_left_open(sentence, first):
                     continue
                 if any(cue.kind is Kind.OR and not self._is_among_denied(place, cue.first) for cue in sentence.cues):
                     continue
@@ -960,16 +978,19 @@ class _Reader:
                     or at == 0
                     or sentence.ends_in(frozenset([Kind.IS, Kind.SO, Kind.CHOOSE]), at)
                     or self._leads_to(sentence, at)
+                    or self._is_concluded_subject(sentence, at)
                 ):
                     offer = Offer(each.value or CONFLICT, each.span, place, 2, "line")
                     return none if self._is_unmade(offer) else self._found(offer.names, "line", each.span)
         return none
 
 
+_SO = frozenset([Kind.SO])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3
+_VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _LEFT_OUT = frozenset([Kind.EXCEPT])

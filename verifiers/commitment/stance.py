@@ -187,7 +187,7 @@ class Sentence:
             return Stance.CALLED
         if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
-        if behind is Kind.IF and others:
+        if behind is Kind.IF and (others or self._would_be(first)):
             return Stance.SUPPOSED
         if behind in (Kind.ALSO, Kind.MAYBE) or self._trails_off(stop, places):
             return Stance.HEDGED
@@ -567,6 +567,10 @@ class Sentence:
         return said[0] == 0 or any(
             begin <= place < would or first < begin <= place for begin in begins for place in said
         )
+
+    def _would_be(self, first: int) -> bool:
+        """Whether a mention is told of what would be: "The answer would be B if it were red"."""
+        return not listed("conditional").isdisjoint(word.text for word in self.words[:first])
 
     def _is_told_apart(self, verb: int, first: int) -> bool:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""

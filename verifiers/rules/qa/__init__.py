@@ -30,6 +30,7 @@ from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel
+from verifiers.commitment.affirmed import is_denial
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.stance import Sentence
 from verifiers.long_texts import INLINE_CHARS, judge_all
@@ -458,6 +459,8 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
         return "several_candidates" if is_list else None
     if params.alternatives == "allow" or params.metric not in _ALTERNATIVES_REJECTED:
         return None
+    if is_denial(answer) and not any(is_denial(" ".join(parts)) for parts in references):
+        return "denied"
     is_open = all(overlap.names_alternatives(answer, " ".join(parts)) for parts in references)
     if params.alternatives == "reject_lists":
         is_open = is_open or all(_is_list(answer, " ".join(parts)) for parts in references)
