@@ -66,6 +66,13 @@ def leads_to_number(before: str, after: str) -> bool:
     return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
 
 
+def lead_end(text: str) -> int:
+    """The end of the words at the beginning of a text that only lead to its number: "exactly 42", "ungefähr 42"."""
+    said = words(text[:_CHARS])
+    stop = max([cue.stop for cue in cues(said) if cue.first == 0 and cue.kind is Kind.ABOUT], default=0)
+    return said[stop].start if 0 < stop < len(said) else 0
+
+
 def is_counted(after: str) -> bool:
     """Whether the words behind a number can be a noun that is counted: no operator, no denial, no number, and but one word that is
     not understood.

@@ -174,6 +174,7 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = _SPACED.sub(lambda number: re.sub(r"[ '’]", "", number[0]), text)
     if decimal_comma:
         text = _EUROPEAN.sub(lambda number: number[0].replace(".", "").replace(",", "."), text)
+    text = scales.with_decimal_point(text)
     text = _LAKHS.sub(lambda number: number[0].replace(",", ""), text)
     text = scales.without_myriads(text)
     if len(text) > 1 and text[0] + text[-1] in ("$$", "[]"):
