@@ -172,6 +172,14 @@ _NOT = frozenset([Kind.NOT])
 _DENIALS = frozenset([Kind.NOT, Kind.WRONG])
 
 
+def describes(text: str) -> bool:
+    """Whether a text behind a name only describes it: ", the capital of France", ", which lies on the Seine"."""
+    return Sentence(text, 0, len(text), "").begins(_DESCRIBES, 0)
+
+
+_DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
+
+
 def denies_at(text: str, place: int) -> bool:
     """Whether the words before a place deny what stands there: "no dog at [1, 2, 3, 4]"."""
     sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from verifiers import numerals
-from verifiers.commitment.cues import LETTERS, Cue, Kind, Word, adverbs, cues, listed, phrases, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, phrases, words
 from verifiers.commitment.language import is_english
 from verifiers.commitment.latex import any_of
+from verifiers.commitment.letters import LETTERS
+from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, Stance
 from verifiers.commitment.wording import single
 
@@ -64,6 +66,36 @@ def leads_to_number(before: str, after: str) -> bool:
     if not unread or is_english(before):
         return True
     return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
+
+
+def states_result(text: str, first: int, end: int) -> bool:
+    """Whether the words of a sentence before a place lead to its result, and are no denial, reason, condition or complement."""
+    first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)
+    return _NO_RESULT.isdisjoint(Sentence(text, first, end, "").kinds)
+
+
+_NO_RESULT = frozenset([Kind.NOT, Kind.BECAUSE, Kind.IF, Kind.COMPLEMENT])
+
+
+def are_alternatives(text: str, first: int, one: Span, last: int) -> bool:
+    """Whether two numbers are a choice or a range: the words before the first from `first` on, and those up to the last at `last`."""
+    said = words(text, first, last)
+    at = next((place for place, word in enumerate(said) if word.start >= one[0]), 0)
+    behind = next((place for place, word in enumerate(said) if word.start >= one[1]), len(said))
+    between = [cue for cue in cues(said) if cue.first in (behind, behind + 1) and cue.stop == len(said)]
+    is_range = any(cue.kind is Kind.BOUND and cue.stop == at for cue in cues(said))
+    return any(cue.kind is Kind.OR or (is_range and cue.kind is Kind.JOINS) for cue in between)
+
+
+def joins(gap: str) -> bool:
+    """Whether the words between two numbers part them, so that they are several: a word, or a joint of one letter (y, o)."""
+    joints = single(Kind.OR, Kind.JOINS) | listed("ranges")
+    return any(len(word) > 1 or word in joints for word in LETTERS.findall(gap))
+
+
+def is_no_amount(word: str) -> bool:
+    """Whether a word behind a number in words makes it no amount: "two of them"."""
+    return word.lower() in listed("no_amount")
 
 
 def lead_end(text: str) -> int:

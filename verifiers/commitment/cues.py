@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from verifiers.commitment.letters import MARKS
+
 LEXICON = Path(__file__).parent / "lexicon"
 
 
@@ -154,14 +156,10 @@ class Word(NamedTuple):
 
 
 _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
-_LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
-_THAI = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
-LETTERS = re.compile(rf"[^\W\d_]++(?:[{_MARKS}{_THAI}]++[^\W\d_]*+)*+")
-"""A word of letters and their marks, in a script without spaces as well."""
+_LETTER = rf"(?:[^\W\d_{_ALONE}]|[{MARKS}])"
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
-_PLAIN = rf"[^\W\d_{_ALONE}{_MARKS}]++(?!['\u2019{_MARKS}])"
+_PLAIN = rf"[^\W\d_{_ALONE}{MARKS}]++(?!['\u2019{MARKS}])"
 """Most words: letters, with nothing behind them that could belong to them."""
 _COMMAND = r"\\(?:text[a-z]{0,8}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{?"
 _CLITIC = rf"n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])"

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Set
 from functools import cache
 from typing import Any
 
-from verifiers.commitment.cues import LETTERS, languages
+from verifiers.commitment.cues import languages
+from verifiers.commitment.letters import LETTERS
 
 _CHARS_BEFORE, _CHARS_BEHIND = 300, 100
 _MARKUP = re.compile(r"\\[A-Za-z]+|</?[A-Za-z][\w-]*>?")

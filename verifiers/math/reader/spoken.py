@@ -5,8 +5,9 @@ from fractions import Fraction
 
 from verifiers import numerals
 from verifiers.commitment.amounts import lead_end
-from verifiers.commitment.cues import LETTERS, Kind, listed
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.latex import any_of
+from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.wording import single
 from verifiers.math import moments, units
 from verifiers.math.quantities import added

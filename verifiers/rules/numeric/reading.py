@@ -13,8 +13,7 @@ from typing import NamedTuple
 from memory import remember
 from verifiers import numerals
 from verifiers.commitment import amounts
-from verifiers.commitment.cues import LETTERS, Kind, listed
-from verifiers.commitment.wording import single
+from verifiers.commitment.letters import LETTERS
 from verifiers.math import units
 from verifiers.numerals.chinese import HAN_NUMBER
 from verifiers.rules.numeric import currencies, notation, scales, values
@@ -231,7 +230,7 @@ def _is_counted(text: str, counted: str) -> bool:
     if amounts.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
         return False
     words, is_scaled = LETTERS.findall(counted), scales.scale_behind(counted, False)[0] != 1
-    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in listed("no_amount"):
+    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or amounts.is_no_amount(words[0]):
         return False
     if not counted.isascii():
         is_article, is_clock = text.startswith("一" + counted[:1]), "点" in text and counted[0] in "分钟"
@@ -245,11 +244,7 @@ _MAX_COUNTED_HAN = 6
 
 def _several(text: str, found: Sequence[_Figure]) -> bool:
     gaps = (text[left.end : right.start] for left, right in pairwise(found))
-    joints = single(Kind.OR, Kind.JOINS) | listed("ranges")
-    return all(
-        _SEVERAL.search(gap) or not gap.strip() or any(len(word) > 1 or word in joints for word in LETTERS.findall(gap))
-        for gap in gaps
-    )
+    return all(_SEVERAL.search(gap) or not gap.strip() or amounts.joins(gap) for gap in gaps)
 
 
 def _is_wording(before: str) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from verifiers.commitment.affirmed import OPPOSITE, Outcome, affirms, is_stuffed, says_truth
+from verifiers.commitment.folding import visible
 from verifiers.commitment.spans import Span
-from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible
+from verifiers.rules.qa.words import Normalise, has_cjk, unaccented
 
 _TOKEN = re.compile(
     r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?|\d+(?:[.,]\d+)*(?![^\W_])|[^\W\d_]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
