@@ -81,7 +81,8 @@ def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
     supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= sentence.place(span)[0]]
     said = [sentence.words[cue.first].text for cue in supposed]
     is_told = all(word in listed("temporal") or word in listed("examples") for word in said)
-    is_real = listed("conditional").isdisjoint(word.text for word in sentence.words)
+    is_led = sentence.ends_in(_IS, sentence.skipped(sentence.place(span)[0])) is not None
+    is_real = is_led or listed("conditional").isdisjoint(word.text for word in sentence.words)
     return bool(supposed) and is_told and is_real and _UNSURE.isdisjoint(sentence.kinds)
 
 

@@ -108,6 +108,10 @@ class Read(NamedTuple):
     mentions: Sequence[Mention]
 
 
+Judged = Sequence[tuple[Mention, Stance]]
+"""The mentions of a sentence, each with the stance of the sentence towards it."""
+
+
 class Mark(NamedTuple):
     """A place whose form says that it holds the answer; `names` is None if it holds no value."""
 
@@ -461,69 +465,72 @@ class _Reader:
 
     def _offer(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Offer | None:
         """The offer that a sentence commits to; None if it commits to nothing."""
-        stances = self._stances(sentence, mentions, place)
-        strong = [(stance, each) for stance, each in zip(stances, mentions, strict=True) if stance in _STRONG]
-        marked = [
-            each for stance, each in zip(stances, mentions, strict=True) if self._is_mark(each) and stance not in UNMADE
-        ]
-        if not strong and not marked:
+        judged = list(zip(mentions, self._stances(sentence, mentions, place), strict=True))
+        strengths = [_STRONG[stance] for _, stance in judged if stance in _STRONG]
+        marked = [each for each, stance in judged if self._is_mark(each) and stance not in UNMADE]
+        if not strengths and not marked:
             return None
-        best = max((_STRONG[stance] for stance, _ in strong), default=0)
-        chosen = marked or [each for stance, each in strong if _STRONG[stance] == best]
+        best = max(strengths, default=0)
+        chosen = marked or [each for each, stance in judged if _STRONG.get(stance) == best]
         first = chosen[0]
         for later in chosen[1:]:
             if self._turns(sentence, first, later):
                 first = later
-        channel = self._channel(first)
-        names = set(first.value or ())
-        for each, stance in zip(mentions, stances, strict=True):
-            if each.value == first.value:
-                continue
-            if stance in UNMADE and not (
-                stance is Stance.HEDGED and not sentence.asks and self._joined_by_or(sentence, first, each, mentions)
-            ):
-                continue
-            if marked and not self._is_mark(each) and each.end <= first.start:
-                continue
-            if not self._is_apart(sentence, first, each, mentions):
-                names |= set(each.value or ()) or {"", "?"}
-        if any(
-            stance in _STRONG
-            and each.start > first.end
-            and each.value != first.value
-            and stance is not Stance.TRUE
-            and self._is_apart(sentence, first, each, mentions)
-            and not self._is_reason(sentence, first, each)
-            for each, stance in zip(mentions, stances, strict=True)
-        ):
-            names |= {"", "?"}
-        is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
-        if not is_false and first.value in {
-            each.value
-            for each, stance in zip(mentions, stances, strict=True)
-            if stance is Stance.DENIED
-            and not sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(each.span)[0]))
-        }:
-            names |= {"", "?"}
-        if (
-            best < 3
-            and not marked
-            and any(
-                each.start > first.end and stance is Stance.STATED and self._turns(sentence, first, each)
-                for each, stance in zip(mentions, stances, strict=True)
-            )
-        ):
-            names |= {"", "?"}
-        whole = frozenset(names)
-        if not first.value or (
-            len(whole) > 1 and (not self._values.multi or self._has_or(sentence, mentions) or "" in whole)
-        ):
-            whole = CONFLICT
-        if best == 2 and any(
-            cue.kind is Kind.SO and cue.stop <= sentence.place(first.span)[0] for cue in sentence.cues
-        ):
-            best = 3
-        return Offer(whole, first.span, place, _MARK if marked else best, channel)
+        names = self._named_with(sentence, first, judged, bool(marked))
+        is_settled = best >= _STRONG[Stance.CONCLUDED] or bool(marked)
+        if self._contradicts(sentence, first, judged) or (not is_settled and self._turns_away(sentence, first, judged)):
+            names = CONFLICT
+        # "So C is right" is as strong as a conclusion.
+        if best == _STRONG[Stance.CALLED] and sentence.has(Kind.SO, 0, sentence.place(first.span)[0]):
+            best = _STRONG[Stance.CONCLUDED]
+        return Offer(names, first.span, place, _MARK if marked else best, self._channel(first))
+
+    def _named_with(self, sentence: Sentence, first: Mention, judged: Judged, is_marked: bool) -> Names:
+        """The values that a sentence offers in one breath: "C", "A and C"; a conflict if only one may be meant."""
+        mentions = [each for each, _ in judged]
+        others = [
+            each for each, stance in judged if self._is_beside(sentence, first, each, stance, mentions, is_marked)
+        ]
+        names = frozenset().union(first.value or (), *(each.value or () for each in others))
+        is_unclear = not first.value or not all(each.value for each in others)
+        may_be_several = self._values.multi and not self._has_or(sentence, mentions)
+        return CONFLICT if is_unclear or (len(names) > 1 and not may_be_several) else names
+
+    def _is_beside(
+        self,
+        sentence: Sentence,
+        first: Mention,
+        each: Mention,
+        stance: Stance,
+        mentions: Sequence[Mention],
+        marked: bool,
+    ) -> bool:
+        """Whether another value is offered together with the first: "B or C", "B, maybe C"."""
+        if each.value == first.value or (marked and not self._is_mark(each) and each.end <= first.start):
+            return False
+        may_be = stance is Stance.HEDGED and not sentence.asks
+        if stance in UNMADE and not (may_be and self._joined_by_or(sentence, first, each, mentions)):
+            return False
+        return not self._is_apart(sentence, first, each, mentions)
+
+    def _contradicts(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
+        """Whether a sentence chooses another value behind the first, or denies the first: "C is right, so is B"."""
+        mentions = [each for each, _ in judged]
+        chosen = [each for each, stance in judged if stance in _STRONG and stance is not Stance.TRUE]
+        others = [each for each in chosen if each.value != first.value and each.start > first.end]
+        denied = [each for each, stance in judged if stance is Stance.DENIED and each.value == first.value]
+        if Kind.FALSE not in sentence.kinds and any(not self._is_left_out(sentence, each) for each in denied):
+            return True
+        apart = [each for each in others if self._is_apart(sentence, first, each, mentions)]
+        return any(not self._is_reason(sentence, first, each) for each in apart)
+
+    def _is_left_out(self, sentence: Sentence, mention: Mention) -> bool:
+        return sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(mention.span)[0])) is not None
+
+    def _turns_away(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
+        """Whether a sentence turns from its choice to another value: "C fits, but B"."""
+        behind = [each for each, stance in judged if each.start > first.end and stance is Stance.STATED]
+        return any(self._turns(sentence, first, each) for each in behind)
 
     def _stances(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
         if (known := self._known.get(place)) is None:
