@@ -19,6 +19,7 @@ OPPOSITE = {"yes": "no", "no": "yes"}
 _GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
 _IS = frozenset([Kind.IS])
 _LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
+_LIMIT = frozenset([Kind.LIMIT])
 _MOST_WORDS = 16
 """The largest number of words of an answer that is only names."""
 _MAX_VERB_WORDS = 3
@@ -38,15 +39,26 @@ def affirms(text: str, span: Span, name: str) -> Outcome:
     first, stop = sentence.place(span)
     if _is_denied_subject(sentence, first, stop):
         return "denied"
-    if name[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
+    if name[:1].isdigit() and (sentence.ends_in(_LIMITS, first) is not None or sentence.begins(_LIMIT, stop)):
         return "denied"
     if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
         return "several_candidates"
-    if not any(cue.kind is Kind.OR for cue in cues(words(name))) and _is_a_choice(sentence, first, stop):
+    is_open = not any(cue.kind is Kind.OR for cue in cues(words(name))) and _is_a_choice(sentence, first, stop)
+    if is_open and not (text[span[0]].islower() and _is_named(sentence, first)):
         return "several_candidates"
     return "found"
 
 
+def _is_named(sentence: Sentence, first: int) -> bool:
+    """Whether a verb of naming leads to a mention, so that an "or" only joins two words for it: "is called deposition or
+    desublimation".
+    """
+    verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first]
+    named = [cue for cue in verbs if sentence.words[cue.stop - 1].text in listed("naming")]
+    return any(first - cue.stop <= _MAX_NAME_WORDS for cue in named)
+
+
+_MAX_NAME_WORDS = 5
 _QUOTED = re.compile(r"\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|(?<![^\W_])'[A-Z][^'\n]{1,120}'(?![^\W_])")
 
 
@@ -65,12 +77,13 @@ def _without_quotes(sentence: Sentence, span: Span) -> Sentence:
 
 
 def _is_at_a_time(sentence: Sentence, span: Span) -> bool:
-    """Whether what is supposed before a mention is only a time, and a verb leads to the mention: "The leader when it fell was X"."""
-    first = sentence.place(span)[0]
-    supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= first]
-    is_time = all(sentence.words[cue.first].text in listed("temporal") for cue in supposed)
-    is_told = sentence.ends_in(_IS, sentence.skipped(first)) is not None
-    return bool(supposed) and is_time and is_told and _UNSURE.isdisjoint(sentence.kinds)
+    """Whether what is supposed before a mention is only a time, or the mention is an example: "when it fell", "such as X"."""
+    supposed = [cue for cue in sentence.cues if cue.kind is Kind.IF and cue.stop <= sentence.place(span)[0]]
+    said = [sentence.words[cue.first].text for cue in supposed]
+    is_told = all(word in listed("temporal") or word in listed("examples") for word in said)
+    is_led = sentence.ends_in(_IS, sentence.skipped(sentence.place(span)[0])) is not None
+    is_real = is_led or listed("conditional").isdisjoint(word.text for word in sentence.words)
+    return bool(supposed) and is_told and is_real and _UNSURE.isdisjoint(sentence.kinds)
 
 
 _UNSURE = frozenset([Kind.MAYBE, Kind.DOUBT, Kind.SAID, Kind.NOT])
@@ -144,6 +157,28 @@ def leaves_open(text: str) -> bool:
         for each in all_sentences
     )
     return is_plain or any(cue.kind is Kind.OR for cue in found) or len(hedges) > 1
+
+
+def is_denial(text: str) -> bool:
+    """Whether a short text only says what the answer is not: "not 4", "4 değil"."""
+    sentence = Sentence(text, 0, len(text), "")
+    if sentence.kinds.isdisjoint(_DENIALS) or Kind.BUT in sentence.kinds:
+        return False
+    return sentence.begins(_NOT, 0) or any(
+        cue.kind is Kind.WRONG and cue.first and sentence.ends(cue.stop) for cue in sentence.cues
+    )
+
+
+_NOT = frozenset([Kind.NOT])
+_DENIALS = frozenset([Kind.NOT, Kind.WRONG])
+
+
+def describes(text: str) -> bool:
+    """Whether a text behind a name only describes it: ", the capital of France", ", which lies on the Seine"."""
+    return Sentence(text, 0, len(text), "").begins(_DESCRIBES, 0)
+
+
+_DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
 
 
 def denies_at(text: str, place: int) -> bool:

@@ -87,7 +87,12 @@ def _past_wrong(sentence: Sentence, begin: int) -> int:
         if cue.kind is Kind.WRONG and begin < cue.first <= begin + 2 and cue.stop < len(sentence.words)
     ]
     stop = max(denials, default=begin)
-    is_swap = stop > begin and sentence.words[begin].text[0].isdigit() and sentence.words[stop].text[0].isdigit()
+    stop = sentence.past_cue(sentence.past(stop, _CLAUSES), Kind.BUT) if denials else stop
+    is_swap = (
+        begin < stop < len(sentence.words)
+        and sentence.words[begin].text[0].isdigit()
+        and sentence.words[stop].text[0].isdigit()
+    )
     return stop if is_swap else begin
 
 

@@ -94,13 +94,7 @@ def is_taken_back(text: str, end: int) -> bool:
     """Whether the text directly behind an answer says that it is not the answer."""
     begin = _behind(text, end)
     sentence = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
-    if sentence is None:
-        return False
-    first = first_word(text, sentence.heard_from, sentence.end)
-    return (not first.isalnum() or first in openings(*_BACKS)) and sentence.takes_back_all()
-
-
-_BACKS = (Kind.BACK, Kind.BUT)
+    return sentence is not None and sentence.takes_back_all()
 
 
 class Replacement(NamedTuple):
@@ -124,7 +118,8 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     if not (turns := sentence.opening()):
         return None
     is_all = turns >= len(sentence.words)
-    if turns == 1 and not is_all and any(cue.stop == 1 for cue in sentence.at(0)):
+    is_word = turns == 1 and not is_all
+    if is_word and any(cue.kind in _LEAVES for cue in sentence.at(0)):
         return None
     stating = next(following, None) if is_all else sentence
     if stating is None:
@@ -133,6 +128,8 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     start = stating.words[first].start if first < len(stating.words) else limit
     value = _VALUE.match(text, start)
     if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
+        return None
+    if is_word and value["unit"]:
         return None
     given, other = _plain(answer), _plain(value["value"])
     stance = stating.stance(value.span("value"))
@@ -149,6 +146,8 @@ def _past_pronoun(sentence: Sentence) -> int:
 
 
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
+_LEAVES = frozenset([Kind.OR, Kind.NO, Kind.NOT, Kind.MAYBE, Kind.ALSO])
+"""The kinds of a single word before a value that may be no turn: "No 3" is a number of a list."""
 
 
 def _behind(text: str, end: int) -> int:

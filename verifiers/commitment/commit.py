@@ -108,6 +108,10 @@ class Read(NamedTuple):
     mentions: Sequence[Mention]
 
 
+Judged = Sequence[tuple[Mention, Stance]]
+"""The mentions of a sentence, each with the stance of the sentence towards it."""
+
+
 class Mark(NamedTuple):
     """A place whose form says that it holds the answer; `names` is None if it holds no value."""
 
@@ -267,15 +271,26 @@ def _unwrapped(text: str) -> str:
 def content(text: str, values: Values, on_conflict: str) -> Names | None:
     """The content of a mark: the name of an option, or a sentence that commits to one."""
     if (named := values.named(text)) is not None:
-        return named
+        return CONFLICT if values.one(text) is None and _is_doubted(text) else named
     if (measured := values.measured(text)) is not None:
         return frozenset({measured})
     if not values.has_formulas and not values.places(text):
         return None
+    if _is_doubted(text):
+        return CONFLICT
     reader = _Reader(f"Answer: {text}" if "\n" not in text.strip() else text, values, ())
     if offers := reader.offers():
         return reader.last(offers, on_conflict).value or CONFLICT
     return None
+
+
+def _is_doubted(text: str) -> bool:
+    """Whether a short mark doubts or asks its own content: "probably C"."""
+    return 2 < len(text) <= _MAX_DOUBTED_CHARS and Sentence(text, 0, len(text), "").wavers()
+
+
+_MAX_DOUBTED_CHARS = 60
+"""A longer mark holds reasoning, whose doubts may be settled behind."""
 
 
 class _Reader:
@@ -450,69 +465,72 @@ class _Reader:
 
     def _offer(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Offer | None:
         """The offer that a sentence commits to; None if it commits to nothing."""
-        stances = self._stances(sentence, mentions, place)
-        strong = [(stance, each) for stance, each in zip(stances, mentions, strict=True) if stance in _STRONG]
-        marked = [
-            each for stance, each in zip(stances, mentions, strict=True) if self._is_mark(each) and stance not in UNMADE
-        ]
-        if not strong and not marked:
+        judged = list(zip(mentions, self._stances(sentence, mentions, place), strict=True))
+        strengths = [_STRONG[stance] for _, stance in judged if stance in _STRONG]
+        marked = [each for each, stance in judged if self._is_mark(each) and stance not in UNMADE]
+        if not strengths and not marked:
             return None
-        best = max((_STRONG[stance] for stance, _ in strong), default=0)
-        chosen = marked or [each for stance, each in strong if _STRONG[stance] == best]
+        best = max(strengths, default=0)
+        chosen = marked or [each for each, stance in judged if _STRONG.get(stance) == best]
         first = chosen[0]
         for later in chosen[1:]:
             if self._turns(sentence, first, later):
                 first = later
-        channel = self._channel(first)
-        names = set(first.value or ())
-        for each, stance in zip(mentions, stances, strict=True):
-            if each.value == first.value:
-                continue
-            if stance in UNMADE and not (
-                stance is Stance.HEDGED and not sentence.asks and self._joined_by_or(sentence, first, each, mentions)
-            ):
-                continue
-            if marked and not self._is_mark(each) and each.end <= first.start:
-                continue
-            if not self._is_apart(sentence, first, each, mentions):
-                names |= set(each.value or ()) or {"", "?"}
-        if any(
-            stance in _STRONG
-            and each.start > first.end
-            and each.value != first.value
-            and stance is not Stance.TRUE
-            and self._is_apart(sentence, first, each, mentions)
-            and not self._is_reason(sentence, first, each)
-            for each, stance in zip(mentions, stances, strict=True)
-        ):
-            names |= {"", "?"}
-        is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
-        if not is_false and first.value in {
-            each.value
-            for each, stance in zip(mentions, stances, strict=True)
-            if stance is Stance.DENIED
-            and not sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(each.span)[0]))
-        }:
-            names |= {"", "?"}
-        if (
-            best < 3
-            and not marked
-            and any(
-                each.start > first.end and stance is Stance.STATED and self._turns(sentence, first, each)
-                for each, stance in zip(mentions, stances, strict=True)
-            )
-        ):
-            names |= {"", "?"}
-        whole = frozenset(names)
-        if not first.value or (
-            len(whole) > 1 and (not self._values.multi or self._has_or(sentence, mentions) or "" in whole)
-        ):
-            whole = CONFLICT
-        if best == 2 and any(
-            cue.kind is Kind.SO and cue.stop <= sentence.place(first.span)[0] for cue in sentence.cues
-        ):
-            best = 3
-        return Offer(whole, first.span, place, _MARK if marked else best, channel)
+        names = self._named_with(sentence, first, judged, bool(marked))
+        is_settled = best >= _STRONG[Stance.CONCLUDED] or bool(marked)
+        if self._contradicts(sentence, first, judged) or (not is_settled and self._turns_away(sentence, first, judged)):
+            names = CONFLICT
+        # "So C is right" is as strong as a conclusion.
+        if best == _STRONG[Stance.CALLED] and sentence.has(Kind.SO, 0, sentence.place(first.span)[0]):
+            best = _STRONG[Stance.CONCLUDED]
+        return Offer(names, first.span, place, _MARK if marked else best, self._channel(first))
+
+    def _named_with(self, sentence: Sentence, first: Mention, judged: Judged, is_marked: bool) -> Names:
+        """The values that a sentence offers in one breath: "C", "A and C"; a conflict if only one may be meant."""
+        mentions = [each for each, _ in judged]
+        others = [
+            each for each, stance in judged if self._is_beside(sentence, first, each, stance, mentions, is_marked)
+        ]
+        names = frozenset().union(first.value or (), *(each.value or () for each in others))
+        is_unclear = not first.value or not all(each.value for each in others)
+        may_be_several = self._values.multi and not self._has_or(sentence, mentions)
+        return CONFLICT if is_unclear or (len(names) > 1 and not may_be_several) else names
+
+    def _is_beside(
+        self,
+        sentence: Sentence,
+        first: Mention,
+        each: Mention,
+        stance: Stance,
+        mentions: Sequence[Mention],
+        marked: bool,
+    ) -> bool:
+        """Whether another value is offered together with the first: "B or C", "B, maybe C"."""
+        if each.value == first.value or (marked and not self._is_mark(each) and each.end <= first.start):
+            return False
+        may_be = stance is Stance.HEDGED and not sentence.asks
+        if stance in UNMADE and not (may_be and self._joined_by_or(sentence, first, each, mentions)):
+            return False
+        return not self._is_apart(sentence, first, each, mentions)
+
+    def _contradicts(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
+        """Whether a sentence chooses another value behind the first, or denies the first: "C is right, so is B"."""
+        mentions = [each for each, _ in judged]
+        chosen = [each for each, stance in judged if stance in _STRONG and stance is not Stance.TRUE]
+        others = [each for each in chosen if each.value != first.value and each.start > first.end]
+        denied = [each for each, stance in judged if stance is Stance.DENIED and each.value == first.value]
+        if Kind.FALSE not in sentence.kinds and any(not self._is_left_out(sentence, each) for each in denied):
+            return True
+        apart = [each for each in others if self._is_apart(sentence, first, each, mentions)]
+        return any(not self._is_reason(sentence, first, each) for each in apart)
+
+    def _is_left_out(self, sentence: Sentence, mention: Mention) -> bool:
+        return sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(mention.span)[0])) is not None
+
+    def _turns_away(self, sentence: Sentence, first: Mention, judged: Judged) -> bool:
+        """Whether a sentence turns from its choice to another value: "C fits, but B"."""
+        behind = [each for each, stance in judged if each.start > first.end and stance is Stance.STATED]
+        return any(self._turns(sentence, first, each) for each in behind)
 
     def _stances(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
         if (known := self._known.get(place)) is None:
@@ -542,7 +560,12 @@ class _Reader:
         """Whether a mention belongs to the reason for the statement before it."""
         first = sentence.place(mention.span)[0]
         parts = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
-        return bool(parts) and parts[-1].kind is Kind.BECAUSE
+        if not parts or parts[-1].kind is not Kind.BECAUSE:
+            return False
+        # "The largest city where the plane is built is Tokyo": the second verb is that of the statement.
+        verbs = [cue for cue in sentence.cues if cue.kind is Kind.IS and parts[-1].stop <= cue.first < first]
+        said = sentence.words[parts[-1].first - 1 : first]
+        return len(verbs) < _VERBS_OF_RELATIVE or any(word.text in ",;—–(" for word in said)
 
     def _is_mark(self, mention: Mention) -> bool:
         return any(mark.start == mention.start for mark in self._marks)
@@ -807,13 +830,28 @@ class _Reader:
         behind = sentence.words[stop + 1]
         return sentence.text[behind.start].islower() and stop + 2 < len(sentence.words)
 
+    def _is_left_open(self, sentence: Sentence, first: int) -> bool:
+        """Whether a sentence doubts a mention, or supposes it: not behind a condition of its own, "If x is 3, y is C"."""
+        own = {cue.first for cue in sentence.cues if cue.kind is Kind.IF and cue.first == 0}
+        pauses = [place for place in range(first) if sentence.words[place].text in ",，、،"]
+        is_unreal = any(word.text in listed("unreal") for word in sentence.words[:first])
+        spared = own if pauses and not is_unreal else set()
+        return any(
+            cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) and cue.first not in spared
+            for cue in sentence.cues
+        )
+
+    def _is_concluded_subject(self, sentence: Sentence, at: int) -> bool:
+        """Whether a conclusion begins with a mention: "Therefore, sample A has more"."""
+        return at > 0 and sentence.words[at - 1].text in ",，" and sentence.ends_in(_SO, at - 1) is not None
+
     def _leads_to(self, sentence: Sentence, at: int) -> bool:
         before = sentence.words[at - 1].text
         if before == "=":
             return at < 2 or sentence.words[at - 2].text not in "<>!≤≥≠~"
         if before == ",":
             return any(cue.kind is Kind.BECAUSE and cue.first == 0 for cue in sentence.cues)
-        return before in ":—–" or before in listed("places")
+        return before in ":—–" or before in listed("places") or before in listed("auxiliaries")
 
     def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause with a mention has a word against it."""
@@ -936,9 +974,7 @@ class _Reader:
                 if place == 0 and len(reads) > 1 and not any(map(str.isalpha, sentence.text[each.start : each.end])):
                     continue
                 at = sentence.skipped(first)
-                if any(
-                    cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) for cue in sentence.cues
-                ):
+                if self._is_left_open(sentence, first):
                     continue
                 if any(cue.kind is Kind.OR and not self._is_among_denied(place, cue.first) for cue in sentence.cues):
                     continue
@@ -949,16 +985,19 @@ class _Reader:
                     or at == 0
                     or sentence.ends_in(frozenset([Kind.IS, Kind.SO, Kind.CHOOSE]), at)
                     or self._leads_to(sentence, at)
+                    or self._is_concluded_subject(sentence, at)
                 ):
                     offer = Offer(each.value or CONFLICT, each.span, place, 2, "line")
                     return none if self._is_unmade(offer) else self._found(offer.names, "line", each.span)
         return none
 
 
+_SO = frozenset([Kind.SO])
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
 _MAX_OR_WORDS = 3
+_VERBS_OF_RELATIVE = 2
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _LEFT_OUT = frozenset([Kind.EXCEPT])

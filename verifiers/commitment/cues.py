@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from verifiers.commitment.letters import MARKS
+
 LEXICON = Path(__file__).parent / "lexicon"
 
 
@@ -77,6 +79,8 @@ class Kind(StrEnum):
     DOUBT = "doubt"
     """The whole clause behind it is denied or doubted."""
     MAYBE = "maybe"
+    LIKELY = "likely"
+    """The text behind it is only likely. In prose it changes nothing, but the content of a mark is left open by it."""
     IF = "if"
     SAID = "said"
     """The text behind it is the opinion of others, or an earlier opinion."""
@@ -152,13 +156,10 @@ class Word(NamedTuple):
 
 
 _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
-_LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
-LETTERS = re.compile(rf"[^\W\d_]++(?:[{_MARKS}]++[^\W\d_]*+)*+")
-"""A word of letters and their marks, in a script without spaces as well."""
+_LETTER = rf"(?:[^\W\d_{_ALONE}]|[{MARKS}])"
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
-_PLAIN = rf"[^\W\d_{_ALONE}{_MARKS}]++(?!['\u2019{_MARKS}])"
+_PLAIN = rf"[^\W\d_{_ALONE}{MARKS}]++(?!['\u2019{MARKS}])"
 """Most words: letters, with nothing behind them that could belong to them."""
 _COMMAND = r"\\(?:text[a-z]{0,8}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{?"
 _CLITIC = rf"n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])"

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Set
 from functools import cache
 from typing import Any
 
-from verifiers.commitment.cues import LETTERS, languages
+from verifiers.commitment.cues import languages
+from verifiers.commitment.letters import LETTERS
 
 _CHARS_BEFORE, _CHARS_BEHIND = 300, 100
 _MARKUP = re.compile(r"\\[A-Za-z]+|</?[A-Za-z][\w-]*>?")
@@ -45,6 +46,12 @@ def languages_of(text: str, without: str = "") -> Set[str]:
     most = max(count.values(), default=0)
     told = frozenset(language for language, words in count.items() if words == most)
     return _ENGLISH if "en" in told else told
+
+
+def is_english(text: str) -> bool:
+    """Whether a text of ASCII letters has a word that English alone has among the languages of the lexicons."""
+    known = _languages_of_words()
+    return text.isascii() and any(known.get(word.casefold()) == _ENGLISH for word in LETTERS.findall(text))
 
 
 @cache

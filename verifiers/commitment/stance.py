@@ -187,7 +187,7 @@ class Sentence:
             return Stance.CALLED
         if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
-        if behind is Kind.IF and others:
+        if behind is Kind.IF and (others or self._would_be(first)):
             return Stance.SUPPOSED
         if behind in (Kind.ALSO, Kind.MAYBE) or self._trails_off(stop, places):
             return Stance.HEDGED
@@ -222,7 +222,7 @@ class Sentence:
         """Whether the words from a place on ask or doubt, or end in a bare denial: "12?", "maybe 12", "12, probably not"."""
         end = self._past_adverbs(self.past(start, _PAUSES))
         is_denied = any(cue.kind is Kind.NOT and self._is_last(cue.stop) for cue in self.cues if cue.first >= end)
-        return self.asks or is_denied or any(cue.kind in _DOUBTS and cue.first >= start for cue in self.cues)
+        return self.asks or is_denied or any(cue.kind in _WAVERS and cue.first >= start for cue in self.cues)
 
     def trails_off(self, span: Span) -> bool:
         r"""Whether the sentence ends in a doubt or a bare denial behind a mark: `\boxed{12}, perhaps`."""
@@ -543,9 +543,16 @@ class Sentence:
                 continue
             if cue.kind is Kind.MAYBE and self._is_relative(cue, first):
                 continue
+            if cue.kind is Kind.NOT and self._is_beyond(cue):
+                continue
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_beyond(self, cue: Cue) -> bool:
+        """Whether a word like "over" denies nothing, as nothing is chosen before it: "built over the river"."""
+        is_alone = cue.stop == cue.first + 1 and self.words[cue.first].text in listed("preferring")
+        return is_alone and not any(other.kind in _PREFERS and other.first < cue.first for other in self.cues)
 
     def _is_operand(self, first: int) -> bool:
         """Whether what is told is of something made of the answer: "half of the answer is 6", "the answer plus one is 13"."""
@@ -573,6 +580,10 @@ class Sentence:
         return said[0] == 0 or any(
             begin <= place < would or first < begin <= place for begin in begins for place in said
         )
+
+    def _would_be(self, first: int) -> bool:
+        """Whether a mention is told of what would be: "The answer would be B if it were red"."""
+        return not listed("conditional").isdisjoint(word.text for word in self.words[:first])
 
     def _is_told_apart(self, verb: int, first: int) -> bool:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
@@ -762,8 +773,24 @@ class Sentence:
         return False
 
     def takes_back_all(self) -> bool:
-        """Whether the sentence takes back what stands before it: "That's wrong.", "Wait, no."."""
-        return self.opens_with(Kind.BACK) or self._only_turns()
+        """Whether the sentence takes back what stands before it: "That's wrong.", "Wait, no.", "This answer is wrong."."""
+        return self.opens_with(Kind.BACK) or self._only_turns() or self._rejects_answer()
+
+    def _rejects_answer(self) -> bool:
+        """Whether the sentence says nothing but that the answer is wrong: "That answer is incorrect."."""
+        noun = next((cue for cue in self.cues if cue.kind is Kind.ANSWER and cue.first <= _MAX_POINTING_WORDS), None)
+        if noun is None or any(cue.kind in _NOT_THIS and cue.first <= noun.first for cue in self.cues):
+            return False
+        verdicts = [cue for cue in self.cues if cue.kind in _REJECTS and cue.first >= noun.stop]
+        return any(self.ends(cue.stop) and self._only_points(noun.stop, cue.first) for cue in verdicts)
+
+    def _only_points(self, first: int, stop: int) -> bool:
+        """Whether only a verb or a word like "this" stands between two places: "Jawaban itu salah", "Câu trả lời này sai"."""
+        verbs = {place for cue in self.cues if cue.kind is Kind.IS for place in range(cue.first, cue.stop)}
+        rest = [word for place, word in enumerate(self.words[first:stop], first) if place not in verbs]
+        shown = "".join(word.text for word in rest)
+        is_label = any(self.text[word.start : word.end].isupper() or not word.text.isprintable() for word in rest)
+        return len(shown) <= _MAX_POINTING_CHARS and not is_label and not any(map(str.isdigit, shown))
 
     def _only_turns(self) -> bool:
         """Whether the sentence is nothing but a turn and a no: "Wait, no.", "Espera, no.", 等等，不对。"""
@@ -795,11 +822,16 @@ class Sentence:
         return False
 
 
-_DOUBTS = frozenset([Kind.MAYBE, Kind.DOUBT])
+_WAVERS = frozenset([Kind.MAYBE, Kind.LIKELY, Kind.DOUBT])
+_PREFERS = frozenset([Kind.CHOOSE, Kind.FITS, Kind.SO, Kind.ANSWER, Kind.CALLED])
 _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
 _TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])
 _PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
 _MAX_TRAIL_WORDS = 4
+_NOT_THIS = frozenset([Kind.OTHER, Kind.NOT, Kind.SAID, Kind.ALSO, Kind.EXCEPT, Kind.IF, Kind.JOINS, Kind.OR])
+_REJECTS = frozenset([Kind.BAD, Kind.WRONG, Kind.FALSE, Kind.BACK])
+_MAX_POINTING_WORDS = 2
+_MAX_POINTING_CHARS = 5
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""
 TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])

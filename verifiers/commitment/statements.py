@@ -8,6 +8,7 @@ import re
 from itertools import pairwise
 
 from verifiers import numerals
+from verifiers.commitment.amounts import is_counted, leads_to_number
 from verifiers.commitment.bare import read_bare
 from verifiers.commitment.cues import Kind, Word, listed, words
 from verifiers.commitment.figures import NUMBER
@@ -391,9 +392,11 @@ def narrowed(text: str, start: int, end: int) -> Span:
         if _ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end):
             return inner
     numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
-    if len(numbers) == 1 and not _SIGNS.search(text, start, end) and not _is_rate(sentence, numbers[0].end()):
-        return strip(text, *numbers[0].span())
-    return start, end
+    if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
+        return start, end
+    first, stop = numbers[0].span()
+    is_understood = leads_to_number(text[start:first], text[stop:end]) and is_counted(text[stop:end])
+    return strip(text, first, stop) if is_understood else (start, end)
 
 
 def _is_rate(sentence: Sentence, stop: int) -> bool:

@@ -10,7 +10,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 
 from verifiers import cldr
-from verifiers.commitment.cues import LETTERS
+from verifiers.commitment.letters import LETTERS
 from verifiers.numerals import value
 from verifiers.numerals.spelling import spoken
 

@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from verifiers.commitment.cues import LETTERS
 from verifiers.commitment.latex import COMMAND, any_of, split
+from verifiers.commitment.letters import LETTERS
 from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable

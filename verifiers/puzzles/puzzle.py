@@ -20,11 +20,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from sandbox.workers import Workers
 from verifiers import commitment
 from verifiers.base import InvalidItem, Item, Verdict, Verifier
-from verifiers.commitment import Channel
+from verifiers.commitment import Channel, standing
 from verifiers.commitment.extraction import Mentioned
 from verifiers.commitment.mentions import moved, without_answer
 from verifiers.long_texts import INLINE_CHARS
-from verifiers.puzzles import commitment as standing
 from verifiers.puzzles import structures
 from verifiers.rules import bounded, documents
 

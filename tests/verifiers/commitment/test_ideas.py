@@ -11,19 +11,28 @@ from tests.verifiers.found import Found
 from verifiers.commitment.cues import languages
 
 IDEAS = yaml.safe_load((Path(__file__).parents[2] / "data" / "commitment" / "ideas.yaml").read_text("utf-8"))
-ROWS = [(language, idea, text) for language, ideas in IDEAS.items() for idea, text in ideas.items()]
 WITHOUT_MOOD = {"id", "ja", "ko", "th", "vi", "zh"}
 """Languages in which nothing tells an unreal condition from a real one."""
+SAID = ["doubt", "bound", "retraction", "attribution", "condition", "falsehood", "no_wrong", "was_wrong", "actually"]
+SAID += ["least_likely", "expected_but"]
+"""What a sentence says of an answer."""
+OF_NUMBERS = {"bound", "actually", "expected_but"}
+IN_MARKS = ["minus", "root", "half", "mixed", "other", "perhaps"]
+"""What the words beside a number in a mark make of it."""
+MARKS = ["<answer>{}</answer>", "Answer: {}", r"\boxed{\text{{}}}"]
+
+
+def rows(*ideas: str) -> list[tuple[str, str, str]]:
+    return [(language, idea, text) for idea in ideas for language, text in IDEAS[idea].items()]
 
 
 def test_every_language_has_every_idea() -> None:
-    assert set(IDEAS) == set(languages())
-    for language, ideas in IDEAS.items():
-        missing = {"condition"} if language in WITHOUT_MOOD else set()
-        assert set(ideas) == set(IDEAS["en"]) - missing, language
+    for idea, texts in IDEAS.items():
+        missing = WITHOUT_MOOD if idea == "condition" else set()
+        assert set(texts) == set(languages()) - missing, idea
 
 
-@table("language, idea, text", ROWS)
+@table("language, idea, text", rows(*SAID))
 def test_no_idea_pays_a_number(language: str, idea: str, text: str, found: Found) -> None:
     shown = text.replace("{}", "12")
     for verifier, reference in (("math", "12"), ("numeric", 12)):
@@ -31,10 +40,49 @@ def test_no_idea_pays_a_number(language: str, idea: str, text: str, found: Found
     assert found.judge("qa", shown, reference="12", in_sentences=True).score == 0.0
 
 
-@table("language, idea, text", [row for row in ROWS if row[1] != "bound"])
+@table("language, idea, text", rows("option_wrong", *(idea for idea in SAID if idea not in OF_NUMBERS)))
 def test_no_idea_pays_an_option(language: str, idea: str, text: str, found: Found) -> None:
     shown = text.replace("{}", "C")
     assert found.judge("multiple_choice", shown, reference="C", choices=CHOICES).score == 0.0
+
+
+@table("language, idea, text", rows(*IN_MARKS))
+def test_no_word_beside_a_number_in_a_mark_is_left_unread(language: str, idea: str, text: str, found: Found) -> None:
+    for mark in MARKS:
+        shown = mark.replace("{}", text.replace("{}", "42"))
+        assert found.judge("numeric", shown, reference=42).score == 0.0, mark
+
+
+@table("language, idea, text", rows("perhaps"))
+def test_a_mark_that_doubts_pays_no_option(language: str, idea: str, text: str, found: Found) -> None:
+    shown = MARKS[0].replace("{}", text.replace("{}", "C"))
+    assert found.judge("multiple_choice", shown, reference="C", choices=CHOICES).score == 0.0
+
+
+@table("language, idea, text", rows("incorrect_behind"))
+def test_an_answer_that_is_called_wrong_behind_its_mark_is_none(
+    language: str, idea: str, text: str, found: Found
+) -> None:
+    for verifier, answer, choices in (
+        ("math", "42", {}),
+        ("numeric", "42", {}),
+        ("qa", "Rome", {}),
+        ("multiple_choice", "C", {"choices": CHOICES}),
+    ):
+        shown = f"<answer>{answer}</answer>\n{text}"
+        assert found.judge(verifier, shown, reference=answer, **choices).score == 0.0, verifier
+
+
+@table("language, idea, text", rows("exactly", "not_but"))
+def test_plain_numbers_pay(language: str, idea: str, text: str, found: Found) -> None:
+    shown = text.replace("{}", "42") if idea == "not_but" else MARKS[0].replace("{}", text.replace("{}", "42"))
+    assert found.judge("numeric", shown, reference=42).score == 1.0
+
+
+@table("language, idea, text", rows("before", "after"))
+def test_a_time_before_or_after_a_year_is_not_the_year(language: str, idea: str, text: str, found: Found) -> None:
+    shown = text.replace("{}", "1912")
+    assert found.judge("qa", shown, reference="1912", metric="contains").score == 0.0
 
 
 @pytest.mark.parametrize("language", ["en", "id", "zh"])

@@ -4,8 +4,10 @@ import re
 from fractions import Fraction
 
 from verifiers import numerals
-from verifiers.commitment.cues import LETTERS, Kind, listed
+from verifiers.commitment.amounts import lead_end
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.latex import any_of
+from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.wording import single
 from verifiers.math import moments, units
 from verifiers.math.quantities import added
@@ -74,6 +76,11 @@ def read_counted(text: str) -> Node | None:
     a noun. `numeric` reads the words: a bound, a scale or an operator of any language of the lexicons makes no number.
     More words may be anything, such as "с половиной" (and a half), so they make none either.
     """
+    if text[:1].isalpha() and (lead := lead_end(text)):
+        bare = text[lead:].strip(" .")
+        return (
+            Node("num", leaf=Fraction(bare)) if bare.isascii() and bare.isdecimal() and len(bare) <= MAX_CHARS else None
+        )
     plain = spoken(text)
     if plain is None or plain.isascii() or not (found := _COUNTED.fullmatch(plain)):
         return None

@@ -100,7 +100,7 @@ def _has_edges(char: str) -> bool:
 _PARTICLE: Final = re.compile(r"(?:입니다|이다|이에요|예요|임|[은는이가을를])(?![가-힣])")
 """What stands behind a Korean noun without a space and is not part of it."""
 _LEADS_INTO_NUMBER: Final = re.compile(r"(?:\d[.,]|[-+/^×÷]|\d\*)\Z")
-_NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-+/^×÷%°]|\s?\*\s?\d|\s\d")
+_NUMBER_GOES_ON: Final = re.compile(r"[.,]\d|\s?[-+/^×÷%°√π]|\s?\*\s?\d|\s\d")
 
 
 def _stands_alone(name: _Name, text: str, start: int, end: int, limit: int) -> bool:

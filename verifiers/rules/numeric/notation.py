@@ -3,8 +3,7 @@
 import re
 
 from verifiers import commitment
-from verifiers.commitment.cues import Kind
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment import amounts
 from verifiers.math.units.names import NAMES, SYMBOLS
 from verifiers.rules.numeric import scales
 
@@ -44,7 +43,6 @@ _OF_CONGRUENCE = re.compile(
 _MODULUS_BEHIND = re.compile(
     r"(?<=\d)\s?(?:\\pmod\s?(?:\{\s?\d{1,30}\s?\}|\d{1,30})|\(\s?mod(?:ulo)?\s\d{1,30}\s?\))\Z", re.IGNORECASE
 )
-_NO_RESULT = frozenset([Kind.NOT, Kind.BECAUSE, Kind.IF, Kind.COMPLEMENT])
 _CONGRUENCE_CHARS = 120
 
 
@@ -55,18 +53,12 @@ def without_modulus(text: str) -> str:
     """
     first = max(0, len(text) - _CONGRUENCE_CHARS)
     congruence = _OF_CONGRUENCE.search(text, first) if text.find("mod", first) >= 0 else None
-    if congruence is None or not _NO_RESULT.isdisjoint(_told_before(text, first, congruence.start())):
+    if congruence is None or not amounts.states_result(text, first, congruence.start()):
         return text
     sign, modulus = congruence["sign"], congruence["modulus"]
     start, end = congruence.span("modulus")
     before = text[: congruence.start()] + "=".ljust(len(sign)) + text[congruence.end("sign") : start]
     return before + " " * len(modulus) + text[end:]
-
-
-def _told_before(text: str, first: int, end: int) -> frozenset[Kind]:
-    """The kinds of the cues in a sentence before a place."""
-    first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)
-    return Sentence(text, first, end, "").kinds
 
 
 _REMARK_AT_END = re.compile(r"(?<=[\d%])[$*]{0,3}\s?(\(\s?(?:[<>]=?|[≤≥])\s?-?[\d.,]{1,20}\s?\))[$*.\s]{0,8}\Z")
@@ -174,6 +166,7 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = _SPACED.sub(lambda number: re.sub(r"[ '’]", "", number[0]), text)
     if decimal_comma:
         text = _EUROPEAN.sub(lambda number: number[0].replace(".", "").replace(",", "."), text)
+    text = scales.with_decimal_point(text)
     text = _LAKHS.sub(lambda number: number[0].replace(",", ""), text)
     text = scales.without_myriads(text)
     if len(text) > 1 and text[0] + text[-1] in ("$$", "[]"):

@@ -7,19 +7,16 @@ a bound or a choice is not allowed.
 import re
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from memory import remember
 from verifiers import numerals
-from verifiers.commitment.cues import LETTERS, Kind, cues, listed
-from verifiers.commitment.cues import phrases as phrases_of
-from verifiers.commitment.cues import words as cue_words
-from verifiers.commitment.latex import any_of
-from verifiers.commitment.wording import single
+from verifiers.commitment import amounts
+from verifiers.commitment.letters import LETTERS
+from verifiers.math import units
 from verifiers.numerals.chinese import HAN_NUMBER
-from verifiers.rules.numeric import bounds, currencies, notation, scales, values
+from verifiers.rules.numeric import currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
 
 _MAX_TEXT_CHARS = 4000
@@ -82,14 +79,17 @@ def _read(text: str, decimal_comma: bool, languages: Set[str]) -> Number | Unrea
         return Unreadable("conflicting_answers" if _several(text, found) else "unparseable")
     figure = found[0]
     before, after = text[: figure.start], text[figure.end :]
-    negative = bounds.negative_before(before)
+    negative = amounts.negative_before(before)
     before = before[: len(before) - len(negative)]
     currency, after = currencies.currency_beside(figure.currency, before, after)
     scale, after = scales.scale_behind(after, bool(currency), languages)
-    is_bounded = bounds.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
-    if is_bounded or any(bounds.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
+    is_bounded = amounts.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
+    if is_bounded or any(amounts.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
-    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after) or _operates(after):
+    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after):
+        return Unreadable("unparseable")
+    leads = _PERCENT_BEFORE.sub("", before)
+    if not amounts.leads_to_number(leads, after) or not (amounts.is_counted(after) or _is_known_unit(after)):
         return Unreadable("unparseable")
     if figure.value is None or scale is None:
         return Unreadable("unparseable")
@@ -190,33 +190,11 @@ def _exact(text: str) -> Fraction:
     return Fraction(int(whole + decimals or "0"), 10 ** len(decimals))
 
 
-def _operates(after: str) -> bool:
-    """Whether words behind a number are no noun: an operator of another language, a denial, or a number in words.
-
-    The words of English are those of `is_bounded`.
-    """
-    words = LETTERS.findall(after)
-    if not words or (after.isascii() and not _operators().match(after)):
-        return False
-    said = cue_words(after)
-    is_part = any(cue.first == 0 and cue.kind in _NO_NOUN for cue in cues(said))
-    return is_part or _operators().match(after) is not None or any(numerals.value(word) is not None for word in words)
+def _is_known_unit(text: str) -> bool:
+    unit = units.key(text.strip(" ."))
+    return unit is not None and units.is_known(unit)
 
 
-_NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])
-
-
-@cache
-def _operators() -> re.Pattern[str]:
-    phrases = {form for phrase in listed("operators") for form in phrases_of(phrase)}
-    latin = any_of(phrase for phrase in phrases if phrase < _UNSPACED)
-    return re.compile(
-        rf"\s*(?:(?:{latin})(?![^\W\d_])|{any_of(phrase for phrase in phrases if phrase >= _UNSPACED)})", re.IGNORECASE
-    )
-
-
-_UNSPACED = "\u0e00"
-"""Letters behind this one belong to scripts without spaces, or with endings behind a word."""
 _FACTORIAL_BEHIND = re.compile(r"[)\]}]{1,4}\s?!")
 _NAME = re.compile(r"(?:\A|[^\w.])([A-Za-z]\w{0,3})\s?\Z")
 _NEXT_NAME = re.compile(r"(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z")
@@ -249,10 +227,10 @@ def _in_words(text: str) -> Number | Unreadable:
 
 def _is_counted(text: str, counted: str) -> bool:
     """Whether a text is a unit or a few words without another number; 一 before a word is its article."""
-    if bounds.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
+    if amounts.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
         return False
     words, is_scaled = LETTERS.findall(counted), scales.scale_behind(counted, False)[0] != 1
-    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in listed("no_amount"):
+    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or amounts.is_no_amount(words[0]):
         return False
     if not counted.isascii():
         is_article, is_clock = text.startswith("一" + counted[:1]), "点" in text and counted[0] in "分钟"
@@ -266,11 +244,7 @@ _MAX_COUNTED_HAN = 6
 
 def _several(text: str, found: Sequence[_Figure]) -> bool:
     gaps = (text[left.end : right.start] for left, right in pairwise(found))
-    joints = single(Kind.OR, Kind.JOINS) | listed("ranges")
-    return all(
-        _SEVERAL.search(gap) or not gap.strip() or any(len(word) > 1 or word in joints for word in LETTERS.findall(gap))
-        for gap in gaps
-    )
+    return all(_SEVERAL.search(gap) or not gap.strip() or amounts.joins(gap) for gap in gaps)
 
 
 def _is_wording(before: str) -> bool:

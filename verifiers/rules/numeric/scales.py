@@ -47,6 +47,17 @@ def _word(after: str, languages: Set[str]) -> str:
     return ""
 
 
+def with_decimal_point(text: str) -> str:
+    """A text with a point for the decimal comma that a scale word shows: `1,5 Millionen`. It lists no two numbers."""
+    number = _COMMA_BEFORE_SCALE.search(text)
+    if number is None or not _word(text[number.end() :], frozenset()):
+        return text
+    return text[: number.start(1)] + "." + text[number.end(1) :]
+
+
+_COMMA_BEFORE_SCALE = re.compile(r"(?<![\d.,])\d{1,3}(,)\d{1,2}(?=\s[^\W\d_]{3})")
+
+
 def without_myriads(text: str) -> str:
     return _MYRIADS.sub(_myriads, text)
 

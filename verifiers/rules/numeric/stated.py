@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace as replace_struct
 
 from verifiers import commitment, numerals
-from verifiers.commitment import Channel
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment import Channel, amounts, spelled
 from verifiers.numerals.local import languages_for
-from verifiers.rules.numeric import asides, bounds, notation, scales, spelled
+from verifiers.rules.numeric import asides, notation, scales
 from verifiers.rules.numeric.currencies import SIGNS, currency_end
 from verifiers.rules.numeric.reading import PERCENT_BEHIND, read
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -228,7 +227,7 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in shown else None
-    lead = bound[0] if bound else bounds.bound_before(head) or (name[0] if name else sign)
+    lead = bound[0] if bound else amounts.bound_before(head) or (name[0] if name else sign)
     return lead + (before[0] if before else "") + shown + _told_behind(scene, (start, end), head)
 
 
@@ -243,7 +242,7 @@ def _told_behind(scene: _Scene, place: tuple[int, int], head: str) -> str:
     if percent := PERCENT_BEHIND.match(rest):
         rest = rest[percent.end() :]
     rest = rest[currency_end(rest) :]
-    rest = rest[len(bounds.bound_behind(rest)) :]
+    rest = rest[len(amounts.bound_behind(rest)) :]
     return after[: len(after) - len(rest)]
 
 
@@ -299,12 +298,7 @@ def _is_one_of_two(scene: _Scene) -> bool:
     if len(extraction.candidates) < 2:
         return False
     (start, end), (last, _) = (each.span for each in extraction.candidates[-2:])
-    said = words(response, max(0, start - _WIDER_CHARS), last)
-    first = next((place for place, word in enumerate(said) if word.start >= start), 0)
-    behind = next((place for place, word in enumerate(said) if word.start >= end), len(said))
-    between = [cue for cue in cues(said) if cue.first in (behind, behind + 1) and cue.stop == len(said)]
-    is_range = any(cue.kind is Kind.BOUND and cue.stop == first for cue in cues(said))
-    return any(cue.kind is Kind.OR or (is_range and cue.kind is Kind.JOINS) for cue in between)
+    return amounts.are_alternatives(response, max(0, start - _WIDER_CHARS), (start, end), last)
 
 
 def _is_list(text: str) -> bool:

@@ -29,18 +29,18 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
-from verifiers.commitment import Channel
-from verifiers.commitment.cues import Kind
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment import Channel, accompanied
+from verifiers.commitment.affirmed import describes, is_denial
+from verifiers.commitment.folding import visible
+from verifiers.commitment.truths import is_gainsaid, truth
+from verifiers.commitment.unanswerable import says_none
 from verifiers.long_texts import INLINE_CHARS, judge_all
 from verifiers.math import moments
 from verifiers.own_answers import written
-from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
+from verifiers.rules.qa import drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.similarity import Rouge
-from verifiers.rules.qa.truths import is_gainsaid, truth
-from verifiers.rules.qa.unanswerable import says_none
-from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible, words
+from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, words
 
 Metric = Literal["exact", "f1", "contains", "drop", "wer", "rouge", "bleu", "chrf", "list", "bool", "date"]
 
@@ -127,7 +127,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "20"
+    version = "21"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -314,7 +314,6 @@ def _untexted(answer: str) -> str:
 
 
 _DESCRIBED = re.compile(r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?P<description>[^*?]*)")
-_DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
 
 
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
@@ -325,12 +324,11 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     """
     if channel is Channel.WHOLE:
         answer = answer[: commitment.without_courtesy(answer, 0, len(answer))]
-    answer = alone.apart(answer, [part for parts in references for part in parts])
+    answer = accompanied.apart(answer, [part for parts in references for part in parts])
     if not any("onfiden" in part for parts in references for part in parts):
         answer = commitment.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
-        is_said = Sentence(described["description"], 0, len(described["description"]), "").begins(_DESCRIBES, 0)
-        answer = described["answer"] if is_said else answer
+        answer = described["answer"] if describes(described["description"]) else answer
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
         return answer
     return commitment.without_citations_at_end(answer)
@@ -349,7 +347,7 @@ def _apart(
     """
     if not _may_name(answer, references):
         return answer, scores
-    for reading in alone.readings(answer, references, channel is Channel.WHOLE):
+    for reading in accompanied.readings(answer, references, channel is Channel.WHOLE):
         if _trouble(reading, references, params):
             continue
         found = [_score(reading, parts, params) for parts in references]
@@ -458,6 +456,8 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
         return "several_candidates" if is_list else None
     if params.alternatives == "allow" or params.metric not in _ALTERNATIVES_REJECTED:
         return None
+    if is_denial(answer) and not any(is_denial(" ".join(parts)) for parts in references):
+        return "denied"
     is_open = all(overlap.names_alternatives(answer, " ".join(parts)) for parts in references)
     if params.alternatives == "reject_lists":
         is_open = is_open or all(_is_list(answer, " ".join(parts)) for parts in references)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from verifiers.commitment.affirmed import OPPOSITE, Outcome, affirms, is_stuffed, says_truth
+from verifiers.commitment.folding import visible
 from verifiers.commitment.spans import Span
-from verifiers.rules.qa.words import Normalise, has_cjk, unaccented, visible
+from verifiers.rules.qa.words import Normalise, has_cjk, unaccented
 
 _TOKEN = re.compile(
     r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?|\d+(?:[.,]\d+)*(?![^\W_])|[^\W\d_]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -50,15 +51,19 @@ def _outcome(answer: str, reference: str, forms: Iterable[str], normalise: Norma
 
 
 _GLUED = re.compile(r"(?<![^\W_])[a-z]{2,12}(?=[A-Z][a-z]{2})|(?:1[5-9]|20)\d\d(?=(?:on|in|by|at|and|for)\b)")
-_FOOTNOTE = re.compile(r"(?<=\bin )((?:1[5-9]|20)\d\d)\d{1,2}(?=\.(?:\s|\Z))")
+_FOOTNOTE = re.compile(r"(?:(?<=\bin )|(?<=\d, ))((?:1[5-9]|20)\d\d)\d{1,2}(?=\.(?:\s|\Z))")
+_RAISED = re.compile(r"(?<=[^\W\d_])[¹²³⁴-⁹]+(?!\w)")
+_ACRONYM = re.compile(r"(?<=[a-z]) \([A-Z]{2,6}\)(?= [a-z])")
+"""The acronym of the words before it, inside a name: "the sinoatrial (SA) node"."""
 
 
 def _spaced(answer: str) -> str:
-    """An answer with the spaces that lost links leave out, and without footnotes behind years: "byAndrew Lloyd Webber",
-    "in 193912.".
+    """An answer with the spaces that lost links leave out, and without footnotes: "byAndrew Lloyd Webber", "in 193912.",
+    "Hawes⁶".
     """
     if not answer.isascii() and has_cjk(answer):
         return answer
+    answer = _ACRONYM.sub("", _RAISED.sub("", answer))
     return _FOOTNOTE.sub(r"\1", _GLUED.sub(r"\g<0> ", answer))
 
 
@@ -92,6 +97,12 @@ def _forms(reference: str) -> Iterator[str]:
         month, number, year = day["month"] or day["name"], int(day["day"] or day["number"]), day["year"] or day["of"]
         yield f"{month} {number} {year}"
         yield f"{number} {month} {year}"
+    if day := _DAY_OF_YEAR.fullmatch(reference):
+        yield f"{day['other']} {day['month']}" if day["month"] else f"{day['name']} {day['number']}"
+    if between := _RANGE.fullmatch(reference):
+        yield f"{between['low']}-{between['high']}{between['unit']}"
+    if _MONEY.fullmatch(reference):
+        yield f"{reference}.00"
     if month := _MONTH_OF_YEAR.fullmatch(reference):
         yield from (f"{month['month']} {day} {month['year']}" for day in range(1, _LAST_DAY + 1))
     bare = " ".join(_REMARK.sub(" ", reference).split())
@@ -99,11 +110,16 @@ def _forms(reference: str) -> Iterator[str]:
         yield bare
     if "'s " in bare or "’s " in bare:
         yield _POSSESSIVE.sub("", bare)
-    if " and " in bare:
-        yield bare.replace(" and ", " & ")
+    for one, other in ((" and ", " & "), (" & ", " and ")):
+        if one in bare:
+            yield bare.replace(one, other)
     if _CAPITALS_OR.fullmatch(bare):
         yield from bare.split(" or ")
-    names = _SUFFIX.sub("", bare).split()
+    if about := _ABOUT.match(bare):
+        yield bare[about.end() :]
+    if nicknamed := _NICKNAMED.fullmatch(bare):
+        yield from (f"{nicknamed['first']} {nicknamed['last']}", f"{nicknamed['nick']} {nicknamed['last']}")
+    names = _TITLE.sub("", _SUFFIX.sub("", bare)).split()
     is_name = len(names) >= _FULL_NAME and names[0].lower() not in _ARTICLES and all(map(_NAME.fullmatch, names))
     if is_name and len(names) > _FULL_NAME:
         yield f"{names[0]} {names[-1]}"
@@ -114,8 +130,11 @@ def _forms(reference: str) -> Iterator[str]:
 _MONTH_OF_YEAR = re.compile(r"(?P<month>[A-Z][a-z]{2,8}),?\s(?P<year>\d{4})")
 _LAST_DAY = 31
 _POSSESSIVE = re.compile(r"['’]s(?=\s)")
-_CAPITALS_OR = re.compile(r"[A-Z][A-Z '-]+ or [A-Z][A-Z '-]+")
-"""Two answers, either of which is right; a title has small letters: "Trick or Treat"."""
+_CAPITALS_OR = re.compile(r"[A-Z][A-Z '-]+ or [A-Z][A-Z '-]+|[a-z]+ (?P<noun>[a-z]+) or [a-z]+ (?P=noun)")
+"""Two answers, either of which is right: "hit points or health points". A title has small and capital letters: "Trick or Treat"."""
+_ABOUT = re.compile(r"(?:approximately|about|around|roughly|circa|ca?\.)\s(?=\d)")
+_NICKNAMED = re.compile(r"(?P<first>[A-Z][\w.]*) [\"“](?P<nick>[A-Z]\w+)[\"”] (?P<last>[A-Z][\w'-]+)")
+_TITLE = re.compile(r"(?:Dr|Mr|Mrs|Ms|Prof|Sir|Dame|Justice|Judge|Professor|Doctor)\.?\s(?=[A-Z])")
 _SUFFIX = re.compile(r",?\s(?:Jr|Sr)\.?\Z")
 _MONTH = "[A-Z][a-z]{2,8}"
 _TH = "(?:st|nd|rd|th)?"
@@ -123,6 +142,11 @@ _DAY = re.compile(
     rf"(?P<month>{_MONTH})\s(?P<day>\d{{1,2}}){_TH},?\s(?P<year>\d{{4}})"
     rf"|(?P<number>\d{{1,2}}){_TH}\s(?:of\s)?(?P<name>{_MONTH}),?\s(?P<of>\d{{4}})"
 )
+_DAY_OF_YEAR = re.compile(
+    rf"(?P<month>{_MONTH})\s(?P<other>\d{{1,2}}){_TH}|(?P<number>\d{{1,2}}){_TH}\s(?P<name>{_MONTH})"
+)
+_RANGE = re.compile(r"(?P<low>\d[\d.]*) to (?P<high>\d[\d.]*)(?P<unit>\s?%?)")
+_MONEY = re.compile(r"[$€£¥₹₱]\s?\d[\d,]*")
 _REMARK = re.compile(r"\([^()]{1,60}\)")
 _NAME = re.compile(r"[A-Z][^\W\d_]*[.'’-]?[^\W\d_]*\.?")
 _FULL_NAME = 2
@@ -145,15 +169,38 @@ def _places(answer: str, reference: str, normalise: Normalise, folded: Callable[
     is_negative = reference.startswith(("-", "−"))
     plurals = _plurals(wanted[-1]) if reference.split()[-1][0].islower() else ()
     firsts = {wanted[0]} if len(wanted) > 1 else {wanted[0], *plurals}
+    is_full_name = len(wanted) == _FULL_NAME and all(map(_NAME.fullmatch, reference.split()))
     for place in range(len(said) - len(wanted) + 1):
-        if forms[place] in firsts and _is_same(forms[place : place + len(wanted)], wanted, plurals):
-            start, end = said[place][1], said[place + len(wanted) - 1][2]
+        if forms[place] not in firsts:
+            continue
+        last = place + len(wanted) - 1
+        if is_full_name and forms[last] != wanted[-1]:
+            last = _past_middle_names(answer, said, place, wanted[-1])
+        if _is_same(
+            forms[place : place + 1] + forms[last : last + 1] if is_full_name else forms[place : last + 1],
+            wanted,
+            plurals,
+        ):
+            start, end = said[place][1], said[last][2]
             sign = answer[max(0, start - 2) : start]
             if sign[-1:] in _HYPHENS and sign[:1].isalpha():
                 continue
             if wanted[0][0].isdigit() and (sign[-1:] in ("-", "−") and not sign[:1].isalnum()) is not is_negative:
                 continue
             yield start, end
+
+
+def _past_middle_names(answer: str, said: Sequence[tuple[str, int, int]], place: int, last: str) -> int:
+    """The place of a last name behind middle names, initials or a nickname: "James Edward Fleet", `Dwayne "The Rock" Johnson`."""
+    for at in range(place + 2, min(place + _MAX_MIDDLE_NAMES + 2, len(said))):
+        between = answer[said[place][2] : said[at][1]]
+        if said[at][0] == last and _MIDDLE_NAMES.fullmatch(between):
+            return at
+    return place + 1
+
+
+_MAX_MIDDLE_NAMES = 3
+_MIDDLE_NAMES = re.compile(r"\s(?:[A-Z][\w-]*\.?\s){1,2}|\s[\"“][A-Z][\w ]{1,20}[\"”]\s")
 
 
 def _is_same(forms: list[str], wanted: list[str], plurals: tuple[str, ...]) -> bool:

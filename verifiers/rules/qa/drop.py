@@ -14,7 +14,8 @@ import re
 import string
 from collections.abc import Sequence
 
-from verifiers.rules.qa.words import ARTICLES, visible
+from verifiers.commitment.folding import visible
+from verifiers.rules.qa.words import ARTICLES
 
 MAX_SPANS = 24
 """The largest number of spans of a reference."""

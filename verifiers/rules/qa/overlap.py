@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from verifiers.commitment.affirmed import leaves_open
+from verifiers.commitment.folding import visible
 from verifiers.rules.qa.contained import contained
-from verifiers.rules.qa.words import Normalise, joints, visible, words
+from verifiers.rules.qa.words import Normalise, joints, words
 
 _CLOSED = frozenset([("yes",), ("no",), ("noanswer",)])
 

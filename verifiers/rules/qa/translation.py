@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
+from verifiers.commitment.folding import visible
+from verifiers.rules.qa.words import Normalise, has_cjk, words
 
 _DECIMALS = 9
 """The decimals kept of values from logarithms. So many are the same on every machine."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.folding import visible
 from verifiers.commitment.lines import clause_end
 from verifiers.commitment.stance import Sentence
 from verifiers.math import moments
 from verifiers.rules import numeric
 from verifiers.rules.qa.drop import divided
-from verifiers.rules.qa.words import visible
 
 MAX_ITEMS = 256
 _MAX_BRACKETS = 3

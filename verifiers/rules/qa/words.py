@@ -18,11 +18,10 @@ from typing import Literal
 from memory import remember
 from verifiers.commitment.cues import Kind, cues
 from verifiers.commitment.cues import words as spoken
+from verifiers.commitment.folding import visible
 
 Normalise = Literal["signs", "squad", "cjk", "none"]
 
-_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that are invisible, although Unicode calls them letters, marks or symbols."""
 _PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…。，、；：？！「」『』【】《》〈〉（）")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = (
@@ -35,17 +34,6 @@ _CJK_CHAR = re.compile(f"[{_HAN}]")
 _CJK_WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _KEPT_POINT = "\ue000"
-
-
-def visible(text: str) -> str:
-    """The text without invisible characters, and without space around it."""
-    if text.isascii() and text.isprintable():
-        return text.strip()
-    return "".join(char for char in text if not _shows_nothing(char)).strip()
-
-
-def _shows_nothing(char: str) -> bool:
-    return char in _BLANK or unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f" or char == "\x00"
 
 
 def unaccented(text: str) -> str:

@@ -6,10 +6,11 @@ A text that says both has no truth value. Of denials only "not true" means no.
 import unicodedata
 from itertools import islice
 
-from verifiers.commitment.cues import LETTERS, Kind, listed
+from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.folding import visible
+from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import Sentence, sentences
-from verifiers.rules.qa.words import visible
 
 YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
 _LETTERS = {"t": True, "f": False, "y": True, "n": False}

@@ -7,8 +7,8 @@ answer, and nothing else. An empty response is not right: a response that costs 
 import re
 
 from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.folding import visible
 from verifiers.commitment.stance import Sentence
-from verifiers.rules.qa.words import visible
 
 _EMPTY_TAG = re.compile(r"<answer\s{0,4}>\s*</answer\s{0,4}>\W*\Z", re.IGNORECASE)
 _TAIL_CHARS = 200

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from memory import remember
 from verifiers.commitment.announce import announcements
-from verifiers.commitment.cues import LETTERS, Cue, Kind, listed
+from verifiers.commitment.cues import Cue, Kind, listed
+from verifiers.commitment.letters import LETTERS
 from verifiers.commitment.stance import Sentence, Stance, sentences
+from verifiers.commitment.truths import IN_PART, NO, YES, leading
 from verifiers.commitment.wording import single
-from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
 
 _MAX_CHARS = 300
 """The longest answer with words before or behind it that form no sentence of their own."""

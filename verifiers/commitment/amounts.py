@@ -1,0 +1,197 @@
+"""What the words beside a number make of it: a limit, a part of an expression, no number, in all languages of the lexicon.
+
+A number pays only if its words are understood. Before it they lead to it ("about", "the total is"); behind it may stand one noun
+that is counted ("5 apples"). In English, whose operators and bounds the lexicon knows, other words may stand there, too.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from verifiers import numerals
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, phrases, words
+from verifiers.commitment.language import is_english
+from verifiers.commitment.latex import any_of
+from verifiers.commitment.letters import LETTERS
+from verifiers.commitment.spans import Span
+from verifiers.commitment.stance import Sentence, Stance
+from verifiers.commitment.wording import single
+
+_CHARS = 40
+_BEFORE = frozenset([Kind.BOUND, Kind.NOT])
+_BEHIND = frozenset([Kind.LIMIT, Kind.WRONG])
+_DENYING = frozenset([Kind.NOT, Kind.NO, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.EXCEPT])
+_ANYWHERE = frozenset([Kind.OR, Kind.IF])
+_MAX_COUNTED = 3
+"""The number of words for the counted noun between a number and a limit: 20個以上, "5 years or more"."""
+_SIGN = re.compile(r"\+(?!\s?\d)")
+_RELATION = re.compile(
+    r"[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))"
+)
+_LETTER = re.compile(r"[\s$]{0,2}[A-Za-z](?!\w)")
+_VARIABLE = re.compile(r"[\s$]{0,2}\\?[A-Za-z]")
+
+
+def is_bounded(text: str, start: int, end: int) -> bool:
+    """Whether the words beside a number make it a limit, a choice, a condition or a part of an expression."""
+    if not any(map(str.isalpha, text[:start] + text[end:])):
+        return False
+    sentence = Sentence(text, 0, len(text), "")
+    first, stop = sentence.place((start, end))
+    said = max([cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop <= first], default=0)
+    own = {cue.first: cue.stop for cue in sentence.cues if cue.kind in (Kind.NEGATIVE, Kind.ASIDE)}
+    for cue in sentence.cues:
+        is_beside = cue.kind is Kind.PART and (cue.stop == first or cue.first == stop)
+        is_limit = (cue.kind is Kind.BOUND and cue.first >= said) or (cue.kind is Kind.LIMIT and cue.first >= stop)
+        is_sign = cue.first < first and cue.stop <= own.get(cue.first, 0)
+        if not is_sign and (is_beside or is_limit or cue.kind in _ANYWHERE):
+            return True
+    may_be_denied = any(cue.kind in _DENYING for cue in sentence.cues)
+    return may_be_denied and sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)
+
+
+def leads_to_number(before: str, after: str) -> bool:
+    """Whether the words before a number are understood: "el total es", "about"; not those of "raíz de 42".
+
+    A noun may stand before a number with a counter: 사과 6개.
+    """
+    if not any(map(str.isalpha, before)):
+        return True
+    said = words(before)
+    found = cues(said)
+    if any(cue.kind is Kind.EXCEPT for cue in found):
+        return False
+    verbs = [cue.stop for cue in found if cue.kind in _VERBS]
+    unread = _unread(said, [cue for cue in found if cue.kind not in _CHANGES], max(verbs, default=0))
+    if not unread or is_english(before):
+        return True
+    return len(LETTERS.findall(before)) == 1 and after.strip(" .").casefold() in listed("counters")
+
+
+def states_result(text: str, first: int, end: int) -> bool:
+    """Whether the words of a sentence before a place lead to its result, and are no denial, reason, condition or complement."""
+    first = max(first, text.rfind(".", first, end) + 1, text.rfind("\n", first, end) + 1)
+    return _NO_RESULT.isdisjoint(Sentence(text, first, end, "").kinds)
+
+
+_NO_RESULT = frozenset([Kind.NOT, Kind.BECAUSE, Kind.IF, Kind.COMPLEMENT])
+
+
+def are_alternatives(text: str, first: int, one: Span, last: int) -> bool:
+    """Whether two numbers are a choice or a range: the words before the first from `first` on, and those up to the last at `last`."""
+    said = words(text, first, last)
+    at = next((place for place, word in enumerate(said) if word.start >= one[0]), 0)
+    behind = next((place for place, word in enumerate(said) if word.start >= one[1]), len(said))
+    between = [cue for cue in cues(said) if cue.first in (behind, behind + 1) and cue.stop == len(said)]
+    is_range = any(cue.kind is Kind.BOUND and cue.stop == at for cue in cues(said))
+    return any(cue.kind is Kind.OR or (is_range and cue.kind is Kind.JOINS) for cue in between)
+
+
+def joins(gap: str) -> bool:
+    """Whether the words between two numbers part them, so that they are several: a word, or a joint of one letter (y, o)."""
+    joints = single(Kind.OR, Kind.JOINS) | listed("ranges")
+    return any(len(word) > 1 or word in joints for word in LETTERS.findall(gap))
+
+
+def is_no_amount(word: str) -> bool:
+    """Whether a word behind a number in words makes it no amount: "two of them"."""
+    return word.lower() in listed("no_amount")
+
+
+def lead_end(text: str) -> int:
+    """The end of the words at the beginning of a text that only lead to its number: "exactly 42", "ungefähr 42"."""
+    said = words(text[:_CHARS])
+    stop = max([cue.stop for cue in cues(said) if cue.first == 0 and cue.kind is Kind.ABOUT], default=0)
+    return said[stop].start if 0 < stop < len(said) else 0
+
+
+def is_counted(after: str) -> bool:
+    """Whether the words behind a number can be a noun that is counted: no operator, no denial, no number, and but one word that is
+    not understood.
+    """
+    said = LETTERS.findall(after)
+    if not said:
+        return True
+    if _operators().match(after) or said[0].casefold() in single(Kind.JOINS) - _ARTICLES:
+        return False
+    if after.isascii():
+        return True
+    told = words(after)
+    found = cues(told)
+    is_part = any((cue.first == 0 and cue.kind in _NO_NOUN) or cue.kind in _TAKES_BACK for cue in found)
+    if is_part or any(numerals.value(word) is not None for word in said):
+        return False
+    unread = [word for word in _unread(told, found, 0) if word not in listed("counters")]
+    return after.strip() >= _UNSPACED or len(unread) < _TOO_MANY
+
+
+def _unread(said: Sequence[Word], found: Sequence[Cue], first: int) -> Sequence[str]:
+    """The words from a place on that are no part of some cues."""
+    read = {place for cue in found for place in range(cue.first, cue.stop)}
+    rest = [word.text for place, word in enumerate(said) if place >= first and place not in read]
+    return [word for word in rest if any(map(str.isalpha, word)) and word not in adverbs()]
+
+
+_TOO_MANY = 2
+
+
+_CHANGES = frozenset(
+    [Kind.NOT, Kind.BAD, Kind.MADE, Kind.PART, Kind.EXCEPT, Kind.ALSO, Kind.OTHER, Kind.COMPLEMENT, Kind.JOINS]
+)
+"""The kinds of words that do not lead to a number."""
+_VERBS = frozenset([Kind.IS, Kind.HAS, Kind.CHOOSE, Kind.SO])
+_NO_NOUN = frozenset([Kind.NOT, Kind.MADE, Kind.PART, Kind.NEGATIVE])
+_TAKES_BACK = frozenset([Kind.BACK, Kind.DOUBT])
+_ARTICLES = frozenset(["a", "&"])
+
+
+@cache
+def _operators() -> re.Pattern[str]:
+    forms = {form for phrase in listed("operators") for form in phrases(phrase)}
+    latin = any_of(form for form in forms if form < _UNSPACED)
+    glued = any_of(form for form in forms if form >= _UNSPACED)
+    return re.compile(rf"\s*(?:(?:{latin})(?![^\W\d_])|{glued})", re.IGNORECASE)
+
+
+_UNSPACED = "\u0e00"
+"""Letters behind this one belong to scripts without spaces, or with endings behind a word."""
+
+
+def negative_before(head: str) -> str:
+    """The word for a minus sign at the end of a text."""
+    return _ending(head, frozenset([Kind.NEGATIVE]))
+
+
+def bound_before(head: str) -> str:
+    """The words at the end of a text that make the number behind it a limit, or deny it."""
+    return _ending(head, _BEFORE)
+
+
+def _ending(head: str, kinds: frozenset[Kind]) -> str:
+    bare = head[-_CHARS:].rstrip(" $*(")
+    if not bare[-1:].isalpha():
+        return ""
+    said = words(bare)
+    found = [cue for cue in cues(said) if cue.stop == len(said) and cue.kind in kinds]
+    return head[len(head[:-_CHARS]) + said[min(cue.first for cue in found)].start :] if found else ""
+
+
+def bound_behind(after: str) -> str:
+    """The words at the beginning of a text that make the number before it a limit, or deny it."""
+    sign = _SIGN.match(after) or _RELATION.match(after)
+    if sign and (sign.re is _SIGN or _VARIABLE.match(after, sign.end())):
+        return after[: sign.end() + 1]
+    after = after[:_CHARS].partition("\n")[0]
+    if not any(map(str.isalpha, after)):
+        return ""
+    said = words(after)
+    found = cues(said)
+    for cue in found:
+        begins = cue.first == 0 or all(word.text.isalpha() or word.text in "*," for word in said[: cue.first])
+        is_near = begins and cue.first <= _MAX_COUNTED
+        ends = cue.stop == len(said) or said[cue.stop].text in ".,;!?)" or not said[cue.first].text.isascii()
+        is_limit = cue.kind in _BEHIND and not (cue.kind is Kind.WRONG and said[cue.first].text.isascii())
+        is_relation = cue.kind is Kind.BOUND and cue.first <= 1 and _LETTER.match(after, said[cue.stop - 1].end)
+        if is_near and ((is_limit and (cue.first == 0 or ends)) or is_relation):
+            return after[: said[cue.stop - 1].end]
+    return ""
