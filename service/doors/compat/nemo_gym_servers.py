@@ -172,17 +172,13 @@ _JUDGED_BY: Final[Mapping[str, str]] = {
     "reasoning_gym": "metadata",
 }
 """The field without which the recorded result counts. Of other servers that have records, only these count here."""
-<<<<<<< HEAD
-NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *_BY_RUBRIC, *SERVERS, *RECORDED])
-=======
 _RECIPES: Final[Mapping[str, str]] = {
     "blackjack": "nemo_gym.blackjack",
     "example_tool_call_multireward": "nemo_gym.components",
     **dict.fromkeys(("grl_sokoban", "grl_tetris", "openair_congestion"), "nemo_gym.episode"),
 }
 """Servers whose reward is beyond 0 to 1: the recipe that makes it of the score."""
-NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *SERVERS, *RECORDED])
->>>>>>> gym54
+NAMES: Final = frozenset([*_CONVENTIONS, *_VERIFIERS, *_BY_RUBRIC, *SERVERS, *RECORDED])
 _ENVIRONMENT: Final = "its environment keeps the state that it pays for, and sends none of it to be verified"
 _SIMULATION: Final = "its simulation decides, and nothing of its row shows which moves were paid"
 _CONTAINER: Final = "tests in its own container decide; rows for `repository` and `harbor` have them"
@@ -205,11 +201,6 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
     "jailbreak_detection": _JUDGES,
     "legal_agent_bench": _JUDGES,
-<<<<<<< HEAD
-    "openair_congestion": _SIMULATION,
-=======
-    "multichallenge": _JUDGES,
->>>>>>> gym54
     "openenv": _ENVIRONMENT,
     "over_refusal_detection": _JUDGES,
     "proof_judge": _JUDGES,
