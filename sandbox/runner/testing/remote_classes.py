@@ -181,9 +181,10 @@ def made(owner: Owner, number: int, told: Description) -> RemoteClass:
 
 def new(kind: RemoteClass, number: int, value: object = None) -> Any:
     """An instance for an object of the program."""
-    base: Any = kind.__rewardline_value__
+    own = type.__getattribute__  # the class's own method would be slower
+    base: Any = own(kind, "__rewardline_value__")
     made_object = object.__new__(kind) if base is None else base.__new__(kind, value)  # type: ignore[arg-type]  # any class
-    return filled(made_object, kind.__rewardline_owner__, number)
+    return filled(made_object, own(kind, "__rewardline_owner__"), number)
 
 
 def class_of(value: Any) -> Any:

@@ -134,9 +134,15 @@ class RemoteObject(Remote):
 
 def filled(made: Any, owner: Owner, number: int) -> Any:
     """A new object as the one of this number."""
-    for name, value in zip(_OWN_ATTRIBUTES, (owner, number, False, False, False), strict=True):
-        object.__setattr__(made, name, value)
+    write = object.__setattr__
+    write(made, "_rewardline_owner", owner)
+    write(made, "_rewardline_number", number)
+    for name in _MARKS:
+        write(made, name, False)
     return made
+
+
+_MARKS: Final = _OWN_ATTRIBUTES[2:]
 
 
 def attribute(remote: Remote, name: str) -> Any:

@@ -56,7 +56,7 @@ _MAX_CLASSES: Final = 1000
 _MOST_VALUES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
-_MOST_CONTAINERS: Final = 64
+_MOST_CONTAINERS: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, set, bytearray, collections.deque})
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
@@ -496,11 +496,11 @@ class RemoteProgram:
         remote = self._remotes.get(_number(number))
         if remote is None:
             kind = self._class_of(class_number)
-            if kind.__rewardline_value__ is not None:
+            if type.__getattribute__(kind, "__rewardline_value__") is not None:
                 raise Undecodable("an object without its value")
             remote = self._remotes[number] = remote_classes.new(kind, number)
         made: Any = type(remote)
-        is_coroutine = made.__rewardline_known__ is types.CoroutineType
+        is_coroutine = type.__getattribute__(made, "__rewardline_known__") is types.CoroutineType
         return remote_classes.awaited(remote) if is_coroutine else remote
 
     def _to_value(self, decoder: Decoder, number: Any, class_number: Any, image: Image) -> Remote:
