@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import tarfile
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from tests.verifiers.repository.hostile import RESPONSES
 from tests.verifiers.repository.judge import FILES, FIX, Judge
+from tests.verifiers.repository.test_edits import BLOCK, PATCH
 from tests.waiting import eventually
 from verifiers.base import Item, Status
 from verifiers.repository.reference import RepositoryParams
@@ -47,6 +49,12 @@ MORE_HONEST = [
     ("a fence", f"Here.\n```diff\n{FIX}```\nDone.", 1.0, "correct"),
     ("a tag", f"<think>a <patch></think><patch>\n{FIX}</patch>", 1.0, "correct"),
     ("other lines around it", FIX.replace(" def add(a, b):", " def  add(a, b):"), 1.0, "correct"),
+    ("an indented fence", "* This:\n\n" + indent(f"```diff\n{FIX}```\n", "    "), 1.0, "correct"),
+    ("a block of lines", BLOCK, 1.0, "correct"),
+    ("a patch of lines", PATCH, 1.0, "correct"),
+    ("a block of lines that are not there", BLOCK.replace("a - b", "a * b"), 0.0, "patch_failed"),
+    ("a patch that moves a file", PATCH.replace("@@", "*** Move to: calc/moved.py\n@@", 1), 0.0, "tests_failed"),
+    ("a block in a link's folder", BLOCK.replace("calc/__init__.py", "same/test_calc.py"), 0.0, "patch_failed"),
     ("files", source(RIGHT), 1.0, "correct"),
     ("a tar", tarred("testbed/calc/__init__.py", RIGHT), 1.0, "correct"),
     ("nothing", "I do not know.", 0.0, "no_patch"),
