@@ -44,8 +44,8 @@ def main() -> None:
     tallies = [] if options.only else ours(sets)
     chosen = [grader for grader in names(options.python) if grader.startswith(options.only)]
     with ThreadPoolExecutor(options.jobs) as threads:
-        pairs = [(grader, rows) for grader in chosen for rows in sets]
-        tallies += threads.map(lambda pair: judged(options.python, *pair), pairs)
+        for own in threads.map(lambda grader: judged(options.python, grader, sets), chosen):
+            tallies += own
     print(*table(tallies), "", *by_set(tallies), sep="\n")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     lines = [{"grader": tally.grader, **row} for tally in tallies for row in tally.disagreements]

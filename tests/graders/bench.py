@@ -59,18 +59,25 @@ def names(python: Path) -> list[str]:
     return ran.stdout.splitlines()
 
 
-def judged(python: Path, grader: str, rows: Rows) -> Tally:
-    """The answers of a grader, which is started again after each hang and crash."""
-    answers: list[Answer] = []
-    cpu_s = 0.0
-    while len(answers) < len(rows.items):
-        with _Process(python, grader) as process:
-            for item in rows.items[len(answers) :]:
-                answers.append(process.ask(item["reference"], item["response"]))
-                if answers[-1] in (HANG, CRASH):
-                    break
-            cpu_s += process.cpu_s
-    return Tally(grader, rows, answers, cpu_s)
+def judged(python: Path, grader: str, sets: Sequence[Rows]) -> list[Tally]:
+    """The answers of a grader to each set. It is started again after each hang and crash."""
+    tallies = []
+    process = _Process(python, grader)
+    try:
+        for rows in sets:
+            answers: list[Answer] = []
+            cpu_s = 0.0
+            for item in rows.items:
+                used_s, answer = process.ask(item["reference"], item["response"])
+                cpu_s += used_s
+                answers.append(answer)
+                if answer in (HANG, CRASH):
+                    process.close()
+                    process = _Process(python, grader)
+            tallies.append(Tally(grader, rows, answers, cpu_s))
+    finally:
+        process.close()
+    return tallies
 
 
 class _Process:
@@ -84,26 +91,22 @@ class _Process:
         )
         if self._answer(MOST_CPU_S * 6, MOST_S * 6) is not None:
             raise RuntimeError(f"{grader}: it does not start in {python}; run the worker by hand to see why")
-        self._started_s = self._used_s()
-        self.cpu_s = 0.0
 
-    def __enter__(self) -> "_Process":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
-    def ask(self, gold: str, response: str) -> Answer:
+    def ask(self, gold: str, response: str) -> tuple[float, Answer]:
+        """The CPU seconds that the answer took, and the answer."""
         assert self._process.stdin is not None
+        before_s = self._used_s()
         try:
             self._process.stdin.write(json.dumps([gold, response]).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            return CRASH
+            return 0.0, CRASH
         answer = self._answer(MOST_CPU_S, MOST_S)
-        self.cpu_s = max(self.cpu_s, self._used_s() - self._started_s)
-        return answer
+        return max(self._used_s() - before_s, 0.0), answer
 
     def _answer(self, most_cpu_s: float, most_s: float) -> Answer:
         assert self._process.stdout is not None

@@ -30,7 +30,7 @@ def rows(*responses: str, labels: list[bool]) -> Rows:
 
 def test_a_grader_is_asked_about_each_row() -> None:
     asked = rows(r"It is $\boxed{1}$.", r"It is $\boxed{2}$.", labels=[True, True])
-    tally = bench.judged(PYTHON, "Math-Verify", asked)
+    (tally,) = bench.judged(PYTHON, "Math-Verify", [asked])
     assert list(tally.answers) == [True, False]
     assert [row["response"] for row in tally.disagreements] == [asked.items[1]["response"]]
 
@@ -43,7 +43,7 @@ def test_hangs_and_crashes_are_counted_and_the_next_rows_are_judged(
     monkeypatch.setattr(bench, "WORKER", worker)
     monkeypatch.setattr(bench, "MOST_CPU_S", 0.5)
     asked = rows("1", "hang", "crash", "refuse", "2", "1", labels=[True, True, True, True, True, False])
-    tally = bench.judged(PYTHON, "faulty", asked)
+    (tally,) = bench.judged(PYTHON, "faulty", [asked])
     assert list(tally.answers) == [True, "hang", "crash", None, False, True]
     line = list(bench.table([tally]))[-1]
     assert line.startswith("| faulty | 6 | 16.7% | 1 | 1 | 1 | 1 | 1 |")
