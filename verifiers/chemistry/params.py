@@ -12,10 +12,7 @@ from verifiers.base import Verdict
 from verifiers.chemistry.answers import read_reference
 from verifiers.chemistry.formulas import States
 from verifiers.chemistry.notation import TooComplex, Unreadable
-from verifiers.chemistry.statements import stated
-from verifiers.commitment import Channel, ExtractionParams
-from verifiers.commitment.cues import Kind
-from verifiers.commitment.stance import Sentence
+from verifiers.commitment import Channel, ExtractionParams, is_clause, stated_at_end
 
 MAX_MOLECULE_CHARS: Final = 4_000
 """Longer texts are not read as molecules."""
@@ -140,7 +137,7 @@ def _reads_as_formula(text: str) -> bool:
 _READS: Final[Mapping[str, Callable[[str], bool]]] = {
     "formula": _reads_as_formula,
     "molecule": lambda text: text != "" and not any(map(str.isspace, text)),
-    "name": lambda text: text != "" and Kind.IS not in Sentence(text, 0, len(text), "").kinds,
+    "name": lambda text: text != "" and not is_clause(text),
 }
 """Whether a text at the end of a response may be an answer of a kind. Only RDKit knows what is a SMILES."""
 
@@ -153,7 +150,7 @@ def answer_of(response: str, params: ChemistryParams, explain: bool) -> tuple[st
     extraction = commitment.extract(response, params, channels)
     extraction = commitment.corrected(response, extraction, params.on_conflict)
     if extraction.channel not in _CHANNELS and extraction.reason in ("found", "no_answer") and params.extract == "auto":
-        span = stated(response, params, _READS[params.kind])
+        span = stated_at_end(response, params, _READS[params.kind])
         if span is not None:
             found = msgspec.structs.replace(extraction, answer=response[slice(*span)], span=span, reason="found")
             extraction = commitment.judged_at(found, span)

@@ -18,6 +18,7 @@ answer tag that is never closed), there is no answer. An earlier number does not
     hashes               #### …                                    ├ numerals    how a number is written
     lines, triggers      "The final answer is …"                   ├ roles       labels and bounds are none
     bare                 nothing but an answer                     └ doubt       nor is what is denied or asked
+    ending               what a caller reads, at the end
 
 *Context.* The text beside an offer can make it invalid. A box with a factor, sign, bound or function is no answer
 (`2\boxed{21}`), nor is a box that the text asks about or takes back ("\boxed{42} is wrong"). A unit directly behind a
@@ -53,6 +54,7 @@ from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Chann
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
 from verifiers.commitment.courtesies import without_courtesy
+from verifiers.commitment.ending import is_clause, same_truths, stated_at_end
 from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Reason
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.folding import fold
@@ -94,12 +96,15 @@ __all__ = [
     "extract",
     "final_segment",
     "fold",
+    "is_clause",
     "judged_at",
     "last_digit_end",
     "load",
     "names_alternatives",
     "names_several",
+    "same_truths",
     "stated",
+    "stated_at_end",
     "wavers",
     "without_citations",
     "without_citations_at_end",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from verifiers.commitment import same_truths
 from verifiers.math import algebra, huge, members, relations, symbolic, values
 from verifiers.math.canonical import canonical
 from verifiers.math.exact import Tolerance
@@ -32,7 +33,6 @@ from verifiers.math.shapes import (
     names_in_order,
     outermost_values,
     same_letters,
-    same_truths,
     words_of,
 )
 from verifiers.math.tree import Node, TooComplex, replace_names

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from verifiers.commitment.cues import listed
 from verifiers.math import values
 from verifiers.math.members import LISTS
 from verifiers.math.reals import PAIRS
@@ -56,13 +55,6 @@ def words_of(node: Node) -> str | None:
     if words in ("mathbb r", *_EVERYTHING):
         return "all real numbers"
     return "all integers" if words == "mathbb z" else words
-
-
-def same_truths(words: str) -> frozenset[str] | None:
-    """The words of all languages that say the same as yes or no: a statement is true if its question is answered by yes."""
-    if words == "right":  # a direction, or an angle
-        return None
-    return next((listed(kind) for kind in ("truth", "untruth") if words in listed(kind)), None)
 
 
 def each_named(node: Node, other: Node) -> Node:

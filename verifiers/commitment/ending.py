@@ -1,4 +1,4 @@
-"""Finds the answer of a response that marks none: its last line, or what its last sentence says that something is.
+"""Finds an answer in a notation of its own that nothing marks: the last line, or what the last sentence says something is.
 
     NO2                                 **CuSO4 · 5 H2O**
     The formula of water is H2O.        So the compound is sodium chloride, NaCl.
@@ -10,9 +10,10 @@ the sentence denies, doubts or asks about is not stated.
 import re
 from collections.abc import Callable, Iterator
 
-from verifiers.commitment import ExtractionParams, final_segment
 from verifiers.commitment.courtesies import without_courtesy
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.parameters import ExtractionParams
+from verifiers.commitment.segment import final_segment
 from verifiers.commitment.spans import Span, trim
 from verifiers.commitment.stance import UNMADE, Sentence, sentences
 
@@ -23,7 +24,7 @@ _APART = re.compile(r"[,:][*_]{0,3}\s")
 """What stands between a name or a label and its formula: "sodium chloride, NaCl", "**SMILES:** OCC"."""
 
 
-def stated(response: str, params: ExtractionParams, reads: Callable[[str], bool]) -> Span | None:
+def stated_at_end(response: str, params: ExtractionParams, reads: Callable[[str], bool]) -> Span | None:
     """The place of the answer; None if nothing that `reads` accepts is stated at the end."""
     segment = final_segment(response, params.think)
     if segment.reason != "found":
@@ -55,3 +56,18 @@ def _said(sentence: Sentence, reads: Callable[[str], bool]) -> Iterator[Span]:
     before = [max([sentence.start, *(start for start in starts if start <= apart.start())]) for apart in aparts]
     if not any(reads(text[slice(*trim(text, start, at.start()))]) for start, at in zip(before, aparts, strict=True)):
         yield from (trim(text, apart.end(), end) for apart in reversed(aparts))
+
+
+def is_clause(text: str) -> bool:
+    """Whether a text says that something is something, so that it is not a name."""
+    return Kind.IS in Sentence(text, 0, len(text), "").kinds
+
+
+def same_truths(words: str) -> frozenset[str] | None:
+    """The words of all languages that say the same as yes or no; None for other words.
+
+    A statement is true if the question whether it holds is answered by yes.
+    """
+    if words == "right":  # a direction, or an angle
+        return None
+    return next((listed(kind) for kind in ("truth", "untruth") if words in listed(kind)), None)
