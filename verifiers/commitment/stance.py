@@ -583,7 +583,8 @@ class Sentence:
 
     def _would_be(self, first: int) -> bool:
         """Whether a mention is told of what would be: "The answer would be B if it were red"."""
-        return not listed("conditional").isdisjoint(word.text for word in self.words[:first])
+        is_announced = any(cue.kind is Kind.ANSWER and cue.stop <= first for cue in self.cues)
+        return is_announced and not listed("conditional").isdisjoint(word.text for word in self.words[:first])
 
     def _is_told_apart(self, verb: int, first: int) -> bool:
         """Whether another clause begins between a verb and a mention: "x would be odd, so the answer is"."""
@@ -768,9 +769,20 @@ class Sentence:
                 place = max(found)
             elif self.words[place].text in ",:;.—–-!…、،":
                 place += 1
+            elif place == 0 and (behind := self._past_interjection()):
+                place = behind
             else:
                 return False
         return False
+
+    def _past_interjection(self) -> int:
+        """The place behind a word or two and a comma that begin the sentence: "Sorry,", "Entschuldigung,"; 0 if there are none."""
+        for place, word in enumerate(self.words[:_MAX_INTERJECTION_CHARS]):
+            if word.text in ",，、،":
+                shown = self.text[self.words[0].start : word.start]
+                is_short = 1 < len(shown) <= _MAX_INTERJECTION_CHARS
+                return place + 1 if is_short and not any(map(str.isdigit, shown)) else 0
+        return 0
 
     def takes_back_all(self) -> bool:
         """Whether the sentence takes back what stands before it: "That's wrong.", "Wait, no.", "This answer is wrong."."""
@@ -831,6 +843,7 @@ _MAX_TRAIL_WORDS = 4
 _NOT_THIS = frozenset([Kind.OTHER, Kind.NOT, Kind.SAID, Kind.ALSO, Kind.EXCEPT, Kind.IF, Kind.JOINS, Kind.OR])
 _REJECTS = frozenset([Kind.BAD, Kind.WRONG, Kind.FALSE, Kind.BACK])
 _MAX_POINTING_WORDS = 2
+_MAX_INTERJECTION_CHARS = 16
 _MAX_POINTING_CHARS = 5
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""
