@@ -31,8 +31,6 @@ from sandbox.runner.testing.remote_objects import (
 )
 
 _MAX_NAME_CHARS: Final = 100
-_HEAP_TYPE: Final = 1 << 9
-"""Flag of classes that Python code has made (CPython's `Py_TPFLAGS_HEAPTYPE`)."""
 _UNTRUSTED_MODULES: Final = frozenset({"unittest", "bdb", "doctest", "concurrent", "importlib", "pdb"})
 _PLAIN: Final = frozenset({*VALUE_TYPES.values(), list, dict, set, bytearray, bool, type(None), type, object})
 _CONTAINERS: Final[Mapping[str, type]] = {
@@ -155,6 +153,7 @@ def _asked(kind: RemoteClass, operator: str, *operands: object) -> Any:
 def made(owner: Owner, number: int, told: Description) -> RemoteClass:
     """The class here for one of the program."""
     value = VALUE_TYPES.get(told.base)
+    library = tuple(kind for kind in told.library if _is_mixed_in(kind))
     bases: tuple[type, ...] = told.parents or ((Remote, value) if value else (RemoteObject,))
     members = {
         "__slots__": (),
@@ -165,18 +164,34 @@ def made(owner: Owner, number: int, told: Description) -> RemoteClass:
         "__rewardline_number__": number,
         "__rewardline_value__": value,
         "__rewardline_known__": told.library[0] if told.is_library and told.library else None,
-        "__rewardline_library__": tuple(kind for kind in told.library if kind.__flags__ & _HEAP_TYPE),
+        "__rewardline_library__": library,
+        **_asked_in_the_program(library),
         **_methods(told, value),
     }
-    if value or members["__rewardline_library__"]:
+    if value or library:
         # The interpreter takes the place of `__dict__` from any class in the order of resolution, so it must be there.
         del members["__slots__"]
     for more in ({}, {"__rewardline_library__": ()}, {"bases": None}):
         if "bases" in more:
             bases, more = (RemoteObject,) if value is None else (Remote, value), {"__rewardline_library__": ()}
-        with contextlib.suppress(TypeError):
+        with contextlib.suppress(Exception):  # a library's class may refuse in its own way
             return RemoteClass(told.name[:_MAX_NAME_CHARS], bases, {**members, **more})
     raise TypeError("no class can be made of what the program tells")
+
+
+def _is_mixed_in(kind: type) -> bool:
+    """Whether a class of the standard library may stand in the order of resolution of one that is not derived from it.
+
+    Its members are then called with objects of another layout. What C code or `__slots__` define for the class would read
+    memory that such an object does not have, and it is the program that names the class. The interpreter guards members
+    that another class defines.
+    """
+    return not any(
+        getattr(member, "__objclass__", None) is kind
+        or (name == "__new__" and getattr(member, "__self__", None) is kind)
+        for name, member in vars(kind).items()
+        if name not in ("__dict__", "__weakref__")
+    )
 
 
 def new(kind: RemoteClass, number: int, value: object = None) -> Any:
@@ -248,7 +263,7 @@ def _methods(told: Description, value: type | None) -> dict[str, Any]:
     elif told.base and "__eq__" not in told.own:
         members |= {"__eq__": _equal_values, "__ne__": lambda self, other: not _equal_values(self, other)}
         members["__hash__"] = None
-    if value is None and any(kind.__flags__ & _HEAP_TYPE for kind in told.library):
+    if value is None and any(map(_is_mixed_in, told.library)):
         members["__getattribute__"] = _forwarding(frozenset())
     claimed = _claimed(told) if value is None else None
     if claimed is not None:
@@ -268,15 +283,29 @@ def _claimed(told: Description) -> type | None:
     """What `x.__class__` is, if `isinstance` needs it."""
     if told.is_library and told.library:
         return told.library[0]
-    base = _CONTAINERS.get(told.base) or next((kind for kind in told.library if not kind.__flags__ & _HEAP_TYPE), None)
+    base = _CONTAINERS.get(told.base) or next((kind for kind in told.library if not _is_mixed_in(kind)), None)
     if base is None:
         return None
     try:
         return type(told.name, (base,), {})
-    except TypeError:
+    except Exception:  # noqa: BLE001 - a library's class may refuse in its own way
         return base
 
 
+def _asked_in_the_program(library: tuple[type, ...]) -> dict[str, Any]:
+    """Special methods of a library's class: none of its own code runs here, on attributes that the program chooses."""
+    defined = {name for kind in library for name, member in vars(kind).items() if callable(member) or member is None}
+    special = {name for name in defined if name.startswith("__") and name.endswith("__")}
+    members = {
+        name: _METHODS.get(name) or _asking(name) for name in special - {*vars(Remote), *vars(RemoteObject)} - _OF_TYPES
+    }
+    if "__del__" in members:
+        members["__del__"] = lambda _: None
+    return members
+
+
+_OF_TYPES: Final = frozenset({"__new__", "__init__", "__init_subclass__", "__subclasshook__", "__class_getitem__"})
+"""What is called for classes, or when an object is made."""
 _OF_DESCRIPTORS: Final = frozenset({"__get__", "__set__", "__delete__", "__set_name__"})
 
 

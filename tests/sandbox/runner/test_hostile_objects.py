@@ -1,5 +1,8 @@
 """Objects that lie about their class, value or equality pass no test of a number, a text or a container."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.sandbox.runner.split_process import run
@@ -209,3 +212,11 @@ def test_a_class_may_tell_anything_of_itself(name: str) -> None:
     said = run(DESCRIBED.format(frames=frames), style="asserts", cases=["x = f\nassert x == 42", "assert f == 42"])
     assert said.complete
     assert said.passed == [False, False], said.outcomes
+
+
+def test_no_code_of_the_library_runs_for_a_class_that_claims_to_be_derived_from_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.sandbox.runner.mixed_classes"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 500
