@@ -1,7 +1,8 @@
 """An honest judge in a thread: a model server that reads the fenced parts of its prompts and grades them.
 
 reference   A where the reference is the last thing the response says, else B
-criteria    1 for a criterion whose last word the response has, 0.5 for one whose first word it has, else 0
+criteria    1 for a criterion whose last word the response has, 0.5 for one whose first word it has, else 0; of a list of
+            answers, the one that is so far from the worst
 quality     as many points as the response has words, from 1 to 10
 pairwise    the longer response; the first, where both are equally long
 steps       the first step with a `!` in it, else 0
@@ -20,6 +21,7 @@ _SECTION = re.compile(r"^<<<([A-Z_]+) ([0-9a-f]{12})\n(.*?)\n>>>\1 \2$", re.MULT
 MODES = ("reference", "criteria", "quality", "pairwise", "steps")
 _NUMBER = re.compile(r"^\(\d+\) ")
 _WORDS = re.compile(r"\w+")
+_CRITERION = re.compile(r"\n?^- ", re.MULTILINE)
 
 
 class _Server(ThreadingHTTPServer):
@@ -118,10 +120,14 @@ def honest(sections: dict[str, str]) -> str:
     response = sections.get("RESPONSE", "")
     mode = _mode(sections)
     if mode == "criteria":
-        lines = [line.removeprefix("- ").partition(": ") for line in sections["CRITERIA"].splitlines()]
-        return json.dumps(
-            {"criteria": [{"id": name, "reason": "seen", "score": _met(text, response)} for name, _, text in lines]}
-        )
+        blocks = [block.partition("\n    answers: ") for block in _CRITERION.split(sections["CRITERIA"]) if block]
+        scores = []
+        for named, _, answers in blocks:
+            name, _, text = named.partition(": ")
+            met, choices = _met(text, response), answers.split(" | ") if answers else []
+            score = choices[round(met * (len(choices) - 1))] if choices else met
+            scores.append({"id": name, "reason": "seen", "score": score})
+        return json.dumps({"criteria": scores})
     if mode == "pairwise":
         first, second = sections["RESPONSE_A"], sections["RESPONSE_B"]
         return json.dumps({"reasoning": "length", "winner": "B" if len(second) > len(first) else "A"})

@@ -26,6 +26,8 @@ def reward(server: str, row: JSON, response: str) -> float | None:
 
 def text_of(row: JSON) -> str:
     """What the model wrote, with its thoughts."""
+    if "response" not in row:
+        return str(row["policy_response"])
     return "".join(
         part["text"] for message in row["response"]["output"] for part in message.get("content") or [] if "text" in part
     )

@@ -118,9 +118,9 @@ def test_a_patch_is_judged_by_the_service(docker_address: str, task: JSON, tmp_p
             ("invalid", None, "network_not_allowed"),
             ("invalid", None, "bad_reference"),
         ]
-        # The base run, the run of each change, and the twin run of the one that would earn something. A verdict does not
-        # wait until its containers are removed.
-        containers = 4
+        # The base run, the run of each change, and the twin run beside each. A verdict does not wait until its containers
+        # are removed.
+        containers = 5
         eventually(lambda: samples(served)[("rewardline_task_removed_total",)] == containers)
         counts = samples(served)
         assert counts[("rewardline_task_started_total",)] == containers

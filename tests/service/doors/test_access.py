@@ -210,10 +210,17 @@ def test_each_caller_of_grpc_gets_what_the_table_says(shared: Shared) -> None:
                 replies = channel.stream_stream(f"/{method}", None, None)(
                     iter(()), timeout=PATIENCE_S, metadata=metadata
                 )
-            else:
+            elif method.endswith("Watch"):
                 replies = channel.unary_stream(f"/{method}", None, None)(b"", timeout=PATIENCE_S, metadata=metadata)
+            else:
+                replies = channel.unary_unary(f"/{method}", None, None).future(
+                    b"", timeout=PATIENCE_S, metadata=metadata
+                )
             try:
-                next(iter(replies), None)
+                if method.endswith(("Stream", "Info", "Watch")):
+                    next(iter(replies), None)
+                else:
+                    replies.result()
             except grpc.RpcError as error:
                 return str(error.code().name)
             finally:

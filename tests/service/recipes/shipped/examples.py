@@ -144,6 +144,9 @@ OPEN_INSTRUCT: Mapping[str, Example] = {
     "open_instruct.up_to_max_length": replace(_PLAIN, params={**_TOKENS, "target": 10}),
     "open_instruct.code": Example(_ADD, "```python\nadd = 3\n```", ["assert add(1, 2) == 3", "assert add(1, 1) == 2"]),
     "open_instruct.code_stdio": replace(_PROGRAM, reference=_CASES),
+    "open_instruct.rubric": Example(
+        "It is Paris", "It is London", {"query": "Where?", "rubrics": [{"description": "names Paris", "weight": 1.0}]}
+    ),
     "open_instruct.soft_format": _FORM,
     "open_instruct.r1_style_math": _TAGGED,
 }

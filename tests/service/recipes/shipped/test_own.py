@@ -77,6 +77,7 @@ class Rule(Verifier[MathParams]):
 class Asked(Params):
     mode: str
     reference: str
+    signed: bool = False
 
 
 class Judge(Verifier[Asked]):
