@@ -13,11 +13,11 @@ import json
 import py_compile
 import zipfile
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from memory import remember
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.frames import LENGTHS
 
@@ -84,7 +84,7 @@ def first_frame(configuration: Configuration, *, has_runner: bool = False) -> by
     return LENGTHS.pack(len(text), len(modules)) + text + modules
 
 
-@lru_cache(maxsize=16)
+@remember(16)
 def _as_json(configuration: Configuration) -> bytes:
     return json.dumps(dataclasses.asdict(configuration)).encode()
 

@@ -14,6 +14,8 @@ from verifiers.near_names import near
 DEADLINE_S = 3600.0
 """Of a segment of rows."""
 _PROBE_S = 10.0
+_PROBE_RETRIES = 3
+"""Somebody waits for the answer that nobody is there."""
 
 
 @asynccontextmanager
@@ -39,7 +41,7 @@ async def versions_at(url: str, api_key: str | None, verifier: str | None, recip
         BadInput: there is no such verifier or recipe, or no service at this URL.
     """
     try:
-        async with AsyncClient(url, api_key=api_key, timeout_s=_PROBE_S) as client:
+        async with AsyncClient(url, api_key=api_key, timeout_s=_PROBE_S, max_retries=_PROBE_RETRIES) as client:
             versions = {str(one["name"]): str(one["version"]) for one in await client.verifiers()}
             recipes = await _recipes_at(client) if recipe is not None and not url.startswith("grpc") else None
     except (RewardlineError, ValueError) as error:

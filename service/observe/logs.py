@@ -40,6 +40,7 @@ def configure(settings: Settings) -> None:
         )
     )
     logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
+    logging.captureWarnings(True)  # a library's warning is a record like any other
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     structlog.configure(
         processors=[

@@ -235,11 +235,17 @@ class Sentence:
         turns += [place + 1 for place in range(stop, len(self.words)) if self.words[place].text in listed("although")]
         if not turns:
             return False
-        kinds = {cue.kind for cue in self.cues if cue.first >= min(turns)}
+        cues = [cue for cue in self.cues if cue.first >= min(turns)]
         own = {word.text for word in self.words[first:stop]}
-        values = [word.text for word in self.words[min(turns) :] if any(map(str.isdigit, word.text))]
-        names_other = any(value not in own for value in values)
-        return names_other and not kinds.isdisjoint(_MAY_BE) and kinds.isdisjoint(DENIES)
+        others = [
+            place
+            for place, word in enumerate(self.words[min(turns) :], min(turns))
+            if word.text not in own and any(map(str.isdigit, word.text))
+        ]
+        may_be = any(
+            cue.kind is Kind.ALSO or (cue.kind is Kind.FITS and others[0] < cue.first) for cue in cues if others
+        )
+        return may_be and DENIES.isdisjoint(cue.kind for cue in cues)
 
     def _trails_off(self, stop: int, others: Sequence[Span]) -> bool:
         """Whether the sentence ends in a doubt or a bare denial behind a mention: "C, perhaps.", "12 cm (probably not)"."""
@@ -780,8 +786,9 @@ class Sentence:
         for place, word in enumerate(self.words[:_MAX_INTERJECTION_CHARS]):
             if word.text in ",，、،":
                 shown = self.text[self.words[0].start : word.start]
-                is_short = 1 < len(shown) <= _MAX_INTERJECTION_CHARS
-                return place + 1 if is_short and not any(map(str.isdigit, shown)) else 0
+                is_short = 1 < len(shown) <= _MAX_INTERJECTION_CHARS and len(shown.split()) <= _MAX_INTERJECTION_WORDS
+                is_named = any(len(part) == 1 or part.isdigit() for part in shown.split())
+                return place + 1 if is_short and not is_named else 0
         return 0
 
     def takes_back_all(self) -> bool:
@@ -844,6 +851,7 @@ _NOT_THIS = frozenset([Kind.OTHER, Kind.NOT, Kind.SAID, Kind.ALSO, Kind.EXCEPT, 
 _REJECTS = frozenset([Kind.BAD, Kind.WRONG, Kind.FALSE, Kind.BACK])
 _MAX_POINTING_WORDS = 2
 _MAX_INTERJECTION_CHARS = 16
+_MAX_INTERJECTION_WORDS = 2
 _MAX_POINTING_CHARS = 5
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""
@@ -913,6 +921,5 @@ def between(before: str, after: str) -> Stance:
 
 _MENTION = "zzz"
 """A placeholder for any mention. It is not a word of any language."""
-_MAY_BE = frozenset([Kind.ALSO, Kind.FITS])
 _UNMAKES = frozenset([*_GOVERNS, Kind.WRONG, Kind.FALSE, Kind.NO, Kind.ALSO, Kind.BUT])
 """The kinds of cues that can deny a mention. A sentence without them denies nothing."""
