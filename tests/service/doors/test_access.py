@@ -206,6 +206,7 @@ def test_each_caller_of_grpc_gets_what_the_table_says(shared: Shared) -> None:
 
         def code(method: str, key: str | None) -> str:
             metadata = () if key is None else (("authorization", f"Bearer {key}"),)
+            replies: Any
             if method.endswith(("Stream", "Info")):
                 replies = channel.stream_stream(f"/{method}", None, None)(
                     iter(()), timeout=PATIENCE_S, metadata=metadata
@@ -224,7 +225,7 @@ def test_each_caller_of_grpc_gets_what_the_table_says(shared: Shared) -> None:
             except grpc.RpcError as error:
                 return str(error.code().name)
             finally:
-                replies.cancel()  # type: ignore[no-untyped-call]  # the stubs left it so
+                replies.cancel()
             return "OK"
 
         for method, access in GRPC.items():
