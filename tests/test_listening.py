@@ -9,6 +9,7 @@ import pytest
 from tests.listening import Listener
 
 
+@pytest.mark.load(beyond=2)
 @pytest.mark.parametrize("turns", range(8))
 def test_what_is_being_accepted_is_closed_too(turns: int) -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

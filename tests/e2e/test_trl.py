@@ -134,6 +134,7 @@ def test_killing_the_service_for_five_seconds_loses_no_step_and_makes_no_reward_
     assert [row["advantage"] for row in rows] == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.trainers
 def test_samples_without_a_verdict_take_no_part(served: Served) -> None:
     """Messages, a function that blocks, one whose server is away, and a composition with a component; weighted."""
     outcome = run("-m", "tests.e2e.trl.steps", served.url, "conversation")

@@ -87,6 +87,7 @@ def test_an_installed_client_registers_its_managers_by_itself(python: Path, tmp_
     assert done.stdout.split() == ["RewardManager", "LegacyRewardManager"]
 
 
+@pytest.mark.trainers
 def test_samples_that_arrive_together_travel_in_one_request(in_process: Any) -> None:
     outcome = in_process["in_loop"]
     requests = outcome["requests"]

@@ -132,7 +132,7 @@ def test_only_tags_become_space_and_all_else_stays_in_its_place(text: str) -> No
     assert without_html(shown) == shown
 
 
-@pytest.mark.growth(beyond=1)
+@pytest.mark.growth
 @pytest.mark.parametrize(
     "unit", ["<b>", "<b>x</b>", "<b> </b>", "</b>", "<br>", "<b", "<b ", "<b x", "<", "<br " * 3, "</b "]
 )

@@ -248,6 +248,7 @@ async def test_the_exit_code_of_a_lost_gvisor_may_be_the_commands_own(containers
     assert await shell(containers, "exit 128") == (End.EXITED, 128, "")
 
 
+@pytest.mark.repositories
 async def test_a_container_that_somebody_else_ends_is_no_verdict(
     containers: DockerContainers, client: docker.APIClient
 ) -> None:
@@ -264,6 +265,7 @@ async def test_a_full_disk_ends_a_command(containers: DockerContainers) -> None:
     assert (await shell(containers, fill))[0] is End.DISK_LIMIT
 
 
+@pytest.mark.repositories
 async def test_a_process_that_stays_behind_does_not_hold_a_command(containers: DockerContainers) -> None:
     end, code, said = await shell(containers, "sleep 3600 & echo done")
     assert (end, code, said) == (End.EXITED, 0, "done\n")
@@ -386,6 +388,7 @@ async def test_setup_is_done_once(docker_address: str, client: docker.APIClient)
     assert containers_of(client, "setup-tests") == []
 
 
+@pytest.mark.repositories
 async def test_images_of_ours_go_when_they_take_too_much_room(docker_address: str, client: docker.APIClient) -> None:
     containers = DockerContainers(docker_address, slots=1, owner="evict-tests", rules=ImageRules(keep_mb=3))
     write = "dd if=/dev/urandom of=big bs=1M count=2 2>/dev/null; echo {n} > state"

@@ -396,6 +396,7 @@ def test_what_waits_when_a_service_stops_is_sent(serve: Serve) -> None:
         assert {span.service for span in collector.spans} == {"rewardline"}
 
 
+@pytest.mark.trainers
 def test_without_the_extra_the_service_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['opentelemetry.sdk.trace'] = None; sys.argv = ['rewardline', 'serve'];"

@@ -33,6 +33,7 @@ def test_of(reference: dict[str, Any]) -> JoinedTest:
 test_of.__test__ = False  # type: ignore[attr-defined]  # it is no test
 
 
+@pytest.mark.boxes(beyond=8)
 @pytest.mark.parametrize(
     ("response", "score", "reason"),
     [

@@ -44,7 +44,7 @@ def test_a_repository_has_every_kind_of_response(repository: Repository) -> None
     assert [kind for kind in KINDS if kind not in repository.responses] == []
 
 
-@pytest.mark.repositories(beyond=1)
+@pytest.mark.repositories
 @every_repository
 def test_honest_responses_earn_what_their_tests_say(judge: Judge, repository: Repository) -> None:
     assert wrong_verdicts(judge, repository, [repository.responses[kind] for kind in HONEST]) == []

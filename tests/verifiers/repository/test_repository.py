@@ -142,6 +142,7 @@ def test_responses_get_what_they_earn(judge: Judge) -> None:
     assert wrong_rows(judge, HONEST) == []
 
 
+@pytest.mark.repositories
 @pytest.mark.parametrize("judge", ["runsc"], indirect=True)
 def test_a_right_and_a_wrong_change_get_what_they_earn_on_gvisor(judge: Judge) -> None:
     assert wrong_rows(judge, HONEST[:2]) == []
@@ -212,6 +213,7 @@ def test_responses_that_use_up_a_limit_are_judged(judge: Judge) -> None:
     assert (bomb.status, bomb.score) == (Status.OK, 0.0)
 
 
+@pytest.mark.repositories
 def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
     cases: dict[str, dict[str, Any]] = {
         "wrong_base": {"base_commit": "0" * 40},
@@ -233,6 +235,7 @@ def test_a_task_that_cannot_be_judged_has_no_score(judge: Judge) -> None:
     assert (missing.status, missing.score, missing.reason) == (Status.FAILED, None, "no_image")
 
 
+@pytest.mark.repositories
 def test_an_explanation_names_the_tests_before_and_after(judge: Judge) -> None:
     verdict = judge.verdict(source(SOURCE.replace("a - b", "3")), explain=True, scoring="fraction")
     assert (verdict.score, verdict.reason) == (0.5, "tests_failed")
@@ -244,6 +247,7 @@ def test_an_explanation_names_the_tests_before_and_after(judge: Judge) -> None:
     ]
 
 
+@pytest.mark.repositories
 def test_the_reference_patch_is_the_own_answer(judge: Judge) -> None:
     item = judge.item("", patch=FIX)
     answer = judge.verifier.own_answer(item.params)
@@ -251,6 +255,7 @@ def test_the_reference_patch_is_the_own_answer(judge: Judge) -> None:
     assert judge.verdict(answer, patch=FIX).score == 1.0
 
 
+@pytest.mark.repositories
 def test_tests_come_after_the_response(judge: Judge) -> None:
     """New tests of the reference replace what a response has put there."""
     named = {"fail_to_pass": ["tests/test_new.py::test_new"], "pass_to_pass": []}

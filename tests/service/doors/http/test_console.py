@@ -162,7 +162,7 @@ def test_of_a_long_response_the_parts_around_mentions_are_shown(served: Served, 
 
 
 @pytest.mark.browser
-@pytest.mark.browser(beyond=1)
+@pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_the_question_to_a_judge_and_its_answers_are_shown(
     serve: Serve, browser: Browser, tmp_path: Path, scheme: Any, width: int
@@ -331,7 +331,7 @@ def test_the_console_can_be_turned_off(serve: Serve, context: BrowserContext) ->
     assert context.request.get(f"{served.url}/console/playground.js").status == 404
 
 
-@pytest.mark.browser(beyond=1)
+@pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 1400), ("light", 390)])
 def test_axe_finds_no_fault(served: Served, browser: Browser, scheme: Any, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)

@@ -58,6 +58,7 @@ def _row(number: int) -> dict[str, Any]:
     return {"verifier": "exact_match", "response": str(number), "reference": str(number - number % 2)}
 
 
+@pytest.mark.browser
 def test_the_last_hour_is_shown_and_goes_on(serve: Serve, context: BrowserContext) -> None:
     served = serve(sandbox="none")  # what other tests have judged would count here
     opened = Opened(context, f"{served.url}{LIVE}")
