@@ -1,6 +1,7 @@
 """`rewardline doctor URL` tries a running service as a trainer would use it, and says what is wrong."""
 
 import email.utils
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
@@ -57,6 +58,7 @@ def command(
     if "://" not in address:
         address = f"{'grpcs' if parts.scheme == 'https' else 'grpc'}://{address}"
     asked = Service(url.rstrip("/"), address, api_key, timeout)
+    logging.getLogger("rewardline").setLevel(logging.ERROR)  # the table says it
     with err.status(f"asking {shown_url(url)}"):
         findings = uvloop.run(examine(asked, grpc_is_named=grpc is not None))
     table = Table("check", "", "what")
