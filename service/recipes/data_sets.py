@@ -88,6 +88,8 @@ class DataSet(Shape):
     checker: str
     """The data set's own checker, which ours was compared with."""
     compared: Compared | None = None
+    elsewhere: str | None = None
+    """Where such rows are tried, if not beside the checker."""
     not_tried: str | None = None
     """What was tried to get rows, if none could be had."""
 
@@ -173,8 +175,11 @@ class DataSets:
 
     def alike(self, row: Mapping[str, Any]) -> list[str]:
         """The names of sets that a row may belong to, but is not told as one of."""
-        sets = (each for each in self.all if each.not_tried is None and not each.told_by)
-        return [each.name for each in sets if row.keys() >= set(each.columns)]
+        return [
+            each.name
+            for each in self.all
+            if each.not_tried is None and each.label is None and row.keys() >= set(each.told_by or each.columns)
+        ]
 
     def read(self, row: Any, label: str | None) -> Reading | None:
         """What a row says. None: it is not a row of a known data set.

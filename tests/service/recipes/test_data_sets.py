@@ -12,6 +12,7 @@ from service.recipes import data_sets
 from service.rollouts.columns import Columns
 from service.rollouts.rescore import check_first_row
 from service.settings import Settings
+from tests.accuracy.data_sets import PAGE, page
 from tests.conftest import ROOT
 from tests.service.recipes.shipped.scorer import Scorer
 
@@ -47,6 +48,10 @@ def test_rows_of_a_file_are_judged_the_same(scorer: Scorer) -> None:
         results = scorer.score(*(item for item in items if item is not None))
         found = [(result.reason if result.status == "invalid" else result.status, result.score) for result in results]
         assert found == _wanted(row), (row["set"], results)
+
+
+def test_the_page_is_made_of_the_table() -> None:
+    assert PAGE.read_text() == page(), "run: python -m tests.accuracy.data_sets"
 
 
 def test_what_a_set_is_judged_by_exists(scorer: Scorer) -> None:
