@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 
+from service.dataset_audit.rows import Columns as AuditColumns
+from service.dataset_audit.rows import read
 from service.recipes import data_sets
 from service.rollouts.columns import Columns
 from service.rollouts.rescore import check_first_row
+from service.scoring.planning import Planner
 from service.settings import Settings
 from tests.accuracy.data_sets import PAGE, page
 from tests.conftest import ROOT
 from tests.service.recipes.shipped.scorer import Scorer
+from verifiers.base import InvalidItem
 
 ROWS = [json.loads(line) for line in (ROOT / "tests/data/recipes/data_set_rows.jsonl").read_text().splitlines()]
 KNOWN = data_sets.known()
@@ -143,3 +147,18 @@ def test_levels_of_a_data_set_do_no_harm_where_no_route_asks_for_them(scorer: Sc
     tests = {"inputs": ["1\n"], "outputs": ["1\n"]}
     item = {"data_source": "taco", "difficulty": "VERY_HARD", "ground_truth": tests, "response": "print(input())"}
     assert [result.score for result in scorer.score(item)] == [1.0]
+
+
+def test_an_audit_reads_every_row_and_finds_those_without_an_answer(tmp_path: Path, scorer: Scorer) -> None:
+    file = tmp_path / "set.jsonl"
+    file.write_text("".join(json.dumps(row["row"]) + "\n" for row in ROWS))
+    read_rows = list(read(file, AuditColumns()))
+    assert [row.problem for row in read_rows] == [""] * len(ROWS)
+    planner = Planner(scorer.core.engine.registry, scorer.core.engine.book)
+    for row, given in zip(ROWS, read_rows, strict=True):
+        assert given.item is not None
+        if row["status"] == "empty_reference":
+            with pytest.raises(InvalidItem, match="proof"):
+                planner.fill(given.item, bytes(given.item.reference))
+        else:
+            assert planner.fill(given.item, bytes(given.item.reference))[1]
