@@ -258,7 +258,8 @@ def _answer(found: DataSet, way: JudgedBy, reference: Any) -> Any:
         reference = final_answer(reference)
     if isinstance(reference, str) and reference.strip() in found.no_answer:
         raise InvalidItem(
-            "empty_reference", f"a row of {found.name}: {reference.strip()!r} says that the row has no answer; drop the row"
+            "empty_reference",
+            f"a row of {found.name}: {reference.strip()!r} says that the row has no answer; drop the row",
         )
     return reference
 
