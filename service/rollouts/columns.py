@@ -121,7 +121,7 @@ class Columns:
 
     def _data_set(self, fields: Mapping[str, Any]) -> DataSet | None:
         """The known data set of a row that does not say itself how it is judged."""
-        own = ("verifier", "recipe", "checks")
+        own = ("verifier", "recipe", "checks", "reference")
         if self.verifier or self.recipe or self.reference or any(_is_there(fields.get(name)) for name in own):
             return None
         label = fields.get("data_source")

@@ -110,6 +110,13 @@ def test_what_the_row_says_itself_comes_before_everything(scorer: Scorer) -> Non
     assert (item["verifier"], item["reference"]) == ("numeric", "4")
 
 
+def test_a_reference_of_the_rows_own_comes_before_that_of_its_data_set() -> None:
+    row = {"data_source": "math_dapo", "reward_model": {"ground_truth": "4"}, "response": "Answer: 5"}
+    item = Columns().item_of({**row, "reference": "5"})
+    assert item is not None
+    assert (item["data_source"], item["reference"]) == ("math_dapo", "5")
+
+
 def test_a_value_that_says_nothing_known_is_not_judged(scorer: Scorer) -> None:
     row = {"messages": [{"role": "user", "content": "?"}], "ground_truth": "4", "dataset": ["gsm8k"]}
     (known,) = scorer.score({"reference": row, "response": "4"})
