@@ -77,7 +77,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("A model that learns", "docs/learning.md"),
         ),
     ),
-    ("Data sets", (("Audit a data set", "docs/audit.md"),)),
+    ("Data sets", (("Rows of known data sets", "docs/data-sets.md"), ("Audit a data set", "docs/audit.md"))),
     ("Boxes", (("Boxes", "docs/boxes.md"),)),
     ("Judges", (("Judges", "docs/judges.md"),)),
     (

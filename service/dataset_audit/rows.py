@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from service.recipes import data_sets
+from service.recipes.data_sets import DataSet
 from service.row_files.reading import MAX_OWN_LINE_BYTES, BadData, DataFile, Unread
 from service.wire import RowFields, ScoreItem
 
@@ -86,9 +88,13 @@ def _row(number: int, fields: Any, columns: Columns, nbytes: int) -> Row:
         return Row(number, None, None, _no_object(fields), None, {}, nbytes=nbytes)
     name = _text(fields.get("id"))
     shown = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
-    path = _reference_path(fields, columns)
-    reference = fields if columns.reference == WHOLE_ROW else _at(fields, path)
+    data_set = _data_set(fields, columns)
+    path = _reference_path(fields, columns, data_set)
     item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
+    reference = fields if columns.reference == WHOLE_ROW else _at(fields, path)
+    if data_set is not None:
+        item = {field: fields[field] for field in ("data_source",) if isinstance(fields.get(field), str)}
+        reference = data_set.slim(fields)
     if reference is not ABSENT:
         item["reference"] = shown["reference"] = reference
     item |= {kind: chosen for kind in ("recipe", "verifier") if (chosen := getattr(columns, kind)) is not None}
@@ -121,8 +127,24 @@ def _no_object(value: Any) -> str:
 ABSENT = msgspec.UNSET
 
 
-def _reference_path(fields: Json, columns: Columns) -> tuple[str, ...]:
+def _data_set(fields: Json, columns: Columns) -> DataSet | None:
+    """The known data set of a row, if neither the row nor the caller says how it is judged."""
+    named = (
+        columns.recipe,
+        columns.verifier,
+        columns.reference,
+        *(fields.get(n) for n in ("recipe", "verifier", "checks")),
+    )
+    label = fields.get("data_source")
+    if any(named):
+        return None
+    return data_sets.known().of(fields, label if isinstance(label, str) else None)
+
+
+def _reference_path(fields: Json, columns: Columns, data_set: DataSet | None) -> tuple[str, ...]:
     """The columns that lead to the reference. In verl's rows it is inside `reward_model`."""
+    if data_set is not None:
+        return data_set.path(fields)
     if columns.reference is not None:
         if columns.reference == WHOLE_ROW:
             return ()

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from service.recipes.model import BookSpec
 
 _MAX_FILE_BYTES: Final = 4_000_000
 _SHIPPED: Final = "service.recipes.shipped"
+Kind = TypeVar("Kind", bound=BaseModel)
 
 
 class BadRecipes(Exception):
@@ -53,12 +54,21 @@ class _Loader(yaml.CSafeLoader):
 
 
 def parsed(origin: str, text: str) -> BookSpec:
+    return parsed_as(BookSpec, origin, text)
+
+
+def parsed_as(kind: type[Kind], origin: str, text: str) -> Kind:
+    """The content of a file in YAML.
+
+    Raises:
+        BadRecipes: it has mistakes.
+    """
     try:
         content = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, RecursionError) as error:
         raise BadRecipes([f"{origin}: not YAML: {' '.join(str(error).split())}"]) from error
     try:
-        return BookSpec.model_validate({} if content is None else content)
+        return kind.model_validate({} if content is None else content)
     except ValidationError as error:
         raise BadRecipes([f"{origin}: {line}" for line in lines_of(error)]) from error
 

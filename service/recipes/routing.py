@@ -5,6 +5,7 @@ characters that are not `*` comes first; among equals, the one with more conditi
 apart, the table is refused: the recipe of a row must never depend on the order of a file.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from itertools import combinations
 from typing import Any, Final
 
 from service.recipes.model import RouteSpec
+from verifiers.base import InvalidItem
 
 KINDS: Final = ("domain", "data_source", "tag")
 _MAX_STARS: Final = 4
+_LEVELS: Final = {"easy": 1.0, "medium": 2.0, "hard": 3.0}
 
 
 class AmbiguousRoutes(Exception):
@@ -28,7 +31,8 @@ class Row:
 
     labels: Mapping[str, str]
     """The labels of the row, by kind. Missing labels are left out."""
-    difficulty: float | None
+    difficulty: float | str | None
+    """As the row has it. It is read only if a route asks: data sets have levels of their own (`VERY_HARD`)."""
     reference_fields: Set[str]
     """The fields of a reference that is an object."""
 
@@ -47,11 +51,37 @@ class _Route:
 
     def matches(self, label: str, row: Row) -> bool:
         spec = self.spec
-        if spec.difficulty is not None and (row.difficulty is None or not spec.difficulty.holds(row.difficulty)):
+        if self.pattern.fullmatch(label) is None:
             return False
         if spec.reference_has is not None and spec.reference_has not in row.reference_fields:
             return False
-        return self.pattern.fullmatch(label) is not None
+        if spec.difficulty is None:
+            return True
+        difficulty = difficulty_of(row.difficulty)
+        return difficulty is not None and spec.difficulty.holds(difficulty)
+
+
+def difficulty_of(value: float | str | None) -> float | None:
+    """A difficulty as a number.
+
+    Raises:
+        InvalidItem: the difficulty is neither a number nor one of the levels.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        level = _LEVELS.get(value.strip().lower())
+        if level is not None:
+            return level
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidItem(
+            "bad_difficulty", f"difficulty {str(value)[:40]!r} is neither a number nor one of {list(_LEVELS)}"
+        )
+    return number
 
 
 class Table:

@@ -5,7 +5,6 @@ The field names are those of common data sets: `ground_truth` beside `reference`
 have one set of columns for all their rows.
 """
 
-import math
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +15,6 @@ from verifiers.base import InvalidItem
 
 READS_TESTS: Final = frozenset(("code", "code_quality"))
 """Verifiers that judge against test cases rather than an answer if a row has both."""
-_LEVELS: Final = {"easy": 1.0, "medium": 2.0, "hard": 3.0}
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _NO_FUNCTION: Final = (None, "", "None")
 
@@ -77,30 +75,7 @@ def tests_of(cases: Any, case_type: str | None, function: str | None) -> Any:
     return tests
 
 
-def difficulty_of(value: float | str | None) -> float | None:
-    """A difficulty as a number.
-
-    Raises:
-        InvalidItem: the difficulty is neither a number nor one of the levels.
-    """
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        level = _LEVELS.get(value.strip().lower())
-        if level is not None:
-            return level
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InvalidItem(
-            "bad_difficulty", f"difficulty {str(value)[:40]!r} is neither a number nor one of {list(_LEVELS)}"
-        )
-    return number
-
-
-def row_of(labels: Mapping[str, str | None], difficulty: float | None, reference: Any) -> Row:
+def row_of(labels: Mapping[str, str | None], difficulty: float | str | None, reference: Any) -> Row:
     """The data that routes look at."""
     fields: Set[str] = reference.keys() if isinstance(reference, dict) else frozenset()
     return Row({kind: label for kind in KINDS if (label := labels[kind])}, difficulty, frozenset(map(str, fields)))

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from service.recipes import data_sets
+from service.recipes.data_sets import DataSet
 from service.wire import RowFields
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
@@ -26,6 +28,9 @@ _KEPT = (
     *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
     *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),
 )
+
+JUDGES = ("verifier", "recipe", "checks", "data_source", "domain", "tag")
+"""Fields of a row that say how it is judged."""
 
 _JSON_CELLS = ("params", "checks", "metadata", "reward_weights")
 """A table holds them as JSON text."""
@@ -81,13 +86,21 @@ class Columns:
     def used(self) -> frozenset[str]:
         """The names of all fields that an item or a label may be made of."""
         chosen = [name for name in (self.response, self.reference, self.label) if name is not None]
-        return frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen]) | rubrics.COLUMNS
+        own = frozenset([*_KEPT, _WHOLE, *RESPONSES, *REFERENCES, *LABELS, *chosen])
+        return own | rubrics.COLUMNS | data_sets.known().used
+
+    def says_judge(self, fields: Mapping[str, Any]) -> bool:
+        """Whether a row says how it is judged, by itself or by the columns of a known data set."""
+        return any(fields.get(name) is not None for name in JUDGES) or self._data_set(fields) is not None
 
     def item_of(self, fields: Mapping[str, Any]) -> Json | None:
         """The item of a row. None: the row has no response."""
-        response = self._response_of(fields)
+        data_set = self._data_set(fields)
+        response = self._response_of(fields, data_set)
         if response is None:
             return None
+        if data_set is not None:
+            return self._item_of_row(fields, response, data_set)
         item = {name: _plain(name, fields[name]) for name in _KEPT if name != response and _is_there(fields.get(name))}
         whole = fields.get(_WHOLE)
         item["response"] = whole if isinstance(whole, list) else _response(fields[response])
@@ -106,11 +119,30 @@ class Columns:
             item["params"] = {**own, **self.params} if isinstance(own, dict) else dict(self.params)
         return item | chosen
 
-    def _response_of(self, fields: Mapping[str, Any]) -> str | None:
+    def _data_set(self, fields: Mapping[str, Any]) -> DataSet | None:
+        """The known data set of a row that does not say itself how it is judged."""
+        own = ("verifier", "recipe", "checks", "reference")
+        if self.verifier or self.recipe or self.reference or any(_is_there(fields.get(name)) for name in own):
+            return None
+        label = fields.get("data_source")
+        return data_sets.known().of(fields, label if isinstance(label, str) else None)
+
+    def _item_of_row(self, fields: Mapping[str, Any], response: str, data_set: DataSet) -> Json:
+        """The item of a row of a known data set, whose other columns may be anything."""
+        item: Json = {"response": _response(fields[response]), "reference": data_set.slim(fields)}
+        for name in ("id", "data_source"):
+            if isinstance(fields.get(name), str | int):
+                item[name] = fields[name]
+        if isinstance(fields.get("prompt"), str | list):
+            item["prompt"] = fields["prompt"]
+        params = {**_object(fields.get("params")), **(self.params or {})}
+        return item | ({"params": params} if params else {})
+
+    def _response_of(self, fields: Mapping[str, Any], data_set: DataSet | None) -> str | None:
         if self.response is not None:
             return _pick(fields, self.response, ())
         for name in RESPONSES:
-            if fields.get(name) is None:
+            if fields.get(name) is None or (data_set is not None and name in data_set.columns):
                 continue
             if name == "messages" and not _ends_with_assistant(fields[name]):
                 continue
@@ -172,6 +204,11 @@ def _is_there(value: Any) -> bool:
 
 def _is_reference(name: str, value: Any) -> bool:
     return value is not None and not (name in LABELS and isinstance(value, bool))
+
+
+def _object(value: Any) -> Json:
+    plain = _plain("params", value)
+    return plain if isinstance(plain, dict) else {}
 
 
 def _plain(name: str, value: Any) -> Any:

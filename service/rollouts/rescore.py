@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import BinaryIO
 
-from service.rollouts.columns import BadInput, Columns, Json, without_nulls
+from service.rollouts.columns import JUDGES, BadInput, Columns, Json, without_nulls
 from service.rollouts.judging import Judge, invalid, judge_fields
 from service.rollouts.tally import Tally
 from service.rollouts.verdict_file import Kept, header, verdicts
@@ -67,16 +67,13 @@ def check_first_row(source: Path, columns: Columns, *, needs_judge: bool) -> Non
         if isinstance(row.fields, Unread):
             continue
         columns.check(row.fields, f"{source}, line {row.number},")
-        if needs_judge and not any(row.fields.get(name) is not None for name in _JUDGES):
+        if needs_judge and not columns.says_judge(row.fields):
             raise BadInput(
-                f"{source}, line {row.number}, does not say how it is judged (none of {', '.join(_JUDGES)}); "
+                f"{source}, line {row.number}, does not say how it is judged (none of {', '.join(JUDGES)}); "
                 "name a --verifier or a --recipe"
             )
         return
     raise BadInput(f"{source} has no row that is a JSON object")
-
-
-_JUDGES = ("verifier", "recipe", "checks", "data_source", "domain", "tag")
 
 
 async def rescore(run: Run, judge: Judge, on_progress: OnProgress) -> Tally:

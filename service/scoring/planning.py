@@ -10,13 +10,15 @@ from typing import Any, Final
 from msgspec import Raw
 from pydantic import TypeAdapter, ValidationError
 
+from service.recipes import data_sets
 from service.recipes.book import Book
+from service.recipes.data_sets import JudgedBy, Reading
 from service.recipes.files import BadRecipes, lines_of
 from service.recipes.model import ClipField, RecipeSpec, RouteSpec, built_clip
 from service.recipes.recipe import Check, Recipe
 from service.recipes.resolution import of_checks
 from service.recipes.reward_shaping import Clip
-from service.recipes.rows import ABSENT, Given, difficulty_of, row_of, tests_of
+from service.recipes.rows import ABSENT, Given, row_of, tests_of
 from service.scoring.composition import Plan
 from service.scoring.prepared_item import ConfiguredVerifier, configure, decoded, decoded_params
 from service.wire import ScoreItem
@@ -83,14 +85,19 @@ class Planner:
             )
         given = _given(item, reference)
         params = decoded_params(bytes(item.params))
-        recipe = self._recipe(item, given)
+        reading = None
+        if not _named(item):
+            reading = data_sets.known().read(given.reference, item.data_source)
+        if reading is not None:
+            given = replace(given, reference=reading.reference)
+        recipe = self._recipe(item, given, reading)
         if isinstance(recipe, RouteSpec):
             params = {**recipe.params, **params}
             recipe = self._named(recipe.recipe)
         return recipe, _filled(recipe, given, params)
 
-    def _recipe(self, item: ScoreItem, given: Given) -> Recipe | RouteSpec:
-        named = [name for name in ("verifier", "recipe", "checks") if _is_given(getattr(item, name))]
+    def _recipe(self, item: ScoreItem, given: Given, reading: Reading | None) -> Recipe | RouteSpec:
+        named = _named(item)
         if len(named) > 1:
             raise InvalidItem("ambiguous", f"the item names a {' and a '.join(named)}; it must name exactly one")
         if item.verifier is not None:
@@ -99,20 +106,25 @@ class Planner:
             return self._named(item.recipe)
         if named:
             return self._of_checks(decoded(bytes(item.checks), "checks"))
-        return self._routed(item, given)
+        return self._routed(item, given, reading)
 
-    def _routed(self, item: ScoreItem, given: Given) -> Recipe | RouteSpec:
+    def _routed(self, item: ScoreItem, given: Given, reading: Reading | None) -> Recipe | RouteSpec:
         labels = {name: getattr(item, name) for name in ("domain", "data_source", "tag")}
+        if reading is not None:
+            labels["data_source"] = labels["data_source"] or reading.label
         shown = {name: label for name, label in labels.items() if label is not None}
-        row = row_of(labels, difficulty_of(item.difficulty), given.reference)
+        row = row_of(labels, item.difficulty, given.reference)
         route = self._book.route(row)
         if route is not None:
             return route
+        if reading is not None and reading.judged is not None:
+            return self._judge_of(reading.judged)
         if item.reward_weights and not shown:
             return self._of_weights(item.reward_weights, given)
         raise InvalidItem(
             "unroutable",
-            f"the item names no verifier, recipe or checks, and no route matches {shown}; there is no default",
+            f"the item names no verifier, recipe or checks, and no route matches {shown}; there is no default"
+            + _label_hint(given.reference),
         )
 
     def _named(self, name: str) -> Recipe:
@@ -124,6 +136,12 @@ class Planner:
             raise InvalidItem("unknown_recipe", f"recipe {name!r} needs the verifier {needs!r}, which is not installed")
         hint = near(name, self._book.recipes) or f"; GET /v1/recipes lists all {len(self._book.recipes)}"
         raise InvalidItem("unknown_recipe", f"no recipe {name[:100]!r}{hint}")
+
+    def _judge_of(self, judged: JudgedBy) -> Recipe:
+        if judged.verifier is not None:
+            return Recipe(None, (Check(judged.verifier, self._registry.find(judged.verifier)),))
+        assert judged.recipe is not None
+        return self._named(judged.recipe)
 
     def _of_checks(self, checks: Any) -> Recipe:
         try:
@@ -181,6 +199,18 @@ class Planner:
         if recipe.aggregate in ("weighted_mean", "weighted_sum") and not any(weights):
             raise InvalidItem("bad_reward_weights", "reward_weights: the weights are all 0")
         return weights
+
+
+def _named(item: ScoreItem) -> list[str]:
+    """The ways in which the item says how it is judged. It may have one, or none."""
+    return [name for name in ("verifier", "recipe", "checks") if _is_given(getattr(item, name))]
+
+
+def _label_hint(reference: Any) -> str:
+    alike = data_sets.known().alike(reference) if isinstance(reference, dict) else []
+    if not alike:
+        return ""
+    return f". The columns are those of {', '.join(alike[:5])}, but not of it alone: set data_source to its name"
 
 
 def _given(item: ScoreItem, reference: bytes) -> Given:

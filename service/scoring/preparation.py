@@ -9,6 +9,7 @@ verifier uses it, and the response. BLAKE3 (O'Connor et al., 2020) cut to 160 bi
 adversarial, so it must be a cryptographic hash; SHA-256 takes five times as long for a response of 4 kB.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,6 +37,8 @@ _PLAIN_TEXT = 8
 """A text that is not decoded any more takes an eighth of the time."""
 _MESSAGE_BYTES = 1_000
 """To read a message takes as long as to read a text of this size."""
+_PACKED = re.compile(rb'"e[A-P]')
+"""The beginning of tests that are packed by zlib, in base64: to open them takes long, however short they are."""
 _NO_ANSWER = Verdict.wrong("no_answer")
 _REPLACEMENT = "\ufffd"
 """What stands for half a character of a response."""
@@ -79,6 +82,11 @@ class SharedReferences:
             return 0
         return len(raw)
 
+    def is_packed(self, item: ScoreItem) -> bool:
+        """Whether the item's reference holds packed tests, and nothing was made of it yet."""
+        raw = None if item.reference_id is None else self._raws.get(item.reference_id)
+        return raw is not None and _shared_key(item) not in self.configured and _PACKED.search(raw) is not None
+
 
 def is_large(item: ScoreItem, references: SharedReferences) -> bool:
     """Whether it takes long to make the item ready."""
@@ -89,7 +97,8 @@ def is_large(item: ScoreItem, references: SharedReferences) -> bool:
             size += len(text) // _PLAIN_TEXT
         elif text is not None:
             size += len(text) * _MESSAGE_BYTES + sum(len(str(message.get("content", ""))) for message in text)
-    return size > LARGE_BYTES
+    own = (item.reference, item.ground_truth, item.test_cases)
+    return size > LARGE_BYTES or any(map(_PACKED.search, own)) or references.is_packed(item)
 
 
 class Preparation:

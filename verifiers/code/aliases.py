@@ -4,7 +4,7 @@
 
 Containers: a list of objects or texts, the same as a JSON string, an object of lists (`inputs`, `outputs`, or as in
 CodeContests `input`, `output`), lists of public and private tests, a HumanEval row, SandboxFusion's nested `stdin` and `stdout`, verl's `assert_case`, rLLM's
-`functional`. Nothing is ever unpickled: compressed tests are `invalid`.
+`functional`. Packed tests of LiveCodeBench are opened (`packed.py`); nothing is ever unpickled.
 
 A reference is `invalid` if it has no tests, different numbers of inputs and outputs, elided values, or an unknown kind;
 no program ever passes it.
@@ -29,7 +29,7 @@ from sandbox.runner.testing.own_objects import decides_by_objects
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
-from verifiers.code import analysis, joining, literals, sharing, splitting
+from verifiers.code import analysis, joining, literals, packed, sharing, splitting
 from verifiers.code.cases import (
     CallCase,
     CallTests,
@@ -126,6 +126,8 @@ class _Raw:
     count: int | None = None
     solution_language: str | None = None
     """The language of the solution, if its test is a program of another."""
+    starts_class: bool = False
+    """Whether the row's code to begin with is a class, whose method tests would call."""
     stop_tokens: list[str] = field(default_factory=list)
     completes: bool | None = None
     is_quoted: bool = False
@@ -224,12 +226,14 @@ class _Raw:
             self.max_points = float(value["max_points"])
         if type(value.get("count")) is int and value["count"] > 0:
             self.count = value["count"]
-        self._fields_of_joined(value)
+        self._fields_of_solution(value)
 
-    def _fields_of_joined(self, value: dict[str, Any]) -> None:
-        """Add the fields of a test that is one program with the solution."""
+    def _fields_of_solution(self, value: dict[str, Any]) -> None:
+        """Add the fields of a test that is one program with the solution, and of what the solution begins with."""
         if isinstance(value.get("solution_language"), str):
             self.solution_language = _language(value["solution_language"])
+        if isinstance(start := value.get("starter_code"), str):
+            self.starts_class = self.starts_class or _CLASS.search(start) is not None
         if isinstance(value.get("completes"), bool):
             self.completes = value["completes"]
         self.is_quoted = self.is_quoted or value.get("quoted") is True
@@ -256,11 +260,13 @@ def _decoded(value: Any, where: str) -> Any:
     """Decode text that is JSON; other values are unchanged.
 
     Raises:
-        InvalidItem: it is text that looks like JSON but is not, or it is compressed.
+        InvalidItem: it is text that looks like JSON but is not, or packed text that cannot be opened.
     """
     if not isinstance(value, str):
         return value
     text = value.strip()
+    if _PACKED.fullmatch(text):
+        text = packed.opened(text)
     if text[:1] not in ("{", "[", '"'):
         return value
     try:
@@ -280,12 +286,7 @@ def _listed(value: Any, where: str) -> list[Any]:
 
 
 def _texts_of(text: str) -> list[Any]:
-    """The test code in a text that is given instead of a list; packed text is refused."""
-    if _PACKED.fullmatch(text.strip()):
-        raise InvalidItem(
-            "compressed_tests",
-            "the tests are base64 text, as of a zlib or pickle archive; those are not opened here: give them as JSON",
-        )
+    """The test code in a text that is given instead of a list."""
     if not text.strip():
         return []
     if not _CODE.search(text):
@@ -356,6 +357,7 @@ def _texts(value: Any, where: str) -> list[str]:
 
 
 _SOLUTION = "Solution()."
+_CLASS = re.compile(r"^class[ \t]+Solution\b", re.MULTILINE)
 _NAME = re.compile(rf"(?:{re.escape(_SOLUTION)})?([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -514,6 +516,12 @@ def _have_outputs(raw: _Raw) -> bool:
 
 
 def _stdio(raw: _Raw, kind: CaseType) -> Suite:
+    if raw.starts_class:
+        raise InvalidItem(
+            "bad_entry_point",
+            "the row's starter_code asks for a class, but no `fn_name` says which method is called: its inputs and outputs "
+            "are no standard streams, so no answer would pass; drop the row",
+        )
     cases = [_stdio_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
     checker = _checker(raw) if kind is CaseType.CHECKER or raw.checker else None
     if checker is None and all(not case.expected.strip() and not case.expected_files for case in cases):

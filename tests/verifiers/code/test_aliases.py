@@ -450,11 +450,64 @@ def test_what_cannot_be_read_for_certain_is_refused(reference: Any, reason: str)
     assert len(str(error)) > 10
 
 
-def test_packed_tests_are_never_opened() -> None:
-    packed = base64.b64encode(zlib.compress(pickle.dumps(json.dumps(ROWS)))).decode()
-    error = refused({"public_test_cases": json.dumps(ROWS), "private_test_cases": packed})
-    assert error.reason == "compressed_tests"
-    assert "pickle" in str(error)
+PACKED = (
+    "eJxrYJmaz8gABhEZQEZ0tVJmXkFpiZKVgpJhTF5iUnJMnpKOglJ+aQlUNNI1GCJUklpcUlJZkAoSLC5JycxTqtVRQNJuDNWOILAYhCCI"
+    "MdI0Ji85MQloWjKQSE5KjMlLSgSam5SciG64nz+y2WACJESMJWYY7ibFG8T5KnaKHgAcinnp"
+)
+"""The private tests of question 1873_A of LiveCodeBench, as they are published."""
+
+
+def test_a_class_whose_method_nobody_names_has_no_tests() -> None:
+    """A row of TACO from GeeksforGeeks: a class is asked for, and its inputs are prose."""
+    row = {
+        "input_output": json.dumps({"inputs": ["n = 5\nk = 3"], "outputs": ["35"]}),
+        "starter_code": "\nclass Solution:\n  def f(self):",
+    }
+    assert refused(row).reason == "bad_entry_point"
+    assert parse({**row, "starter_code": "n = int(input())"}).case_type is CaseType.STDIO
+    named = {"fn_name": "f", "inputs": [[5, 3]], "outputs": [35]}
+    assert parse({**row, "input_output": json.dumps(named)}).case_type is CaseType.FUNCTION
+
+
+def packed_as(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content)).decode()
+
+
+def test_packed_tests_of_a_published_row_are_opened() -> None:
+    row = {"public_test_cases": json.dumps([{"input": "1\nabc\n", "output": "YES\n", "testtype": "stdin"}])}
+    suite = parse({**row, "private_test_cases": PACKED, "metadata": "{}", "starter_code": "", "difficulty": "easy"})
+    assert isinstance(suite.tests, StdioTests)
+    assert [case.expected.count("\n") for case in suite.tests.cases] == [1, 1, 3, 5, 6]
+
+
+class _Runs:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (print, ("this must not be run",))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(pickle.dumps(made) for made in (_Runs(), ["[]"], ("[]", "[]"), {"a": "[]"}, b"[]", None)),
+        pickle.dumps("[]")[:-1] + b"0.",
+        b"\x80\x04X\xff\xff\xff\xff[]",
+        b"cos\nsystem\n(S'true'\ntR.",
+        b"[\xff]",
+        b"",
+    ],
+    ids=lambda content: f"{len(content)} bytes",
+)
+def test_a_pickle_is_never_run_and_only_a_text_is_read(content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    error = refused({"public_test_cases": json.dumps(ROWS), "private_test_cases": packed_as(content).ljust(44)})
+    assert error.reason in ("compressed_tests", "unparseable_tests")
+    assert capsys.readouterr().out == ""
+
+
+def test_what_is_packed_is_opened_up_to_a_bound() -> None:
+    bomb = packed_as(pickle.dumps("[" + " " * 9_000_000 + "]"))
+    assert len(bomb) < 20_000
+    assert refused({"private_test_cases": bomb}).reason == "compressed_tests"
+    assert refused({"private_test_cases": PACKED[:-8]}).reason == "compressed_tests"
 
 
 _TEXTS = st.sampled_from(["", "1", "[1", "assert f(1) == 2", "{response}", CHECK])

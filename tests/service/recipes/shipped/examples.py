@@ -76,6 +76,7 @@ OURS: Mapping[str, Example] = {
 _JUDGED = Example("Judgement: Yes", "Judgement: No", {"expected_judgement": "Judgement: Yes"})
 _ROOM = "Sokoban board:\n####\n#_O#\n#_X#\n#_P#\n####"
 RLLM: Mapping[str, Example] = {"rllm.code": _PROGRAM}
+NEMO_SKILLS: Mapping[str, Example] = {"nemo_skills.math": _BOXED}
 NEMO_GYM: Mapping[str, Example] = {
     **dict.fromkeys(
         ("nemo_gym.blackjack", "nemo_gym.components"), replace(_JUDGED, params={"server": "math_proof_judgement"})
@@ -198,6 +199,7 @@ EXAMPLES: Mapping[str, Example] = {
     **OURS,
     **NEMO_GYM,
     **RLLM,
+    **NEMO_SKILLS,
     **TRL,
     **OPEN_R1,
     **SLIME,

@@ -1,0 +1,271 @@
+"""Known data sets: what judges a row as it is published, and which part of the row it judges against.
+
+    row ──its columns, or a label──► data set ──a column that says how──► recipe and reference
+
+`data_sets.yaml` is the table. A data set is told by columns that only its rows have; if the columns of two sets are
+in a row, the set that is told by more of them counts. Where columns are those of many sets (`problem`, `answer`), the
+label `data_source` names the set. Nothing is told by the values of answers.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from service.recipes import files
+from service.recipes.model import Shape
+from verifiers.base import InvalidItem
+from verifiers.math.solutions import final_answer
+
+_FILE: Final = "data_sets.yaml"
+_WHOLE: Final = "."
+Json = dict[str, Any]
+
+
+def _listed(given: object) -> object:
+    return [given] if isinstance(given, str) else given
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class JudgedBy(Shape):
+    """What judges rows, and against what."""
+
+    recipe: str | None = None
+    verifier: str | None = None
+    reference: str | tuple[str, ...]
+    """A column, or a part of one (`a.b`; the column may be JSON text). A list: an object of these columns; `.`: the row."""
+
+    worked: bool = False
+    """Whether the reference is a worked solution, of which the answer counts."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.recipe is None) == (self.verifier is None):
+            raise ValueError("give a recipe or a verifier")
+        return self
+
+
+class Compared(Shape):
+    """What a comparison with the data set's own checker found."""
+
+    rows: int
+    pairs: int
+    """Rows with responses: the reference, wrong answers and mutations of both."""
+    equal: int
+    differs: Texts = ()
+    """Each kind of difference, and the reason."""
+
+
+class DataSet(Shape):
+    """A data set as it is published."""
+
+    name: str
+    """Its name at the hub or the repository, which is a label (`data_source`) as well."""
+    also: Texts = ()
+    """Other names of the same rows."""
+    origin: str
+    """The repository or the card that rows were read from."""
+    licence: str
+    columns: tuple[str, ...]
+    told_by: tuple[str, ...] = ()
+    """Columns that only rows of this set have. Empty: the label has to name the set."""
+    judged: JudgedBy | None = None
+    by: str | None = None
+    """The column whose value says how a row is judged."""
+    values: Mapping[str, JudgedBy] = {}
+    """By the value of that column."""
+    label: Literal["data_source"] | None = None
+    """A column that is the label of the row, as in the rows of verl: routes say what judges it, against `reference`."""
+    reference: str | None = None
+    no_answer: Texts = ()
+    """References that say that a row has no answer."""
+    checker: str
+    """The data set's own checker, which ours was compared with."""
+    compared: Compared | None = None
+    elsewhere: str | None = None
+    """Where such rows are tried, if not beside the checker."""
+    not_tried: str | None = None
+    """What was tried to get rows, if none could be had."""
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        ways = (self.judged is not None, self.by is not None, self.label is not None)
+        if sum(ways) != (self.not_tried is None) or bool(self.values) != (self.by is not None):
+            raise ValueError("give one of judged, by with values, label; none of them if it is not tried")
+        if not set(self.told_by) <= set(self.columns):
+            raise ValueError("told_by: only columns of the set")
+        return self
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The columns that a row is told and judged by."""
+        parts = [*(way.reference for way in self._ways()), self.reference or ()]
+        heads = {name.partition(".")[0] for part in parts for name in ([part] if isinstance(part, str) else part)}
+        whole = self.columns if _WHOLE in parts else ()
+        return frozenset((*self.told_by, *heads, *whole, *filter(None, (self.by, self.label)))) - {""}
+
+    def slim(self, row: Mapping[str, Any]) -> Json:
+        """The row without what nobody reads: solutions and texts may be large."""
+        if any(way.reference == _WHOLE for way in self._ways()):
+            return {name: value for name, value in row.items() if name in self.columns}
+        return {name: row[name] for name in sorted(self.used) if row.get(name) is not None}
+
+    def path(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """The columns that lead to the row's reference. Empty: it is made of several."""
+        way = self.judged if self.by is None else self.values.get(str(row.get(self.by)))
+        reference = self.reference if way is None else way.reference
+        return tuple(reference.split(".")) if isinstance(reference, str) else ()
+
+    def _ways(self) -> Iterator[JudgedBy]:
+        if self.judged is not None:
+            yield self.judged
+        yield from self.values.values()
+
+
+class Table(Shape):
+    """The file."""
+
+    data_sets: tuple[DataSet, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a row says."""
+
+    data_set: DataSet
+    judged: JudgedBy | None
+    """None: the label of the row decides."""
+    label: str | None
+    reference: Any
+
+
+class DataSets:
+    """All known data sets."""
+
+    def __init__(self, sets: Sequence[DataSet]) -> None:
+        self.all = sets
+        self._by_label = {name: each for each in sets if each.not_tried is None for name in (each.name, *each.also)}
+        self._told = [each for each in sets if each.told_by and each.not_tried is None]
+        self.used = frozenset(name for each in sets for name in each.used)
+        """All columns that a row of some set is told or judged by."""
+
+    def told(self, row: Mapping[str, Any]) -> DataSet | None:
+        """The data set whose columns the row has. None: they are those of none, or of several."""
+        known = [each for each in self._told if row.keys() >= set(each.told_by)]
+        best = [each for each in known if not any(set(each.told_by) < set(other.told_by) for other in known)]
+        return best[0] if len(best) == 1 else None
+
+    def named(self, label: str | None) -> DataSet | None:
+        return None if label is None else self._by_label.get(label)
+
+    def of(self, row: Any, label: str | None) -> DataSet | None:
+        """The data set of a row: the one that the label names if the row has its columns, or the one it is told as."""
+        named = self.named(label)
+        if not isinstance(row, dict):
+            return named
+        if named is not None and row.keys() & named.used:
+            return named
+        return self.told(row) or named
+
+    def alike(self, row: Mapping[str, Any]) -> list[str]:
+        """The names of sets that a row may belong to, but is not told as one of."""
+        return [
+            each.name
+            for each in self.all
+            if each.not_tried is None and each.label is None and row.keys() >= set(each.told_by or each.columns)
+        ]
+
+    def read(self, row: Any, label: str | None) -> Reading | None:
+        """What a row says. None: it is not a row of a known data set.
+
+        Args:
+            row: The reference of an item. A row of a set that the label names may be a bare reference.
+            label: The item's `data_source`.
+
+        Raises:
+            InvalidItem: the row has no answer, or does not say how it is judged.
+        """
+        found = self.of(row, label)
+        if found is None:
+            return None
+        if not isinstance(row, dict) or not row.keys() & found.used:
+            return _bare(found, row)
+        if found.label is not None:
+            assert found.reference is not None
+            own = _label(row, found.label)
+            named = self.named(own)
+            return Reading(found, None if named is None else named.judged, own, _part(row, found.reference, found))
+        way = found.judged if found.by is None else _way(found, row)
+        assert way is not None
+        return Reading(found, way, None, _answer(found, way, _part(row, way.reference, found)))
+
+
+def _bare(found: DataSet, reference: Any) -> Reading | None:
+    """A reference alone, of a set that the label names."""
+    way = found.judged
+    return Reading(found, way, None, _answer(found, way, reference)) if way is not None else None
+
+
+def _way(found: DataSet, row: Mapping[str, Any]) -> JudgedBy:
+    assert found.by is not None
+    value = row.get(found.by)
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    way = found.values.get(value) if isinstance(value, str) else None
+    if way is None:
+        raise InvalidItem(
+            "unroutable",
+            f"a row of {found.name}: its {found.by} is {str(value)[:60]!r}; {sorted(found.values)} are judged",
+        )
+    return way
+
+
+def _label(row: Mapping[str, Any], column: str) -> str | None:
+    value = row.get(column)
+    return value if isinstance(value, str) and value else None
+
+
+def _part(row: Mapping[str, Any], reference: str | tuple[str, ...], found: DataSet) -> Any:
+    if reference == _WHOLE:
+        return row
+    if not isinstance(reference, str):
+        return {name: row[name] for name in reference if row.get(name) is not None}
+    value: Any = row
+    for name in reference.split("."):
+        if isinstance(value, str):
+            value = _opened(value)
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if value is None:
+        raise InvalidItem("bad_reference", f"a row of {found.name}: it has no {reference!r}")
+    return value
+
+
+def _opened(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _answer(found: DataSet, way: JudgedBy, reference: Any) -> Any:
+    if way.worked and isinstance(reference, str):
+        reference = final_answer(reference)
+    if isinstance(reference, str) and reference.strip() in found.no_answer:
+        raise InvalidItem(
+            "empty_reference",
+            f"a row of {found.name}: {reference.strip()!r} says that the row has no answer; drop the row",
+        )
+    return reference
+
+
+@cache
+def known() -> DataSets:
+    """The table that ships."""
+    text = resources.files("service.recipes").joinpath(_FILE).read_text(encoding="utf-8")
+    return DataSets(files.parsed_as(Table, _FILE, text).data_sets)
