@@ -9,6 +9,7 @@
     client = Mock(); client.get.return_value = 4   a mock here can be called from there, but has no attributes there
     async def double(x): ...; apply(double, 2)     a coroutine of theirs cannot run in the program's event loop
     class Mine(Base): ...                          a class of the program cannot be a base of one of theirs
+    eval(expression_for(24)) == 24                 the program's text would run among the tests, see `evaluation`
 
 The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
 tests and program are one program that passes if it ends with code 0 (a `JoinedTest`): then nothing guards the tests from
@@ -27,6 +28,7 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from verifiers.base import InvalidItem
 from verifiers.code.cases import CaseType, JoinedTest, Suite, TestProgram, TestPrograms
+from verifiers.code.evaluation import evaluated_answer
 
 _FIXTURES: Final = frozenset({"tmp_path", "tmp_path_factory", "tmpdir", "caplog", "recwarn"})
 _OF_FILES: Final = frozenset(
@@ -86,6 +88,7 @@ def shared_by(tree: ast.Module) -> str:
         or _foreign_base(tree, imported)
         or _mocked_object(tree)
         or _passed_coroutine(tree, imported)
+        or evaluated_answer(tree)
     )
 
 

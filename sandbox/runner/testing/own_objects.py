@@ -10,7 +10,9 @@ the program if it begins with a capital letter, and the tests use what it makes 
 call a method, use the name as a class, or combine two of its objects. `Sort([2, 1]) == [1, 2]` shows a function.
 
 Besides, `type(x)` and `x.__class__` ask for the class in the program, and a `with` whose body asserts nothing may end an
-exception, as the program's `__exit__` decides.
+exception, as the program's `__exit__` decides. A computation that is there for its error alone is done at once:
+
+    with raises(TypeError): f(2) + "x"         ──►  with raises(TypeError): done(f(2) + "x")
 """
 
 import ast
@@ -24,14 +26,15 @@ from typing import Any, Final, TypeAlias
 
 from sandbox.runner.testing import library
 from sandbox.runner.testing.remote_classes import RemoteClass, class_of
-from sandbox.runner.testing.remote_objects import Remote, as_own
+from sandbox.runner.testing.remote_objects import Remote, as_own, done
 from sandbox.runner.testing.specification import Specification, parsed
 
 _OWN_NAME: Final = "rewardline_own"
 _TYPE_NAME: Final = "rewardline_type"
 _CHANGED_NAME: Final = "rewardline_changed"
+_DONE_NAME: Final = "rewardline_done"
 """Names of functions that are inserted into tests, as builtins of the tests' process: no program can reach them."""
-_LIKELY: Final = re.compile(r"\b[A-Z]\w*\(|\btype\(|__class__|\bwith\b")
+_LIKELY: Final = re.compile(r"\b[A-Z]\w*\(|\btype\(|__class__|\bwith\b|\btry\b|\bassertRaises")
 _MAX_CHARS: Final = 64_000
 _COMPARING: Final = frozenset(
     {
@@ -72,7 +75,7 @@ def mark_own_objects(specification: Specification) -> Specification:
         }
     except RecursionError:
         return specification
-    for name, function in ((_OWN_NAME, _own), (_TYPE_NAME, _type_of), (_CHANGED_NAME, _changed)):
+    for name, function in ((_OWN_NAME, _own), (_TYPE_NAME, _type_of), (_CHANGED_NAME, _changed), (_DONE_NAME, done)):
         setattr(builtins, name, function)
     return replace(specification, setup=setup, cases=tuple(cases), files=files)
 
@@ -262,6 +265,7 @@ class _Marker(ast.NodeTransformer):
         self._objects = objects
         self.has_changed = False
         self.decides = False
+        self._expects_error = False
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         own = [node.left in self._objects, node.right in self._objects]
@@ -295,15 +299,37 @@ class _Marker(ast.NodeTransformer):
             self.decides |= any(argument in self._objects for argument in node.args[:2])
             node.args = [self._marked(argument) for argument in node.args]
             return node
-        return self.generic_visit(node)
+        outer, self._expects_error = self._expects_error, self._expects_error or _expects_error(node)
+        self.generic_visit(node)
+        self._expects_error = outer
+        return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
             return self._call(_TYPE_NAME, self.visit(node.value))
         return self.generic_visit(node)
 
-    def visit_With(self, node: ast.With) -> ast.AST:
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.value, ast.BinOp):
+            node.value = self._call(_DONE_NAME, node.value)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        node.value = self._done(node.value)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self._done(node.body)
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        outer = self._expects_error
+        self._expects_error = outer or any(_expects_error(item.context_expr) for item in node.items)
+        self.generic_visit(node)
+        self._expects_error = outer
         if not any(map(self._may_assert, node.body)):
             for item in node.items:
                 item.context_expr = self._call(_OWN_NAME, item.context_expr)
@@ -325,9 +351,17 @@ class _Marker(ast.NodeTransformer):
         new: ast.expr = self.visit(node)
         return self._call(_OWN_NAME, new) if is_own else new
 
+    def _done(self, node: ast.expr) -> ast.expr:
+        return self._call(_DONE_NAME, node) if self._expects_error and isinstance(node, ast.BinOp) else node
+
     def _call(self, name: str, argument: ast.expr) -> ast.expr:
         self.has_changed = True
         return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [argument], []), argument)
+
+
+def _expects_error(node: ast.expr) -> bool:
+    """`pytest.raises(ValueError)`, `self.assertRaises(ValueError)`"""
+    return isinstance(node, ast.Call) and "raises" in _name_of(node.func).lower()
 
 
 def _is_capital_call(node: ast.AST) -> bool:

@@ -34,7 +34,7 @@ from sandbox.runner.testing.object_server import (
     specials_of,
 )
 from sandbox.runner.testing.remote_classes import Description, RemoteClass
-from sandbox.runner.testing.remote_objects import Remote, as_told, is_own, number_of
+from sandbox.runner.testing.remote_objects import Remote, done, is_own, number_of
 from sandbox.runner.testing.rpc import Broken, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
@@ -204,19 +204,27 @@ class RemoteProgram:
         return self._value(self._ask(["operate", operator, target, [self._operand(operand) for operand in operands]]))
 
     def compute(self, operator: str, remote: Remote, *operands: object) -> Any:
-        """Compute with an object of the program and another value.
+        """Compute with an object of the program and another value: later, if the value may be what is expected.
 
         Raises:
             TypeError: the result would decide a test, and nothing allows that.
         """
-        result = self.operate(operator, number_of(remote), *operands)
+
+        def result() -> Any:
+            return self.operate(operator, number_of(remote), *operands)
+
+        def another_object() -> Remote:
+            computed = result()
+            if not isinstance(computed, Remote):
+                self.allow_judging()
+            return done(computed)  # type: ignore[no-any-return]  # checked above
+
         if self.may_judge(remote, *operands):
             self.forwarded += 1
-            return result
-        if not isinstance(result, Remote):
-            self.allow_judging()
-        knows_only_its_own = all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands))
-        return result if knows_only_its_own else as_told(result)
+            return result()
+        if all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands)):
+            return another_object()
+        return remote_classes.computation(self, another_object)
 
     def give_up(self, reason: str) -> NoReturn:
         """End the test as untestable.
