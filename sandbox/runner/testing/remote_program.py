@@ -21,6 +21,7 @@ from sandbox.runner.testing.identity import (
     Scope,
     SharingDecoder,
     SharingEncoder,
+    Tracked,
     changed,
     copied,
     replace_contents,
@@ -56,7 +57,6 @@ _MAX_CLASSES: Final = 1000
 _MOST_VALUES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
-_MOST_CONTAINERS: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, set, bytearray, collections.deque})
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
@@ -90,11 +90,25 @@ class _RemoteEncoder(SharingEncoder):
 
     kept: Mapping[int, int] = types.MappingProxyType({})
     """The numbers of containers that the program has, by their ids."""
+    new: Callable[[Any], int] | None = None
+    """Gives a container that the program has not, and keeps in one of its own, a label."""
 
     def part(self, value: Any) -> Image:
         if self.kept and id(value) in self.kept:
             return {"object": [self.kept[id(value)]]}
-        return super().part(value)
+        if self.new is None or type(value) not in _CONTAINERS or self.is_apart:
+            return super().part(value)
+        image = super().part(value)
+        return image if type(image) is dict and "same" in image else {"new": [self.new(value), image]}
+
+    def contents_of(self, container: Any, kept: Mapping[int, int], new: Callable[[Any], int]) -> Image:
+        """The image of what a container holds, with the numbers and labels of containers in it."""
+        self.kept, self.new = {**kept}, new
+        del self.kept[id(container)]
+        try:
+            return self.image(container)["new"][1]
+        finally:
+            self.kept, self.new = {}, None
 
     def reduced(self, value: Any, kind: type) -> Image:
         if type(kind) is RemoteClass:
@@ -140,8 +154,9 @@ class RemoteProgram:
         self._served: dict[int, ServedObject | LentIterator] = {}
         """By the id of the object, which is valid as long as the object is held here."""
         self._raised: list[BaseException] = []
-        self._containers: dict[int, tuple[Any, Image]] = {}
-        """Copies of containers of the program that tests may change, by number, with the images that it knows."""
+        self._new_containers: dict[int, Any] = {}
+        """Containers that tests have put into those of the program, by the labels under which it is told of them."""
+        self._labels = 0
         self._has_kept_arguments = False
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._values: dict[int, Remote] = {}
@@ -149,6 +164,8 @@ class RemoteProgram:
         self._remote_classes: dict[int, RemoteClass] = {}
         self._classes: dict[int, type[BaseException]] = {}
         self._encoder = _RemoteEncoder(self._foreign)
+        self._containers = Tracked(self._encoder.image)
+        """Copies of containers of the program that tests may change."""
         self._decoder = SharingDecoder(
             {
                 **FAITHFUL_BUILDERS,
@@ -323,45 +340,55 @@ class RemoteProgram:
         container = self._decoder.part(image)
         if type(container) not in _CONTAINERS:
             raise Undecodable("not a container")
-        known = self._containers.pop(_number(number), None)
-        if known is not None and type(known[0]) is type(container):
-            replace_contents(known[0], container)
-            container = known[0]
+        if _number(number) in self._containers and type(known := self._containers[number]) is type(container):
+            container = copy_changes(known, container, self._containers.numbers)
             self._decoder.replace_last(container)
-        self._keep(number, container)
+        self._containers.add(number, container)
         return container
 
-    def _keep(self, number: int, container: Any) -> None:
-        self._containers.pop(number, None)
-        self._containers[number] = container, self._encoder.image(container)
-        if len(self._containers) > _MOST_CONTAINERS:
-            del self._containers[next(iter(self._containers))]
+    def _keep(self, number: Any, container: Any) -> None:
+        if type(container) in _CONTAINERS:
+            self._containers.add(_number(number), container)
 
     def _changed_containers(self) -> Iterator[Image]:
         """What tells the program of the changes that tests have made."""
-        for number, (container, before) in self._containers.items():
-            after = self._image(container)
-            if after != before:
-                self._containers[number] = container, after
-                yield ["update", number, after]
+        for number in self._containers.changed():
+            container = self._containers[number]
+            try:
+                image = self._encoder.contents_of(container, self._containers.numbers, self._label)
+            except TooLarge:
+                self._refuse(ValueError(_TOO_LARGE))
+            yield ["update", number, image]
+            self._containers.agree(number)
+
+    def _label(self, container: Any) -> int:
+        label = self._labels = self._labels + 1
+        self._new_containers[label] = container
+        return label
 
     def _take_changes(self, changes: Iterable[Any], scope: Scope) -> None:
         """Take over changes of containers in the arguments, and of those with numbers of their own (negative)."""
         contents = []
-        for number, image, *kept in changes:
-            if kept and self._has_kept_arguments:
-                self._keep(_number(kept[0]), scope[_number(number)][0])
-            elif not kept and number >= 0:
-                contents.append((scope[number][0], self._decoder.contents(image, scope)))
-            elif -number in self._containers:
-                container = copy_changes(self._containers[-number][0], self._decoder.value(image))
-                self._containers[-number] = container, self._encoder.image(container)
+        for number, *content in changes:
+            if number == "new":
+                label, own_number = content
+                self._keep(own_number, self._new_containers.pop(label))
+            elif not content:
+                self._containers.remove(-number)
+            elif len(content) > 1:
+                if self._has_kept_arguments:
+                    self._keep(content[1], scope[_number(number)][0])
+            elif number >= 0:
+                contents.append((scope[number][0], self._decoder.contents(content[0], scope)))
+            else:
+                self._decoder.value(content[0])
         for container, new in contents:
             replace_contents(container, new)
+        self._containers.trim()
 
     def _arguments(self, values: Sequence[object], scope: Scope) -> list[Image]:
         """The images of arguments; a container of the program is passed back itself."""
-        self._encoder.kept = {id(container): number for number, (container, _) in self._containers.items()}
+        self._encoder.kept = self._containers.numbers
         try:
             return self._images(values, scope)
         finally:

@@ -34,11 +34,12 @@ whether it is of the standard library]; "own" are those that its plain base does
                                                                  called back too. From the candidate: lent: number
     iterator: number                                             the tester's, called back for each item; back as lent
     kept: [number, value]                                        the candidate's container, which tests may change
+    new: [label, value]                                          the tester's, put into one of the candidate's
     same: number                                                 a container that was told before, see `identity`
 
 `changed` is a list of [number, value] for the containers in the arguments that a call has changed; those of the candidate
-are known by the negative of their number. [number, null, own number] is an argument that has such a number from then
-on. `printed` is [standard output, standard error], or null. An error is
+are known by the negative of their number, and [-number] is known no more. [number, null, own number] is an argument
+that has such a number from then on, and ["new", label, own number] a container that an update has brought. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
     {"raised": number}                                an exception that a call back raised in the tester, sent back
