@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from sandbox.runner.frames import receive_exactly
 from sandbox.runner.isolation.confinement import restore_pipe_signal
 from sandbox.runner.testing import candidate, tester
+from sandbox.runner.testing.shared_files import share_files
 from sandbox.runner.values import encoding
 
 _FLUSH_FAILED: Final = 120
@@ -128,9 +129,27 @@ def call(
     return status
 
 
-def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: StartFlag) -> int:
-    """Load the program as module `solution`, and answer the tester's requests."""
+def serve(
+    source: PythonSource,
+    requests: int,
+    replies: int,
+    environment: Mapping[str, str],
+    shared: str | None,
+    flag: StartFlag,
+) -> int:
+    """Load the program as module `solution`, and answer the tester's requests.
+
+    Args:
+        source: The program.
+        requests: A blocking descriptor to read from.
+        replies: A blocking descriptor to write to.
+        environment: More variables.
+        shared: Its directory, if the tests work there, too.
+        flag: See `StartFlag`.
+    """
     _set_environment(environment)
+    if shared is not None:
+        share_files(shared)
     sys.argv = [source.path]
     module = _module("solution", source)
     flag.set_and_unmap()
@@ -177,7 +196,7 @@ def test(fields: Sequence[int], directory: str, flag: StartFlag) -> int:
     flag.set_and_unmap()
     _seed()
     spec: dict[str, object] = json.loads(text)
-    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
+    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes, directory))
 
 
 def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) -> NoReturn:

@@ -311,8 +311,9 @@ class Tracked:
         """The numbers of containers that hold something else than what both sides agree about."""
         if self._all is None:
             held = self._held.values()
-            views, lengths, items = ([part for one in held for part in one[at]] for at in range(3))
-            self._all = views, lengths, items
+            views = [view for one in held for view in one.views]
+            lengths = [length for one in held for length in one.lengths]
+            self._all = views, lengths, [item for one in held for item in one.items]
         if self._holds(*self._all) and not any(one.changeable for one in self._held.values()):
             return []
         return [number for number, held in self._held.items() if not self._is_same(held)]

@@ -64,15 +64,10 @@ def test_a(monkeypatch):
         ("patch.dict('os.environ', {'A': '1'})", ""),
         ("setattr(thing, 'a', 1)", ""),
         ("class Own: pass\npatch.object(Own, 'a')", ""),
-        ("import tempfile\nf(tempfile.mkdtemp())", "tempfile.mkdtemp(...)"),
-        ("def test(tmp_path): f(tmp_path)", "tmp_path"),
-        ("with open('a.txt', 'w') as file: file.write('x')", "open(...)"),
-        ("f('o.txt')\nassert os.path.exists('o.txt')", "os.path.exists(...)"),
-        ("f('o.txt')\nassert Path('o.txt').exists()", "exists(...)"),
-        ("with open('data.csv') as file: f(file.read())", ""),
+        ("import tempfile, subprocess\nsubprocess.run(['ls', tempfile.mkdtemp()])", "subprocess.run(...)"),
+        ("import subprocess\nsubprocess.run(['ls'])", ""),
+        ("import sqlite3\nc = sqlite3.connect(':memory:')", ""),
         ("import sqlite3\nc = sqlite3.connect('a.db')\nassert f('a.db')", "sqlite3.connect(...)"),
-        ("import os\nnames = ['a']\nnames.remove('a')\nf()", ""),
-        ("import os\nf()\nos.remove('a.db')", "os.remove(...)"),
         ("assert f.__doc__", ""),
         ("from solution import Base\nclass Mine(Base): pass", "class Mine(Base)"),
         ("class Mine(Base): pass", "class Mine(Base)"),
@@ -85,6 +80,25 @@ def test_a(monkeypatch):
 )
 def test_what_tests_share_is_read_from_their_text(test: str, text: str) -> None:
     assert sharing.shared_by(ast.parse(test)) == text
+
+
+@table(
+    ("test", "uses_files"),
+    [
+        ("import tempfile\nf(tempfile.mkdtemp())", True),
+        ("def test(tmp_path): f(tmp_path)", True),
+        ("with open('a.txt', 'w') as file: file.write('x')", True),
+        ("f('o.txt')\nassert os.path.exists('o.txt')", True),
+        ("f('o.txt')\nassert Path('o.txt').exists()", True),
+        ("with open('data.csv') as file: f(file.read())", True),
+        ("import os\nf()\nos.remove('a.db')", True),
+        ("import os\nnames = ['a']\nnames.remove('a')\nf()", False),
+        ("assert f(1) == 2", False),
+    ],
+)
+def test_whether_tests_need_the_programs_directory_is_read_from_their_text(test: str, uses_files: bool) -> None:
+    assert sharing.uses_files(ast.parse(test)) is uses_files
+    assert sharing.shared_by(ast.parse(test)) == ""
 
 
 @pytest.mark.parametrize(
