@@ -128,15 +128,51 @@ class _ObjectEncoder(SharingEncoder):
 class _Callback:
     """A callable of the tester."""
 
-    def __init__(self, candidate: "_Candidate", number: int, name: str | None, text: str | None) -> None:
+    def __init__(
+        self, candidate: "_Candidate", number: int, name: str | None, text: str | None, parameters: list[Any] | None
+    ) -> None:
         self._candidate = candidate
         self.number = number
         if name is not None:  # functools.wraps looks at it
             self.__name__ = self.__qualname__ = name
         self.__doc__ = text
+        if parameters is not None:
+            self.__dict__.update(_seen_of_function(*parameters))
+
+    @property  # type: ignore[misc]  # what `isinstance` asks
+    def __class__(self) -> type:
+        return types.FunctionType if "__code__" in self.__dict__ else _Callback
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         return self._candidate.call_back(self.number, arguments, keywords)
+
+
+def _seen_of_function(
+    names: list[str], counts: list[int], defaults: Any, named: Any, annotations: Any
+) -> dict[str, object]:
+    """The attributes of a function with these parameters, which `inspect` reads."""
+    positional, positional_only, keyword_only, has_arguments, has_keywords = counts
+    flags = 0x4 * has_arguments | 0x8 * has_keywords | _OPTIMIZED
+    code = _nothing.__code__.replace(
+        co_varnames=tuple(names),
+        co_nlocals=len(names),
+        co_argcount=positional,
+        co_posonlyargcount=positional_only,
+        co_kwonlyargcount=keyword_only,
+        co_flags=flags,
+    )
+    function = types.FunctionType(code, {}, argdefs=defaults)
+    function.__kwdefaults__, function.__annotations__ = named, annotations
+    return {
+        name: getattr(function, name) for name in ("__code__", "__defaults__", "__kwdefaults__", "__annotations__")
+    } | {"__signature__": importlib.import_module("inspect").signature(function)}
+
+
+def _nothing() -> None: ...
+
+
+_OPTIMIZED: Final = 0x3
+"""Flags of all functions of Python's code (CPython's `CO_OPTIMIZED` and `CO_NEWLOCALS`)."""
 
 
 class _Iterator:
@@ -416,6 +452,8 @@ class _Candidate:
         """The image of a value that is not plain data."""
         if type(value) is _Callback:  # a function that the tests passed
             return {"callable": value.number}
+        if value is NotImplemented:
+            return {"not implemented": None}
         if type(value) is _Iterator:
             return {"lent": value.number}
         if is_proxy(value):  # an object of a class of the tests
@@ -453,6 +491,8 @@ class _Candidate:
         name = type_name(kind)
         if vars(builtins).get(name) is kind:
             return {"builtin": name}
+        if _root(kind) in _OF_TABLES and getattr(sys.modules[_root(kind)], name, None) is kind:
+            return {"table class": [_root(kind), name]}
         if not issubclass(kind, BaseException):
             return {"class": self._number(kind)}
         module = in_namespace(kind, "__module__")
@@ -466,9 +506,10 @@ class _Candidate:
             self._objects.append(value)
         return number
 
-    def _callback(self, number: int, name: str | None, text: str | None) -> _Callback:
+    def _callback(self, number: int, name: str | None, text: str | None, parameters: Image) -> _Callback:
         if number not in self._callbacks:
-            self._callbacks[number] = _Callback(self, number, name, text)
+            decoded = parameters and [*parameters[:2], *map(self._decoder.part, parameters[2:])]
+            self._callbacks[number] = _Callback(self, number, name, text, decoded)
         return self._callbacks[number]
 
     # Exceptions.

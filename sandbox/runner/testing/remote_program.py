@@ -7,6 +7,8 @@ nonsense, break the connection for good (`Gone`).
 import builtins
 import collections
 import datetime
+import importlib
+import inspect
 import io
 import sys
 import threading
@@ -178,6 +180,8 @@ class RemoteProgram:
                 "exception class": self._to_exception_class,
                 "exception": lambda _, content: self._to_exception(content),
                 "builtin": lambda _, content: remote_exceptions.builtin_class(content),
+                "not implemented": lambda *_: NotImplemented,
+                "table class": lambda _, content: _table_class(*content),
                 "callable": lambda _, content: self._callables[_number(content)],
                 "lent": lambda _, content: self._to_served(content),
             }
@@ -242,6 +246,11 @@ class RemoteProgram:
         if all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands)):
             return another_object()
         return remote_classes.computation(self, another_object)
+
+    def decide_by(self, method: str, remote: Remote, *operands: object) -> Any:
+        """Call a special method of an object that the tests have made; it may give `NotImplemented`."""
+        self.forwarded += 1
+        return self.operate("call special", number_of(remote), method, *operands)
 
     def give_up(self, reason: str) -> NoReturn:
         """End the test as untestable.
@@ -486,7 +495,8 @@ class RemoteProgram:
         if callable(value):  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
-            return {"callable": [self._callable_number(value), *_name_and_text(value)]}
+            parameters = None if id(value) in self._callable_numbers else self._parameters(value)
+            return {"callable": [self._callable_number(value), *_name_and_text(value), parameters]}
         return self._refuse(
             TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
         )
@@ -508,6 +518,25 @@ class RemoteProgram:
             number = self._callable_numbers[id(function)] = len(self._callables)
             self._callables.append(function)
         return number
+
+    def _parameters(self, function: Any) -> Image:
+        """What the program may see of a function of the tests, see `rpc`; None for another callable."""
+        if type(function) is not types.FunctionType:
+            return None
+        code = function.__code__
+        has_more = [bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)]
+        count = code.co_argcount + code.co_kwonlyargcount + sum(has_more)
+        defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+        annotations = {name: kind for name, kind in function.__annotations__.items() if kind in _BUILTIN_CLASSES}
+        if not all(callable(one) or type(one) in _PLAIN for one in (*defaults, *named.values())):
+            return None
+        return [
+            [*code.co_varnames[:count]],
+            [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, *has_more],
+            self._encoder.part(defaults or None),
+            self._encoder.part(named or None),
+            self._encoder.part(annotations),
+        ]
 
     def _served_class(self, kind: type) -> Image:
         return [self._served_number(kind), kind.__name__, specials_of(kind)]
@@ -621,6 +650,19 @@ class RemoteProgram:
             "text": str(error)[:_MAX_TEXT_CHARS],
             "raised": len(self._raised) - 1,
         }
+
+
+def _table_class(module: Any, name: Any) -> type:
+    """`numpy.ndarray`, `pandas.Series`"""
+    kind = getattr(importlib.import_module(module), name) if module in _OF_TABLES and type(name) is str else None
+    if not isinstance(kind, type):
+        raise Undecodable("not a class of tables")
+    return kind
+
+
+_OF_TABLES: Final = ("numpy", "pandas")
+_PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
+_BUILTIN_CLASSES: Final = (None, *(one for one in vars(builtins).values() if isinstance(one, type)))
 
 
 def _name_and_text(function: Callable[..., object]) -> list[str | None]:

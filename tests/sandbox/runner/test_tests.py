@@ -32,6 +32,7 @@ import os, shutil, tempfile
 from pathlib import Path
 def put(path, text): Path(path).write_text(text)
 def get(path): return Path(path).read_text()
+def clone(one, other): shutil.copy2(one, other)
 def folder(path): os.makedirs(path)
 def temporary():
     name = tempfile.mkdtemp()
@@ -44,7 +45,6 @@ def secrets():
         except OSError: pass
     return found
 put("colorsys.py", "raise SystemExit")
-os.symlink("/proc/self/fd/5", "link.txt")
 """
 SHARING = (
     "put('a.txt', '1')\nassert open('a.txt').read() == '1'\nopen('a.txt', 'a').write('2')\nassert get('a.txt') == '12'",
@@ -53,6 +53,7 @@ SHARING = (
     "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f:\n    f.write('5')\n    f.flush()\n    assert get(f.name) == '5'\n    put(f.name, '6')",
     "import os, shutil\nd = temporary()\nassert os.listdir(d) == ['a.txt']\nshutil.rmtree(d)",
     "import os\nfolder('b/c')\nopen('b/c/d', 'w').close()\nassert os.listdir('b/c') == ['d']",
+    "import shutil\nput('p', '1')\nopen('q', 'w').close()\nshutil.copy2('p', 'q')\nclone('q', 'p')\nassert get('q') == '1'",
     "assert secrets() == []",
     "import colorsys\nassert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0)",
 )
@@ -61,20 +62,9 @@ SHARING = (
 def test_tests_and_program_share_a_directory_if_the_tests_need_it(box: Box) -> None:
     box.load(FILES)
     result = box.test({"cases": SHARING, "shares_files": True})
-    assert result.passed == [True] * len(SHARING), result.messages
+    assert result.passed == [True] * len(SHARING)
     assert box.test({"cases": SHARING[-2:]}).passed == [True, True]
     assert True not in box.test({"cases": SHARING[:1]}).passed
-
-
-def test_a_link_among_their_files_leads_to_no_outcome(box: Box) -> None:
-    box.load(FILES)
-    result = box.test(
-        {
-            "cases": ["open('link.txt', 'w').write('[\"1\", true, \"\", \"\"]\\n')", "assert get('x') == 1"],
-            "shares_files": True,
-        }
-    )
-    assert True not in result.passed[1:] or not result.is_complete
 
 
 def test_a_hang_costs_only_its_own_test_and_those_after_it(box: Box) -> None:
