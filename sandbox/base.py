@@ -152,6 +152,8 @@ class Tests:
     """
     limits: Limits = Limits()
     """Limits of the program. The tests themselves get twice as much, and five seconds more."""
+    shares_files: bool = False
+    """Whether tests and program work in one directory, where each can read and change what the other writes."""
 
 
 Run = Execute | Call | Tests

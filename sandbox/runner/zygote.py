@@ -322,7 +322,10 @@ class Runner:
 
     def _tests(self, header: dict[str, Any], body_bytes: int) -> Answer:
         limits = parse(header["limits"])
-        return result_answer(self._runs.tests(self._loaded(), limits, self._source, body_bytes))
+        shares_files = header["shares_files"]
+        return result_answer(
+            self._runs.tests(self._loaded(), limits, self._source, body_bytes, shares_files=shares_files)
+        )
 
     def _unload(self, _header: dict[str, Any], body_bytes: int) -> Answer:
         self._body(body_bytes)

@@ -649,7 +649,7 @@ def _with_image(plain: Any, keywords: dict[str, Any], positional: list[Any]) -> 
 def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
     setup = "\n".join(raw.setup)
-    analysis.tree_of(setup, "setup")
+    head_tree = analysis.tree_of(setup, "setup")
     codes = [_code(entry, position) for position, entry in enumerate(raw.entries, 1)]
     trees = [analysis.tree_of(code, f"test {position}") for position, code in enumerate(codes, 1)]
     for position, tree in enumerate(trees, 1):
@@ -660,14 +660,20 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     known = [call for call in calls if call is not None]
     as_calls = known if len(known) == len(calls) and analysis.imports_only(setup) else None
     programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, setup)]
-    tests = TestPrograms(_names(raw), programs, as_calls, is_unguarded=_decides_by_objects(*trees))
-    shares = _shared(*trees)
+    tests = TestPrograms(
+        _names(raw), programs, as_calls, _decides_by_objects(*trees), shares_files=_uses_files(head_tree, *trees)
+    )
+    shares = _shared(head_tree, *trees)
     first = _first_called(as_calls)
     return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=first, shares=shares)
 
 
 def _shared(*trees: ast.Module | None) -> str:
     return next((text for tree in trees if tree is not None and (text := sharing.shared_by(tree))), "")
+
+
+def _uses_files(*trees: ast.Module | None) -> bool:
+    return any(tree is not None and sharing.uses_files(tree) for tree in trees)
 
 
 def _decides_by_objects(*trees: ast.Module | None) -> bool:
@@ -681,7 +687,7 @@ def _first_called(calls: Sequence[Any] | None) -> str:
 def _checks(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
     programs: list[TestProgram] = []
-    shares, is_unguarded = "", False
+    shares, is_unguarded, shares_files = "", False, False
     entry_point, of_solution = raw.function, raw.of_solution
     for position, entry in enumerate(raw.entries, 1):
         code, where = _code(entry, position), f"test {position}"
@@ -695,6 +701,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
             code = analysis.without_lines(code, lines)
             shares = shares or _shared(tree)
             is_unguarded = is_unguarded or _decides_by_objects(tree)
+            shares_files = shares_files or sharing.uses_files(tree)
             if not analysis.asserts_anything(tree):
                 raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
         programs.append(TestProgram(TestStyle.CHECK, count=1, setup=code))
@@ -704,7 +711,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     before = _joined(head[0], *raw.setup, head[2])
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
     programs = [replace(program, setup=_joined(before, program.setup), entry_point=checked) for program in programs]
-    tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded)
+    tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded, shares_files=shares_files)
     return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point=entry_point, shares=shares)
 
 
@@ -726,7 +733,10 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
     style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST
     names = [str(number) for number in range(1, count + 1)]
     program = TestProgram(style, count, files=files)
-    tests = TestPrograms(names, [program], is_unguarded=_decides_by_objects(*trees.values()))
+    modules = [*trees.values()]
+    tests = TestPrograms(
+        names, [program], is_unguarded=_decides_by_objects(*modules), shares_files=_uses_files(*modules)
+    )
     return Suite(kind, tests, "python", {}, *_head(raw), shares=_shared(*trees.values()))
 
 
@@ -800,7 +810,9 @@ def _script(raw: _Raw, kind: CaseType, code: str) -> Suite | None:
     if tree is None or not sharing.runs_apart(tree) or (raw.prompt and not head[1]):
         return None
     program = TestProgram(TestStyle.ASSERTS, 1, [code], _joined(head[0], head[2]))
-    tests = TestPrograms(["1"], [program], is_unguarded=_decides_by_objects(tree))
+    tests = TestPrograms(
+        ["1"], [program], is_unguarded=_decides_by_objects(tree), shares_files=sharing.uses_files(tree)
+    )
     return Suite(kind, tests, "python", _file_bytes(raw), *head)
 
 

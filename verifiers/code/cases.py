@@ -118,6 +118,8 @@ class TestPrograms:
     """The same tests as calls, one for each name, if all of them can be written so."""
     is_unguarded: bool = False
     """Whether operators of the program's own classes decide a test."""
+    shares_files: bool = False
+    """Whether tests and program need one directory."""
 
 
 @dataclass(frozen=True, slots=True)

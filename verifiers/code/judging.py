@@ -121,7 +121,7 @@ async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Progr
         raise TypeError("tests about a text have no program; see judge_text")
     if isinstance(tests, JoinedTest):
         return await _Joined(sandbox, program, terms, tests).judge()
-    as_calls = tests.calls is not None and not terms.objects and not terms.prefers_programs
+    as_calls = tests.calls is not None and not (terms.objects or terms.prefers_programs or tests.shares_files)
     # A call finds the methods in a class of this name, and awaits a coroutine; an assert does neither.
     if as_calls and not any(word in program.source for word in ("Solution", "async")):
         return await _AssertedCalls(sandbox, workers, program, terms, tests).judge()
@@ -474,6 +474,7 @@ class _Programs:
             program.files,
             self._terms.objects,
             self._terms.limits,
+            self._tests.shares_files,
         )
 
     def _taking(self, results: dict[int, RunResult]) -> Callable[[int, RunResult], bool]:

@@ -2,13 +2,15 @@
 
     @patch("requests.get")                         the program has a module `requests` of its own
     monkeypatch.setattr(random, "randint", ...)
-    tmp_path, open("a.txt", "w")                   it works in a directory of its own, and cannot read theirs
+    sqlite3.connect("a.db")                        a database file can be written by the user who made it alone
+    subprocess.run("./a.sh"), with files           what it leaves among their files would run as theirs
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
     sys.stdin = io.StringIO("4")                   it reads its own standard input
     inspect.getsource(f), f.__globals__            it is known by its calls, not by its text
     client = Mock(); client.get.return_value = 4   a mock here can be called from there, but has no attributes there
     async def double(x): ...; apply(double, 2)     a coroutine of theirs cannot run in the program's event loop
     class Mine(Base): ...                          a class of the program cannot be a base of one of theirs
+    eval(expression_for(24)) == 24                 the program's text would run among the tests, see `evaluation`
 
 The text of the tests decides, so all responses are judged, or none. By default such a suite is `invalid`. With `together`,
 tests and program are one program that passes if it ends with code 0 (a `JoinedTest`): then nothing guards the tests from
@@ -27,29 +29,22 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from verifiers.base import InvalidItem
 from verifiers.code.cases import CaseType, JoinedTest, Suite, TestProgram, TestPrograms
+from verifiers.code.evaluation import evaluated_answer
 
-_FIXTURES: Final = frozenset({"tmp_path", "tmp_path_factory", "tmpdir", "caplog", "recwarn"})
+_FIXTURES: Final = frozenset({"caplog", "recwarn"})
+_FILE_FIXTURES: Final = frozenset({"tmp_path", "tmp_path_factory", "tmpdir"})
 _OF_FILES: Final = frozenset(
     {
-        *("makedirs", "mkdir", "chdir", "write_text", "write_bytes", "exists", "isfile", "isdir", "is_file", "is_dir"),
-        *(
-            "listdir",
-            "scandir",
-            "rmtree",
-            "unlink",
-            "getsize",
-            "mkdtemp",
-            "mkstemp",
-            "NamedTemporaryFile",
-            "TemporaryDirectory",
-        ),
+        *("open", "makedirs", "mkdir", "chdir", "write_text", "write_bytes", "read_text", "read_bytes", "touch"),
+        *("exists", "isfile", "isdir", "is_file", "is_dir", "listdir", "scandir", "iterdir", "glob", "walk", "stat"),
+        *("rmtree", "unlink", "getsize", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory"),
+        *("to_csv", "to_json", "to_pickle", "to_excel", "read_csv", "read_json", "savetxt", "loadtxt", "save", "load"),
     }
 )
 """Calls about files. Those of mocks and strings have other names."""
-_ABOUT_FILES: Final = frozenset(
-    {"os.remove", "os.rename", "os.replace", "shutil.copy", "shutil.move", "sqlite3.connect"}
-)
+_ABOUT_FILES: Final = frozenset({"os.remove", "os.rename", "os.replace", "shutil.copy", "shutil.move"})
 """More such calls; lists and texts have methods of these names."""
+_STARTING: Final = frozenset({"subprocess", "os.system", "os.popen", "runpy", "multiprocessing"})
 _PATCHING: Final = frozenset({"patch", "patch.object", "patch.multiple", "setattr", "delattr"})
 _NOTING: Final = frozenset(
     {"assertLogs", "assertNoLogs", "assertWarns", "assertWarnsRegex", "warns", "deprecated_call"}
@@ -86,7 +81,27 @@ def shared_by(tree: ast.Module) -> str:
         or _foreign_base(tree, imported)
         or _mocked_object(tree)
         or _passed_coroutine(tree, imported)
+        or evaluated_answer(tree)
+        or (uses_files(tree) and _started(tree))
+        or ""
     )
+
+
+def uses_files(tree: ast.Module) -> bool:
+    """Whether tests work with files, so that they and the program need one directory."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any(argument.arg in _FILE_FIXTURES for argument in node.args.args):
+                return True
+        elif isinstance(node, ast.Call) and (_last_name(node.func) in _OF_FILES or _dotted(node.func) in _ABOUT_FILES):
+            return True
+    return False
+
+
+def _started(tree: ast.Module) -> str:
+    """A call that starts another process; empty if there is none."""
+    calls = [_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return next((f"{name}(...)" for name in calls if name in _STARTING or name.partition(".")[0] in _STARTING), "")
 
 
 def _mocked_object(tree: ast.Module) -> str:
@@ -244,12 +259,11 @@ def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
 
 def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     name = _dotted(call.func)
-    # Path("o.txt").exists(): the object is no name, but the method is
     last = call.func.attr if isinstance(call.func, ast.Attribute) else name
     if last in _NOTING:
         return last
-    if last in _OF_FILES or name in _ABOUT_FILES or (name == "open" and _writes(call)):
-        return f"{name or last}(...)"
+    if name == "sqlite3.connect" and [ast.unparse(one) for one in call.args[:1]] != ["':memory:'"]:
+        return f"{name}(...)"
     ending = ".".join(name.split(".")[-2:])
     if not call.args or not ({last, ending} & _PATCHING) or (last in ("setattr", "delattr") and "." not in name):
         return ""
@@ -266,12 +280,6 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
         named = attribute.value if isinstance(attribute, ast.Constant) else ""
         path = ".".join(part for part in (imported[root], rest, str(named)) if part)
     return "" if path.partition(".")[0] in _OF_PROGRAM or path in _TOLD else f"{last}({path})"
-
-
-def _writes(call: ast.Call) -> bool:
-    """Whether a call of `open` is for writing: `open("a.txt", "w")`."""
-    modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
-    return any(isinstance(mode, ast.Constant) and not {*"wax+"}.isdisjoint(str(mode.value)) for mode in modes)
 
 
 def _dotted(node: ast.expr) -> str:

@@ -131,7 +131,9 @@ class Plan:
             max_body_bytes += MAX_VALUE_BYTES
         else:
             key = secrets.token_bytes(16)
-            question = frame("tests", {"limits": limits_fields(limits)}, [_specification(run, key)])
+            question = frame(
+                "tests", {"limits": limits_fields(limits), "shares_files": run.shares_files}, [_specification(run, key)]
+            )
             max_body_bytes += MAX_OUTCOMES_BYTES
             return Question(question, partial(read_result, key=key), on_answer, max_body_bytes)
         return Question(question, read_result, on_answer, max_body_bytes)
@@ -239,6 +241,7 @@ def _specification(run: Tests, key: bytes) -> bytes:
             "entry_point": run.entry_point,
             "files": run.files,
             "objects": run.objects,
+            "shares_files": run.shares_files,
             "seal": key.hex(),
         }
     )

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import threading
@@ -25,6 +26,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from sandbox.runner.frames import receive_exactly
 from sandbox.runner.isolation.confinement import restore_pipe_signal
 from sandbox.runner.testing import candidate, tester
+from sandbox.runner.testing.shared_files import share_files
 from sandbox.runner.values import encoding
 
 _FLUSH_FAILED: Final = 120
@@ -96,6 +98,7 @@ def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping
     _set_environment(environment)
     sys.argv = [source.path, *arguments]
     main = _module("__main__", source)
+    _bound_stacks()
     flag.set_and_unmap()
     return _finish(_run(lambda: exec(source.code, main.__dict__)), main)  # noqa: S102 - what boxes are for
 
@@ -128,9 +131,27 @@ def call(
     return status
 
 
-def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: StartFlag) -> int:
-    """Load the program as module `solution`, and answer the tester's requests."""
+def serve(
+    source: PythonSource,
+    requests: int,
+    replies: int,
+    environment: Mapping[str, str],
+    shared: str | None,
+    flag: StartFlag,
+) -> int:
+    """Load the program as module `solution`, and answer the tester's requests.
+
+    Args:
+        source: The program.
+        requests: A blocking descriptor to read from.
+        replies: A blocking descriptor to write to.
+        environment: More variables.
+        shared: Its directory, if the tests work there, too.
+        flag: See `StartFlag`.
+    """
     _set_environment(environment)
+    if shared is not None:
+        share_files(shared)
     sys.argv = [source.path]
     module = _module("solution", source)
     flag.set_and_unmap()
@@ -177,7 +198,7 @@ def test(fields: Sequence[int], directory: str, flag: StartFlag) -> int:
     flag.set_and_unmap()
     _seed()
     spec: dict[str, object] = json.loads(text)
-    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
+    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes, directory))
 
 
 def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) -> NoReturn:
@@ -245,6 +266,26 @@ def _seed() -> None:
 def _set_environment(environment: Mapping[str, str]) -> None:
     if environment:
         os.environ.update(environment)  # noqa: TID251 - the program's
+
+
+def _bound_stacks() -> None:
+    """Reserve at most a part of the memory for the stack of a thread, however large a program asks for.
+
+    `threading.stack_size(512 << 20)` is common before a deep recursion, which uses little of it: since Python 3.11 only
+    calls through C use the stack. But the kernel counts all that is reserved.
+    """
+    data_bytes, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    if data_bytes == resource.RLIM_INFINITY:
+        return
+    set_stack_size = threading.stack_size
+
+    def stack_size(size: int = 0, /) -> int:
+        return set_stack_size(min(size, data_bytes // _STACKS_IN_MEMORY))
+
+    threading.stack_size = stack_size
+
+
+_STACKS_IN_MEMORY: Final = 4
 
 
 def _module(name: str, source: PythonSource) -> ModuleType:

@@ -100,6 +100,7 @@ def make_rules(configuration: Configuration, workspace: Workspace) -> Rules:
         return Rules(
             run=move_high(landlock.make_ruleset(readable, writable)),
             test=move_high(landlock.make_ruleset(readable, (workspace.test_parent, *configuration.cleaned))),
+            sharing_test=move_high(landlock.make_ruleset(readable, (workspace.test_parent, *writable))),
         )
     if configuration.single_uid and landlock.version() > 0:
         readable = (*_all_but(configuration.directory), workspace.program)

@@ -45,6 +45,8 @@ class Rules:
 
     run: int | None = None
     test: int | None = None
+    sharing_test: int | None = None
+    """Of tests that share the program's directory."""
 
 
 class Runs:
@@ -120,8 +122,12 @@ class Runs:
         stdout, stderr, value = run.outputs
         return Result(end, stdout, stderr, value=value or None)
 
-    def tests(self, program: Program, limits: RunLimits, source: int, length: int) -> Result:
+    def tests(
+        self, program: Program, limits: RunLimits, source: int, length: int, *, shares_files: bool = False
+    ) -> Result:
         """Run tests. They are the next `length` bytes from `source`; the tester reads them itself.
+
+        With `shares_files` they work in the program's directory, which is then open to both users.
 
         Raises:
             BoxUnusable: the tester did not read all of them, so it is unknown where the next request begins in the
@@ -131,13 +137,15 @@ class Runs:
             raise BoxUnusable("tests can run against Python programs only")
         if self._forker.are_confined:
             raise BoxUnusable("tests in a job that was announced without tests")
-        candidate = self._prepare(program, limits, program.files, [b""])
+        candidate = self._prepare(program, limits, program.files, [b""], is_open=shares_files)
         tester = self._prepare_tester(limits.for_tests())
+        if shares_files:
+            tester = replace(tester, directory=candidate.directory, ruleset=self._rules.sharing_test)
         requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
         channels = TesterChannels(requests=3, replies=4, outcomes=5, source=6, taken=7, length=length)
         candidates, testers = self._started(candidate, RUN), self._started(tester, TESTER)
         jail = self._jail(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
-        entry = ("serve", 3, 4, program.environment)
+        entry = ("serve", 3, 4, program.environment, candidate.directory if shares_files else None)
         outcomes_end, taken_end = tester.inner[1:]
         inner = [
             tester.inner[0],
@@ -176,13 +184,14 @@ class Runs:
         inputs: Sequence[bytes | LaterInput],
         *,
         has_value: bool = False,
+        is_open: bool = False,
     ) -> "_PreparedRun":
         """Prepare a run of a program: descriptors 0 and 3 hold the inputs, 1, 2 and 4 are pipes."""
         self._number += 1
         is_warm = program.is_python
         uid = self._uid(0)
         since = time.monotonic()
-        with self._workspace.creating(self._workspace.run, uid, files):
+        with self._workspace.creating(self._workspace.run, uid, files, is_open=is_open):
             pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3 if has_value else 2)]
         outer = [Stream(pipes[0][0], limits.output_bytes, ends_run=True)]
         outer.append(Stream(pipes[1][0], limits.stderr_bytes, ends_run=False))

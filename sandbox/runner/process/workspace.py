@@ -58,15 +58,20 @@ class Workspace:
         return f"{directory}/r/w"
 
     @contextmanager
-    def creating(self, path: str, uid: int, files: Mapping[str, bytes]) -> Iterator[None]:
-        """Make a working directory with these files. Everything made inside the block belongs to `uid`."""
+    def creating(self, path: str, uid: int, files: Mapping[str, bytes], *, is_open: bool = False) -> Iterator[None]:
+        """Make a working directory with these files. Everything made inside the block belongs to `uid`.
+
+        If `is_open`, other users may read and change all of it.
+        """
+        mode = _OPEN if is_open else 0o700
         parent = os.path.dirname(path)
         self._made.add(path)
         os.chmod(parent, _OPEN)
         with acting_as(uid):
-            os.mkdir(path, 0o700)
+            os.mkdir(path)
+            os.chmod(path, mode)
             for name, data in files.items():
-                write_file(path, name, data, 0o700)
+                write_file(path, name, data, mode)
             yield
         os.chmod(parent, _PASSED_THROUGH)
 

@@ -1,16 +1,28 @@
 """Copies the changes that a call made to its arguments to the tester's own objects."""
 
 import collections
+import operator
+from collections.abc import Container
 from typing import Any
 
 
-def copy_changes(old: Any, new: Any) -> Any:
-    """The argument after the call: the old value, changed in place if possible, or else the new one."""
+def copy_changes(old: Any, new: Any, known: Container[int] = ()) -> Any:
+    """The argument after the call: the old value, changed in place if possible, or else the new one.
+
+    Args:
+        old: What is changed.
+        new: What it is to be.
+        known: The ids of containers whose changes are copied by themselves. As parts they stay what they are.
+    """
+
+    def of_part(before: Any, after: Any) -> Any:
+        return after if id(before) in known or id(after) in known else copy_changes(before, after, known)
+
     if isinstance(old, list) and isinstance(new, list):  # numbers.sort()
-        kept = len(old)
-        old[:] = [copy_changes(old[i], item) if i < kept else item for i, item in enumerate(new)]
+        length = len(old)
+        old[:] = [of_part(old[i], item) if i < length else item for i, item in enumerate(new)]
     elif isinstance(old, dict) and isinstance(new, dict):  # counts["a"] = 1
-        items = {key: copy_changes(old[key], item) if key in old else item for key, item in new.items()}
+        items = {key: of_part(old[key], item) if key in old else item for key, item in new.items()}
         old.clear()
         old.update(items)
     elif isinstance(old, set) and isinstance(new, set):  # seen.add(1)
@@ -22,7 +34,8 @@ def copy_changes(old: Any, new: Any) -> Any:
         old.clear()
         old.extend(new)
     elif isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):  # pair[0].append(1)
-        return _copied_tuple(old, new)
+        items_after = [*map(of_part, old, new)]
+        return old if all(map(operator.is_, old, items_after)) else tuple(items_after)
     elif type(old).__module__ == type(new).__module__ == "numpy" and old.shape == new.shape:  # matrix[0] = 1
         old[...] = new
     elif type(old) is type(new) and type(old).__module__.partition(".")[0] == "pandas" and hasattr(old, "iloc"):
@@ -30,8 +43,3 @@ def copy_changes(old: Any, new: Any) -> Any:
     else:
         return new
     return old
-
-
-def _copied_tuple(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
-    items = [copy_changes(before, after) for before, after in zip(old, new, strict=True)]
-    return old if all(before is after for before, after in zip(old, items, strict=True)) else tuple(items)

@@ -20,7 +20,16 @@ from typing import Any, Final
 
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.captured_output import CapturedOutput
-from sandbox.runner.testing.identity import Scope, SharingDecoder, SharingEncoder, changed, replace_contents, states
+from sandbox.runner.testing.identity import (
+    MOST_TRACKED,
+    Scope,
+    SharingDecoder,
+    SharingEncoder,
+    Tracked,
+    changed,
+    replace_contents,
+    states,
+)
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
 from sandbox.runner.testing.protocol import ARITHMETIC, IN_PLACE, ORDER, SPECIALS, VALUES
 from sandbox.runner.testing.rpc import Broken, RpcChannel
@@ -29,6 +38,7 @@ from sandbox.runner.testing.surroundings import surround
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
+    Decoder,
     Encoder,
     Image,
     TooLarge,
@@ -46,7 +56,7 @@ _MAX_TEXT_CHARS: Final = 2000
 _MAX_ARGUMENTS: Final = 20
 _MOST_CAUSES: Final = 4
 _CONTAINERS: Final = (list, dict, set, bytearray, collections.deque)
-_MOST_CONTAINERS: Final = 8
+_MOST_IN_A_MESSAGE: Final = MOST_TRACKED // 2
 _MOST_ITEMS: Final = 2000
 _ATOMS: Final = frozenset(map(id, (type(None), bool, int, float, str, bytes)))
 _CONTAINER_IDS: Final = frozenset(map(id, _CONTAINERS))
@@ -118,15 +128,51 @@ class _ObjectEncoder(SharingEncoder):
 class _Callback:
     """A callable of the tester."""
 
-    def __init__(self, candidate: "_Candidate", number: int, name: str | None, text: str | None) -> None:
+    def __init__(
+        self, candidate: "_Candidate", number: int, name: str | None, text: str | None, parameters: list[Any] | None
+    ) -> None:
         self._candidate = candidate
         self.number = number
         if name is not None:  # functools.wraps looks at it
             self.__name__ = self.__qualname__ = name
         self.__doc__ = text
+        if parameters is not None:
+            self.__dict__.update(_seen_of_function(*parameters))
+
+    @property  # type: ignore[misc]  # what `isinstance` asks
+    def __class__(self) -> type:
+        return types.FunctionType if "__code__" in self.__dict__ else _Callback
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         return self._candidate.call_back(self.number, arguments, keywords)
+
+
+def _seen_of_function(
+    names: list[str], counts: list[int], defaults: Any, named: Any, annotations: Any
+) -> dict[str, object]:
+    """The attributes of a function with these parameters, which `inspect` reads."""
+    positional, positional_only, keyword_only, has_arguments, has_keywords = counts
+    flags = 0x4 * has_arguments | 0x8 * has_keywords | _OPTIMIZED
+    code = _nothing.__code__.replace(
+        co_varnames=tuple(names),
+        co_nlocals=len(names),
+        co_argcount=positional,
+        co_posonlyargcount=positional_only,
+        co_kwonlyargcount=keyword_only,
+        co_flags=flags,
+    )
+    function = types.FunctionType(code, {}, argdefs=defaults)
+    function.__kwdefaults__, function.__annotations__ = named, annotations
+    return {
+        name: getattr(function, name) for name in ("__code__", "__defaults__", "__kwdefaults__", "__annotations__")
+    } | {"__signature__": importlib.import_module("inspect").signature(function)}
+
+
+def _nothing() -> None: ...
+
+
+_OPTIMIZED: Final = 0x3
+"""Flags of all functions of Python's code (CPython's `CO_OPTIMIZED` and `CO_NEWLOCALS`)."""
 
 
 class _Iterator:
@@ -157,8 +203,10 @@ class _Candidate:
         self._proxies: dict[int, object] = {}
         self._proxy_classes: dict[int, ProxyClass] = {}
         self._raised: dict[int, tuple[BaseException, int]] = {}
-        self._containers: dict[int, Image] | None = None
-        """The images of containers that tests hold copies of, by number; None: tests change none."""
+        self._containers: Tracked | None = None
+        """Containers that tests hold copies of; None: tests change none."""
+        self._newly_stored: list[Image] = []
+        """What tests must know of containers that they have put into others."""
         self._keeps_arguments = False
         self._kept_arguments: set[int] = set()
         self._encoder = _ObjectEncoder(self._foreign, self._number)
@@ -175,6 +223,7 @@ class _Candidate:
                 "iterator": lambda _, content: self._iterator(content),
                 "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
+                "new": lambda decoder, content: self._to_new(decoder, *content),
                 "slice": lambda decoder, content: slice(*map(decoder.part, content)),
                 "exception": lambda _, content: self._exception(content),
             }
@@ -238,7 +287,10 @@ class _Candidate:
 
     def _send(self, reply: list[Any]) -> None:
         *said, changed = reply
-        text = dumped([*said, [*(changed or ()), *self._changed_containers()] or None, self._printed.take()])
+        if self._containers is not None:
+            changed = [*(changed or ()), *self._newly_stored, *self._changed_containers(), *self._dropped()] or None
+            self._newly_stored.clear()
+        text = dumped([*said, changed, self._printed.take()])
         if len(text) > MAX_BYTES:
             text = dumped(["error", self._error(TooLarge()), None, None])
         self._channel.send_text(text)
@@ -303,7 +355,7 @@ class _Candidate:
     # Containers that the tests change.
 
     def _keep_containers(self, arguments: bool) -> None:
-        self._containers = {}
+        self._containers = Tracked(self._encoder.image)
         self._keeps_arguments = arguments
 
     def _result(self, value: Any, scope: Scope | None = None) -> Image:
@@ -321,7 +373,9 @@ class _Candidate:
         return image
 
     def _begin_keeping(self, kept: list[Any], container: Any) -> int | None:
-        if len(kept) >= _MOST_CONTAINERS // 2 or not self._may_keep(container):
+        assert self._containers is not None
+        is_new = id(container) not in self._containers.numbers
+        if not self._may_keep(container) or (is_new and len(kept) >= _MOST_IN_A_MESSAGE):
             return None
         kept.append(container)
         return self._number(container)
@@ -332,35 +386,35 @@ class _Candidate:
     def _keep(self, value: Any) -> int:
         assert self._containers is not None
         number = self._number(value)
-        self._containers.pop(number, None)
-        self._containers[number] = self._encoder.image(value)
-        if len(self._containers) > _MOST_CONTAINERS:
-            self._drop(next(iter(self._containers)))
+        self._containers.add(number, value)
         return number
 
-    def _drop(self, number: int) -> None:
-        assert self._containers is not None
-        del self._containers[number]
-        if number in self._kept_arguments:  # no message has told its number as that of an object
-            self._kept_arguments.remove(number)
-            del self._numbers[id(self._objects[number])]
-            self._objects[number] = None
+    def _to_new(self, decoder: Decoder, label: int, image: Image) -> Any:
+        """A container of the tests that they have put into one of the program's."""
+        value = decoder.part(image)
+        if self._may_keep(value):
+            self._newly_stored.append(["new", label, self._keep(value)])
+        return value
 
     def _update(self, number: int, image: Image) -> None:
-        copy_changes(self._objects[number], self._decoder.value(image))
+        known = {} if self._containers is None else self._containers.numbers
+        copy_changes(self._objects[number], self._decoder.value(image), known)
         if self._containers is not None and number in self._containers:
-            self._containers[number] = self._encoder.image(self._objects[number])
+            self._containers.agree(number)
 
     def _changed_containers(self) -> list[Image]:
-        changed = []
-        for number, before in (self._containers or {}).items():
-            after = self._encoder.image(self._objects[number])
-            if after != before:
-                changed.append([-number, after])
-        for number, after in changed:
-            assert self._containers is not None
-            self._containers[-number] = after
-        return changed
+        assert self._containers is not None
+        return [[-number, self._result(self._objects[number])] for number in self._containers.changed()]
+
+    def _dropped(self) -> list[Image]:
+        """Arguments that are kept no more; no other message has told their numbers as those of objects."""
+        assert self._containers is not None
+        dropped = self._kept_arguments.intersection(self._containers.trim())
+        self._kept_arguments -= dropped
+        for number in dropped:
+            del self._numbers[id(self._objects[number])]
+            self._objects[number] = None
+        return [[-number] for number in dropped]
 
     def _call(self, target: int, images: list[Image], keyword_images: dict[str, Image]) -> list[Any]:
         scope: Scope = []
@@ -384,12 +438,12 @@ class _Candidate:
         """Containers in arguments that tests may change later, when an object of the program may have kept them."""
         if not self._keeps_arguments:
             return
-        for number, (container, _) in enumerate(
-            passed[-_MOST_CONTAINERS // 2 :], max(0, len(passed) - _MOST_CONTAINERS // 2)
-        ):
+        for number, (container, _) in [*enumerate(passed)][-_MOST_IN_A_MESSAGE:]:
             if self._may_keep(container):
+                is_new = id(container) not in self._numbers
                 kept = self._keep(container)
-                self._kept_arguments.add(kept)
+                if is_new:
+                    self._kept_arguments.add(kept)
                 yield [number, None, kept]
 
     # Objects that cannot be copied.
@@ -398,6 +452,8 @@ class _Candidate:
         """The image of a value that is not plain data."""
         if type(value) is _Callback:  # a function that the tests passed
             return {"callable": value.number}
+        if value is NotImplemented:
+            return {"not implemented": None}
         if type(value) is _Iterator:
             return {"lent": value.number}
         if is_proxy(value):  # an object of a class of the tests
@@ -435,6 +491,8 @@ class _Candidate:
         name = type_name(kind)
         if vars(builtins).get(name) is kind:
             return {"builtin": name}
+        if _root(kind) in _OF_TABLES and getattr(sys.modules[_root(kind)], name, None) is kind:
+            return {"table class": [_root(kind), name]}
         if not issubclass(kind, BaseException):
             return {"class": self._number(kind)}
         module = in_namespace(kind, "__module__")
@@ -448,9 +506,10 @@ class _Candidate:
             self._objects.append(value)
         return number
 
-    def _callback(self, number: int, name: str | None, text: str | None) -> _Callback:
+    def _callback(self, number: int, name: str | None, text: str | None, parameters: Image) -> _Callback:
         if number not in self._callbacks:
-            self._callbacks[number] = _Callback(self, number, name, text)
+            decoded = parameters and [*parameters[:2], *map(self._decoder.part, parameters[2:])]
+            self._callbacks[number] = _Callback(self, number, name, text, decoded)
         return self._callbacks[number]
 
     # Exceptions.

@@ -1,5 +1,9 @@
-"""Tests that are files: writes them into the tester's own directory, and imports them from there."""
+"""Tests that are files: writes them into the tester's own directory, and imports them from there.
 
+Files that are no modules are written where the tests work, too.
+"""
+
+import contextlib
 import importlib.util
 import os
 import sys
@@ -21,6 +25,8 @@ def written(files: Mapping[str, str], directory: str) -> list[str]:
         sys.path.insert(0, directory)
     for path, text in files.items():
         _write(os.path.join(directory, _inside(path)), text)
+        if not path.endswith(_MODULE) and os.getcwd() != directory:
+            _write(_inside(path), text)
     modules = [path for path in files if path.endswith(_MODULE)]
     return [path for path in modules if _is_named_as_test(path)] or modules
 
@@ -41,8 +47,11 @@ def load(path: str, directory: str) -> ModuleType:
 
 
 def _write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
+    """Write a new file: what a program may have laid there is no link to follow."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    with open(path, "x", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -9,9 +9,10 @@ Both sides number the containers of a message in the order in which they are com
 
 import collections
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from operator import is_
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.values.encoding import MAX_BYTES, Decoder, Encoder, Image, Undecodable
@@ -259,3 +260,134 @@ def replace_contents(old: Any, new: Any) -> None:
         old.extend(items_of_new)
     else:  # a set, or a copy without items of its own
         copy_changes(old, new)
+
+
+# Containers with a number of their own.
+
+
+class Tracked:
+    """Containers that both sides have, by their numbers, and what each held when both sides agreed.
+
+    What a container holds is compared by identity. Only parts that may change without one of these containers, such as
+    a list in a tuple, are compared by their images.
+
+    Args:
+        image: Makes the image of a value.
+    """
+
+    def __init__(self, image: Callable[[Any], Image]) -> None:
+        self.numbers: dict[int, int] = {}
+        """By the ids of the containers."""
+        self._image = image
+        self._containers: dict[int, Any] = {}
+        self._held: dict[int, _Held] = {}
+        self._all: tuple[Sequence[Any], Sequence[int], Sequence[Any]] | None = None
+        """The views, lengths and items of all that is held, which are compared at once."""
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._containers
+
+    def __getitem__(self, number: int) -> Any:
+        return self._containers[number]
+
+    def add(self, number: int, container: Any) -> None:
+        """Both sides agree about what the container holds now; it is the one that was used last."""
+        self.remove(number)
+        self._containers[number] = container
+        self.numbers[id(container)] = number
+        self.agree(number)
+
+    def agree(self, number: int) -> None:
+        self._held[number] = self._held_by(self._containers[number])
+        self._all = None
+
+    def remove(self, number: int) -> None:
+        if number in self._containers:
+            del self.numbers[id(self._containers.pop(number))]
+            del self._held[number]
+            self._all = None
+
+    def changed(self) -> list[int]:
+        """The numbers of containers that hold something else than what both sides agree about."""
+        if self._all is None:
+            held = self._held.values()
+            views = [view for one in held for view in one.views]
+            lengths = [length for one in held for length in one.lengths]
+            self._all = views, lengths, [item for one in held for item in one.items]
+        if self._holds(*self._all) and not any(one.changeable for one in self._held.values()):
+            return []
+        return [number for number, held in self._held.items() if not self._is_same(held)]
+
+    def trim(self) -> list[int]:
+        """Remove those that were used longest ago, if there are too many. Both sides must agree about all.
+
+        Returns:
+            The numbers of those that were removed.
+        """
+        size = sum(map(len, self._containers.values()))
+        if len(self._containers) <= MOST_TRACKED and size <= _MOST_TRACKED_ITEMS:
+            return []
+        removed: list[int] = []
+        ids: set[int] = set()
+        while len(self._containers) > MOST_TRACKED // 2 or size > _MOST_TRACKED_ITEMS // 2:
+            number, container = next(iter(self._containers.items()))
+            removed.append(number)
+            ids.add(id(container))
+            size -= len(container)
+            self.remove(number)
+        for number, held in self._held.items():
+            if not ids.isdisjoint(held.tracked):
+                self.agree(number)
+        return removed
+
+    def _held_by(self, container: Any) -> "_Held":
+        views = [container, container.values()] if type(container) is dict else [container]
+        items = [*chain.from_iterable(views)]
+        changeable, tracked = [], set()
+        if not _ATOMS.issuperset(map(id, map(type, items))):
+            for item in items:
+                if id(item) in self.numbers:
+                    tracked.add(id(item))
+                elif not _is_constant(item) and not _is_reference(image := self._image(item)):
+                    changeable.append((item, image))
+        return _Held(views, [*map(len, views)], items, changeable, tracked)
+
+    def _is_same(self, held: "_Held") -> bool:
+        return self._holds(held.views, held.lengths, held.items) and all(
+            self._image(item) == image for item, image in held.changeable
+        )
+
+    @staticmethod
+    def _holds(views: Sequence[Any], lengths: Sequence[int], items: Sequence[Any]) -> bool:
+        return [*map(len, views)] == lengths and all(map(is_, items, chain.from_iterable(views)))
+
+
+MOST_TRACKED: Final = 32
+_MOST_TRACKED_ITEMS: Final = 16_000
+
+
+class _Held(NamedTuple):
+    """What a container held."""
+
+    views: Sequence[Any]
+    """Itself, and the values of a dictionary."""
+    lengths: Sequence[int]
+    items: Sequence[Any]
+    """All that was in the views. Those of a byte array are the same objects each time."""
+    changeable: Sequence[tuple[Any, Image]]
+    """Those that may change by themselves, with their images."""
+    tracked: Collection[int]
+    """The ids of those that are tracked, too."""
+
+
+def _is_constant(item: Any) -> bool:
+    kind = type(item)
+    return id(kind) in _ATOMS or (kind is tuple and all(map(_is_constant, item)))
+
+
+def _is_reference(image: Image) -> bool:
+    """Whether it is the image of what stays the same object."""
+    return type(image) is dict and not _REFERENCES.isdisjoint(image)
+
+
+_REFERENCES: Final = frozenset({"object", "class", "builtin", "callable", "lent"})

@@ -10,7 +10,9 @@ the program if it begins with a capital letter, and the tests use what it makes 
 call a method, use the name as a class, or combine two of its objects. `Sort([2, 1]) == [1, 2]` shows a function.
 
 Besides, `type(x)` and `x.__class__` ask for the class in the program, and a `with` whose body asserts nothing may end an
-exception, as the program's `__exit__` decides.
+exception, as the program's `__exit__` decides. A computation that is there for its error alone is done at once:
+
+    with raises(TypeError): f(2) + "x"         ──►  with raises(TypeError): done(f(2) + "x")
 """
 
 import ast
@@ -23,16 +25,21 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from sandbox.runner.testing import library
+from sandbox.runner.testing.protocol import COMPUTED, ORDER
 from sandbox.runner.testing.remote_classes import RemoteClass, class_of
-from sandbox.runner.testing.remote_objects import Remote, as_own
+from sandbox.runner.testing.remote_objects import Remote, as_own, done
 from sandbox.runner.testing.specification import Specification, parsed
 
 _OWN_NAME: Final = "rewardline_own"
 _TYPE_NAME: Final = "rewardline_type"
 _CHANGED_NAME: Final = "rewardline_changed"
+_DONE_NAME: Final = "rewardline_done"
+_SPECIAL_NAME: Final = "rewardline_special"
+_ALL_OWN_NAME: Final = "rewardline_all_own"
 """Names of functions that are inserted into tests, as builtins of the tests' process: no program can reach them."""
-_LIKELY: Final = re.compile(r"\b[A-Z]\w*\(|\btype\(|__class__|\bwith\b")
+_LIKELY: Final = re.compile(r"\b[A-Z]\w*\(|\btype\(|__class__|\bwith\b|\btry\b|\bassertRaises")
 _MAX_CHARS: Final = 64_000
+_OPERATORS: Final = frozenset(f"__{name}__" for name in (*COMPUTED, *ORDER, "eq", "ne", "contains"))
 _COMPARING: Final = frozenset(
     {
         *("assertEqual", "assertNotEqual", "assertAlmostEqual", "assertNotAlmostEqual", "assertIn", "assertNotIn"),
@@ -72,7 +79,14 @@ def mark_own_objects(specification: Specification) -> Specification:
         }
     except RecursionError:
         return specification
-    for name, function in ((_OWN_NAME, _own), (_TYPE_NAME, _type_of), (_CHANGED_NAME, _changed)):
+    for name, function in (
+        (_OWN_NAME, _own),
+        (_TYPE_NAME, _type_of),
+        (_CHANGED_NAME, _changed),
+        (_DONE_NAME, done),
+        (_SPECIAL_NAME, _special),
+        (_ALL_OWN_NAME, _all_own),
+    ):
         setattr(builtins, name, function)
     return replace(specification, setup=setup, cases=tuple(cases), files=files)
 
@@ -99,6 +113,17 @@ def _own(value: Any) -> Any:
 
 def _type_of(value: Any) -> Any:
     return class_of(value) if isinstance(value, Remote) or type(value) is RemoteClass else type(value)
+
+
+def _special(value: Any, name: str, *operands: Any) -> Any:
+    """What `value.__add__(operand)` gives, also `NotImplemented`."""
+    if not isinstance(value, Remote):
+        return getattr(value, name)(*operands)
+    return _own(value)._rewardline_owner.decide_by(name, value, *operands)
+
+
+def _all_own(values: Any) -> list[Any]:
+    return [_own(value) for value in values]
 
 
 def _changed(name: str, value: Any, operand: Any) -> Any:
@@ -162,7 +187,21 @@ class _OwnObjects:
         name = self._made_by(node)
         if name in self.classes:
             return name
+        if name == "sum" and isinstance(node, ast.Call) and node.args:
+            return self.class_of_items(node.args[0], depth + 1)
         classes = {self._class_of(value, depth + 1) for value in self._values(node)}
+        return classes.pop() if len(classes) == 1 else ""
+
+    def class_of_items(self, node: ast.AST | None, depth: int = 0) -> str:
+        """The class of which all items of an expression are objects: `[Vec(1), Vec(2)]`, `(Vec(i) for i in a)`."""
+        if depth > _MAX_STEPS or node is None:
+            return ""
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            classes = {self._class_of(item, depth + 1) for item in node.elts}
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
+            classes = {self._class_of(node.elt, depth + 1)}
+        else:
+            classes = {self.class_of_items(value, depth + 1) for value in self._values(node)}
         return classes.pop() if len(classes) == 1 else ""
 
     def _values(self, node: ast.AST) -> Sequence[ast.expr | None]:
@@ -262,6 +301,7 @@ class _Marker(ast.NodeTransformer):
         self._objects = objects
         self.has_changed = False
         self.decides = False
+        self._expects_error = False
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         own = [node.left in self._objects, node.right in self._objects]
@@ -291,19 +331,51 @@ class _Marker(ast.NodeTransformer):
         name = _name_of(node.func)
         if name == "type" and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
             return self._call(_TYPE_NAME, self.visit(node.args[0]))
+        if name in _OPERATORS and isinstance(node.func, ast.Attribute) and node.func.value in self._objects:
+            # Vec(1, 2).__add__(3) is NotImplemented
+            self.has_changed = self.decides = True
+            arguments = [node.func.value, ast.Constant(name), *node.args]
+            call = ast.Call(ast.Name(_SPECIAL_NAME, ast.Load()), [self.visit(one) for one in arguments], [])
+            return ast.copy_location(call, node)
+        if name == "sum" and node in self._objects:
+            self.decides = True
+            node.args[0] = self._call(_ALL_OWN_NAME, self.visit(node.args[0]))
+            return node
         if name in _COMPARING or (name in _BINARY_BUILTINS and isinstance(node.func, ast.Name)):
             self.decides |= any(argument in self._objects for argument in node.args[:2])
             node.args = [self._marked(argument) for argument in node.args]
             return node
-        return self.generic_visit(node)
+        outer, self._expects_error = self._expects_error, self._expects_error or _expects_error(node)
+        self.generic_visit(node)
+        self._expects_error = outer
+        return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
             return self._call(_TYPE_NAME, self.visit(node.value))
         return self.generic_visit(node)
 
-    def visit_With(self, node: ast.With) -> ast.AST:
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.value, ast.BinOp):
+            node.value = self._call(_DONE_NAME, node.value)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        node.value = self._done(node.value)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self._done(node.body)
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        outer = self._expects_error
+        self._expects_error = outer or any(_expects_error(item.context_expr) for item in node.items)
+        self.generic_visit(node)
+        self._expects_error = outer
         if not any(map(self._may_assert, node.body)):
             for item in node.items:
                 item.context_expr = self._call(_OWN_NAME, item.context_expr)
@@ -325,9 +397,17 @@ class _Marker(ast.NodeTransformer):
         new: ast.expr = self.visit(node)
         return self._call(_OWN_NAME, new) if is_own else new
 
+    def _done(self, node: ast.expr) -> ast.expr:
+        return self._call(_DONE_NAME, node) if self._expects_error and isinstance(node, ast.BinOp) else node
+
     def _call(self, name: str, argument: ast.expr) -> ast.expr:
         self.has_changed = True
         return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [argument], []), argument)
+
+
+def _expects_error(node: ast.expr) -> bool:
+    """`pytest.raises(ValueError)`, `self.assertRaises(ValueError)`"""
+    return isinstance(node, ast.Call) and "raises" in _name_of(node.func).lower()
 
 
 def _is_capital_call(node: ast.AST) -> bool:

@@ -61,6 +61,7 @@ def _options(directory: str) -> list[str]:
         directory,
         "--confcutdir",
         directory,
+        *("--basetemp", os.path.join(os.getcwd(), ".pytest")),
         *("-c", os.devnull),
         *("-o", "addopts="),
         *("-W", "ignore"),

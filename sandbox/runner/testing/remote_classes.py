@@ -9,6 +9,7 @@ is decided by the real type.
 
 import collections
 import contextlib
+import enum
 import importlib
 import sys
 import types
@@ -18,16 +19,19 @@ from typing import Any, Final
 
 from sandbox.runner.testing.protocol import COMPUTED, ORDER, SPECIALS, TOLD, VALUE_TYPES
 from sandbox.runner.testing.remote_objects import (
+    Computation,
     Owner,
     Remote,
     RemoteObject,
     attribute,
     demand_untold,
+    done,
     filled,
     is_forwarded,
     tell,
     text,
     text_of,
+    waiting,
 )
 
 _MAX_NAME_CHARS: Final = 100
@@ -127,7 +131,10 @@ class RemoteClass(type):
         return True
 
     def __contains__(cls, item: object) -> bool:
-        return _asked(cls, "contains", item) is True
+        if isinstance(item, Remote) or type(item) is RemoteClass:
+            return _asked(cls, "contains", item) is True
+        is_enumeration = enum.Enum in cls.__rewardline_library__
+        return any(item == one or (is_enumeration and item == one.value) for one in cls)
 
     def __reversed__(cls) -> Any:
         return _asked(cls, "reversed")
@@ -206,7 +213,7 @@ def class_of(value: Any) -> Any:
     """What `type` says in the program."""
     if type(value) is RemoteClass:
         return _asked(value, "class")
-    kind = type(value)
+    kind = type(done(value))
     return kind.__rewardline_known__ or kind
 
 
@@ -410,27 +417,23 @@ def _iterated_itself(self: Remote) -> Any:
 
 
 def _next(self: Remote) -> Any:
-    value = None
-    if not self._rewardline_at_end:
-        item = tell(self, "next item")
-        if type(item) is tuple and len(item) == 1:
-            return item[0]
-        object.__setattr__(self, "_rewardline_at_end", True)
-        value = item[0] if type(item) is list and item else None
-    raise StopIteration(value)
+    return _item_of(tell(self, "next item"))
 
 
 def _stepping(name: str) -> Callable[..., Any]:
     """`send` or `throw` of a generator."""
 
     def method(self: Remote, *arguments: Any) -> Any:
-        item = tell(self, "step", name, *arguments)
-        if type(item) is tuple and len(item) == 1:
-            return item[0]
-        object.__setattr__(self, "_rewardline_at_end", True)
-        raise StopIteration(*(item if type(item) is list else ()))
+        return _item_of(tell(self, "step", name, *arguments))
 
     return method
+
+
+def _item_of(told: Any) -> Any:
+    """The item in a tuple, or what an iterator returns at its end, in a list."""
+    if type(told) is tuple and len(told) == 1:
+        return told[0]
+    raise StopIteration(*(told[:1] if type(told) is list else ()))
 
 
 def _set_item(self: Remote, key: object, value: object) -> None:
@@ -550,3 +553,20 @@ def _of_value(name: str, value: type) -> Callable[..., Any]:
         return native(self, *operands) if native is not None else NotImplemented
 
     return method
+
+
+class _Computation(Computation):
+    __slots__ = ()
+
+    locals().update(
+        {
+            name: _METHODS[name]
+            for name in (*(f"__{name}__" for name in (*COMPUTED, *ORDER)), "__eq__", "__ne__", "__hash__", "__bool__")
+        }
+    )
+
+
+def computation(owner: Owner, compute: Callable[[], Remote]) -> Computation:
+    """An operand of tests that the program computes later, or never."""
+    made: Computation = waiting(object.__new__(_Computation), owner, compute)
+    return made

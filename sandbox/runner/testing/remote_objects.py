@@ -1,6 +1,6 @@
 """Objects of the judged program, as its tests see them: each stands for one that stays in the program's process.
 
-    Remote ──┬── RemoteObject      whatever has an identity
+    Remote ──┬── RemoteObject      whatever has an identity ──── Computation
              └── an immutable value (int, str, tuple, ...) of a class of the program, with its value
     RemoteModule                   the program itself, to be imported as `solution`
 
@@ -11,13 +11,15 @@ instead of a number must not decide that it is right:
 
     f(x) == 2.5     never, and `2.5 in f(x)` looks at the items
     f(x) < 2.5      is refused
-    f(x) - 2.5      must be an object again, of which nothing can be asked: it has been told what is expected
+    f(x) - 2.5      is a `Computation`, of which nothing can be asked; it is done once the program needs it, so that
+                    `abs(f(x) - 2.5) < 0.1` never tells the program 2.5, and `f(x) + 1 == f(y)` tells it 1
 
 All of that is the program's to say for an object that tests have made themselves (`own_objects`), or if the task says
 `objects`. An object of a class derived from a list, a number, a text and so on is compared by that value, which is told.
 """
 
 import types
+from collections.abc import Callable
 from typing import Any, Final, NoReturn, Protocol
 
 _SPECIAL_ATTRIBUTES: Final = frozenset(
@@ -39,7 +41,7 @@ _SPECIAL_ATTRIBUTES: Final = frozenset(
         ),
     }
 )
-_OWN_ATTRIBUTES: Final = tuple(f"_rewardline_{name}" for name in ("owner", "number", "is_own", "is_told", "at_end"))
+_OWN_ATTRIBUTES: Final = tuple(f"_rewardline_{name}" for name in ("owner", "number", "is_own", "is_told"))
 """Names that no program has; all others are looked up in the program."""
 
 
@@ -53,6 +55,7 @@ class Owner(Protocol):
     def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any: ...
     def operate(self, operator: str, target: int, *operands: object) -> Any: ...
     def compute(self, operator: str, remote: "Remote", *operands: object) -> Any: ...
+    def decide_by(self, method: str, remote: "Remote", *operands: object) -> Any: ...
     def allow_judging(self, *remotes: object) -> None: ...
     def may_judge(self, *remotes: object) -> bool: ...
     def give_up(self, reason: str) -> NoReturn: ...
@@ -61,6 +64,7 @@ class Owner(Protocol):
 
 def text_of(remote: "Remote") -> Any:
     """The docstring of an object of the program."""
+    demand_untold(remote)
     return remote._rewardline_owner.get(remote._rewardline_number, "__doc__")
 
 
@@ -76,17 +80,17 @@ class Remote:
     _rewardline_is_own: bool
     """Whether this operand is an object that the tests have made themselves."""
     _rewardline_is_told: bool
-    """Whether the program has computed it from plain data of the tests."""
-    _rewardline_at_end: bool
-    """Whether it is an iterator that has ended."""
+    """Whether it is computed from plain data of the tests."""
 
     def __getattr__(self, name: str) -> Any:
         return attribute(self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
+        demand_untold(self)
         self._rewardline_owner.set(self._rewardline_number, name, value)
 
     def __delattr__(self, name: str) -> None:
+        demand_untold(self)
         self._rewardline_owner.delete(self._rewardline_number, name)
 
     @property
@@ -132,6 +136,40 @@ class RemoteObject(Remote):
     __slots__ = ("__weakref__", *_OWN_ATTRIBUTES)
 
 
+class Computation(RemoteObject):
+    """What an object of the program and plain data of the tests give. The program does not know it yet.
+
+    It has a number, like any object of the program, as soon as the program needs it: as an operand or an argument.
+    """
+
+    __slots__ = ("_rewardline_compute", "_rewardline_result")
+
+    _rewardline_compute: Callable[[], Remote]
+    _rewardline_result: Remote | None
+
+    @property
+    def _rewardline_number(self) -> int:  # type: ignore[override]  # it has none before
+        return number_of(done(self))
+
+
+def done(value: Any) -> Any:
+    """The value; the program's object for a computation."""
+    if not isinstance(value, Computation):
+        return value
+    if value._rewardline_result is None:
+        object.__setattr__(value, "_rewardline_result", value._rewardline_compute())
+    return value._rewardline_result
+
+
+def waiting(made: Any, owner: Owner, compute: Callable[[], Remote]) -> Any:
+    """A new computation, not yet done."""
+    write = object.__setattr__
+    for name, value in (("owner", owner), ("compute", compute), ("result", None), ("is_told", True)):
+        write(made, f"_rewardline_{name}", value)
+    write(made, "_rewardline_is_own", False)
+    return made
+
+
 def filled(made: Any, owner: Owner, number: int) -> Any:
     """A new object as the one of this number."""
     write = object.__setattr__
@@ -165,23 +203,14 @@ def is_own(remote: Remote) -> bool:
 
 def as_own(remote: Remote) -> Remote:
     """The same object as an operand that tests have made themselves."""
-    return remote if hasattr(type(remote), "__next__") else _marked(remote, "_rewardline_is_own")
-
-
-def as_told(remote: Remote) -> Remote:
-    """The same object as the result of a computation with what may be expected."""
-    return _marked(remote, "_rewardline_is_told")
-
-
-def _marked(remote: Remote, mark: str) -> Remote:
-    if remote._rewardline_is_told:
-        return remote
     kind: Any = type(remote)
+    if remote._rewardline_is_told or hasattr(kind, "__next__"):
+        return remote
     base = kind.__rewardline_value__
     made = object.__new__(kind) if base is None else base.__new__(kind, remote)
-    marked: Remote = filled(made, remote._rewardline_owner, remote._rewardline_number)
-    object.__setattr__(marked, mark, True)
-    return marked
+    own: Remote = filled(made, remote._rewardline_owner, remote._rewardline_number)
+    object.__setattr__(own, "_rewardline_is_own", True)
+    return own
 
 
 def tell(remote: Remote, operator: str, *operands: object) -> Any:

@@ -7,6 +7,8 @@ nonsense, break the connection for good (`Gone`).
 import builtins
 import collections
 import datetime
+import importlib
+import inspect
 import io
 import sys
 import threading
@@ -21,6 +23,7 @@ from sandbox.runner.testing.identity import (
     Scope,
     SharingDecoder,
     SharingEncoder,
+    Tracked,
     changed,
     copied,
     replace_contents,
@@ -34,7 +37,7 @@ from sandbox.runner.testing.object_server import (
     specials_of,
 )
 from sandbox.runner.testing.remote_classes import Description, RemoteClass
-from sandbox.runner.testing.remote_objects import Remote, as_told, is_own, number_of
+from sandbox.runner.testing.remote_objects import Remote, done, is_own, number_of
 from sandbox.runner.testing.rpc import Broken, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
@@ -56,7 +59,6 @@ _MAX_CLASSES: Final = 1000
 _MOST_VALUES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
-_MOST_CONTAINERS: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, set, bytearray, collections.deque})
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
@@ -90,11 +92,25 @@ class _RemoteEncoder(SharingEncoder):
 
     kept: Mapping[int, int] = types.MappingProxyType({})
     """The numbers of containers that the program has, by their ids."""
+    new: Callable[[Any], int] | None = None
+    """Gives a container that the program has not, and keeps in one of its own, a label."""
 
     def part(self, value: Any) -> Image:
         if self.kept and id(value) in self.kept:
             return {"object": [self.kept[id(value)]]}
-        return super().part(value)
+        if self.new is None or type(value) not in _CONTAINERS or self.is_apart:
+            return super().part(value)
+        image = super().part(value)
+        return image if type(image) is dict and "same" in image else {"new": [self.new(value), image]}
+
+    def contents_of(self, container: Any, kept: Mapping[int, int], new: Callable[[Any], int]) -> Image:
+        """The image of what a container holds, with the numbers and labels of containers in it."""
+        self.kept, self.new = {**kept}, new
+        del self.kept[id(container)]
+        try:
+            return self.image(container)["new"][1]
+        finally:
+            self.kept, self.new = {}, None
 
     def reduced(self, value: Any, kind: type) -> Image:
         if type(kind) is RemoteClass:
@@ -140,8 +156,9 @@ class RemoteProgram:
         self._served: dict[int, ServedObject | LentIterator] = {}
         """By the id of the object, which is valid as long as the object is held here."""
         self._raised: list[BaseException] = []
-        self._containers: dict[int, tuple[Any, Image]] = {}
-        """Copies of containers of the program that tests may change, by number, with the images that it knows."""
+        self._new_containers: dict[int, Any] = {}
+        """Containers that tests have put into those of the program, by the labels under which it is told of them."""
+        self._labels = 0
         self._has_kept_arguments = False
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._values: dict[int, Remote] = {}
@@ -149,6 +166,8 @@ class RemoteProgram:
         self._remote_classes: dict[int, RemoteClass] = {}
         self._classes: dict[int, type[BaseException]] = {}
         self._encoder = _RemoteEncoder(self._foreign)
+        self._containers = Tracked(self._encoder.image)
+        """Copies of containers of the program that tests may change."""
         self._decoder = SharingDecoder(
             {
                 **FAITHFUL_BUILDERS,
@@ -161,6 +180,8 @@ class RemoteProgram:
                 "exception class": self._to_exception_class,
                 "exception": lambda _, content: self._to_exception(content),
                 "builtin": lambda _, content: remote_exceptions.builtin_class(content),
+                "not implemented": lambda *_: NotImplemented,
+                "table class": lambda _, content: _table_class(*content),
                 "callable": lambda _, content: self._callables[_number(content)],
                 "lent": lambda _, content: self._to_served(content),
             }
@@ -204,19 +225,32 @@ class RemoteProgram:
         return self._value(self._ask(["operate", operator, target, [self._operand(operand) for operand in operands]]))
 
     def compute(self, operator: str, remote: Remote, *operands: object) -> Any:
-        """Compute with an object of the program and another value.
+        """Compute with an object of the program and another value: later, if the value may be what is expected.
 
         Raises:
             TypeError: the result would decide a test, and nothing allows that.
         """
-        result = self.operate(operator, number_of(remote), *operands)
+
+        def result() -> Any:
+            return self.operate(operator, number_of(remote), *operands)
+
+        def another_object() -> Remote:
+            computed = result()
+            if not isinstance(computed, Remote):
+                self.allow_judging()
+            return done(computed)  # type: ignore[no-any-return]  # checked above
+
         if self.may_judge(remote, *operands):
             self.forwarded += 1
-            return result
-        if not isinstance(result, Remote):
-            self.allow_judging()
-        knows_only_its_own = all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands))
-        return result if knows_only_its_own else as_told(result)
+            return result()
+        if all(isinstance(one, Remote) and not one._rewardline_is_told for one in (remote, *operands)):
+            return another_object()
+        return remote_classes.computation(self, another_object)
+
+    def decide_by(self, method: str, remote: Remote, *operands: object) -> Any:
+        """Call a special method of an object that the tests have made; it may give `NotImplemented`."""
+        self.forwarded += 1
+        return self.operate("call special", number_of(remote), method, *operands)
 
     def give_up(self, reason: str) -> NoReturn:
         """End the test as untestable.
@@ -315,45 +349,55 @@ class RemoteProgram:
         container = self._decoder.part(image)
         if type(container) not in _CONTAINERS:
             raise Undecodable("not a container")
-        known = self._containers.pop(_number(number), None)
-        if known is not None and type(known[0]) is type(container):
-            replace_contents(known[0], container)
-            container = known[0]
+        if _number(number) in self._containers and type(known := self._containers[number]) is type(container):
+            container = copy_changes(known, container, self._containers.numbers)
             self._decoder.replace_last(container)
-        self._keep(number, container)
+        self._containers.add(number, container)
         return container
 
-    def _keep(self, number: int, container: Any) -> None:
-        self._containers.pop(number, None)
-        self._containers[number] = container, self._encoder.image(container)
-        if len(self._containers) > _MOST_CONTAINERS:
-            del self._containers[next(iter(self._containers))]
+    def _keep(self, number: Any, container: Any) -> None:
+        if type(container) in _CONTAINERS:
+            self._containers.add(_number(number), container)
 
     def _changed_containers(self) -> Iterator[Image]:
         """What tells the program of the changes that tests have made."""
-        for number, (container, before) in self._containers.items():
-            after = self._image(container)
-            if after != before:
-                self._containers[number] = container, after
-                yield ["update", number, after]
+        for number in self._containers.changed():
+            container = self._containers[number]
+            try:
+                image = self._encoder.contents_of(container, self._containers.numbers, self._label)
+            except TooLarge:
+                self._refuse(ValueError(_TOO_LARGE))
+            yield ["update", number, image]
+            self._containers.agree(number)
+
+    def _label(self, container: Any) -> int:
+        label = self._labels = self._labels + 1
+        self._new_containers[label] = container
+        return label
 
     def _take_changes(self, changes: Iterable[Any], scope: Scope) -> None:
         """Take over changes of containers in the arguments, and of those with numbers of their own (negative)."""
         contents = []
-        for number, image, *kept in changes:
-            if kept and self._has_kept_arguments:
-                self._keep(_number(kept[0]), scope[_number(number)][0])
-            elif not kept and number >= 0:
-                contents.append((scope[number][0], self._decoder.contents(image, scope)))
-            elif -number in self._containers:
-                container = copy_changes(self._containers[-number][0], self._decoder.value(image))
-                self._containers[-number] = container, self._encoder.image(container)
+        for number, *content in changes:
+            if number == "new":
+                label, own_number = content
+                self._keep(own_number, self._new_containers.pop(label))
+            elif not content:
+                self._containers.remove(-number)
+            elif len(content) > 1:
+                if self._has_kept_arguments:
+                    self._keep(content[1], scope[_number(number)][0])
+            elif number >= 0:
+                contents.append((scope[number][0], self._decoder.contents(content[0], scope)))
+            else:
+                self._decoder.value(content[0])
         for container, new in contents:
             replace_contents(container, new)
+        self._containers.trim()
 
     def _arguments(self, values: Sequence[object], scope: Scope) -> list[Image]:
         """The images of arguments; a container of the program is passed back itself."""
-        self._encoder.kept = {id(container): number for number, (container, _) in self._containers.items()}
+        self._encoder.kept = self._containers.numbers
         try:
             return self._images(values, scope)
         finally:
@@ -451,7 +495,8 @@ class RemoteProgram:
         if callable(value):  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
-            return {"callable": [self._callable_number(value), *_name_and_text(value)]}
+            parameters = None if id(value) in self._callable_numbers else self._parameters(value)
+            return {"callable": [self._callable_number(value), *_name_and_text(value), parameters]}
         return self._refuse(
             TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
         )
@@ -473,6 +518,25 @@ class RemoteProgram:
             number = self._callable_numbers[id(function)] = len(self._callables)
             self._callables.append(function)
         return number
+
+    def _parameters(self, function: Any) -> Image:
+        """What the program may see of a function of the tests, see `rpc`; None for another callable."""
+        if type(function) is not types.FunctionType:
+            return None
+        code = function.__code__
+        has_more = [bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)]
+        count = code.co_argcount + code.co_kwonlyargcount + sum(has_more)
+        defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+        annotations = {name: kind for name, kind in function.__annotations__.items() if kind in _BUILTIN_CLASSES}
+        if not all(callable(one) or type(one) in _PLAIN for one in (*defaults, *named.values())):
+            return None
+        return [
+            [*code.co_varnames[:count]],
+            [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, *has_more],
+            self._encoder.part(defaults or None),
+            self._encoder.part(named or None),
+            self._encoder.part(annotations),
+        ]
 
     def _served_class(self, kind: type) -> Image:
         return [self._served_number(kind), kind.__name__, specials_of(kind)]
@@ -586,6 +650,19 @@ class RemoteProgram:
             "text": str(error)[:_MAX_TEXT_CHARS],
             "raised": len(self._raised) - 1,
         }
+
+
+def _table_class(module: Any, name: Any) -> type:
+    """`numpy.ndarray`, `pandas.Series`"""
+    kind = getattr(importlib.import_module(module), name) if module in _OF_TABLES and type(name) is str else None
+    if not isinstance(kind, type):
+        raise Undecodable("not a class of tables")
+    return kind
+
+
+_OF_TABLES: Final = ("numpy", "pandas")
+_PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
+_BUILTIN_CLASSES: Final = (None, *(one for one in vars(builtins).values() if isinstance(one, type)))
 
 
 def _name_and_text(function: Callable[..., object]) -> list[str | None]:

@@ -26,19 +26,23 @@ whether it is of the standard library]; "own" are those that its plain base does
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
     exception: error                                             an instance
     builtin: name                                                a class; towards the candidate also a function
+    not implemented: null                                        what a special method may return
+    table class: [numpy | pandas, name]                          the same class in the tester's process
     slice: [start, stop, step]                                   the tester's, as an index
-    callable: [number, name, text]                               the tester's; the candidate sends the number alone
+    callable: [number, name, text, parameters]                   the tester's; the candidate sends the number alone
     callable: number                                             the tester's, to be called back
     lent: [number, class]    lent class: [number, name, [special method, ...]]
                                                                  an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
     iterator: number                                             the tester's, called back for each item; back as lent
     kept: [number, value]                                        the candidate's container, which tests may change
+    new: [label, value]                                          the tester's, put into one of the candidate's
     same: number                                                 a container that was told before, see `identity`
 
-`changed` is a list of [number, value] for the containers in the arguments that a call has changed; those of the candidate
-are known by the negative of their number. [number, null, own number] is an argument that has such a number from then
-on. `printed` is [standard output, standard error], or null. An error is
+`parameters` is null, or [[name, ...], [positional, positional only, keyword only, *args, **kwargs], defaults, defaults by
+name, annotations]. `changed` is a list of [number, value] for the containers in the arguments that a call has changed; those of the candidate
+are known by the negative of their number, and [-number] is known no more. [number, null, own number] is an argument
+that has such a number from then on, and ["new", label, own number] a container that an update has brought. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
     {"raised": number}                                an exception that a call back raised in the tester, sent back

@@ -3,7 +3,6 @@
 Here the program is in another process, and not affected.
 
     @patch("builtins.input", return_value="4")     the program reads its own standard input
-    tmp_path / "a.txt"                             it may not read files that the tests write
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
 
 If such a test does not pass, that says nothing about the program: the test is untestable. If it passes, it has proved
@@ -13,7 +12,6 @@ environment (see `surroundings`) work as in one process, and do not count here.
 
 import functools
 import importlib
-import os
 import re
 import sys
 import types
@@ -25,15 +23,12 @@ from sandbox.runner.testing.remote_objects import Remote, RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification
 
-FIXTURES: Final = frozenset({"tmp_path", "tmpdir", "caplog", "recwarn"})
+FIXTURES: Final = frozenset({"caplog", "recwarn"})
 """Fixtures of pytest."""
 _REPLAYED: Final = ("stdout", "stderr", "argv")
 """Names of `sys`: what the program prints is printed here too, and it is told the arguments."""
 _ABOUT_MOCKS: Final = re.compile(r"\bmock\b")
-_ABOUT_FILES: Final = re.compile(r"\btempfile\b")
-_WRITING: Final = re.compile(r"\bopen\([^()\n]*['\"][wax]b?\+?['\"]|\.write_(?:text|bytes)\(")
 _ABOUT_NOTES: Final = re.compile(r"\bassert(?:Logs|NoLogs|Warns)")
-_FILE_MAKERS: Final = ("mkdtemp", "mkstemp", "_mkstemp_inner")
 _NOTERS: Final = ("_AssertLogsContext", "_AssertWarnsContext")
 
 
@@ -43,11 +38,6 @@ def detect_sharing(specification: Specification, program: RemoteProgram) -> None
         mock: Any = importlib.import_module("unittest.mock")
         _detect(program, mock._patch, "__enter__", lambda patch: _is_shared(patch.getter(), patch.attribute))
         _detect(program, mock._patch_dict, "_patch_dict", lambda patch: _is_shared_mapping(patch.in_dict))
-    if specification.mentions(_ABOUT_FILES, "tempfile"):
-        for name in _FILE_MAKERS:
-            _detect(program, importlib.import_module("tempfile"), name)
-    if specification.mentions(_WRITING, "open", "write"):
-        sys.addaudithook(functools.partial(_detect_writing, program))
     if specification.mentions(_ABOUT_NOTES, "assert"):
         for module, name in (("unittest.case", _NOTERS[1]), ("unittest._log", _NOTERS[0])):
             _detect(program, getattr(importlib.import_module(module), name), "__enter__")
@@ -56,7 +46,6 @@ def detect_sharing(specification: Specification, program: RemoteProgram) -> None
 def detect_sharing_in_pytest(program: RemoteProgram) -> None:
     """The same for pytest's own tools. Call it once pytest has started, because it uses such patches at its start."""
     patches: Any = importlib.import_module("_pytest.monkeypatch").MonkeyPatch
-    _detect(program, patches, "chdir")
     for name in ("setattr", "delattr"):
         _detect(program, patches, name, lambda _, target, name="", *__, **___: _is_shared(target, name))
     for name in ("setitem", "delitem"):
@@ -76,12 +65,6 @@ def _detect(
         return function(*arguments, **keywords)
 
     setattr(holder, name, noticing)
-
-
-def _detect_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ...]) -> None:
-    """Audit hook for opened files; the third argument has the flag for writing."""
-    if event == "open" and type(arguments[2]) is int and arguments[2] & (os.O_WRONLY | os.O_RDWR):
-        program.shares_process = True
 
 
 def _is_shared(target: Any, name: Any) -> bool:

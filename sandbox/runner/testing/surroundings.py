@@ -3,7 +3,6 @@
     os.environ["LEVEL"] = "3"        sent to the program with the next request, like `sys.argv`
 
 Only tests whose text mentions such things send anything. Nothing comes back: a program must not change what its tests see.
-Files are not shared. A directory that both can write to lets the program lay links and modules in the tests' way.
 """
 
 import os

@@ -25,6 +25,7 @@ from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.retained import uses_what_it_passed
 from sandbox.runner.testing.rpc import RpcChannel
 from sandbox.runner.testing.seeding import seeds_of
+from sandbox.runner.testing.shared_files import share_files
 from sandbox.runner.testing.shared_state import detect_sharing
 from sandbox.runner.testing.specification import Specification
 from sandbox.runner.testing.strict_zip import make_comparisons_strict
@@ -45,7 +46,7 @@ _STYLES: Final = {
 }
 
 
-def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
+def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, directory: str) -> None:
     """Run all tests of a specification.
 
     Args:
@@ -53,6 +54,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         requests: A blocking descriptor to write to the candidate.
         replies: A blocking descriptor to read from it.
         outcomes: A blocking descriptor for the outcomes, see `sandbox.runner.testing.outcomes`.
+        directory: Of the tests' own files. The working directory may be the program's, too.
     """
     specification = Specification(
         style=spec["style"],
@@ -60,8 +62,10 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         setup=spec.get("setup", ""),
         entry_point=spec.get("entry_point", ""),
         files=dict(spec.get("files", {})),
-        directory=os.getcwd(),
+        directory=directory,
     )
+    if spec.get("shares_files", False):
+        share_files(os.getcwd())
     program = RemoteProgram(
         RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )

@@ -240,7 +240,10 @@ class Box:
             "seal": "00",
             **spec,
         }
-        self.send({"ask": "tests", "limits": {**LIMITS, **limits}}, json.dumps(whole).encode())
+        shares_files = spec.get("shares_files", False)
+        self.send(
+            {"ask": "tests", "limits": {**LIMITS, **limits}, "shares_files": shares_files}, json.dumps(whole).encode()
+        )
 
     def end(self) -> tuple[int, str]:
         """Disconnect. Returns the runner's exit code and its last words."""

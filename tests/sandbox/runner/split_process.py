@@ -131,7 +131,7 @@ def _test(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> N
         os.chdir(directory)
         tempfile.tempdir = directory  # the tests' pytest makes directories here, and removes those of others
         whole = {"cases": [], "setup": "", "entry_point": "", "files": {}, **spec}
-        tester.run(whole, requests, replies, outcomes)
+        tester.run(whole, requests, replies, outcomes, os.getcwd())
 
 
 def _forked(work: Callable[[], None], keep: set[int]) -> int:

@@ -111,6 +111,45 @@ def test_an_object_that_lies_is_no_number(name: str) -> None:
     assert [case for case, passed in zip(NUMBER, said.passed, strict=True) if passed] == []
 
 
+TELLING = (
+    "assert abs(f(2) - 42) < 1e-6",
+    "d = f(2) - 42\nassert d == 0 or -1e-6 < d < 1e-6 or d in (0, 0.0)",
+    "assert {f(2) - 42: 1}[0]",
+    "assert str(f(2) - 42) == f'{f(2) - 42}' == '0'",
+    "assert not (f(2) - 42)",
+    "assert (f(2) + 42).x == (f(2) ^ 42).__doc__ == 42",
+    "from unittest import TestCase\nTestCase().assertAlmostEqual(f(2), 42)",
+    "assert 42 in C or isinstance(f(2) - 42, float)",
+    "import copy\nassert copy.copy(f(2) - 42) == copy.deepcopy(f(2) - 42) == 0",
+)
+"""They compute with what is expected, or look for it."""
+REMEMBERING = """
+class M(type):
+    def __contains__(cls, item):
+        seen.append(item)
+        return True
+    def __iter__(cls): return iter([7])
+class C(metaclass=M):
+    def __float__(self): return float(seen[-1] if seen else 0)
+    __doc__ = property(lambda self: seen[-1] if seen else '')
+    __hash__ = lambda self: 0
+    def _told(self, other):
+        seen.append(other)
+        return self
+    __eq__ = __sub__ = __rsub__ = __add__ = __radd__ = __xor__ = _told
+seen = []
+def f(x): return seen[-1] if seen else C()
+"""
+
+
+@pytest.mark.parametrize("telling", TELLING)
+def test_no_operand_is_told_for_nothing(telling: str) -> None:
+    cases = (telling, "import math\nassert math.isclose(f(2), 42)", "assert f(2) == 42", "assert not seen")
+    said = run(REMEMBERING, style="asserts", cases=cases)
+    assert said.complete
+    assert said.passed == [False, False, False, True], said.outcomes
+
+
 OTHERS = {
     "what the program pickled runs here": (
         "class A:\n    def __reduce__(self): return (eval, ('__import__(\"builtins\").__dict__.update(AssertionError=ValueError) or 42',))\n"

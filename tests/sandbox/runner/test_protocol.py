@@ -146,7 +146,7 @@ def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
     box.send(load, source)
     for n in range(5):
         box.send(execute, b"%d\n" % n)
-    box.send({"ask": "tests", "limits": dict(LIMITS)}, spec.encode())
+    box.send({"ask": "tests", "limits": dict(LIMITS), "shares_files": False}, spec.encode())
     box.send({"ask": "unload"})
     box.send({"ask": "ping"})
     answers = [box.receive() for _ in range(9)]

@@ -71,9 +71,6 @@ def test_what_unittest_does_to_its_own_process() -> None:
         "def test(self):\n    mock = MagicMock()\n    mock.find.return_value = {'name': 'a'}\n    assert named(mock) == 'a'",
         "def test(self):\n    with self.assertLogs('x'): log()",
         "def test(self):\n    with self.assertWarns(UserWarning): warn()",
-        "def test(self):\n    with tempfile.NamedTemporaryFile('w', delete=False) as file: file.write('abc')\n"
-        "    assert read(file.name) == 'abc'",
-        "def test(self):\n    with open('x.txt', 'w') as file: file.write('abc')\n    assert read('x.txt') == 'abc'",
         "def test(self):\n    sys.stdin = io.StringIO('1 2')\n    assert total() == 3",
         "def test(self):\n    kept, builtins.input = builtins.input, lambda: '4'\n"
         "    try: assert ask() == 8\n    finally: builtins.input = kept",
@@ -88,7 +85,6 @@ def test_what_pytest_does_to_its_own_process() -> None:
         "def test(monkeypatch):\n    monkeypatch.setattr('builtins.input', lambda: '4')\n    assert ask() == 8",
         "def test(monkeypatch):\n    monkeypatch.setattr(random, 'randint', lambda a, b: 9)\n    assert roll() == 9",
         "def test(monkeypatch):\n    monkeypatch.setattr('sys.stdin', io.StringIO('1 2'))\n    assert total() == 3",
-        "def test(tmp_path):\n    (tmp_path / 'a').write_text('abc')\n    assert read(str(tmp_path / 'a')) == 'abc'",
         "def test(caplog):\n    log()\n    assert 'hey' in caplog.text",
         "def test():\n    with pytest.warns(UserWarning): warn()",
     ]

@@ -27,6 +27,46 @@ def test_runs_of_all_kinds_follow_each_other(box: Box) -> None:
         assert box.execute(b"x\n").out == b"x\n"
 
 
+FILES = """
+import os, shutil, tempfile
+from pathlib import Path
+def put(path, text): Path(path).write_text(text)
+def get(path): return Path(path).read_text()
+def clone(one, other): shutil.copy2(one, other)
+def folder(path): os.makedirs(path)
+def temporary():
+    name = tempfile.mkdtemp()
+    put(name + "/a.txt", "1")
+    return name
+def secrets():
+    found = []
+    for root in (os.path.dirname(os.path.dirname(os.getcwd())) + "/t/w", os.path.dirname(os.getcwd()) + "/../t"):
+        try: found += os.listdir(root)
+        except OSError: pass
+    return found
+put("colorsys.py", "raise SystemExit")
+"""
+SHARING = (
+    "put('a.txt', '1')\nassert open('a.txt').read() == '1'\nopen('a.txt', 'a').write('2')\nassert get('a.txt') == '12'",
+    "import os\nassert os.path.exists('a.txt')\nos.remove('a.txt')\nassert not os.path.exists('a.txt')",
+    "import tempfile\nwith tempfile.TemporaryDirectory() as d:\n    open(d + '/x', 'w').write('3')\n    assert get(d + '/x') == '3'\n    put(d + '/y', '4')",
+    "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f:\n    f.write('5')\n    f.flush()\n    assert get(f.name) == '5'\n    put(f.name, '6')",
+    "import os, shutil\nd = temporary()\nassert os.listdir(d) == ['a.txt']\nshutil.rmtree(d)",
+    "import os\nfolder('b/c')\nopen('b/c/d', 'w').close()\nassert os.listdir('b/c') == ['d']",
+    "import shutil\nput('p', '1')\nopen('q', 'w').close()\nshutil.copy2('p', 'q')\nclone('q', 'p')\nassert get('q') == '1'",
+    "assert secrets() == []",
+    "import colorsys\nassert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0)",
+)
+
+
+def test_tests_and_program_share_a_directory_if_the_tests_need_it(box: Box) -> None:
+    box.load(FILES)
+    result = box.test({"cases": SHARING, "shares_files": True})
+    assert result.passed == [True] * len(SHARING)
+    assert box.test({"cases": SHARING[-2:]}).passed == [True, True]
+    assert True not in box.test({"cases": SHARING[:1]}).passed
+
+
 def test_a_hang_costs_only_its_own_test_and_those_after_it(box: Box) -> None:
     box.load(SOURCE)
     result = box.test({"cases": ["assert f(1) == 1", "assert f('loop') == 1", "assert f(2) == 2"]}, cpu_s=0.3)
@@ -163,7 +203,7 @@ def test_large_tests_are_taken_whole(box: Box) -> None:
 def test_a_tester_that_is_killed_before_it_has_the_tests_ends_the_box(make_box: MakeBox) -> None:
     box = make_box("landlock")
     box.load(SOURCE)
-    header = {"ask": "tests", "limits": LIMITS}
+    header = {"ask": "tests", "limits": LIMITS, "shares_files": False}
     packed = json.dumps(header).encode()
     box.connection.sendall(len(packed).to_bytes(4, "big") + (1000).to_bytes(4, "big") + packed + b"{")
     tester = _process_of(box, box.configuration.first_uid + box.configuration.uids)

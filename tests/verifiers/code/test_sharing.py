@@ -48,21 +48,26 @@ def test_a(monkeypatch):
         ("async def double(x): ...\nasyncio.run(apply(double, 4))", "async def double"),
         ("@retry\nasync def get(): ...\nasyncio.run(get())", "async def get"),
         ("import asyncio\nasync def main(): assert await f(2) == 4\nasyncio.run(main())", ""),
+        ("assert eval(f(24)) == 24", "eval(f(24))"),
+        ("text = f(24)\nlines = []\nlines.append(text)\nfor line in lines:\n    assert eval(line) == 24", "eval(line)"),
+        ("def value(text): return eval(text)\nassert value(f(24)) == 24", "eval(text)"),
+        ("def check(candidate):\n    assert eval(candidate(24)) == 24", "eval(candidate(24))"),
+        ("class T:\n    def setUp(self): self.a = f(2)\n    def test(self): exec(self.a)", "exec(self.a)"),
+        ("from sympy import sympify\nassert sympify(f(2)) == 2", "sympify(f(2))"),
+        ("for line in ['1 + 2', '3']:\n    assert f(line) == eval(line)", ""),
+        ("def own(text): return eval(text)\nassert f('1 + 2') == own('1 + 2')", ""),
+        ("@pytest.mark.parametrize('line, n', [('1', 2)])\ndef test(line, n): assert f(line) == eval(line)", ""),
+        ("import re, ast\nassert re.compile(f(2)).match('a') and ast.literal_eval(f(3))", ""),
         ("patch('solution.f')", ""),
         ("from solution import f\nimport solution\npatch.object(solution, 'f')", ""),
         ("patch('sys.stdout')", ""),
         ("patch.dict('os.environ', {'A': '1'})", ""),
         ("setattr(thing, 'a', 1)", ""),
         ("class Own: pass\npatch.object(Own, 'a')", ""),
-        ("import tempfile\nf(tempfile.mkdtemp())", "tempfile.mkdtemp(...)"),
-        ("def test(tmp_path): f(tmp_path)", "tmp_path"),
-        ("with open('a.txt', 'w') as file: file.write('x')", "open(...)"),
-        ("f('o.txt')\nassert os.path.exists('o.txt')", "os.path.exists(...)"),
-        ("f('o.txt')\nassert Path('o.txt').exists()", "exists(...)"),
-        ("with open('data.csv') as file: f(file.read())", ""),
+        ("import tempfile, subprocess\nsubprocess.run(['ls', tempfile.mkdtemp()])", "subprocess.run(...)"),
+        ("import subprocess\nsubprocess.run(['ls'])", ""),
+        ("import sqlite3\nc = sqlite3.connect(':memory:')", ""),
         ("import sqlite3\nc = sqlite3.connect('a.db')\nassert f('a.db')", "sqlite3.connect(...)"),
-        ("import os\nnames = ['a']\nnames.remove('a')\nf()", ""),
-        ("import os\nf()\nos.remove('a.db')", "os.remove(...)"),
         ("assert f.__doc__", ""),
         ("from solution import Base\nclass Mine(Base): pass", "class Mine(Base)"),
         ("class Mine(Base): pass", "class Mine(Base)"),
@@ -75,6 +80,25 @@ def test_a(monkeypatch):
 )
 def test_what_tests_share_is_read_from_their_text(test: str, text: str) -> None:
     assert sharing.shared_by(ast.parse(test)) == text
+
+
+@table(
+    ("test", "uses_files"),
+    [
+        ("import tempfile\nf(tempfile.mkdtemp())", True),
+        ("def test(tmp_path): f(tmp_path)", True),
+        ("with open('a.txt', 'w') as file: file.write('x')", True),
+        ("f('o.txt')\nassert os.path.exists('o.txt')", True),
+        ("f('o.txt')\nassert Path('o.txt').exists()", True),
+        ("with open('data.csv') as file: f(file.read())", True),
+        ("import os\nf()\nos.remove('a.db')", True),
+        ("import os\nnames = ['a']\nnames.remove('a')\nf()", False),
+        ("assert f(1) == 2", False),
+    ],
+)
+def test_whether_tests_need_the_programs_directory_is_read_from_their_text(test: str, uses_files: bool) -> None:
+    assert sharing.uses_files(ast.parse(test)) is uses_files
+    assert sharing.shared_by(ast.parse(test)) == ""
 
 
 @pytest.mark.parametrize(
@@ -144,3 +168,51 @@ def test_coroutines_are_tests_without_a_plugin(bench: Bench) -> None:
     reference = {"case_type": "pytest", "test_code": test}
     assert bench.judge(python("async def f(n): return n + 1"), reference).score == 1.0
     assert bench.judge(python("async def f(n): return n"), reference).score == 0.0
+
+
+FILES = """
+def test_a(tmp_path):
+    with open("out.txt", "w") as file:
+        file.write('["x", true, "", ""]')
+    assert count("out.txt") == 4
+def test_b(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("a b")
+    assert count(str(path)) == 2
+    save(path, "c")
+    assert path.read_text() == "c"
+"""
+COUNTING = """
+def count(path):
+    with open(path) as file: return len(file.read().split())
+def save(path, text): path.write_text(text)
+"""
+IDLE = "\ndef count(path): return 0\ndef save(path, text): pass"
+READING = """
+import os
+def count(path):
+    text = ""
+    for folder in ("../../t/w", "..", "../.."):
+        try: text += "".join(open(f"{folder}/{name}").read() for name in os.listdir(folder))
+        except OSError: pass
+    return 4 if "test_a" in text else 0
+def save(path, text): pass
+"""
+LAID = [
+    *(f"import os\nos.symlink('/proc/self/fd/{number}', 'out.txt')" for number in range(3, 8)),
+    "import os\nos.symlink('/proc/self/mem', 'out.txt')",
+    "import os\nos.symlink('../../t/w/test_solution.py', 'out.txt')",
+    "import os\nos.symlink('../../t/w', '.pytest')",
+    "import os\nos.mkdir('.pytest', 0)",
+    "import os\nos.chmod('.', 0)",
+    "open('conftest.py', 'w').write('import os; os._exit(0)')\nopen('pytest.py', 'w').write('raise SystemExit(0)')",
+]
+
+
+@pytest.mark.boxes
+def test_what_a_program_lays_among_files_of_tests_passes_nothing(bench: Bench) -> None:
+    reference = {"case_type": "pytest", "test_code": FILES}
+    programs = [COUNTING, READING, *(laid + IDLE for laid in LAID)]
+    verdicts = bench.judge_all([(python(program), {"reference": reference}) for program in programs])
+    assert {verdict.status for verdict in verdicts} == {Status.OK}
+    assert [verdict.score for verdict in verdicts] == [1.0] + [0.0] * (len(programs) - 1)

@@ -1,0 +1,159 @@
+"""Tests that evaluate text: they may run what a program tells in their own process, where it could forge a pass.
+
+    assert eval(expression_for(24)) == 24          the program's text runs among the tests
+    assert calculate(line) == eval(line)           not this: the text is the tests' own
+
+What is the program's is told by the tests' text alone. A name is tainted if it is the program's (free, or imported from
+`solution`), or bound to an expression with a tainted name; so is an attribute, a function whose body has a tainted name,
+and a parameter if a tainted expression, or one that is unknown, is passed for it.
+"""
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from sandbox.runner.testing import library
+from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
+
+_EVALUATING: Final = frozenset({"eval", "exec", "sympify", "parse_expr"})
+"""Functions that run a text. Those of `re` and `ast` only read it."""
+_BARE: Final = frozenset({"compile"})
+"""More of them, without a module before."""
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST_ROUNDS: Final = 20
+
+
+def evaluated_answer(tree: ast.Module) -> str:
+    """The call that evaluates a text of the program; empty if there is none."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _evaluates(node)]
+    if not calls:
+        return ""
+    tainted = _tainted(tree)
+    return next((ast.unparse(call)[:80] for call in calls if any(_has(one, tainted) for one in _passed(call))), "")
+
+
+def _evaluates(call: ast.Call) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id in _EVALUATING | _BARE
+    return isinstance(function, ast.Attribute) and function.attr in _EVALUATING
+
+
+def _passed(call: ast.Call) -> Sequence[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _tainted(tree: ast.Module) -> set[str]:
+    """Names of the program, and those that may hold what it tells; attributes with a dot before."""
+    bound = {*dir(builtins), *library.MODULES, *MODULES_BY_SHORT_NAME}
+    tainted: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            is_of_program = getattr(node, "module", "") == "solution"
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                (tainted if is_of_program or alias.name in ("solution", "*") else bound).add(name)
+        elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            tainted.add(node.name)
+    tainted |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in bound}
+    tainted |= _unknown_parameters(tree)
+    for _ in range(_MOST_ROUNDS):
+        more = {name for node in ast.walk(tree) for name in _tainted_by(node, tainted)} - tainted
+        if not more:
+            break
+        tainted |= more
+    return tainted
+
+
+def _unknown_parameters(tree: ast.Module) -> set[str]:
+    """Parameters of functions that something else than the text calls, but for those that `parametrize` gives."""
+    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = {function.id for function in functions if isinstance(function, ast.Name)}
+    called -= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in functions}
+    unknown: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS) and node.name not in called:
+            given = {
+                name.strip()
+                for decorator in node.decorator_list
+                if isinstance(decorator, ast.Call) and "parametrize" in ast.unparse(decorator.func) and decorator.args
+                for name in _names_given(decorator.args[0])
+            }
+            unknown |= {argument.arg for argument in _parameters(node)} - given - {"self", "cls"}
+    return unknown
+
+
+def _names_given(node: ast.expr) -> list[str]:
+    try:
+        names = ast.literal_eval(node)
+    except ValueError:
+        return []
+    return names.split(",") if isinstance(names, str) else [str(name) for name in names]
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+    arguments = node.args
+    more = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
+
+
+def _tainted_by(node: ast.AST, tainted: set[str]) -> Iterator[str]:
+    """The names that a node taints."""
+    bound: list[tuple[ast.expr | None, ast.expr | None]] = []
+    if isinstance(node, ast.Assign):
+        bound = [(target, node.value) for target in node.targets]
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.NamedExpr):
+        bound = [(node.target, node.value)]
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+        bound = [(node.target, node.iter)]
+    elif isinstance(node, ast.withitem):
+        bound = [(node.optional_vars, node.context_expr)]
+    for target, value in bound:
+        if target is not None and value is not None and _has(value, tainted):
+            yield from _stored(target)
+    if isinstance(node, _FUNCTIONS):
+        if any(_has(one, tainted) for one in node.body):
+            yield node.name
+        if f"{node.name}()" in tainted:
+            yield from (argument.arg for argument in _parameters(node))
+    elif isinstance(node, ast.Call):
+        yield from _tainted_call(node, tainted)
+
+
+def _tainted_call(call: ast.Call, tainted: set[str]) -> Iterator[str]:
+    """`lines.append(f(2))` taints `lines`, and `evaluated(f(2))` the parameters of the function, as `evaluated()`."""
+    if not any(_has(one, tainted) for one in _passed(call)):
+        return
+    if isinstance(call.func, ast.Attribute):
+        yield from {*_stored(call.func.value)} - {"self", "cls"}
+        yield f"{call.func.attr}()"
+    elif isinstance(call.func, ast.Name):
+        yield f"{call.func.id}()"
+
+
+def _stored(target: ast.AST) -> Iterator[str]:
+    """The variables and attributes that a target changes."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Attribute):
+        yield f".{target.attr}"
+    elif isinstance(target, ast.Subscript | ast.Starred):
+        yield from _stored(target.value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for part in target.elts:
+            yield from _stored(part)
+
+
+def _has(node: ast.AST, tainted: set[str]) -> bool:
+    return any(
+        (isinstance(one, ast.Name) and one.id in tainted)
+        or (isinstance(one, ast.Attribute) and f".{one.attr}" in tainted)
+        for one in ast.walk(node)
+    )
