@@ -555,7 +555,8 @@ def _readable_code() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
         code = Path(made)
         code.chmod(0o755)
-        shutil.copytree(ROOT / "sandbox", code / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+        for package in ("sandbox", "memory"):
+            shutil.copytree(ROOT / package, code / package, ignore=shutil.ignore_patterns("__pycache__"))
         probe = code / "tests" / "sandbox" / "box_probe.py"
         probe.parent.mkdir(parents=True)
         shutil.copy(ROOT / "tests" / "sandbox" / "box_probe.py", probe)
