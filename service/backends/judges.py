@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from fairness import TENANT
+from service.backends import judge_limits
 from service.cache.verdict_cache import VerdictCache
 from service.limits.budgets import Measure
 from service.observe.metrics import Metrics
@@ -16,6 +17,7 @@ from service.tenant import RUN
 from service.usage.ledger import JUDGING, NOBODY, Ledger
 from verifiers.judge import config, prompts
 from verifiers.judge.endpoints import EndpointState, Gateway
+from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.errors import OverBudget
 from verifiers.judge.panel import Panel
 from verifiers.judge.sharing import Shared
@@ -49,7 +51,20 @@ async def open_panel(
     if settings.judge_file is None:
         yield None
         return
-    read, keys, texts = load(settings.judge_file)
+    async with contextlib.AsyncExitStack() as stack:
+        limits = await stack.enter_async_context(judge_limits.opened(settings.redis_url))
+        panel = _panel(settings, settings.judge_file, cache, metrics, usage, limits)
+        stack.push_async_callback(panel.stop)
+        caller = TENANT.set(NOBODY)  # what runs in the background asks in nobody's name
+        await panel.start()
+        TENANT.reset(caller)
+        yield panel
+
+
+def _panel(
+    settings: Settings, file: Path, cache: VerdictCache, metrics: Metrics, usage: Ledger, limits: Limits
+) -> Panel:
+    read, keys, texts = load(file)
     secret = settings.judge_fence_secret
     gateway = Gateway(
         read.endpoints,
@@ -58,20 +73,15 @@ async def open_panel(
         observe=metrics.observe_judge_call,
         check=partial(_check, usage),
         spent=partial(_note, usage),
+        limits=limits,
     )
-    panel = Panel(
+    return Panel(
         read,
         gateway,
         Shared(int(read.answers_memory_mb * 1_000_000), outer=Kept(cache)),
         texts,
         fence_secret=secret.get_secret_value().encode() if secret is not None else secrets.token_bytes(32),
     )
-    async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(panel.stop)
-        caller = TENANT.set(NOBODY)  # what runs in the background asks in nobody's name
-        await panel.start()
-        TENANT.reset(caller)
-        yield panel
 
 
 def load(file: Path) -> tuple[config.JudgeConfig, Mapping[str, str], Mapping[str, prompts.Prompt]]:

@@ -111,14 +111,17 @@ class ChatDoor:
         proxy = panel.config.proxy
         deadline = asyncio.get_running_loop().time() + proxy.deadline_s
 
+        use = _use_of(wished)
+        if use == "off" or not proxy.cache or not _is_deterministic(request):
+            got = await panel.gateway.relay(pool, request, deadline=deadline)
+            await _pass_on(send, _Kept(got.status, dict(got.headers), got.body, got.endpoint), "off")
+            return
+
         async def compute() -> tuple[bytes, bool]:
             got: Relayed = await panel.gateway.relay(pool, request, deadline=deadline)
             kept = _Kept(got.status, dict(got.headers), got.body, got.endpoint)
             return _encoder.encode(kept), got.status == 200 and _is_whole(got.body)
 
-        use = _use_of(wished)
-        if not proxy.cache or not _is_deterministic(request):
-            use = "off"
         key = _key(panel, pool, request)
         value, cached = await panel.shared.get(key, compute, use=use, deadline=deadline)
         try:
@@ -126,9 +129,7 @@ class ChatDoor:
         except msgspec.MsgspecError:  # the stored bytes are not a reply: a miss
             value, cached = await panel.shared.get(key, compute, use="refresh", deadline=deadline)
             kept = _decoder.decode(value)
-        state = "hit" if cached else "off" if use == "off" else "miss"
-        more = {"x-rewardline-cache": state, "x-rewardline-endpoint": kept.endpoint}
-        await _send(send, kept.status, kept.body, kept.headers | more)
+        await _pass_on(send, kept, "hit" if cached else "miss")
 
     async def _stream(self, panel: Panel, pool: str, request: dict[str, Any], send: Send) -> None:
         deadline = asyncio.get_running_loop().time() + panel.config.proxy.deadline_s
@@ -215,6 +216,11 @@ def _start(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
     merged.pop("x-request-id", None)  # the gate sets our own
     encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in merged.items()]
     return {"type": "http.response.start", "status": status, "headers": encoded}
+
+
+async def _pass_on(send: Send, reply: _Kept, cache: str) -> None:
+    more = {"x-rewardline-cache": cache, "x-rewardline-endpoint": reply.endpoint}
+    await _send(send, reply.status, reply.body, reply.headers | more)
 
 
 async def _send(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:

@@ -51,6 +51,11 @@ def _with(path: str, value: Any) -> dict[str, Any]:
             {"mode": "reference", "pool": "p", "score_source": "expected", "rewards": {"A": 1}},
             "rewards",
         ),
+        (
+            "endpoints.a.base_url",
+            "http://127.0.0.1:1/v1/chat/completions/",
+            "base_url: Value error, expected no path of a call",
+        ),
         ("pools.p.fallback", "x", "no 'x'"),
         ("pools.p.fallback", "p", "pools.p.fallback: it leads back to p"),
         ("pools.q.fallback", "p", "it leads back to"),

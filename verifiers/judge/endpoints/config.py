@@ -143,6 +143,8 @@ class EndpointConfig(_Part):
             raise ValueError("expected no user or password: put keys into the environment, see api_key_env")
         if parts.query or parts.fragment:
             raise ValueError("expected no query and no fragment")
+        if parts.path.rstrip("/").endswith(("/chat/completions", "/decisions")):
+            raise ValueError("expected no path of a call: write the URL up to /v1")
         return url.rstrip("/")
 
     @field_validator("api_key_env", "headers_env")

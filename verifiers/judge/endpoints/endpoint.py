@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from verifiers.judge.endpoints.buckets import Bucket
 from verifiers.judge.endpoints.config import EndpointConfig
 from verifiers.judge.endpoints.faults import Fault
 from verifiers.judge.endpoints.health import Health, State
@@ -16,6 +15,7 @@ from verifiers.judge.endpoints.latency import Latency
 from verifiers.judge.endpoints.limiter import Limiter
 from verifiers.judge.endpoints.messages import Usage
 from verifiers.judge.endpoints.requests import Capabilities
+from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.endpoints.spending import Allowance, Spending, Use, cost_of
 from verifiers.judge.endpoints.wire import Wire
 
@@ -81,6 +81,7 @@ class Endpoint:
         pause_cap_s: float,
         observe: Observe | None = None,
         spent: Spent | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.name = name
         self.config = config
@@ -103,9 +104,11 @@ class Endpoint:
         self._pause_cap_s = pause_cap_s
         self.paused_until = 0.0
         now = clock()
-        self._requests = Bucket(config.rpm, now) if config.rpm else None
-        self._tokens = Bucket(config.tpm, now) if config.tpm else None
-        self._spending = Spending(config.spend) if config.spend else None
+        limits = limits or Limits()
+        place = f"endpoint {name}"
+        self._requests = limits.bucket(f"{place}/requests", config.rpm, now) if config.rpm else None
+        self._tokens = limits.bucket(f"{place}/tokens", config.tpm, now) if config.tpm else None
+        self._spending = limits.spending(place, config.spend) if config.spend else None
         self._use = Use()
 
     def standing(self, tokens: float, now: float, *, even_held: bool = False) -> tuple[Standing, float]:

@@ -21,6 +21,7 @@ from verifiers.judge.endpoints.messages import ChatReply, ChatRequest, Relayed, 
 from verifiers.judge.endpoints.pool import NOT_OURS, Errand, Pool, PoolCounters
 from verifiers.judge.endpoints.probing import Prober
 from verifiers.judge.endpoints.relaying import Relay, StreamRelay
+from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.endpoints.wire import Wire
 from verifiers.judge.errors import Attempt, EndpointFailure
 
@@ -74,6 +75,7 @@ class Gateway:
         observe: Observe | None = None,
         check: Callable[[], None] = lambda: None,
         spent: Spent | None = None,
+        limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
@@ -81,7 +83,7 @@ class Gateway:
 
         `keys`: values of environment variables, by name. `observe`: called after each call, for metrics, with the
         endpoint, `ok` or the class of the failure, and seconds. `check`: called before each call, in the task of its
-        caller; it may raise `OverBudget`. `clock` must be the event loop's.
+        caller; it may raise `OverBudget`. `limits`: None if no other replica shares them. `clock` must be the event loop's.
 
         Raises:
             BadKey: a key is missing, or no header can hold it.
@@ -90,6 +92,8 @@ class Gateway:
         self._wall = wall
         self._check = check
         self._dispatcher = Dispatcher(clock)
+        limits = limits or Limits()
+        limits.tell(self._dispatcher.dispatch)
         self._probing: list[asyncio.Task[None]] = []
         self._only: str | None = None
         for name, config in endpoints.items():
@@ -104,10 +108,12 @@ class Gateway:
                 ),
                 observe=observe,
                 spent=spent,
+                limits=limits,
             )
         chance = chance or random.Random()  # noqa: S311 -- spreads retries; no secret depends on it
         self._pools = {
-            name: Pool(name, config, self._dispatcher, clock=clock, chance=chance) for name, config in pools.items()
+            name: Pool(name, config, self._dispatcher, clock=clock, chance=chance, limits=limits)
+            for name, config in pools.items()
         }
 
     async def start(self) -> None:

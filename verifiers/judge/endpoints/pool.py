@@ -16,7 +16,7 @@ from verifiers.judge.endpoints.config import PoolConfig
 from verifiers.judge.endpoints.endpoint import Endpoint, Lease
 from verifiers.judge.endpoints.faults import Fault, Retry
 from verifiers.judge.endpoints.retrying import RetryBudget, delay_s
-from verifiers.judge.endpoints.spending import Spending
+from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.errors import Attempt, EndpointFailure
 
 T_co = TypeVar("T_co", covariant=True)
@@ -68,6 +68,7 @@ class Pool:
         *,
         clock: Callable[[], float],
         chance: random.Random,
+        limits: Limits,
     ) -> None:
         self.name = name
         self.config = config
@@ -76,7 +77,7 @@ class Pool:
         self._clock = clock
         self._chance = chance
         self._budget = RetryBudget(config.retry)
-        self._spending = Spending(config.spend) if config.spend else None
+        self._spending = limits.spending(f"pool {name}", config.spend) if config.spend else None
 
     @property
     def members(self) -> list[Endpoint]:

@@ -11,7 +11,7 @@ from typing import Final
 from verifiers.judge.endpoints.config import PriceConfig, SpendConfig
 from verifiers.judge.endpoints.messages import Usage
 
-_SLOTS = 60
+SLOTS = 60
 """The number of steps in which the window moves."""
 _MEASURED: Final = 20
 """Reservations are by measured use after this many calls."""
@@ -49,7 +49,7 @@ class Spending:
 
     def __init__(self, config: SpendConfig) -> None:
         self._config = config
-        self._slot_s = config.window_s / _SLOTS
+        self._slot_s = config.window_s / SLOTS
         self._slots: deque[tuple[int, float, float]] = deque()
         self._tokens = 0.0
         self._cost = 0.0
@@ -64,7 +64,7 @@ class Spending:
         return Allowance.YES if self._fits(self._tokens + tokens, self._cost + cost) else Allowance.LATER
 
     def _fits(self, tokens: float, cost: float) -> bool:
-        return _fits(tokens, self._config.max_tokens) and _fits(cost, self._config.max_cost)
+        return fits(tokens, self._config.max_tokens) and fits(cost, self._config.max_cost)
 
     def reserve(self, tokens: float, cost: float) -> None:
         self._reserved_tokens += tokens
@@ -89,17 +89,17 @@ class Spending:
         """Seconds until the oldest spending leaves the window."""
         if not self._slots:
             return self._slot_s
-        return max((self._slots[0][0] + _SLOTS + 1) * self._slot_s - now, self._slot_s)
+        return max((self._slots[0][0] + SLOTS + 1) * self._slot_s - now, self._slot_s)
 
     def _move(self, now: float) -> None:
-        first = int(now / self._slot_s) - _SLOTS
+        first = int(now / self._slot_s) - SLOTS
         while self._slots and self._slots[0][0] < first:
             _, tokens, cost = self._slots.popleft()
             self._tokens -= tokens
             self._cost -= cost
 
 
-def _fits(amount: float, limit: float | None) -> bool:
+def fits(amount: float, limit: float | None) -> bool:
     # Sums of many prices have rounding errors.
     return limit is None or amount <= limit * (1 + 1e-9)
 
