@@ -1,7 +1,8 @@
 r"""Decides whether the final answer of a response equals the reference, as mathematics or as words.
 
     response ──► judging.py ─┬─ first_look.py   its answer, and the verdict where the text alone gives it
-                             └─ grading.py      anything else: read and compared, in a worker
+                             ├─ grading.py      anything else: read and compared, in a worker
+                             └─ edit_distance.py   what a wrong expression earns, on request
 
 Nothing that could grow is evaluated in the service process, and sympy is never imported there. The worker looks at the
 reference first: if it cannot be read, is too large, or does not equal itself, the item is `invalid`, whatever the
@@ -20,7 +21,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.math.judging import Judging
 from verifiers.math.params import MathParams
 from verifiers.math.solutions import final_answer
-from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, SECOND, TASK
+from verifiers.math.tasks import CREDIT, DIAGNOSE, GROUP, LOOK, SECOND, TASK
 from verifiers.own_answers import written
 
 __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
@@ -28,7 +29,7 @@ __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "27"
+    version = "28"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency = None
@@ -53,7 +54,7 @@ class Math(Verifier[MathParams]):
 
 
 def create(resources: Resources) -> Math:
-    for task in (LOOK, GROUP, TASK, SECOND, DIAGNOSE):
+    for task in (LOOK, GROUP, TASK, SECOND, CREDIT, DIAGNOSE):
         resources.workers.register(task)
     return Math(resources)
 
@@ -64,6 +65,13 @@ EXAMPLES = (
     Example(r"\boxed{x = 5 \text{ or } x = -2}", {"reference": r"\{-2, 5\}"}, 1.0, "correct", "a set, in any order"),
     Example(r"\boxed{1 \le x < 2}", {"reference": "[1, 2)"}, 1.0, "correct", "the same set of numbers"),
     Example(r"\boxed{3.14159}", {"reference": r"\pi", "rel_tol": 1e-5}, 1.0, "correct", "within the tolerance"),
+    Example(
+        r"\boxed{2mg+\frac{2mv^2}{l}}",
+        {"reference": r"2mg+\frac{4mv^2}{l}", "edit_distance": True},
+        0.6 - 2 / 15,
+        "partial",
+        "one number is wrong",
+    ),
     Example(
         r"\boxed{\text{Western Blot}}", {"reference": "western blot"}, 1.0, "correct", "words are compared as words"
     ),

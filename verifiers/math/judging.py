@@ -9,7 +9,7 @@
         ├─────────────► a result ──────────────────────────────────────────────┤
         │ blame         which is at fault for a limit: reference or answer      │
         └──────────────────────────────────────────────────────────────────────┴─► verdict ─► delivered
-                                      a second opinion, an explanation, on request
+                     a second opinion, credit for a wrong expression, an explanation, on request
 
 Verdicts are delivered as soon as they are final. README.md says what each of these steps is good for.
 """
@@ -27,7 +27,7 @@ from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, send
 from verifiers.math.first_look import Batch, BatchResult, FirstLook, decode_result, encode
 from verifiers.math.params import MathParams
 from verifiers.math.questions import INVALID, GivenAnswer, Question, distinct
-from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND, TASK
+from verifiers.math.tasks import CREDIT, DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND, TASK
 from verifiers.pace import Pace
 
 log = logging.getLogger("rewardline.math")
@@ -55,6 +55,7 @@ class Judging:
         self._unread: list[Question] = []
         """The items whose answers have to be read."""
         self._doubtful: list[tuple[Question, Verdict]] = []
+        self._uncredited: list[tuple[int, Verdict]] = []
         self._unexplained: list[tuple[int, Verdict]] = []
 
     async def judge(self) -> None:
@@ -62,6 +63,7 @@ class Judging:
         alone = await self._grade(distinct(self._unread))
         await self._blame(await self._grade_alone(alone))
         await self._ask_somebody_else()
+        await self._credit(await self._credit(range(len(self._uncredited)), simplifies=True), simplifies=False)
         await self._explain()
 
     # look
@@ -234,9 +236,47 @@ class Judging:
         payloads = [[question.look.terms.references, question.found.answer] for question, _ in self._doubtful]
         await self._ask(SECOND, payloads, take)
 
+    # credit
+
+    async def _credit(self, places: Sequence[int], simplifies: bool) -> list[int]:
+        """Give wrong expressions what they earn; the places of those that broke a limit.
+
+        To simplify an expression may take long. One that also breaks a limit as it was written earns nothing.
+        """
+        broke: list[int] = []
+
+        def take(position: int, outcome: Outcome) -> None:
+            index, verdict = self._uncredited[places[position]]
+            if outcome.exit in _LIMITS and simplifies:
+                broke.append(places[position])
+            elif outcome.exit is Exit.OK and outcome.value:
+                self._finish(index, msgspec.structs.replace(verdict, score=outcome.value, reason="partial"))
+            elif outcome.exit is Exit.OK or outcome.exit in _LIMITS:
+                self._finish(index, verdict)
+            else:
+                self._finish(index, trouble(outcome))
+
+        payloads = []
+        for place in places:
+            index, verdict = self._uncredited[place]
+            terms = self._items[index].params.look.terms
+            payloads.append([terms.references, verdict.extracted, terms.options.packed(), simplifies])
+        await self._ask(CREDIT, payloads, take)
+        return broke
+
     # deliver and explain
 
     def _deliver(self, index: int, verdict: Verdict) -> None:
+        if (
+            self._items[index].params.edit_distance
+            and verdict.reason == "wrong_answer"
+            and _is_whole(verdict.extracted)
+        ):
+            self._uncredited.append((index, verdict))
+        else:
+            self._finish(index, verdict)
+
+    def _finish(self, index: int, verdict: Verdict) -> None:
         if self._items[index].explain and verdict.status is Status.OK:
             self._unexplained.append((index, verdict))
         else:
@@ -255,14 +295,18 @@ class Judging:
     def _to_diagnose(self, index: int, verdict: Verdict) -> list[Any]:
         item = self._items[index]
         terms = item.params.look.terms
-        answer = verdict.extracted
-        if answer is not None and len(answer) >= MAX_DETAIL_TEXT_CHARS:
-            answer = None
+        answer = verdict.extracted if _is_whole(verdict.extracted) else None
+        reason = "wrong_answer" if verdict.reason == "partial" else verdict.reason
         response = sendable(item.response) if len(item.response) <= _DIAGNOSED_CHARS else None
         question = None if item.prompt is None else sendable(item.prompt[:_QUESTION_CHARS])
         steps = [sendable(step) for step in item.params.steps]
-        case = [terms.references, answer, terms.options.packed(), verdict.reason]
+        case = [terms.references, answer, terms.options.packed(), reason]
         return [*case, response, question, steps, terms.extraction]
+
+
+def _is_whole(extracted: str | None) -> bool:
+    """Whether there is an answer that a verdict carries uncut."""
+    return extracted is not None and len(extracted) < MAX_DETAIL_TEXT_CHARS
 
 
 def _is_doubtful(verdict: Verdict, params: MathParams) -> bool:

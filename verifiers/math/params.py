@@ -77,6 +77,10 @@ class MathParams(ExtractionParams):
     that only 0.1 is right for 10 %, and 400 % for 4."""
     constant: ConstantPolicy = "required"
     """The constant of integration. required: x^2 is not x^2 + C; optional: an answer may leave it out."""
+    edit_distance: bool = False
+    """Whether a wrong expression earns what PHYBench's Expression Edit Distance gives: 0.6 less the cost of the edits that
+    turn its tree into the reference's, as a share of the nodes there; at least 0. An answer that is too large, or that
+    is not an expression, earns nothing."""
 
     @cached_property
     def look(self) -> FirstLook:

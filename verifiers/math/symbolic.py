@@ -150,7 +150,7 @@ def _same_beside_breaks(left: Node, right: Node) -> bool | None:
 
 def _same_for_sympy(reference: Node, answer: Node) -> bool:
     try:
-        left, right = _to_sympy(reference), _to_sympy(answer)
+        left, right = to_sympy(reference), to_sympy(answer)
     except Unreadable as error:
         if all(part.kind in _OF_VALUES for part in answer.walk()):
             raise Undecided(str(error)) from error
@@ -175,7 +175,7 @@ def _same_for_sympy(reference: Node, answer: Node) -> bool:
             bool(gap <= scale * sympy.Rational(10) ** (8 - digits))
             for gap, scale, digits in zip(gaps, scales, _DIGITS, strict=True)
         )
-    except (_Unevaluated, *_SYMPY_FAILS) as error:
+    except (_Unevaluated, *SYMPY_FAILS) as error:
         raise Undecided("sympy cannot evaluate it") from error
 
 
@@ -194,7 +194,7 @@ def _differs_somewhere(gap: Any) -> bool:
 
 _OF_VALUES = frozenset([*values.NUMERIC, *BOUND, "num", "sym", "const", "based", "fn", "apply"])
 """Node kinds of expressions; any other kind has no value, which is no limit of this service."""
-_SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
+SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
 """Errors that sympy raises, among others, if it knows no method."""
 
 
@@ -210,7 +210,7 @@ def _evaluated(expression: Any) -> tuple[Any, ...]:
         if done.atoms(*_UNDONE):  # sympy would give a number for it that it cannot vouch for
             raise _Unevaluated
         found = tuple(sympy.N(done, digits) for digits in _DIGITS)
-    except _SYMPY_FAILS as error:
+    except SYMPY_FAILS as error:
         raise _Unevaluated from error
     if done in (sympy.oo, -sympy.oo):
         return (done, done)
@@ -243,14 +243,14 @@ def check_value(node: Node) -> None:
     tree = _tree(node)
     if tree is not None and (_is_unknown(tree) or _has_numbers(tree)):
         return
-    expression = _to_sympy(node if tree is None else tree)
+    expression = to_sympy(node if tree is None else tree)
     _check_terms(expression)
     try:
         if expression.free_symbols:
             expression.doit()
         else:
             _evaluated(expression)
-    except (_Unevaluated, *_SYMPY_FAILS) as error:
+    except (_Unevaluated, *SYMPY_FAILS) as error:
         raise TooComplex("sympy cannot evaluate it") from error
 
 
@@ -263,7 +263,7 @@ def _check_terms(expression: Any) -> None:
                 raise TooComplex("a sum or product of too many terms")
 
 
-def _to_sympy(node: Node) -> Any:
+def to_sympy(node: Node) -> Any:
     if isinstance(node.leaf, Fraction):
         return sympy.Rational(node.leaf.numerator, node.leaf.denominator)
     if node.kind == "sym" and node.leaf:
@@ -274,19 +274,17 @@ def _to_sympy(node: Node) -> Any:
         return _bound_to_sympy(node)
     if node.kind == "log":
         base = (
-            sympy.Integer(10)
-            if node.args[0].kind == "const" and node.args[0].leaf == "log"
-            else _to_sympy(node.args[0])
+            sympy.Integer(10) if node.args[0].kind == "const" and node.args[0].leaf == "log" else to_sympy(node.args[0])
         )
-        return sympy.log(_to_sympy(node.args[1]), base)
+        return sympy.log(to_sympy(node.args[1]), base)
     operation = _NAMED.get(str(node.leaf)) if node.kind == "fn" else _ARITHMETIC.get(node.kind)
     if operation is None:
         raise Unreadable(f"{node.kind} beside a sum or an integral")
-    return operation(*(_to_sympy(arg) for arg in node.args))
+    return operation(*(to_sympy(arg) for arg in node.args))
 
 
 def _bound_to_sympy(node: Node) -> Any:
-    name, low, high, term = (_to_sympy(arg) for arg in node.args)
+    name, low, high, term = (to_sympy(arg) for arg in node.args)
     if node.kind == "lim":
         return sympy.Limit(term, name, low, str(node.leaf) or ("-" if low in (sympy.oo, -sympy.oo) else "+-"))
     if node.kind in ("sum", "prod"):

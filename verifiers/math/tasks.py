@@ -49,5 +49,12 @@ SECOND = Task(
     warm=([[r"\frac{1}{2}"], "0.5"],),
 )
 """Asks Math-Verify; only for callers that request it (`second_opinion`)."""
+CREDIT = Task(
+    module="verifiers.math.edit_distance",
+    function="nearest",
+    time_limit_s=TIME_LIMIT_S,
+    warm=([[r"2mg+\frac{4mv^2}{l}"], r"2mg+\frac{2mv^2}{l}", DEFAULT.packed(), True],),
+)
+"""Computes what a wrong expression earns; only for callers that request it (`edit_distance`)."""
 DIAGNOSE = Task(module="verifiers.math.diagnosis", function="diagnose", time_limit_s=TIME_LIMIT_S / 2)
 """Computes what `explain` adds to a finished verdict; if it fails, the verdict goes out without it."""

@@ -118,7 +118,10 @@ def _with_products(tokens: list[Token]) -> list[Token]:
         splits = token.value.isalpha() and token.value.isascii() and len(token.value) < 4
         if splits and token.kind == "unit":
             splits = token.value not in _WORD_UNITS and (
-                depth > 0 or not _ends_value(before) or (after is not None and _begins_factor(after))
+                depth > 0
+                or not _ends_value(before)
+                or (after is not None and _begins_factor(after))
+                or _is_in_sum(tokens, index, found)
             )
         elif depth > 0 and token.kind == "word" and token.value not in ("or", "and"):
             splits = token.value.isalpha() and token.value.isascii() and len(token.value) <= _MAX_FACTORS
@@ -131,6 +134,21 @@ def _with_products(tokens: list[Token]) -> list[Token]:
         else:
             found.append(token)
     return found
+
+
+def _is_in_sum(tokens: list[Token], index: int, before: list[Token]) -> bool:
+    """Whether `mg` is m·g in a sum: `2mg + kx`, `2mg - T`, and glued to its number `T - 2mg`; not in `5 ft-lb`."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    if following is not None and (following.kind == "+" or (following.kind == "-" and following.spaced)):
+        return True
+    if tokens[index].spaced:
+        return False
+    start = max((at for at, token in enumerate(before) if token.kind in _ENDS_ELEMENT), default=-1) + 1
+    kinds = {token.kind for token in before[start:]}
+    return "id" in kinds and not kinds.isdisjoint("+-")
+
+
+_ENDS_ELEMENT = frozenset([",", ";", "=", "<", ">", "word", "text"])
 
 
 _AMBIGUOUS = split("min sec in")

@@ -76,6 +76,8 @@ class MathStepsParams(MathParams):
     """Those of `math`, and what steps count."""
 
     reference: Annotated[Answers | Derivation, BeforeValidator(_from_json)]
+    edit_distance: Literal[False] = False
+    """Here a wrong answer earns something for its steps alone."""
     """The final answer as in `math`; or `{"final_answer", "steps", ...}`, also as JSON text; or a worked solution in
     the form of GSM8K, with its calculations in `<<48/2=24>>` and the answer behind `####`."""
     mode: Mode = "partial_if_wrong"

@@ -18,6 +18,14 @@ SAME = [
     ("10", "{}^{5}C_{2}"),
     ("20", r"2\cdot{}_{5}C_{2}"),
     ("20", "{}_5P_2"),
+    # letters that spell a unit in a sum; the first two are references of PHYBench (MIT)
+    (r"$$T_2 = 2mg + 4m \frac{v_0^2}{l}$$", r"\frac{4mv_0^2}{l} + 2gm"),
+    (
+        r"-\frac{7F}{57M\Omega^2}+\frac{4F}{39M\Omega^2}\cos(\sqrt{6}\Omega t)",
+        r"\frac{4F}{39M\Omega^2}\cos(t\Omega\sqrt{6})-\frac{7F}{57M\Omega^2}",
+    ),
+    ("2mg - T", "2gm - T"),
+    ("T - 2mg", "-2gm+T"),
     # units of astronomy, of information and of others; words that no table has
     ("4.5", r"4.5 \text{ erg/s}"),
     ("4.5", r"4.5\ \text{ppm}"),
@@ -78,6 +86,7 @@ SAME = [
     ("western blot", "Western Blot"),
 ]
 DIFFERENT = [
+    ("T - 2mg", "(T-2)mg"),
     ("0<f(x)<1", "[0,1]"),
     ("0<f(x)<1", "0<g(x)<1"),
     (r"\frac{x}{y}=2", "2"),

@@ -33,7 +33,8 @@ def read_spoken(text: str) -> Node | None:
         return Node("ratio", tuple(Node("num", leaf=Fraction(part)) for part in ratio.groups()))
     if (parts := _compound(text)) is not None:
         return parts
-    if (plain := _PLAIN_QUANTITY.fullmatch(text)) and (unit := units.key(plain[2])) is not None:
+    plain = _PLAIN_QUANTITY.fullmatch(text)
+    if plain and " -" not in plain[2] and (unit := units.key(plain[2])) is not None:
         is_unit = plain[2] in _UNIT_LETTERS or (len(plain[2]) > 1 and units.is_known(unit) and text.isascii())
         return Node("quantity", (Node("num", leaf=Fraction(plain[1])),), unit) if is_unit else None
     money = _MONEY.fullmatch(text)

@@ -28,16 +28,16 @@ def unit_ahead(reader: Levels, ahead: int) -> bool:
     """Whether a unit may begin `ahead` tokens further on."""
     token = reader.peek(ahead)
     if token is not None and token.kind == "cmd":
-        return token.value in CURRENCIES or (token.value in UNIT_COMMANDS and _is_unit_command(reader, ahead))
+        return token.value in CURRENCIES or (token.value in UNIT_COMMANDS and _is_unit_command(reader, token, ahead))
     return token is not None and token.kind in ("text", "unit", "word") and token.value not in ("or", "and")
 
 
-def _is_unit_command(reader: Levels, ahead: int) -> bool:
+def _is_unit_command(reader: Levels, token: Token, ahead: int) -> bool:
     r"""Whether `\Omega` at the end, or `\mu` before a unit, is ohms or micro, behind a number."""
     after = reader.peek(ahead + 1)
     if after is None or after.kind in ("text", "unit"):
         return True
-    return after.kind == "id" and units.key(f"μ{after.value}") is not None
+    return token.value == "mu" and after.kind == "id" and units.key(f"μ{after.value}") is not None
 
 
 def unit_after(reader: Levels, node: Node) -> Node:

@@ -68,6 +68,7 @@ _SAID = "\n<response>It rains.</response>"
 
 OURS: Mapping[str, Example] = {
     "think_math": _MATH,
+    "phybench": Example(r"So \boxed{2mg+4kx}", "So it is 5.", "2mg+4kx"),
     "math_steps": Example(r"5 * 8 = 40, so \boxed{40}", r"5 + 8 = 13, so \boxed{13}", _STEPS),
     "code_multi": _PROGRAM,
     "math_then_judge": _MATH,
