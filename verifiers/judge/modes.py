@@ -98,8 +98,9 @@ def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, 
             return [_about(replace(asked, response=chunk), part) for chunk in _chunks(text, profile) for part in parts]
         case "pairwise":
             assert params.other is not None
-            turned = replace(asked, response=params.other, response_b=text)
-            return [Question(replace(asked, response_b=params.other), Context()), Question(turned, Context())]
+            straight = Question(replace(asked, response_b=params.other), Context())
+            turned = Question(replace(asked, response=params.other, response_b=text), Context())
+            return [straight] if params.orders == "one" else [straight, turned]
         case "steps":
             steps = tuple(params.steps or split(text))
             if len(steps) > MAX_STEPS:
@@ -247,7 +248,8 @@ def _rated(
 
 def _pairwise(decisions: Sequence[Decision], orders: str) -> Finding:
     """The result for a response that was shown first, then second: it must be better, or worse, both times."""
-    first, second = decisions[0].score, 1.0 - decisions[1].score
+    first = decisions[0].score
+    second = first if orders == "one" else 1.0 - decisions[1].score
     flags: dict[str, Any] = {}
     if (first > 0.5) is not (second > 0.5) or (first < 0.5) is not (second < 0.5):
         if orders == "agree":

@@ -67,9 +67,10 @@ class JudgeParams(Params):
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
     other: str | None = None
     """The response that mode pairwise compares with: 1 better, 0.5 as good, 0 worse."""
-    orders: Literal["agree", "mean", "arena_hard"] = "agree"
+    orders: Literal["agree", "mean", "arena_hard", "one"] = "agree"
     """What the two orders of a pair come to. agree: a tie unless both name the same response; mean: their mean;
-    arena_hard: the mean with decisive verdicts three times, as Arena-Hard counts them."""
+    arena_hard: the mean with decisive verdicts three times, as Arena-Hard counts them. one: only one order is asked, in
+    which the response comes first; that is half the calls, and shows how the judge likes first places."""
     steps: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=MAX_STEPS)] | None = None
     """The steps of the response; default: its paragraphs, or its lines if it has one paragraph."""
     votes: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None

@@ -45,6 +45,7 @@ HTTP: Final[dict[str, Access]] = {
     "GET /v1/verifiers/{name}": Access("key"),
     "POST /v1/score": SCORE,
     "POST /v1/group/advantages": SCORE,
+    "POST /v1/groups/score": SCORE,
     "POST /v1/chat/completions": Access("score", 404),
     "GET /v1/models": Access("score", 404),
     "POST /v1/interactions": Access("score", 201),
