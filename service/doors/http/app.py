@@ -28,6 +28,7 @@ from service.doors.routes import usage as usage_door
 from service.doors.verifier_info import describe
 from service.errors import NotFound
 from service.groups.scoring import GroupScorer
+from service.groups.singles import Singles
 from service.interactions.lifecycle import Interactions
 from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
@@ -56,6 +57,7 @@ def build_app(
     metrics: Metrics,
     boxes: Boxes,
     interactions: Interactions,
+    singles: Singles,
     jobs: BackgroundJobs,
     audits: Audits,
     panel: Panel | None,
@@ -128,7 +130,7 @@ def build_app(
     problems.speak(app)
     openapi.extend(app, score.PATH, OPEN_PATHS)
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
-    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission)}
+    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission, singles)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
     bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)

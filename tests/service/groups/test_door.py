@@ -42,7 +42,7 @@ def rewards(group: JSON) -> list[float | None]:
         (
             "multiple_choice",
             {"choices": ["a", "b", "c"], "multi": True},
-            ["Answer: A, C", "Answer: A and C", "Answer: A"],
+            ["Answer: A and C", "\\boxed{AC}", "Answer: A"],
             [1, 1, 0],
         ),
         ("qa", {}, ["<answer>the Nile</answer>", "<answer>Nile</answer>", "<answer>Don</answer>"], [1, 1, 0]),
