@@ -8,7 +8,7 @@ from typing import Final, Literal
 Rating = Literal["win_loss", "points", "bradley_terry", "elo", "scores"]
 _ELO_STEP: Final = 32.0
 _ELO_SCALE: Final = 400.0
-_MIDDLE: Final = 3.5
+RANKING: Final = 3.5
 """The middle of a ranking from 1 (the first is much better) to 6."""
 _PRIOR: Final = 0.5
 """Ties with an average player, which everybody is given: who won all games would else be infinitely strong."""
@@ -26,7 +26,7 @@ class Game:
     """1 if the first is better, 0.5 for a tie, 0 if the second is better; or between them."""
     scores: tuple[float, float] | None = None
     """What the judge gave each of them, for the rating `scores`."""
-    ranking: float = _MIDDLE
+    ranking: float = RANKING
     """From 1, the first is much better, to 6, the second is."""
 
 
@@ -99,7 +99,7 @@ def mean_scores(count: int, games: Sequence[Game]) -> list[float]:
     for game in games:
         first, second = game.scores or (game.result, 1 - game.result)
         if first == second and game.scores is not None:
-            first, second = first + (_MIDDLE - game.ranking), second - (_MIDDLE - game.ranking)
+            first, second = first + (RANKING - game.ranking), second - (RANKING - game.ranking)
         for at, score in ((game.first, first), (game.second, second)):
             sums[at] += score
             numbers[at] += 1

@@ -12,7 +12,7 @@ from service.wire import ABSENT, CacheMode, Message, RunId, ShortText
 MAX_GROUPS: Final = 2_048
 MAX_MEMBERS: Final = 128
 
-Method = Literal["score", "majority", "tournament"]
+Method = Literal["score", "majority", "tournament", "listwise"]
 Weight = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -24,7 +24,7 @@ class Group(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     id: str | int | None = None
     prompt: str | list[Message] | None = None
     verifier: ShortText | None = None
-    """The verifier. For `majority`, the one whose equality counts. For `tournament`: `judge`."""
+    """The verifier. For `majority`, the one whose equality counts. For `tournament` and `listwise`: `judge`."""
     recipe: ShortText | None = None
     reference: msgspec.Raw = ABSENT
     params: msgspec.Raw = ABSENT

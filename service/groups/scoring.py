@@ -2,7 +2,8 @@
 
     score        each response by its verifier or recipe     ─┐
     majority     classes ► the largest is right              ─┼─► terms ► best, max_at_k ► advantages
-    tournament   comparisons ► ratings                       ─┘
+    tournament   comparisons ► ratings                       ─┤
+    listwise     one question for all responses              ─┘
 
 Only rewards of judged members count for terms, for the best and for advantages.
 """
@@ -16,7 +17,7 @@ from typing import Any, Final
 from service.advantages import max_at_k
 from service.advantages.compute import compute_advantages
 from service.advantages.schemas import RewardGroup
-from service.groups import majority, terms, tournament
+from service.groups import listwise, majority, terms, tournament
 from service.groups.classes import Classes, Partition
 from service.groups.schemas import Group, GroupOptions, GroupResult, GroupsResponse, GroupsSummary, Member
 from service.scoring.engine import Engine
@@ -60,6 +61,8 @@ class _Scoring:
                 results = await self._by_majority()
             case "tournament":
                 results = await self._by_tournament()
+            case "listwise":
+                results = await self._by_list()
         if self._options.terms.diversity is not None and self._options.terms.diversity.by == "classes":
             await self._classify(results)
         for group, result in zip(self._groups, results, strict=True):
@@ -126,6 +129,13 @@ class _Scoring:
         contests = await tournament.play(self._groups, texts, self._options.tournament, self._judged)
         self._comparisons += sum(contest.asked for contest in contests)
         return [contest.result(_name(contest.group, position)) for position, contest in enumerate(contests)]
+
+    async def _by_list(self) -> list[GroupResult]:
+        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
+        names = [_name(group, position) for position, group in enumerate(self._groups)]
+        results = await listwise.score(self._groups, texts, names, self._judged)
+        self._comparisons += sum(result.status != "invalid" for result in results)
+        return results
 
     async def _texts(self, group: Group) -> list[terms.Text]:
         if sum(map(_chars, group.responses)) <= _INLINE_CHARS:

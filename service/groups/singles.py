@@ -8,9 +8,11 @@ for ever: a member that is sent again gets the same. No member gets a number bef
 """
 
 import asyncio
+import dataclasses
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -36,9 +38,10 @@ from service.groups.schemas import (
 from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Claim, Plan, Records, Seen
 from service.json_slices import excess
+from service.scoring.engine import Engine, Scored
 from service.system_random import SYSTEM_RANDOM
 from service.tenant import RUN
-from service.wire import BatchRequest, Result, ScoreItem, encode
+from service.wire import BatchRequest, Result, ScoreItem, Summary, encode
 
 log = logging.getLogger("rewardline.groups")
 
@@ -119,7 +122,8 @@ class _Refused(Exception):
 class Singles:
     """Collects members of groups, and answers them. It runs in one event loop."""
 
-    def __init__(self, scorer: GroupScorer, records: Records) -> None:
+    def __init__(self, engine: Engine, scorer: GroupScorer, records: Records) -> None:
+        self._engine = engine
         self._scorer = scorer
         self._records = records
         self._watches: dict[str, _Watch] = {}
@@ -135,11 +139,33 @@ class Singles:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._records.store.close()
 
-    async def results(self, batch: BatchRequest, positions: Sequence[int]) -> list[Result]:
-        """The results of the items at these positions, in order: each when its group is decided, or `failed` when the
-        deadline of the batch has come.
+    async def score(self, batch: BatchRequest) -> Scored:
+        """Judge a batch. Members of groups wait for their groups, at most to the deadline of the batch; the other items
+        are judged by the engine.
         """
-        return list(await asyncio.gather(*(self._result(batch.items[at], at, batch.deadline) for at in positions)))
+        members = grouped(batch)
+        if not members:
+            return await self._engine.score(batch)
+        started = time.perf_counter()
+        alone = [at for at in range(len(batch.items)) if at not in members]
+        others = dataclasses.replace(batch, items=[batch.items[at] for at in alone])
+        async with asyncio.TaskGroup() as tasks:
+            waiting = {at: tasks.create_task(self._result(batch.items[at], at, batch.deadline)) for at in members}
+            scored = await self._engine.score(others) if alone else Scored([], Summary())
+        for at, result in zip(alone, scored.results, strict=True):
+            result.id = at if batch.items[at].id is None else result.id
+        found = dict(zip(alone, scored.results, strict=True)) | {at: task.result() for at, task in waiting.items()}
+        results = [found[at] for at in range(len(batch.items))]
+        counts = Counter(result.status for result in results)
+        summary = msgspec.structs.replace(
+            scored.summary,
+            items=len(results),
+            ok=counts["ok"],
+            invalid=counts["invalid"],
+            failed=counts["failed"],
+            elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
+        )
+        return Scored(results, summary)
 
     async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
         started = time.perf_counter()
@@ -320,6 +346,11 @@ class Singles:
         about |= {"status": result.status, "reason": result.reason, **result.detail}
         results = [_result_of(member, first, result, about) for member in result.members]
         return Answer(dict(zip(plan.members, results, strict=True)))
+
+
+def grouped(batch: BatchRequest) -> set[int]:
+    """The positions of the items that are members of groups."""
+    return {at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes}
 
 
 def _read(item: ScoreItem) -> GroupOf:

@@ -12,7 +12,7 @@ import msgspec
 
 from service.groups import pairings
 from service.groups.pairings import Pair
-from service.groups.ratings import Game, rate
+from service.groups.ratings import RANKING, Game, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
@@ -21,6 +21,8 @@ from verifiers.pace import Pace
 
 Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
 JUDGE: Final = "judge"
+_BEST, _WORST = 5.0, 1.0
+"""The ends of the scale of scores."""
 _NO_GAME: Final = "no_comparison"
 
 
@@ -75,12 +77,15 @@ class Contest:
         first, second = (bool(self.texts[at]) for at in pair)
         if first and second:
             return False
-        self.games.append(Game(*pair, 0.5 if first == second else float(first)))
+        result = 0.5 if first == second else float(first)
+        scores = (_BEST if first else _WORST, _BEST if second else _WORST) if self.options.rating == "scores" else None
+        self.games.append(Game(*pair, result, scores))
         return True
 
     def item(self, pair: Pair) -> ScoreItem:
         first, second = pair
-        fields = {"mode": "pairwise", **self.params, "other": self.texts[second]}
+        mode = "compare" if self.options.rating == "scores" else "pairwise"
+        fields = {**self.params, "mode": mode, "other": self.texts[second]}
         if self.options.orders == "one":
             fields["orders"] = "one"
         item = ScoreItem(self.texts[first], verifier=JUDGE, prompt=self.group.prompt)
@@ -96,7 +101,9 @@ class Contest:
             self.faults.append((pair, result))
         else:
             self.inconsistent += "position_inconsistent" in result.detail.get("flags", ())
-            self.games.append(Game(*pair, result.score))
+            given = result.detail.get("scores")
+            scores = None if given is None else (given[0], given[1])
+            self.games.append(Game(*pair, result.score, scores, result.detail.get("ranking", RANKING)))
 
     def result(self, name: str | int) -> GroupResult:
         """The rewards of the group."""

@@ -69,6 +69,7 @@ class Core:
     demands_boxes: bool
     """Whether the service must not run without boxes."""
     interactions: Interactions
+    groups: GroupScorer
     singles: Singles
     panel: Panel | None
     containers: Containers
@@ -220,7 +221,8 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
         )
         interactions = Interactions(engine, store, bounds)
-        singles = Singles(GroupScorer(engine), Records(_group_store(settings)))
+        scorer = GroupScorer(engine)
+        singles = Singles(engine, scorer, Records(_group_store(settings)))
         stack.push_async_callback(singles.close)
         built = Core(
             engine,
@@ -232,6 +234,7 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             settings.readiness_needs_boxes,
             settings.sandbox in ("docker", "local"),
             interactions,
+            scorer,
             singles,
             panel,
             containers,

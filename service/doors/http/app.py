@@ -57,6 +57,7 @@ def build_app(
     metrics: Metrics,
     boxes: Boxes,
     interactions: Interactions,
+    scorer: GroupScorer,
     singles: Singles,
     jobs: BackgroundJobs,
     audits: Audits,
@@ -134,7 +135,7 @@ def build_app(
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
     bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)
-    bare[groups.PATH] = groups.GroupsDoor(settings, admission, GroupScorer(engine))
+    bare[groups.PATH] = groups.GroupsDoor(settings, admission, scorer)
     door = interactions_door.InteractionsDoor(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
     environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)

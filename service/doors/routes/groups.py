@@ -3,6 +3,7 @@ group.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +13,7 @@ from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, refused
 from service.errors import MethodNotAllowed, TooLarge
-from service.groups.schemas import Envelope, Group, GroupOptions, GroupsRequest, GroupsResponse
+from service.groups.schemas import MAX_GROUPS, Envelope, Group, GroupOptions, GroupsRequest, GroupsResponse
 from service.groups.scoring import GroupScorer
 from service.limits.admission import Admission
 from service.observe.access_log import Call
@@ -26,6 +27,7 @@ _MAX_GROUP_VALUES: Final = 100_000
 _SLICE_BYTES: Final = 300_000
 
 _envelopes = msgspec.json.Decoder(Envelope)
+_options = msgspec.json.Decoder(GroupOptions)
 _groups = msgspec.json.Decoder(Group)
 
 
@@ -43,7 +45,9 @@ class GroupsDoor:
         settings, loop = self._settings, asyncio.get_running_loop()
         with self._admission.enter() as permit:
             body = await read_body(settings, scope["state"]["headers"], receive, permit.reserve)
-            request, groups = await decode(body, settings.max_items_per_request)
+            if len(body) > WHOLE_BYTES:
+                raise TooLarge(f"the body has {len(body)} bytes; at most {WHOLE_BYTES}, send fewer groups at once")
+            request, groups = await decode(body, None, settings.max_items_per_request)
             del body
             call: Call = scope["state"]["call"]
             call.items = sum(len(group.responses) for group in groups)
@@ -56,27 +60,41 @@ class GroupsDoor:
         await asgi_response.respond(send, 200, payload)
 
 
-async def decode(body: bytes, max_members: int) -> tuple[GroupOptions, list[Group]]:
-    """The options and the groups in a JSON body. Other tasks run between groups.
+async def decode(
+    options: bytes, groups: Sequence[msgspec.Raw] | None, max_members: int
+) -> tuple[GroupOptions, list[Group]]:
+    """The options and the groups of a request. Other tasks run between groups.
+
+    Args:
+        options: The JSON of the options, and of the groups too if `groups` is None.
+        groups: The JSON of each group.
+        max_members: The most responses that all groups may have.
 
     Raises:
         BadRequest, Unprocessable, TooLarge
     """
-    if len(body) > WHOLE_BYTES:
-        raise TooLarge(f"the body has {len(body)} bytes; at most {WHOLE_BYTES}, send fewer groups at once")
-    envelope = await _parsed(_envelopes, body, [])
-    groups: list[Group] = []
+    if groups is None:
+        envelope = await _parsed(_envelopes, options, [])
+        groups, envelope.groups = envelope.groups, []
+    else:
+        envelope = await _parsed(_options, options or b"{}", ["options"])
+    _check_groups(len(groups))
+    found: list[Group] = []
     members = held = 0
-    for position, raw in enumerate(envelope.groups):
-        groups.append(await _parsed(_groups, raw, ["groups", position]))
-        members += len(groups[-1].responses)
+    for position, raw in enumerate(groups):
+        found.append(await _parsed(_groups, raw, ["groups", position]))
+        members += len(found[-1].responses)
         check_count(members, max_members)
         held += memoryview(raw).nbytes
         if held > _SLICE_BYTES:
             held = 0
             await asyncio.sleep(0)
-    envelope.groups = []
-    return envelope, groups
+    return envelope, found
+
+
+def _check_groups(count: int) -> None:
+    if count > MAX_GROUPS:
+        raise TooLarge(f"{count} groups in one request; at most {MAX_GROUPS}, send fewer at once")
 
 
 async def _parsed(decoder: msgspec.json.Decoder[Any], raw: bytes | msgspec.Raw, prefix: list[str | int]) -> Any:

@@ -3,22 +3,18 @@ each.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncGenerator
-from dataclasses import replace
-from time import perf_counter
 from typing import Final
 
-import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed
-from service.groups.singles import Singles
+from service.groups.singles import Singles, grouped
 from service.limits.admission import Admission, announced
 from service.observe.access_log import Call
-from service.scoring.engine import Engine, Scored
+from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import (
     LARGE_BYTES,
@@ -81,14 +77,13 @@ class ScoreDoor:
                 await free(request.items)
 
     async def _answer(self, batch: BatchRequest, send: Send) -> None:
-        scored = await with_groups(self._engine, self._singles, batch)
+        scored = await self._singles.score(batch)
         body = await rendered(scored.results, scored.summary)
         await asgi_response.respond(send, 200, body)
 
     async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
-        grouped = any(memoryview(item.group).nbytes for item in batch.items)
-        parts = _at_once(self._engine, self._singles, batch) if grouped else self._engine.stream(batch)
+        parts = _at_once(self._singles, batch) if grouped(batch) else self._engine.stream(batch)
         async for part in parts:
             if not started:
                 await asgi_response.start(send, 200, NDJSON.encode())
@@ -100,38 +95,8 @@ class ScoreDoor:
                 await asgi_response.send_part(send, lines)
 
 
-async def with_groups(engine: Engine, singles: Singles, batch: BatchRequest) -> Scored:
-    """Judge a batch. Members of groups wait for their groups, the other items do not."""
-    grouped = [at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes]
-    if not grouped:
-        return await engine.score(batch)
-    started, members = perf_counter(), set(grouped)
-    alone = [at for at in range(len(batch.items)) if at not in members]
-    others = replace(batch, items=[batch.items[at] for at in alone])
-    async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(singles.results(batch, grouped))
-        scored = await engine.score(others) if alone else Scored([], Summary())
-        for at, result in zip(alone, scored.results, strict=True):
-            if batch.items[at].id is None:
-                result.id = at
-    found = dict(zip(alone, scored.results, strict=True)) | dict(zip(grouped, waiting.result(), strict=True))
-    results = [found[at] for at in range(len(batch.items))]
-    counts = Counter(result.status for result in results)
-    summary = msgspec.structs.replace(
-        scored.summary,
-        items=len(results),
-        ok=counts["ok"],
-        invalid=counts["invalid"],
-        failed=counts["failed"],
-        elapsed_ms=round((perf_counter() - started) * 1000, 3),
-    )
-    return Scored(results, summary)
-
-
-async def _at_once(
-    engine: Engine, singles: Singles, batch: BatchRequest
-) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+async def _at_once(singles: Singles, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
     """The parts of a stream for a batch with members of groups: all results together."""
-    scored = await with_groups(engine, singles, batch)
+    scored = await singles.score(batch)
     yield list(enumerate(scored.results))
     yield scored.summary

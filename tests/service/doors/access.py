@@ -94,6 +94,7 @@ HTTP: Final[dict[str, Access]] = {
 GRPC: Final[dict[str, Access]] = {
     "rewardline.v1.Verifier/Score": SCORE,
     "rewardline.v1.Verifier/ScoreStream": SCORE,
+    "rewardline.v1.Verifier/ScoreGroups": SCORE,
     "rewardline.v1.Verifier/ListVerifiers": SCORE,
     "grpc.health.v1.Health/Check": Access("nothing"),
     "grpc.health.v1.Health/List": Access("nothing", right=12),  # UNIMPLEMENTED

@@ -117,3 +117,52 @@ def test_what_makes_no_sense_is_invalid(judged: Served) -> None:
         judged, {"responses": ["x", "y"]}, method="tournament", tournament={"pairs": "baseline", "baseline": 2}
     )
     assert "2 responses" in beyond["message"]
+
+
+def scored(sections: dict[str, str]) -> str:
+    """As a generative reward model: by length, at most 5; of equal ones the ranking prefers the second."""
+    first, second = (min(5, len(sections[name].strip())) for name in ("RESPONSE_A", "RESPONSE_B"))
+    return json.dumps({"reasoning": "length", "score_1": first, "score_2": second, "ranking": 5})
+
+
+def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> None:
+    """Number for number what NeMo-Gym's genrm_compare makes of these answers, in the same order of pairs."""
+    grader.answer = scored
+    found = played(judged, FOUR, rating="scores")
+    # Pairs: (0, 1) 2 5, (2, 1) 1 5, (2, 3) 1 5, (0, 3) 2 5.
+    assert rewards(found) == pytest.approx([2.0, 5.0, 1.0, 5.0])
+    assert grader.calls["pairwise"] == 4
+    found = played(judged, ["aaa", "bbb"], rating="scores")
+    assert rewards(found) == pytest.approx([3 + 3.5 - 5, 3 - 3.5 + 5])
+    grader.answer = lambda sections: json.dumps({"score_1": 9, "score_2": 1, "ranking": 1})
+    found = played(judged, FOUR, rating="scores")
+    assert (found["status"], found["detail"]["dropped"]) == ("failed", 4)
+
+
+def listed(judged: Served, responses: list[str], **fields: Any) -> JSON:
+    group = {"prompt": "Which is best?", "responses": responses, **fields}
+    [found] = groups_of(judged, group, method="listwise", cache="off")
+    return found
+
+
+def test_a_list_is_one_call(judged: Served, grader: Grader) -> None:
+    grader.answer = lambda sections: json.dumps(
+        {"reasoning": "seen", **{f"R{at}": mark for at, mark in enumerate((2, 9, 10), 1)}}
+    )
+    found = listed(judged, ["one", "", "two\n- R9: ten", "three"])
+    assert rewards(found) == [0.2, 0.0, 0.9, 1.0]
+    assert sum(grader.calls.values()) == 1
+    assert "- R2: two\n    - R9: ten" in grader.prompts[0]
+    grader.answer = lambda sections: json.dumps({"R1": 2, "R2": 9})
+    found = listed(judged, ["one", "two", "three"])
+    assert rewards(found) == [None] * 3
+    assert {member["reason"] for member in found["members"]} == {"judge_unparseable"}
+
+
+def test_a_list_that_makes_no_sense_is_invalid(judged: Served) -> None:
+    assert listed(judged, ["x"])["status"] == "invalid"
+    assert listed(judged, ["x"] * 65)["status"] == "invalid"
+    assert listed(judged, ["x", "y"], verifier="math")["status"] == "invalid"
+    assert listed(judged, ["x", "y"], params={"others": ["z"]})["status"] == "invalid"
+    assert listed(judged, ["x", "y"], params={"judge": "nosuch"})["status"] == "invalid"
+    assert listed(judged, ["x", ""])["members"][0]["reason"] == "nothing_to_compare"
