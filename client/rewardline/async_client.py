@@ -46,7 +46,7 @@ from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.outage import Outage
 from rewardline.redaction import Secrets, shown_url
-from rewardline.results import NO_RETRY_MENDS, Result, Status, parse_result, unjudged
+from rewardline.results import DECIDED, NO_RETRY_MENDS, Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
 
 T = TypeVar("T")
@@ -653,10 +653,10 @@ async def _within(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
 
 
 def _is_final(result: Result, remaining_s: float) -> bool:
-    """Whether it helps nobody to send the item of a `failed` result again: the server lacks what it needs, or a budget is
-    used up, and not anew in time.
+    """Whether it helps nobody to send the item of a `failed` result again: the server lacks what it needs, its group is
+    decided, or a budget is used up, and not anew in time.
     """
-    if result.reason in NO_RETRY_MENDS:
+    if result.reason in NO_RETRY_MENDS or result.reason in DECIDED:
         return True
     pause_s = _budget_pause_s(result)
     return pause_s is not None and pause_s >= remaining_s
