@@ -134,6 +134,11 @@ class Settings(BaseSettings):
     """This limit and the one above hold without Redis. Interactions that are over make room for new ones of their tenant.
     If all are open, new ones are refused (429). No tenant fills it while there can be another."""
 
+    max_groups_in_memory: PositiveInt = 20_000
+    groups_memory_mb: Positive = 256
+    """This limit and the one above hold without Redis, for groups whose members come one by one. Members that do not fit
+    are `failed`."""
+
     job_ttl_s: Positive = 3600
     """How long a background job and its results are kept after it has ended."""
     job_unfinished_ttl_s: Positive = 24 * 3600

@@ -104,6 +104,9 @@ class ScoreItem(RowFields, forbid_unknown_fields=True, gc=False):
     checks: msgspec.Raw = ABSENT
     explain: bool = False
     """Explain the verdict of this item, whatever the request says."""
+    group: msgspec.Raw = ABSENT
+    """The group that this response is a member of: its size, its name, and how it is rewarded (docs/groups.md). The
+    result comes when the group is decided."""
 
 
 class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):

@@ -41,11 +41,12 @@ from rewardline.batching import (
 from rewardline.config import Config, ConfiguredClient, check_deadline, check_run_id
 from rewardline.errors import RequestError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer
 from rewardline.gathering import Gatherer, RequestOptions
+from rewardline.groups import GROUPS, chunked
 from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.outage import Outage
 from rewardline.redaction import Secrets, shown_url
-from rewardline.results import NO_RETRY_MENDS, Result, Status, parse_result, unjudged
+from rewardline.results import DECIDED, NO_RETRY_MENDS, Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
 
 T = TypeVar("T")
@@ -139,6 +140,57 @@ class AsyncClient(ConfiguredClient):
         except Unsendable as error:
             return unjudged(Status.INVALID, "invalid_text", str(error), "0", item)
         return await state.gatherer.score(entry, options)
+
+    async def score_groups(
+        self,
+        groups: Sequence[Mapping[str, Any]],
+        *,
+        method: str = "score",
+        majority: Mapping[str, Any] | None = None,
+        tournament: Mapping[str, Any] | None = None,
+        terms: Mapping[str, Any] | None = None,
+        k: int | None = None,
+        advantages: Mapping[str, Any] | None = None,
+        cache: str = "use",
+        deadline_s: float | None = None,
+        run_id: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Reward groups of responses, each compared with the others of its group; `answers[i]` belongs to `groups[i]`.
+
+        Args:
+            groups: Each with `responses`, and how they are judged: `verifier`, `params`, `reference`, `prompt`.
+            method: "score", "majority" or "tournament".
+            majority: For that method: `min_share`, `on_tie`.
+            tournament: For that method: `pairs`, `rating`, `orders` and more.
+            terms: What length, style and diversity add to rewards.
+            k: Also say the mean of the maximum of k rewards.
+            advantages: The options of `POST /v1/group/advantages`, to get advantages, too.
+            cache: "use", "refresh" (judge anew and store) or "off".
+            deadline_s: The call ends by then, retries included.
+            run_id: The run that the call belongs to; default: that of the client.
+
+        Raises:
+            RequestError: The server refused the request; `errors` names the group and the field.
+            Unavailable: No answer came in time.
+            ValueError: Advantages over the whole batch need one request, and the groups do not fit into one.
+        """
+        parts = chunked(groups)
+        if len(parts) > 1 and advantages and advantages.get("scale") == "batch":
+            raise ValueError("advantages over the batch need one request; send fewer groups at once")
+        given = {"majority": majority, "tournament": tournament, "terms": terms, "k": k, "advantages": advantages}
+        options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        options.update(method=method, cache=cache)
+        deadline = Deadline(self._options(deadline_s, cache).deadline_s)
+        answers: list[dict[str, Any]] = []
+        for part in parts:
+            left_s = max(_MIN_TIMEOUT_S, deadline.remaining_s())
+            body = {**options, "deadline_s": _server_deadline(left_s), "groups": list(part)}
+            answer = await self.call("POST", GROUPS, body, deadline_s=left_s, run_id=run_id)
+            found = answer.get("groups")
+            if not isinstance(found, list) or len(found) != len(part):
+                raise UnexpectedAnswer(f"expected {len(part)} groups")
+            answers += found
+        return answers
 
     async def stream(
         self,
@@ -601,10 +653,10 @@ async def _within(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
 
 
 def _is_final(result: Result, remaining_s: float) -> bool:
-    """Whether it helps nobody to send the item of a `failed` result again: the server lacks what it needs, or a budget is
-    used up, and not anew in time.
+    """Whether it helps nobody to send the item of a `failed` result again: the server lacks what it needs, its group is
+    decided, or a budget is used up, and not anew in time.
     """
-    if result.reason in NO_RETRY_MENDS:
+    if result.reason in NO_RETRY_MENDS or result.reason in DECIDED:
         return True
     pause_s = _budget_pause_s(result)
     return pause_s is not None and pause_s >= remaining_s
@@ -638,6 +690,11 @@ def _with_cause(cause: Unavailable | None, fault: Unavailable) -> tuple[Unavaila
 def _unanswered(fault: Unavailable | None, entry: Entry) -> Result:
     reason, message = (fault.reason, fault.message) if fault else ("unanswered", "")
     return unjudged(Status.FAILED, reason, message, entry.default_id, entry.item)
+
+
+def _server_deadline(left_s: float) -> float:
+    """The server's deadline for a call that has so many seconds left."""
+    return max(_MIN_TIMEOUT_S, left_s - min(_ANSWER_MARGIN_S, left_s * _ANSWER_MARGIN_SHARE))
 
 
 def _interaction_path(instance_id: str) -> str:

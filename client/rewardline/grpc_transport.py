@@ -31,6 +31,7 @@ from rewardline.errors import (
     cut,
     problem,
 )
+from rewardline.groups import GROUPS
 from rewardline.redaction import Secrets
 from rewardline.tls import TlsFiles
 
@@ -64,7 +65,7 @@ _OPTIONS = [
 _STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
 _CACHE_MODES = {"use": pb.CACHE_MODE_USE, "refresh": pb.CACHE_MODE_REFRESH, "off": pb.CACHE_MODE_OFF}
 _TEXTS = ("id", "verifier", "recipe", "domain", "data_source", "tag", "reference_id")
-_JSONS = ("reference", "params", "metadata", "checks", "row")
+_JSONS = ("reference", "params", "metadata", "checks", "row", "group")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a character: a model may write one, and UTF-8 cannot hold it."""
 _ROW = (
@@ -111,6 +112,11 @@ class GrpcTransport:
         self._score_stream = self._channel.stream_stream(
             f"{_SERVICE}/ScoreStream",
             request_serializer=pb.Item.SerializeToString,
+            response_deserializer=None,  # `_message` bounds it first
+        )
+        self._groups = self._channel.unary_unary(
+            f"{_SERVICE}/ScoreGroups",
+            request_serializer=pb.ScoreGroupsRequest.SerializeToString,
             response_deserializer=None,  # `_message` bounds it first
         )
         self._list = self._channel.unary_unary(
@@ -164,7 +170,18 @@ class GrpcTransport:
             raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
 
     async def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
-        raise InvalidRequest(f"{method} {path} needs HTTP; this client uses gRPC")
+        if path != GROUPS or body is None:
+            raise InvalidRequest(f"{method} {path} needs HTTP; this client uses gRPC")
+        options = json.loads(body)
+        groups = [json.dumps(group) for group in options.pop("groups")]
+        request = pb.ScoreGroupsRequest(options_json=json.dumps(options), groups_json=groups)
+        metadata = (*self._call_metadata(), *((name.lower(), value) for name, value in headers.items()))
+        try:
+            answer = _message(pb.ScoreGroupsResponse, await self._groups(request, metadata=metadata), CALL_BYTES)
+        except grpc.aio.AioRpcError as error:
+            raise _translated(error, self._target) from error
+        text = '{"groups":[%s],"summary":%s}' % (",".join(answer.groups_json), answer.summary_json)
+        return parsed(self._secrets.body(text.encode()))
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         try:

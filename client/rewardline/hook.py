@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
+import secrets
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -35,6 +36,9 @@ Missing = Union[Literal["raise", "abstain"], float]
 
 _AT_START = ("containers_unavailable", "sandbox_unavailable")
 """Reasons of `failed` that may pass, but that a run must not begin with."""
+_PROCESS = secrets.token_hex(6)
+"""Part of the names of groups: trainers number them from 0 in each process."""
+_LONGEST_WAIT_S = 3600.0
 _MAX_RETRIES = 1_000_000
 """A hook retries until the deadline, however often: a lost training step costs more than waiting."""
 
@@ -75,6 +79,10 @@ class Hook:
     """A composition, written out as the server's `checks`. HTTP only."""
     params: Mapping[str, Any] | None = None
     """The verifier's parameters."""
+    group: Mapping[str, Any] | None = None
+    """How the samples of a prompt are rewarded together: the server's `group` without `id`, `size` and `member`, such as
+    `{"method": "majority"}`. For slime and miles, which tell groups apart. The deadline must be longer than the first and the
+    last sample of a group are apart."""
     url: str | None = None
     """`http(s)://host:port`, `grpc(s)://host:port` or `ray://pool`. Default: the variable REWARDLINE_URL, else this machine."""
     api_key: str | None = field(default=None, repr=False)
@@ -152,6 +160,21 @@ class Hook:
             "max_retries": _MAX_RETRIES,
             "max_resends": self.max_resends,
         }
+
+    def member(self, item: dict[str, Any], name: str, member: str, size: int) -> dict[str, Any]:
+        """The item as a member of its group, if the samples of a prompt are rewarded together.
+
+        Args:
+            item: The item of the sample.
+            name: The name of the group. Other processes may use the same.
+            member: The name of the sample within the group.
+            size: The number of its samples.
+        """
+        if self.group is None:
+            return item
+        wait_s = min(_LONGEST_WAIT_S, self.deadline_s / 2)
+        named = {"wait_s": wait_s, **plain(self.group), "id": f"{_PROCESS}/{name}", "member": member, "size": size}
+        return {**item, "group": named}
 
     def item(
         self,

@@ -18,6 +18,8 @@ from rewardline.errors import FailedItems, InvalidItems, UnexpectedAnswer, cut
 
 NO_RETRY_MENDS = ("judge_not_configured", "language_unavailable")
 """Reasons of `failed` that stay until somebody changes the server's settings."""
+DECIDED = ("no_majority", "no_answers", "undecided", "no_comparison", "group_incomplete", "group_over")
+"""Reasons of `failed` by which a group was decided. Members that are sent again get the same."""
 
 
 class Status(str, Enum):

@@ -6,7 +6,8 @@
 slime does not train on a removed sample, but counts its number in the mean of its group. So with `--group-rm` the number is
 the mean of the others. With and without it, `--custom-reward-post-process-path rewardline.slime.post_process_rewards`
 normalises each group without the removed samples. Evaluation has no groups and removes nothing: there a sample that could not
-be judged raises, unless `on_failed` is a number. slime refuses `--group-rm` together with evaluation. Leave it out then:
+be judged raises, unless `on_failed` is a number. With the option `group`, such as `{"method": "majority"}`, the server rewards
+the samples of a prompt together, whether slime passes them one by one or with `--group-rm`. slime refuses `--group-rm` together with evaluation. Leave it out then:
 single samples share requests, too.
 """
 
@@ -117,7 +118,10 @@ def _item(hook: Hook, args: Any, sample: Any) -> dict[str, Any]:
     if kind not in ("", "remote_rm") and hook.verifier is None and hook.recipe is None and hook.checks is None:
         item["recipe"] = f"slime.{kind}"
         item.update(_metadata_fields(kind, metadata))
-    return item
+    group = getattr(sample, "group_index", None)
+    if group is None:  # evaluation has no groups
+        return item
+    return hook.member(item, str(group), str(sample.index), int(args.n_samples_per_prompt))
 
 
 def _metadata_fields(kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:

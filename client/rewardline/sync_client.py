@@ -61,6 +61,7 @@ class Client(ConfiguredClient):
 
     score = _blocking(AsyncClient.score)
     score_one = _blocking(AsyncClient.score_one)
+    score_groups = _blocking(AsyncClient.score_groups)
     verifiers = _blocking(AsyncClient.verifiers)
     usage = _blocking(AsyncClient.usage)
     open_interaction = _blocking(AsyncClient.open_interaction)

@@ -61,7 +61,9 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
             )
         )
         await pace.keep(group_size(given))
-    used = FormulaUsed(formula.method, formula.scale, formula.std, formula.eps, formula.clip, formula.partial)
+    used = FormulaUsed(
+        formula.method, formula.scale, formula.std, formula.eps, formula.clip, formula.partial, formula.k
+    )
     reasons = Counter[str](one.reason for one in baselines)
     summary = AdvantagesSummary(len(groups), sum(map(group_size, groups)), reasons["kept"], dict(reasons))
     return AdvantagesResponse(answers, used, summary)
@@ -100,6 +102,7 @@ def _formula(options: Options, names: Sequence[str]) -> Formula:
         preset.partial if options.partial is None else options.partial,
         preset.by_tokens,
         weights,
+        options.k,
     )
 
 

@@ -16,6 +16,10 @@ group with fewer than two rewards, which has nothing to compare (TRL gives 0 the
     rloo      r - mean of the others                                      arXiv 2402.14740
     gdpo      each component as grpo, their weighted sum, and that        arXiv 2601.05242
               as grpo over the batch
+    grpo_passk  the best answer alone: (r - second best) /                arXiv 2503.19595, as verl computes it
+              (deviation + eps); all others 0
+    maxk_loo  the expected maximum of k answers, less that without r      arXiv 2505.15201, equation 29
+    maxk_loo1 what r adds to the maximum of k answers that hold it        arXiv 2505.15201, equation 33
 
 Sums are exact, and equal rewards have deviation 0 and advantage 0. In the 32-bit arithmetic of trainers, a small eps
 can blow up the rounding error of their mean.
@@ -26,7 +30,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Method = Literal["grpo", "dr_grpo", "rloo", "gdpo"]
+from service.advantages import max_at_k
+
+Method = Literal["grpo", "dr_grpo", "rloo", "gdpo", "grpo_passk", "maxk_loo", "maxk_loo1"]
 Scale = Literal["group", "batch", "none"]
 Deviation = Literal["population", "unbiased"]
 Overlong = Literal["mask", "exclude"]
@@ -57,6 +63,13 @@ class Formula:
     """Whether the last step of gdpo counts an item as often as it has tokens."""
     weights: Sequence[float] = ()
     """The weights of the components, for gdpo."""
+    k: int = 2
+    """The number of answers of which the best counts, for maxk_loo and maxk_loo1."""
+
+    @property
+    def min_rewards(self) -> int:
+        """The fewest rewards that can be compared."""
+        return {"maxk_loo": self.k + 1, "maxk_loo1": self.k}.get(self.method, MIN_REWARDS)
 
 
 PRESETS: Final = {
@@ -158,7 +171,7 @@ def baseline(group: Group, formula: Formula, filters: Filters) -> Baseline:
         return Baseline(group, "all_overlong", usable)
     if filters.overlong == "exclude":
         usable = trained
-    if len(usable) < MIN_REWARDS:
+    if len(usable) < formula.min_rewards:
         return Baseline(group, "too_few_rewards", usable)
     rewards = _at(group.rewards, usable)
     reason = _filtered(rewards if group.scores is None else _at(group.scores, usable), formula, filters)
@@ -202,6 +215,12 @@ def _relative(one: Baseline, whole: Batch, formula: Formula) -> list[float]:
     rewards = _at(one.group.rewards, one.usable)
     if min(rewards) == max(rewards):
         return [0.0] * len(rewards)
+    if formula.method == "grpo_passk":
+        return _best_alone(rewards, 1.0 if formula.scale == "none" else one.std + formula.eps)
+    if formula.method == "maxk_loo":
+        return max_at_k.loo(rewards, formula.k)
+    if formula.method == "maxk_loo1":
+        return max_at_k.loo1(rewards, formula.k)
     if formula.method == "rloo":
         total, others = math.fsum(rewards), len(rewards) - 1
         return [reward - (total - reward) / others for reward in rewards]
@@ -209,6 +228,12 @@ def _relative(one: Baseline, whole: Batch, formula: Formula) -> list[float]:
     if formula.method == "grpo" and formula.scale != "none":
         divisor = one.std + formula.eps if formula.scale == "group" else whole.divisor
     return [(reward - one.mean) / divisor for reward in rewards]
+
+
+def _best_alone(rewards: Sequence[float], divisor: float) -> list[float]:
+    """The lead of the best reward over the second best, at the place of the best. Equal ones have no lead."""
+    second, best = sorted(rewards)[-2:]
+    return [(best - second) / divisor if reward == best else 0.0 for reward in rewards]
 
 
 def _filtered(scores: Sequence[float], formula: Formula, filters: Filters) -> Reason:

@@ -80,6 +80,8 @@ class Options(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     eps: Annotated[float, msgspec.Meta(ge=1e-12, le=1)] | None = None
     clip: Annotated[float, msgspec.Meta(gt=0, le=1e9)] | msgspec.UnsetType | None = msgspec.UNSET
     """The bound of the size of an advantage. Null: no bound, whatever the preset says."""
+    k: Annotated[int, msgspec.Meta(ge=2, le=1024)] = 2
+    """For maxk_loo and maxk_loo1: the number of answers of which the best counts. maxk_loo needs one reward more."""
     partial: bool | None = None
     """Whether an answer that lacks some of its components counts all the same."""
     weights: Annotated[dict[Name, Number], msgspec.Meta(max_length=MAX_COMPONENTS)] = {}
@@ -126,6 +128,7 @@ class FormulaUsed(msgspec.Struct):
     eps: float
     clip: float | None
     partial: bool
+    k: int
 
 
 class AdvantagesSummary(msgspec.Struct):

@@ -13,6 +13,7 @@ def add_verifier(servicer: Any, server: Any) -> None:
     kinds = {
         "Score": grpc.unary_unary_rpc_method_handler,
         "ScoreStream": grpc.stream_stream_rpc_method_handler,
+        "ScoreGroups": grpc.unary_unary_rpc_method_handler,
         "ListVerifiers": grpc.unary_unary_rpc_method_handler,
     }
     handlers = {name: kind(getattr(servicer, name)) for name, kind in kinds.items()}
@@ -27,6 +28,9 @@ class GrpcDoor:
 
     async def score(self, body: bytes, context: Any) -> "Raw":
         return Raw(await self._door.score(body, _context(context)))
+
+    async def score_groups(self, body: bytes, context: Any) -> "Raw":
+        return Raw(await self._door.score_groups(body, _context(context)))
 
     async def list_verifiers(self, body: bytes, context: Any) -> "Raw":
         return Raw(await self._door.list_verifiers(body, _context(context)))

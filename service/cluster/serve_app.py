@@ -46,7 +46,8 @@ class Rewardline:
         self._running = await Running.begin(workers=workers)
         service = self._running.service
         core = service.core
-        self._grpc = GrpcDoor(Door(service.settings, service.callers, core.engine, core.admission, core.metrics))
+        parts = (core.engine, core.groups, core.singles, core.admission, core.metrics)
+        self._grpc = GrpcDoor(Door(service.settings, service.callers, *parts))
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         return self._running.service.app
@@ -65,6 +66,9 @@ class Rewardline:
 
     async def Score(self, body: bytes, grpc_context: Any) -> Any:  # noqa: N802 - names of the gRPC contract
         return await self._grpc.score(body, grpc_context)
+
+    async def ScoreGroups(self, body: bytes, grpc_context: Any) -> Any:  # noqa: N802
+        return await self._grpc.score_groups(body, grpc_context)
 
     async def ListVerifiers(self, body: bytes, grpc_context: Any) -> Any:  # noqa: N802
         return await self._grpc.list_verifiers(body, grpc_context)

@@ -18,6 +18,9 @@ from service.backends.boxes import Boxes, attack, kinds
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.cancellation import cancel
+from service.groups.scoring import GroupScorer
+from service.groups.single_records import Records
+from service.groups.singles import Singles
 from service.interactions.lifecycle import Bounds, Interactions
 from service.limits.admission import Admission
 from service.observe.audit_log import lifespan as audit_log
@@ -30,6 +33,7 @@ from service.run.cannot_start import CannotStart as CannotStart
 from service.run.memory_watch import MemoryWatch
 from service.scoring.engine import Engine
 from service.settings import Settings
+from service.storage.record_store import RecordStore
 from service.storage.records import open_records
 from service.usage.ledger import Ledger
 from service.usage.usage import Usage, open_usage
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 
 _INTERACTIONS = "rl1ix:"
 """The start of the keys of interactions in Redis."""
+_GROUPS = "rl1grp:"
+"""The same for groups whose members come one by one."""
 _MANY_FILES = 1_000_000
 
 
@@ -63,6 +69,8 @@ class Core:
     demands_boxes: bool
     """Whether the service must not run without boxes."""
     interactions: Interactions
+    groups: GroupScorer
+    singles: Singles
     panel: Panel | None
     containers: Containers
     task_daemon: task_containers.DaemonWatch
@@ -213,6 +221,9 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
         )
         interactions = Interactions(engine, store, bounds)
+        scorer = GroupScorer(engine)
+        singles = Singles(engine, scorer, Records(_group_store(settings)))
+        stack.push_async_callback(singles.close)
         built = Core(
             engine,
             admission,
@@ -223,6 +234,8 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             settings.readiness_needs_boxes,
             settings.sandbox in ("docker", "local"),
             interactions,
+            scorer,
+            singles,
             panel,
             containers,
             task_containers.DaemonWatch(containers),
@@ -240,6 +253,16 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             judges.publish(panel, metrics)
         interactions.publish(metrics)
         yield built
+
+
+def _group_store(settings: Settings) -> RecordStore:
+    return open_records(
+        settings.redis_url,
+        _GROUPS,
+        kept="groups",
+        max_records=settings.max_groups_in_memory,
+        max_bytes=int(settings.groups_memory_mb * 1_000_000),
+    )
 
 
 def load_verifiers() -> registry.Registry:

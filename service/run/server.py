@@ -40,7 +40,14 @@ async def serve(settings: Settings, built: Core, sockets: Sockets, on_open: Call
     stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     async with open_around(settings, built) as service:
         grpc_server, health = build_server(
-            settings, service.callers, built.engine, built.admission, built.metrics, built.readiness
+            settings,
+            service.callers,
+            built.engine,
+            built.groups,
+            built.singles,
+            built.admission,
+            built.metrics,
+            built.readiness,
         )
         grpc_port = bind_grpc(grpc_server, settings)
         certificates = _certificates(settings)

@@ -88,6 +88,8 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
                     built.metrics,
                     built.boxes,
                     built.interactions,
+                    built.groups,
+                    built.singles,
                     jobs,
                     audits,
                     built.panel,

@@ -35,9 +35,9 @@ class RedisRecords:
     held: Mapping[str, int] = {}
     held_bytes = 0
 
-    def __init__(self, url: str, *, prefix: str, call_s: float = _CALL_S) -> None:
+    def __init__(self, url: str, *, prefix: str, kept: str = "interactions", call_s: float = _CALL_S) -> None:
         self._prefix = prefix
-        self._link = RedisLink(url, "interactions", call_s=call_s, connect_s=_CONNECT_S, max_calls=_MAX_CALLS)
+        self._link = RedisLink(url, kept, call_s=call_s, connect_s=_CONNECT_S, max_calls=_MAX_CALLS)
 
     @property
     def errors(self) -> int:

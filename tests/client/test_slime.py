@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import math
 import shlex
@@ -33,6 +34,7 @@ class Sample:
     prompt: Any = "2+2="
     metadata: dict[str, Any] = field(default_factory=dict)
     group_index: int | None = 0
+    index: int | None = 0
     remove_sample: bool = False
     reward: Any = None
 
@@ -53,6 +55,20 @@ async def test_a_sample_gets_a_number_and_a_group_gets_a_list(served: Served) ->
     assert rewards == [1.0, 0.0]
     assert all(isinstance(each, float) for each in rewards)
     assert await rm(arguments(), []) == []
+
+
+async def test_the_server_rewards_the_samples_of_a_prompt_together(served: Served) -> None:
+    """By majority, without labels: one by one, and with `--group-rm`."""
+    rm = reward(verifier="math", url=served.url, group={"method": "majority"})
+    texts = ["\\boxed{1/2}", "\\boxed{3}", "\\boxed{0.5}", "nothing"]
+    alone = [Sample(text, group_index=1, index=4 + at) for at, text in enumerate(texts)]
+    assert list(await asyncio.gather(*(rm(arguments(), sample) for sample in alone))) == [1, 0, 1, 0]
+    together = [Sample(text, group_index=2, index=8 + at) for at, text in enumerate(texts)]
+    assert await rm(arguments(), together) == [1, 0, 1, 0]
+    tied = [Sample(text, group_index=3, index=12 + at) for at, text in enumerate(texts[:2] * 2)]
+    assert await rm(arguments(), tied) == [0, 0, 0, 0]
+    assert all(sample.remove_sample for sample in tied)
+    assert await rm(arguments(), Sample(RIGHT, "4", group_index=None)) == 1
 
 
 async def test_with_a_reward_key_it_is_a_dict_with_the_same_keys_for_all(served: Served) -> None:

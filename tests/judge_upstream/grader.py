@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 _SECTION = re.compile(r"^<<<([A-Z_]+) ([0-9a-f]{12})\n(.*?)\n>>>\1 \2$", re.MULTILINE | re.DOTALL)
-MODES = ("reference", "criteria", "quality", "pairwise", "steps")
+MODES = ("reference", "criteria", "quality", "pairwise", "compare", "listwise", "steps")
 _NUMBER = re.compile(r"^\(\d+\) ")
 _WORDS = re.compile(r"\w+")
 _CRITERION = re.compile(r"\n?^- ", re.MULTILINE)

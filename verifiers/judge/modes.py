@@ -53,11 +53,15 @@ def suits(prompt: Prompt, mode: Mode) -> bool:
         case "reference":
             return "reference" in slots and "response" in slots and kind is Kind.LABELS
         case "criteria":
-            return "criteria" in slots and kind is Kind.RUBRIC
+            return "criteria" in slots and "response" in slots and kind is Kind.RUBRIC
         case "quality":
             return "response" in slots and kind is Kind.NUMBER
         case "pairwise":
             return "response_b" in slots and kind is Kind.LABELS
+        case "compare":
+            return "response_b" in slots and kind is Kind.RUBRIC
+        case "listwise":
+            return "criteria" in slots and "response" not in slots and kind is Kind.RUBRIC
         case "steps":
             return "steps" in slots and kind is Kind.STEPS
 
@@ -75,8 +79,10 @@ def require(mode: Mode, params: JudgeParams) -> None:
         )
     if mode == "criteria" and not params.criteria:
         raise InvalidItem("bad_params", "params.criteria: mode criteria needs them")
-    if mode == "pairwise" and params.other is None:
-        raise InvalidItem("bad_params", "params.other: mode pairwise needs the response to compare with")
+    if mode in ("pairwise", "compare") and params.other is None:
+        raise InvalidItem("bad_params", f"params.other: mode {mode} needs the response to compare with")
+    if mode == "listwise" and params.others is None:
+        raise InvalidItem("bad_params", "params.others: mode listwise needs the responses beside this one")
 
 
 def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, profile: Profile) -> Sequence[Question]:
@@ -98,8 +104,17 @@ def questions(mode: Mode, text: str, question: str | None, params: JudgeParams, 
             return [_about(replace(asked, response=chunk), part) for chunk in _chunks(text, profile) for part in parts]
         case "pairwise":
             assert params.other is not None
-            turned = replace(asked, response=params.other, response_b=text)
-            return [Question(replace(asked, response_b=params.other), Context()), Question(turned, Context())]
+            straight = Question(replace(asked, response_b=params.other), Context())
+            turned = Question(replace(asked, response=params.other, response_b=text), Context())
+            return [straight] if params.orders == "one" else [straight, turned]
+        case "compare":
+            marks = Context(dict.fromkeys(_SCALES, 1.0), _SCALES)
+            return [Question(replace(asked, response_b=params.other), marks)]
+        case "listwise":
+            assert params.others is not None
+            listed = {f"R{number}": reply for number, reply in enumerate((text, *params.others), 1)}
+            grades = Context(dict.fromkeys(listed, 1.0), dict.fromkeys(listed, _GRADES))
+            return [Question(replace(asked, response=None, criteria=listed), grades)]
         case "steps":
             steps = tuple(params.steps or split(text))
             if len(steps) > MAX_STEPS:
@@ -179,6 +194,12 @@ def finding(
     match mode:
         case "pairwise":
             return _pairwise(decisions, params.orders)
+        case "compare":
+            return _compared(first)
+        case "listwise":
+            assert isinstance(first.value, Mapping)
+            grades = [round(value * (len(_GRADES) - 1), 6) for value in first.value.values()]
+            return Finding(grades[0] / (len(_GRADES) - 1), "graded", {"scores": grades})
         case "steps":
             return _steps(first, len(asked[0].data.steps or ()), profile)
         case "quality":
@@ -247,7 +268,8 @@ def _rated(
 
 def _pairwise(decisions: Sequence[Decision], orders: str) -> Finding:
     """The result for a response that was shown first, then second: it must be better, or worse, both times."""
-    first, second = decisions[0].score, 1.0 - decisions[1].score
+    first = decisions[0].score
+    second = first if orders == "one" else 1.0 - decisions[1].score
     flags: dict[str, Any] = {}
     if (first > 0.5) is not (second > 0.5) or (first < 0.5) is not (second < 0.5):
         if orders == "agree":
@@ -256,6 +278,22 @@ def _pairwise(decisions: Sequence[Decision], orders: str) -> Finding:
     score = _arena_hard(first, second) if orders == "arena_hard" else (first + second) / 2
     reason = "win" if score > 0.5 else "loss" if score < 0.5 else "tie"
     return Finding(score, reason, {"verdict": reason, **flags})
+
+
+_SCALES: Mapping[str, Sequence[str]] = {"score_1": "12345", "score_2": "12345", "ranking": "123456"}
+"""What mode compare asks for, with the marks of each from the lowest."""
+_GRADES = tuple(map(str, range(11)))
+_MIDDLE = 3.5
+
+
+def _compared(decision: Decision) -> Finding:
+    """The scores of both, and the ranking, from 1 (the first is much better) to 6, which decides between equal ones."""
+    assert isinstance(decision.value, Mapping)
+    first, second, ranking = (round(1 + decision.value[name] * (len(marks) - 1), 6) for name, marks in _SCALES.items())
+    lead = first - second or _MIDDLE - ranking
+    score = 1.0 if lead > 0 else 0.0 if lead < 0 else 0.5
+    reason = "win" if lead > 0 else "loss" if lead < 0 else "tie"
+    return Finding(score, reason, {"scores": [first, second], "ranking": ranking})
 
 
 _DECISIVE = 3

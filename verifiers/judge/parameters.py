@@ -15,6 +15,8 @@ from verifiers.judge.rubrics.formulas import Formula, problem
 
 MAX_REFERENCES = 64
 MAX_STEPS = 200
+MAX_OTHERS = 63
+"""A judge is shown 64 responses at most."""
 _NAME = r"^[A-Za-z0-9_.@/-]{1,100}$"
 _ANSWER_FIELDS = ("final_answer", "answer", "reference", "ground_truth")
 
@@ -50,8 +52,10 @@ class JudgeParams(Params):
     """The name of a profile in the service's configuration; None: the default profile of the mode."""
     mode: Mode | None = None
     """reference: whether the answer equals the reference; criteria: how far each criterion is met; quality: a grade
-    from 1 to 10; pairwise: whether it is better than `other`; steps: whether no step is wrong. None: the mode of the
-    profile that `judge` names, or else the mode of `criteria`, `other` or `steps`, or else reference."""
+    from 1 to 10; pairwise: whether it is better than `other`; compare: scores from 1 to 5 for it and `other`, and a
+    ranking of both from 1 to 6, as NeMo-Gym's genrm_compare asks for; listwise: scores from 0 to 10 for it and all
+    `others`, in one call; steps: whether no step is wrong. None: the mode of the profile that `judge` names, or else the
+    mode of `criteria`, `other`, `others` or `steps`, or else reference."""
     question: str | None = None
     """The question; default: the item's prompt."""
     criteria: Annotated[tuple[Criterion, ...] | None, BeforeValidator(read_criteria)] = None
@@ -66,10 +70,13 @@ class JudgeParams(Params):
     """Whether the formula's value from -1 to 1 becomes the score 0 to 1; by default a value below 0 is 0."""
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
     other: str | None = None
-    """The response that mode pairwise compares with: 1 better, 0.5 as good, 0 worse."""
-    orders: Literal["agree", "mean", "arena_hard"] = "agree"
+    """The response that modes pairwise and compare compare with: 1 better, 0.5 as good, 0 worse."""
+    others: Annotated[tuple[str, ...], Field(min_length=1, max_length=MAX_OTHERS)] | None = None
+    """The responses that mode listwise scores together with this one."""
+    orders: Literal["agree", "mean", "arena_hard", "one"] = "agree"
     """What the two orders of a pair come to. agree: a tie unless both name the same response; mean: their mean;
-    arena_hard: the mean with decisive verdicts three times, as Arena-Hard counts them."""
+    arena_hard: the mean with decisive verdicts three times, as Arena-Hard counts them. one: only one order is asked, in
+    which the response comes first; that is half the calls, and shows how the judge likes first places."""
     steps: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=MAX_STEPS)] | None = None
     """The steps of the response; default: its paragraphs, or its lines if it has one paragraph."""
     votes: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None
@@ -114,6 +121,8 @@ class JudgeParams(Params):
             return "criteria"
         if self.other is not None:
             return "pairwise"
+        if self.others is not None:
+            return "listwise"
         if self.steps is not None:
             return "steps"
         return "reference"

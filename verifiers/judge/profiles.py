@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Mode = Literal["reference", "criteria", "quality", "pairwise", "steps"]
+Mode = Literal["reference", "criteria", "quality", "pairwise", "compare", "listwise", "steps"]
 View = Literal["final_answer", "full"]
 
 DEFAULT_PROMPTS: dict[Mode, str] = {
@@ -12,6 +12,8 @@ DEFAULT_PROMPTS: dict[Mode, str] = {
     "criteria": "rubric@2",
     "quality": "quality@1",
     "pairwise": "pair@1",
+    "compare": "compare@1",
+    "listwise": "listwise@1",
     "steps": "steps@1",
 }
 DIRECT_PROMPTS: dict[Mode, str] = {"reference": "ref_equiv_direct@1", "quality": "quality_direct@1"}

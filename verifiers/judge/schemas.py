@@ -77,6 +77,8 @@ class Schema:
     """Whether the verdict is requested as text; JSON is read all the same if a judge writes it."""
     quotes: bool = False
     """Whether a criterion counts as met only with a quotation that stands in the response."""
+    flat: bool = False
+    """Whether the verdict is one object with a number for each criterion, without a list."""
 
     def worth(self, number: float) -> float:
         """The score from 0 to 1 of a number in range."""
@@ -86,6 +88,8 @@ class Schema:
         """The JSON schema for `response_format`, rationale first; None if no JSON is requested."""
         if self.is_text or self.kind is Kind.DECISION:
             return None
+        if self.flat:
+            return _flat_schema(context)
         if self.kind is Kind.RUBRIC:
             return _rubric_schema(context, self.quotes)
         value: dict[str, Any]
@@ -127,6 +131,14 @@ def _rubric_schema(context: Context, quotes: bool) -> dict[str, Any]:
         }
     )
     return _object({"criteria": {"type": "array", "items": item, "minItems": len(ids), "maxItems": len(ids)}})
+
+
+def _flat_schema(context: Context) -> dict[str, Any]:
+    numbers = {
+        name: {"type": "integer", "minimum": int(marks[0]), "maximum": int(marks[-1])}
+        for name, marks in context.choices.items()
+    }
+    return _object({"reasoning": {"type": "string"}, **numbers})
 
 
 def with_logprobs(schema: Schema) -> Schema:
@@ -277,6 +289,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
             _OI_SCORE10,
             Schema("rubric", Kind.RUBRIC, key="criteria", bare=False),
             Schema("rubric_quote", Kind.RUBRIC, key="criteria", bare=False, quotes=True),
+            Schema("scores", Kind.RUBRIC, key="criteria", bare=False, flat=True),
             Schema("steps", Kind.STEPS, key="first_error", lines=("first_error", "first error")),
             _PAIR,
             _ARENA5,

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1erewardline/v1/rewardline.proto\x12\rrewardline.v1\"(\n\x07Message\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"4\n\x08Messages\x12(\n\x08messages\x18\x01 \x03(\x0b\x32\x16.rewardline.v1.Message\"\x81\x04\n\x04Item\x12\n\n\x02id\x18\x01 \x01(\t\x12\x10\n\x08verifier\x18\x02 \x01(\t\x12\x12\n\x08response\x18\x03 \x01(\tH\x00\x12\x34\n\x11response_messages\x18\x04 \x01(\x0b\x32\x17.rewardline.v1.MessagesH\x00\x12\x17\n\rresponse_json\x18\x13 \x01(\tH\x00\x12\x10\n\x06prompt\x18\x05 \x01(\tH\x01\x12\x32\n\x0fprompt_messages\x18\x06 \x01(\x0b\x32\x17.rewardline.v1.MessagesH\x01\x12\x15\n\x0bprompt_json\x18\x14 \x01(\tH\x01\x12\x16\n\x0ereference_json\x18\x07 \x01(\t\x12\x14\n\x0creference_id\x18\x08 \x01(\t\x12\x13\n\x0bparams_json\x18\t \x01(\t\x12\x15\n\rmetadata_json\x18\n \x01(\t\x12\x0e\n\x06recipe\x18\x0b \x01(\t\x12\x0e\n\x06\x64omain\x18\x0c \x01(\t\x12\x13\n\x0b\x64\x61ta_source\x18\r \x01(\t\x12\x0b\n\x03tag\x18\x0e \x01(\t\x12\'\n\x05\x63\x61\x63he\x18\x0f \x01(\x0e\x32\x18.rewardline.v1.CacheMode\x12\x0f\n\x07\x65xplain\x18\x10 \x01(\x08\x12\x13\n\x0b\x63hecks_json\x18\x11 \x01(\t\x12\x10\n\x08row_json\x18\x12 \x01(\tB\x0f\n\rresponse_kindB\r\n\x0bprompt_kind\"\x91\x02\n\x0cScoreRequest\x12\"\n\x05items\x18\x01 \x03(\x0b\x32\x13.rewardline.v1.Item\x12H\n\x0freferences_json\x18\x02 \x03(\x0b\x32/.rewardline.v1.ScoreRequest.ReferencesJsonEntry\x12\x12\n\ndeadline_s\x18\x03 \x01(\x01\x12\'\n\x05\x63\x61\x63he\x18\x04 \x01(\x0e\x32\x18.rewardline.v1.CacheMode\x12\x0f\n\x07\x65xplain\x18\x05 \x01(\x08\x12\x0e\n\x06run_id\x18\x06 \x01(\t\x1a\x35\n\x13ReferencesJsonEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xe4\x02\n\x06Result\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x06status\x18\x02 \x01(\x0e\x32\x15.rewardline.v1.Status\x12\x12\n\x05score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x06reward\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x10\n\x08verifier\x18\x06 \x01(\t\x12\x0f\n\x07version\x18\x07 \x01(\t\x12\x16\n\textracted\x18\x08 \x01(\tH\x02\x88\x01\x01\x12\x13\n\x0b\x64\x65tail_json\x18\t \x01(\t\x12\x0e\n\x06\x63\x61\x63hed\x18\n \x01(\x08\x12\x12\n\nelapsed_ms\x18\x0b \x01(\x01\x12\r\n\x05index\x18\x0c \x01(\r\x12\x18\n\x0b\x63hecks_json\x18\r \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06recipe\x18\x0e \x01(\tH\x04\x88\x01\x01\x42\x08\n\x06_scoreB\t\n\x07_rewardB\x0c\n\n_extractedB\x0e\n\x0c_checks_jsonB\t\n\x07_recipe\"\x7f\n\x07Summary\x12\r\n\x05items\x18\x01 \x01(\r\x12\n\n\x02ok\x18\x02 \x01(\r\x12\x0f\n\x07invalid\x18\x03 \x01(\r\x12\x0e\n\x06\x66\x61iled\x18\x04 \x01(\r\x12\x0e\n\x06\x63\x61\x63hed\x18\x05 \x01(\r\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x06 \x01(\r\x12\x12\n\nelapsed_ms\x18\x07 \x01(\x01\"`\n\rScoreResponse\x12&\n\x07results\x18\x01 \x03(\x0b\x32\x15.rewardline.v1.Result\x12\'\n\x07summary\x18\x02 \x01(\x0b\x32\x16.rewardline.v1.Summary\"\x16\n\x14ListVerifiersRequest\"\x88\x01\n\x0cVerifierInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x1a\n\x12params_schema_json\x18\x04 \x01(\t\x12\x15\n\rexamples_json\x18\x05 \x01(\t\x12\x15\n\rdeterministic\x18\x06 \x01(\x08\"G\n\x15ListVerifiersResponse\x12.\n\tverifiers\x18\x01 \x03(\x0b\x32\x1b.rewardline.v1.VerifierInfo*g\n\tCacheMode\x12\x1a\n\x16\x43\x41\x43HE_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x43\x41\x43HE_MODE_USE\x10\x01\x12\x16\n\x12\x43\x41\x43HE_MODE_REFRESH\x10\x02\x12\x12\n\x0e\x43\x41\x43HE_MODE_OFF\x10\x03*V\n\x06Status\x12\x16\n\x12STATUS_UNSPECIFIED\x10\x00\x12\r\n\tSTATUS_OK\x10\x01\x12\x12\n\x0eSTATUS_INVALID\x10\x02\x12\x11\n\rSTATUS_FAILED\x10\x03\x32\xe9\x01\n\x08Verifier\x12\x42\n\x05Score\x12\x1b.rewardline.v1.ScoreRequest\x1a\x1c.rewardline.v1.ScoreResponse\x12=\n\x0bScoreStream\x12\x13.rewardline.v1.Item\x1a\x15.rewardline.v1.Result(\x01\x30\x01\x12Z\n\rListVerifiers\x12#.rewardline.v1.ListVerifiersRequest\x1a$.rewardline.v1.ListVerifiersResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1erewardline/v1/rewardline.proto\x12\rrewardline.v1\"(\n\x07Message\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\"4\n\x08Messages\x12(\n\x08messages\x18\x01 \x03(\x0b\x32\x16.rewardline.v1.Message\"\x95\x04\n\x04Item\x12\n\n\x02id\x18\x01 \x01(\t\x12\x10\n\x08verifier\x18\x02 \x01(\t\x12\x12\n\x08response\x18\x03 \x01(\tH\x00\x12\x34\n\x11response_messages\x18\x04 \x01(\x0b\x32\x17.rewardline.v1.MessagesH\x00\x12\x17\n\rresponse_json\x18\x13 \x01(\tH\x00\x12\x10\n\x06prompt\x18\x05 \x01(\tH\x01\x12\x32\n\x0fprompt_messages\x18\x06 \x01(\x0b\x32\x17.rewardline.v1.MessagesH\x01\x12\x15\n\x0bprompt_json\x18\x14 \x01(\tH\x01\x12\x16\n\x0ereference_json\x18\x07 \x01(\t\x12\x14\n\x0creference_id\x18\x08 \x01(\t\x12\x13\n\x0bparams_json\x18\t \x01(\t\x12\x15\n\rmetadata_json\x18\n \x01(\t\x12\x0e\n\x06recipe\x18\x0b \x01(\t\x12\x0e\n\x06\x64omain\x18\x0c \x01(\t\x12\x13\n\x0b\x64\x61ta_source\x18\r \x01(\t\x12\x0b\n\x03tag\x18\x0e \x01(\t\x12\'\n\x05\x63\x61\x63he\x18\x0f \x01(\x0e\x32\x18.rewardline.v1.CacheMode\x12\x0f\n\x07\x65xplain\x18\x10 \x01(\x08\x12\x13\n\x0b\x63hecks_json\x18\x11 \x01(\t\x12\x10\n\x08row_json\x18\x12 \x01(\t\x12\x12\n\ngroup_json\x18\x15 \x01(\tB\x0f\n\rresponse_kindB\r\n\x0bprompt_kind\"\x91\x02\n\x0cScoreRequest\x12\"\n\x05items\x18\x01 \x03(\x0b\x32\x13.rewardline.v1.Item\x12H\n\x0freferences_json\x18\x02 \x03(\x0b\x32/.rewardline.v1.ScoreRequest.ReferencesJsonEntry\x12\x12\n\ndeadline_s\x18\x03 \x01(\x01\x12\'\n\x05\x63\x61\x63he\x18\x04 \x01(\x0e\x32\x18.rewardline.v1.CacheMode\x12\x0f\n\x07\x65xplain\x18\x05 \x01(\x08\x12\x0e\n\x06run_id\x18\x06 \x01(\t\x1a\x35\n\x13ReferencesJsonEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xe4\x02\n\x06Result\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x06status\x18\x02 \x01(\x0e\x32\x15.rewardline.v1.Status\x12\x12\n\x05score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x13\n\x06reward\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x10\n\x08verifier\x18\x06 \x01(\t\x12\x0f\n\x07version\x18\x07 \x01(\t\x12\x16\n\textracted\x18\x08 \x01(\tH\x02\x88\x01\x01\x12\x13\n\x0b\x64\x65tail_json\x18\t \x01(\t\x12\x0e\n\x06\x63\x61\x63hed\x18\n \x01(\x08\x12\x12\n\nelapsed_ms\x18\x0b \x01(\x01\x12\r\n\x05index\x18\x0c \x01(\r\x12\x18\n\x0b\x63hecks_json\x18\r \x01(\tH\x03\x88\x01\x01\x12\x13\n\x06recipe\x18\x0e \x01(\tH\x04\x88\x01\x01\x42\x08\n\x06_scoreB\t\n\x07_rewardB\x0c\n\n_extractedB\x0e\n\x0c_checks_jsonB\t\n\x07_recipe\"\x7f\n\x07Summary\x12\r\n\x05items\x18\x01 \x01(\r\x12\n\n\x02ok\x18\x02 \x01(\r\x12\x0f\n\x07invalid\x18\x03 \x01(\r\x12\x0e\n\x06\x66\x61iled\x18\x04 \x01(\r\x12\x0e\n\x06\x63\x61\x63hed\x18\x05 \x01(\r\x12\x14\n\x0c\x64\x65\x64uplicated\x18\x06 \x01(\r\x12\x12\n\nelapsed_ms\x18\x07 \x01(\x01\"`\n\rScoreResponse\x12&\n\x07results\x18\x01 \x03(\x0b\x32\x15.rewardline.v1.Result\x12\'\n\x07summary\x18\x02 \x01(\x0b\x32\x16.rewardline.v1.Summary\"?\n\x12ScoreGroupsRequest\x12\x14\n\x0coptions_json\x18\x01 \x01(\t\x12\x13\n\x0bgroups_json\x18\x02 \x03(\t\"@\n\x13ScoreGroupsResponse\x12\x13\n\x0bgroups_json\x18\x01 \x03(\t\x12\x14\n\x0csummary_json\x18\x02 \x01(\t\"\x16\n\x14ListVerifiersRequest\"\x88\x01\n\x0cVerifierInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x1a\n\x12params_schema_json\x18\x04 \x01(\t\x12\x15\n\rexamples_json\x18\x05 \x01(\t\x12\x15\n\rdeterministic\x18\x06 \x01(\x08\"G\n\x15ListVerifiersResponse\x12.\n\tverifiers\x18\x01 \x03(\x0b\x32\x1b.rewardline.v1.VerifierInfo*g\n\tCacheMode\x12\x1a\n\x16\x43\x41\x43HE_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x43\x41\x43HE_MODE_USE\x10\x01\x12\x16\n\x12\x43\x41\x43HE_MODE_REFRESH\x10\x02\x12\x12\n\x0e\x43\x41\x43HE_MODE_OFF\x10\x03*V\n\x06Status\x12\x16\n\x12STATUS_UNSPECIFIED\x10\x00\x12\r\n\tSTATUS_OK\x10\x01\x12\x12\n\x0eSTATUS_INVALID\x10\x02\x12\x11\n\rSTATUS_FAILED\x10\x03\x32\xbf\x02\n\x08Verifier\x12\x42\n\x05Score\x12\x1b.rewardline.v1.ScoreRequest\x1a\x1c.rewardline.v1.ScoreResponse\x12=\n\x0bScoreStream\x12\x13.rewardline.v1.Item\x1a\x15.rewardline.v1.Result(\x01\x30\x01\x12T\n\x0bScoreGroups\x12!.rewardline.v1.ScoreGroupsRequest\x1a\".rewardline.v1.ScoreGroupsResponse\x12Z\n\rListVerifiers\x12#.rewardline.v1.ListVerifiersRequest\x1a$.rewardline.v1.ListVerifiersResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -23,32 +23,36 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   _globals['_SCOREREQUEST_REFERENCESJSONENTRY']._options = None
   _globals['_SCOREREQUEST_REFERENCESJSONENTRY']._serialized_options = b'8\001'
-  _globals['_CACHEMODE']._serialized_start=1759
-  _globals['_CACHEMODE']._serialized_end=1862
-  _globals['_STATUS']._serialized_start=1864
-  _globals['_STATUS']._serialized_end=1950
+  _globals['_CACHEMODE']._serialized_start=1910
+  _globals['_CACHEMODE']._serialized_end=2013
+  _globals['_STATUS']._serialized_start=2015
+  _globals['_STATUS']._serialized_end=2101
   _globals['_MESSAGE']._serialized_start=49
   _globals['_MESSAGE']._serialized_end=89
   _globals['_MESSAGES']._serialized_start=91
   _globals['_MESSAGES']._serialized_end=143
   _globals['_ITEM']._serialized_start=146
-  _globals['_ITEM']._serialized_end=659
-  _globals['_SCOREREQUEST']._serialized_start=662
-  _globals['_SCOREREQUEST']._serialized_end=935
-  _globals['_SCOREREQUEST_REFERENCESJSONENTRY']._serialized_start=882
-  _globals['_SCOREREQUEST_REFERENCESJSONENTRY']._serialized_end=935
-  _globals['_RESULT']._serialized_start=938
-  _globals['_RESULT']._serialized_end=1294
-  _globals['_SUMMARY']._serialized_start=1296
-  _globals['_SUMMARY']._serialized_end=1423
-  _globals['_SCORERESPONSE']._serialized_start=1425
-  _globals['_SCORERESPONSE']._serialized_end=1521
-  _globals['_LISTVERIFIERSREQUEST']._serialized_start=1523
-  _globals['_LISTVERIFIERSREQUEST']._serialized_end=1545
-  _globals['_VERIFIERINFO']._serialized_start=1548
-  _globals['_VERIFIERINFO']._serialized_end=1684
-  _globals['_LISTVERIFIERSRESPONSE']._serialized_start=1686
-  _globals['_LISTVERIFIERSRESPONSE']._serialized_end=1757
-  _globals['_VERIFIER']._serialized_start=1953
-  _globals['_VERIFIER']._serialized_end=2186
+  _globals['_ITEM']._serialized_end=679
+  _globals['_SCOREREQUEST']._serialized_start=682
+  _globals['_SCOREREQUEST']._serialized_end=955
+  _globals['_SCOREREQUEST_REFERENCESJSONENTRY']._serialized_start=902
+  _globals['_SCOREREQUEST_REFERENCESJSONENTRY']._serialized_end=955
+  _globals['_RESULT']._serialized_start=958
+  _globals['_RESULT']._serialized_end=1314
+  _globals['_SUMMARY']._serialized_start=1316
+  _globals['_SUMMARY']._serialized_end=1443
+  _globals['_SCORERESPONSE']._serialized_start=1445
+  _globals['_SCORERESPONSE']._serialized_end=1541
+  _globals['_SCOREGROUPSREQUEST']._serialized_start=1543
+  _globals['_SCOREGROUPSREQUEST']._serialized_end=1606
+  _globals['_SCOREGROUPSRESPONSE']._serialized_start=1608
+  _globals['_SCOREGROUPSRESPONSE']._serialized_end=1672
+  _globals['_LISTVERIFIERSREQUEST']._serialized_start=1674
+  _globals['_LISTVERIFIERSREQUEST']._serialized_end=1696
+  _globals['_VERIFIERINFO']._serialized_start=1699
+  _globals['_VERIFIERINFO']._serialized_end=1835
+  _globals['_LISTVERIFIERSRESPONSE']._serialized_start=1837
+  _globals['_LISTVERIFIERSRESPONSE']._serialized_end=1908
+  _globals['_VERIFIER']._serialized_start=2104
+  _globals['_VERIFIER']._serialized_end=2423
 # @@protoc_insertion_point(module_scope)

@@ -207,6 +207,8 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
         item.checks = raw[message.checks_json]
     if message.explain:
         item.explain = True
+    if message.group_json:
+        item.group = raw[message.group_json]
     return item
 
 

@@ -36,8 +36,11 @@ from service.doors.grpc.messages import (
     text_of,
 )
 from service.doors.grpc.pb import rewardline_pb2 as pb
+from service.doors.routes.groups import decode
 from service.doors.verifier_info import describe
-from service.errors import FieldError, Overloaded, RequestError, Unprocessable
+from service.errors import FieldError, Overloaded, RequestError, TooLarge, Unprocessable
+from service.groups.scoring import GroupScorer
+from service.groups.singles import Singles
 from service.json_slices import SLICE_BYTES
 from service.limits import certificates
 from service.limits.admission import Admission, announced
@@ -47,7 +50,17 @@ from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
-from service.wire import LARGE_BYTES, BatchRequest, CacheMode, ScoreItem, check_count, encode, free, wide_bytes
+from service.wire import (
+    LARGE_BYTES,
+    WHOLE_BYTES,
+    BatchRequest,
+    CacheMode,
+    ScoreItem,
+    check_count,
+    encode,
+    free,
+    wide_bytes,
+)
 from tracing import spans
 
 log = structlog.get_logger("rewardline.grpc")
@@ -72,6 +85,8 @@ def build_server(
     settings: Settings,
     keys: Keys,
     engine: Engine,
+    scorer: GroupScorer,
+    singles: Singles,
     admission: Admission,
     metrics: Metrics,
     readiness: Callable[[], Readiness],
@@ -94,10 +109,11 @@ def build_server(
             ("grpc.max_connection_age_grace_ms", int(settings.max_deadline_s * 1000)),
         ]
     )
-    door = Door(settings, keys, engine, admission, metrics)
+    door = Door(settings, keys, engine, scorer, singles, admission, metrics)
     handlers = {
         "Score": grpc.unary_unary_rpc_method_handler(door.score),
         "ScoreStream": grpc.stream_stream_rpc_method_handler(door.score_stream),
+        "ScoreGroups": grpc.unary_unary_rpc_method_handler(door.score_groups),
         "ListVerifiers": grpc.unary_unary_rpc_method_handler(door.list_verifiers),
     }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
@@ -119,9 +135,20 @@ def _asked(kind: type[Any], body: bytes, context: Any) -> Any:
 class Door:
     """The methods of `rewardline.v1.Verifier`."""
 
-    def __init__(self, settings: Settings, keys: Keys, engine: Engine, admission: Admission, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        keys: Keys,
+        engine: Engine,
+        scorer: GroupScorer,
+        singles: Singles,
+        admission: Admission,
+        metrics: Metrics,
+    ) -> None:
         self._settings = settings
         self._engine = engine
+        self._scorer = scorer
+        self._singles = singles
         self._admission = admission
         self._metrics = metrics
         self._keys = keys
@@ -150,7 +177,7 @@ class Door:
                     nbytes=len(body),
                 )
                 del request  # its items are there twice
-                scored = await self._engine.score(batch)
+                scored = await self._singles.score(batch)
                 self._admission.observe_rate(call.items, loop.time() - started)
                 if len(body) > LARGE_BYTES:
                     await free(items)
@@ -232,12 +259,40 @@ class Door:
             await permit.add_when_possible(items=1, nbytes=one.nbytes)
             with spans.span("item"):
                 batch = BatchRequest([one.item], {}, one.cache, one.explain, self._deadline(context), nbytes=one.nbytes)
-                scored = await self._engine.score(batch)
+                scored = await self._singles.score(batch)
         result = pb.Result()
         fill(result, scored.results[0], one.index)
         if one.item.id is None:
             result.id = str(one.index)
         answers.put_nowait(result.SerializeToString())
+
+    async def score_groups(self, body: bytes, context: Context) -> bytes:
+        async def work(call: Call, metadata: Metadata) -> bytes:
+            with self._admission.enter() as permit:
+                if len(body) > WHOLE_BYTES:
+                    raise TooLarge(
+                        f"the message has {len(body)} bytes; at most {WHOLE_BYTES}, send fewer groups at once"
+                    )
+                permit.add(nbytes=2 * len(body))  # the texts of the message, and the groups made of them
+                await check_fields(pb.ScoreGroupsRequest, body)
+                message = parse(pb.ScoreGroupsRequest, body)
+                raws = [raw_of(text) for text in message.groups_json]
+                options, groups = await decode(
+                    message.options_json.encode(), raws, self._settings.max_items_per_request
+                )
+                del message, raws
+                call.items = sum(len(group.responses) for group in groups)
+                permit.add(items=call.items)
+                call.is_of_run(options.run_id, "run_id")
+                deadline = self._deadline(context, options.deadline_s or 0.0)
+                answer = await self._scorer.score(groups, options, deadline)
+                reply = pb.ScoreGroupsResponse(summary_json=text_of(answer.summary))
+                for group in answer.groups:
+                    reply.groups_json.append(text_of(group))
+                    await asyncio.sleep(0)
+                return bytes(reply.SerializeToString())
+
+        return await self._serve("ScoreGroups", context, work)
 
     async def list_verifiers(self, body: bytes, context: Context) -> bytes:
         async def work(call: Call, metadata: Metadata) -> bytes:

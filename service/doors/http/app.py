@@ -19,7 +19,7 @@ from service.doors.http import console, openapi, problems
 from service.doors.http.gate import OPEN_PATHS, Gate
 from service.doors.http.ops import metrics_response, readiness_response
 from service.doors.http.page_guard import PageGuard
-from service.doors.routes import advantages, box_runs, live, score
+from service.doors.routes import advantages, box_runs, groups, live, score
 from service.doors.routes import audits as audits_door
 from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
@@ -27,6 +27,8 @@ from service.doors.routes import log as log_routes
 from service.doors.routes import usage as usage_door
 from service.doors.verifier_info import describe
 from service.errors import NotFound
+from service.groups.scoring import GroupScorer
+from service.groups.singles import Singles
 from service.interactions.lifecycle import Interactions
 from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
@@ -55,6 +57,8 @@ def build_app(
     metrics: Metrics,
     boxes: Boxes,
     interactions: Interactions,
+    scorer: GroupScorer,
+    singles: Singles,
     jobs: BackgroundJobs,
     audits: Audits,
     panel: Panel | None,
@@ -127,10 +131,11 @@ def build_app(
     problems.speak(app)
     openapi.extend(app, score.PATH, OPEN_PATHS)
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
-    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission)}
+    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission, singles)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
     bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)
+    bare[groups.PATH] = groups.GroupsDoor(settings, admission, scorer)
     door = interactions_door.InteractionsDoor(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
     environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)
@@ -164,6 +169,7 @@ def _route_with_names(path: str) -> str | None:
 _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
+        groups.PATH,
         *(box_runs.PATH, usage_door.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),

@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 
 from service.doors.compat import chat, openenv_openapi, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
-from service.doors.routes import advantages, live
+from service.doors.routes import advantages, groups, live
 from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
@@ -52,6 +52,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             bare = {score_path: {"post": _score_operation(shapes[0], shapes[1], refusal)}}
             bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], refusal)}
             bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
+            bare[groups.PATH] = {"post": groups.operation(components, refusal)}
             bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
             bare |= chat.operations(refusal)
             document["paths"] = bare | document["paths"]

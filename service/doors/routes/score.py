@@ -3,6 +3,7 @@ each.
 """
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -10,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed
+from service.groups.singles import Singles, grouped
 from service.limits.admission import Admission, announced
 from service.observe.access_log import Call
 from service.scoring.engine import Engine
@@ -18,6 +20,7 @@ from service.wire import (
     LARGE_BYTES,
     NDJSON,
     BatchRequest,
+    Result,
     Summary,
     decode_request,
     free,
@@ -34,10 +37,11 @@ class ScoreDoor:
     for NDJSON.
     """
 
-    def __init__(self, settings: Settings, engine: Engine, admission: Admission) -> None:
+    def __init__(self, settings: Settings, engine: Engine, admission: Admission, singles: Singles) -> None:
         self._settings = settings
         self._engine = engine
         self._admission = admission
+        self._singles = singles
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
@@ -73,13 +77,14 @@ class ScoreDoor:
                 await free(request.items)
 
     async def _answer(self, batch: BatchRequest, send: Send) -> None:
-        scored = await self._engine.score(batch)
+        scored = await self._singles.score(batch)
         body = await rendered(scored.results, scored.summary)
         await asgi_response.respond(send, 200, body)
 
     async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
-        async for part in self._engine.stream(batch):
+        parts = _at_once(self._singles, batch) if grouped(batch) else self._engine.stream(batch)
+        async for part in parts:
             if not started:
                 await asgi_response.start(send, 200, NDJSON.encode())
                 started = True
@@ -88,3 +93,10 @@ class ScoreDoor:
             else:
                 lines = b"".join(stream_line(index, result) for index, result in part)
                 await asgi_response.send_part(send, lines)
+
+
+async def _at_once(singles: Singles, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+    """The parts of a stream for a batch with members of groups: all results together."""
+    scored = await singles.score(batch)
+    yield list(enumerate(scored.results))
+    yield scored.summary

@@ -347,7 +347,7 @@ def test_the_door_answers_group_by_group(served: Any) -> None:
     assert [one["reason"] for one in body["groups"]] == ["kept", "mean_too_high", "too_few_rewards"]
     assert [one["id"] for one in body["groups"]] == ["p1", 1, 2]
     assert body["formula"] == {
-        "method": "grpo", "scale": "group", "std": "unbiased", "eps": 1e-4, "clip": None, "partial": True,
+        "method": "grpo", "scale": "group", "std": "unbiased", "eps": 1e-4, "clip": None, "partial": True, "k": 2,
     }  # fmt: skip
     assert body["summary"]["kept"] == 1
 

@@ -45,6 +45,7 @@ HTTP: Final[dict[str, Access]] = {
     "GET /v1/verifiers/{name}": Access("key"),
     "POST /v1/score": SCORE,
     "POST /v1/group/advantages": SCORE,
+    "POST /v1/groups/score": SCORE,
     "POST /v1/chat/completions": Access("score", 404),
     "GET /v1/models": Access("score", 404),
     "POST /v1/interactions": Access("score", 201),
@@ -93,6 +94,7 @@ HTTP: Final[dict[str, Access]] = {
 GRPC: Final[dict[str, Access]] = {
     "rewardline.v1.Verifier/Score": SCORE,
     "rewardline.v1.Verifier/ScoreStream": SCORE,
+    "rewardline.v1.Verifier/ScoreGroups": SCORE,
     "rewardline.v1.Verifier/ListVerifiers": SCORE,
     "grpc.health.v1.Health/Check": Access("nothing"),
     "grpc.health.v1.Health/List": Access("nothing", right=12),  # UNIMPLEMENTED

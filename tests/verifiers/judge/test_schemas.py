@@ -9,7 +9,7 @@ from verifiers.judge.parsing import read
 from verifiers.judge.schemas import SCHEMAS, Context, Kind, Schema, with_logprobs
 
 _CONTEXT = Context(criteria={"c1": 1.0, "c2": 2.0}, n_steps=4)
-_ASKING = [schema for schema in SCHEMAS.values() if schema.json_schema(_CONTEXT) is not None]
+_ASKING = [each for each in SCHEMAS.values() if each.json_schema(_CONTEXT) is not None and not each.flat]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
@@ -43,6 +43,19 @@ def test_what_the_json_schema_allows_is_read(schema: Schema) -> None:
         assert list(form["properties"])[-1] == schema.key
         found = read(schema, {"content": json.dumps(given)}, "stop", context=_CONTEXT)
         assert 0.0 <= found.score <= 1.0
+
+
+def test_a_flat_schema_has_a_number_for_each_criterion() -> None:
+    context = Context(dict.fromkeys(("score_1", "ranking"), 1.0), {"score_1": "12345", "ranking": "123456"})
+    form = SCHEMAS["scores"].json_schema(context)
+    assert form is not None
+    given = {"reasoning": "because", "score_1": 4, "ranking": 6}
+    jsonschema_rs.validate(dict(form), given)
+    found = read(SCHEMAS["scores"], {"content": json.dumps(given)}, "stop", context=context)
+    assert found.value == {"score_1": 0.75, "ranking": 1.0}
+    for wrong in ({**given, "score_1": 6}, {"score_1": 4, "ranking": 6}, {**given, "ranking": 2.5}):
+        with pytest.raises(jsonschema_rs.ValidationError):
+            jsonschema_rs.validate(dict(form), wrong)
 
 
 def test_what_is_no_verdict_is_not_allowed() -> None:

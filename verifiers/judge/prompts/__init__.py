@@ -98,8 +98,8 @@ def _head(path: Path, name: str | None) -> str:
 
 def _checked(prompt: Prompt) -> Prompt:
     """Check a prompt by rendering it: the data of each slot must appear exactly once."""
-    kind = SCHEMAS[prompt.schema].kind
-    needed = {Kind.RUBRIC: "criteria", Kind.STEPS: "steps"}.get(kind)
+    schema = SCHEMAS[prompt.schema]
+    needed = None if schema.flat else {Kind.RUBRIC: "criteria", Kind.STEPS: "steps"}.get(schema.kind)
     if needed is not None and needed not in prompt.slots:
         raise BrokenPrompt(f"prompt {prompt.name}: the schema {prompt.schema} needs the slot {needed!r}")
     texts = {slot: f"probe of {slot}" for slot in prompt.slots}

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
+from verifiers.judge.schemas import SCHEMAS
+
 SLOTS: Final = ("question", "reference", "response", "response_a", "response_b", "criteria", "steps")
 _ANSWERS: Final = frozenset({"response", "response_a", "steps"})
 _SLOT: Final = re.compile(r"\{\{([a-z_]+)(\??)\}\}")
@@ -83,8 +85,10 @@ def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
     twice = sorted({slot for slot in slots if slots.count(slot) > 1})
     if twice:
         raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} occurs twice; use it once")
-    if not _ANSWERS & set(slots):
-        raise BrokenPrompt(f"prompt {name}: nothing of the response is shown; expected one of {sorted(_ANSWERS)}")
+    known = SCHEMAS.get(schema)
+    answers = _ANSWERS | {"criteria"} if known is not None and known.flat else _ANSWERS
+    if not answers & set(slots):
+        raise BrokenPrompt(f"prompt {name}: nothing of the response is shown; expected one of {sorted(answers)}")
     if ("response_a" in slots) is not ("response_b" in slots):
         raise BrokenPrompt(f"prompt {name}: response_a and response_b come together")
     content = "\0".join((name, schema, system, user))

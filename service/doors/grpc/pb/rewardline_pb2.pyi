@@ -43,7 +43,7 @@ class Messages(_message.Message):
     def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ...) -> None: ...
 
 class Item(_message.Message):
-    __slots__ = ("id", "verifier", "response", "response_messages", "response_json", "prompt", "prompt_messages", "prompt_json", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain", "checks_json", "row_json")
+    __slots__ = ("id", "verifier", "response", "response_messages", "response_json", "prompt", "prompt_messages", "prompt_json", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain", "checks_json", "row_json", "group_json")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERIFIER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
@@ -64,6 +64,7 @@ class Item(_message.Message):
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     CHECKS_JSON_FIELD_NUMBER: _ClassVar[int]
     ROW_JSON_FIELD_NUMBER: _ClassVar[int]
+    GROUP_JSON_FIELD_NUMBER: _ClassVar[int]
     id: str
     verifier: str
     response: str
@@ -84,7 +85,8 @@ class Item(_message.Message):
     explain: bool
     checks_json: str
     row_json: str
-    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., response_json: _Optional[str] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt_json: _Optional[str] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., checks_json: _Optional[str] = ..., row_json: _Optional[str] = ...) -> None: ...
+    group_json: str
+    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., response_json: _Optional[str] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt_json: _Optional[str] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., checks_json: _Optional[str] = ..., row_json: _Optional[str] = ..., group_json: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
     __slots__ = ("items", "references_json", "deadline_s", "cache", "explain", "run_id")
@@ -166,6 +168,22 @@ class ScoreResponse(_message.Message):
     results: _containers.RepeatedCompositeFieldContainer[Result]
     summary: Summary
     def __init__(self, results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ...) -> None: ...
+
+class ScoreGroupsRequest(_message.Message):
+    __slots__ = ("options_json", "groups_json")
+    OPTIONS_JSON_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_JSON_FIELD_NUMBER: _ClassVar[int]
+    options_json: str
+    groups_json: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, options_json: _Optional[str] = ..., groups_json: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ScoreGroupsResponse(_message.Message):
+    __slots__ = ("groups_json", "summary_json")
+    GROUPS_JSON_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_JSON_FIELD_NUMBER: _ClassVar[int]
+    groups_json: _containers.RepeatedScalarFieldContainer[str]
+    summary_json: str
+    def __init__(self, groups_json: _Optional[_Iterable[str]] = ..., summary_json: _Optional[str] = ...) -> None: ...
 
 class ListVerifiersRequest(_message.Message):
     __slots__ = ()

@@ -53,7 +53,9 @@ async def test_a_refused_message_is_held_by_nothing(method: str, message: bytes,
     settings = Settings(sandbox="none")
     admission = Admission(settings.max_items_in_flight, settings.max_body_bytes)
     engine: Any = None  # no call comes so far
-    server, _ = build_server(settings, Keys({}), engine, admission, Metrics("0"), partial(Readiness, {}))
+    server, _ = build_server(
+        settings, Keys({}), engine, engine, engine, admission, Metrics("0"), partial(Readiness, {})
+    )
     port = server.add_insecure_port("127.0.0.1:0")
     with garbage() as left:
         await server.start()

@@ -1,0 +1,28 @@
+"""Groups of responses: how many travel in one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rewardline.batching import json_bytes
+
+GROUPS = "/v1/groups/score"
+_MAX_GROUPS, _MAX_MEMBERS, _MAX_BYTES = 2_048, 4_096, 8_000_000
+
+
+def chunked(groups: Sequence[Mapping[str, Any]]) -> list[Sequence[Mapping[str, Any]]]:
+    """The groups in parts that the server takes. A group is never divided."""
+    parts: list[Sequence[Mapping[str, Any]]] = []
+    start = members = nbytes = 0
+    for at, group in enumerate(groups):
+        size, weight = len(group["responses"]), len(json_bytes(group))
+        is_full = at - start == _MAX_GROUPS or members + size > _MAX_MEMBERS or nbytes + weight > _MAX_BYTES
+        if is_full and at > start:
+            parts.append(groups[start:at])
+            start, members, nbytes = at, 0, 0
+        members += size
+        nbytes += weight
+    if start < len(groups):
+        parts.append(groups[start:])
+    return parts

@@ -1,0 +1,248 @@
+r"""Which responses of a group give the same answer, by the equality of a verifier: 1/2, 0.5 and \frac12 are one answer
+for `math`.
+
+    responses ──► answers          each is judged against a reference that is there only so that its answer is found
+    answers ──► classes            in rounds: the most frequent answer without a class is the reference, and all
+                                   others without a class are judged against it; those that are right join it
+
+All groups of a request share the batches of a round. An answer whose comparison came to no end is `unsettled`: it may be
+of the class that it was compared with.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+from pydantic import ValidationError
+
+from service.groups.schemas import Group
+from service.scoring.prepared_item import decoded_params
+from service.wire import Result, ScoreItem, encode
+from verifiers.base import MAX_DETAIL_TEXT_CHARS, InvalidItem
+from verifiers.pace import Pace
+from verifiers.registry import Registry
+
+Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
+"""Judges items that are no responses of a model by themselves."""
+
+STAND_INS: Final[Mapping[str, Any]] = {
+    "math": "0",
+    "numeric": 0,
+    "qa": "0",
+    "multiple_choice": None,
+    "chemistry": "H2O",
+    "expression": "x",
+}
+"""The verifiers whose equality makes classes, and the reference with which answers are found. None: the first option."""
+QA_METRICS: Final[Mapping[str, Any]] = {"exact": "0", "bool": True, "date": "2000-01-01", "list": "0"}
+"""The metrics of `qa` by which two answers are equal or not."""
+MAX_COMPARED_CHARS: Final = 10_000
+"""Longer answers are the same only if their texts are."""
+MAX_ROUNDS: Final = 32
+"""Answers beyond so many classes are not compared any more, and are unsettled."""
+
+
+@dataclass(slots=True)
+class Partition:
+    """The answers of one group, and their classes so far. Positions are those of the responses."""
+
+    group: Group
+    answers: list[str | None]
+    """The answer of each response; None: it gives none."""
+    results: Sequence[Result]
+    """How each response was read."""
+    classes: list[list[int]] = field(default_factory=list)
+    """The positions of each class; the largest first, and of equal ones the one whose answer came first."""
+    unsettled: set[int] = field(default_factory=set)
+    """Positions whose answer may be that of another class, too."""
+    failed: set[int] = field(default_factory=set)
+    """Positions whose answer could not be found."""
+    message: str = ""
+    """Why the group cannot be judged."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """The parameters of the group, decoded."""
+    _open: dict[str, list[int]] = field(default_factory=dict)
+    """The positions of each answer without a class."""
+    _written: Mapping[str, str] = field(default_factory=dict)
+    _unfit: set[str] = field(default_factory=set)
+    """Answers that cannot be a reference."""
+    rounds: int = 0
+
+    def begin(self, written: Mapping[str, str]) -> None:
+        """Start with a class for each answer that is too long to be compared. `written` holds the others, each written
+        as a response.
+        """
+        for at, answer in enumerate(self.answers):
+            if answer is not None:
+                self._open.setdefault(answer, []).append(at)
+        self._written = written
+        self.classes = [self._open.pop(answer) for answer in list(self._open) if answer not in written]
+
+    @property
+    def reference(self) -> str | None:
+        """The answer with which the others are compared next. None: there is none."""
+        fit = [answer for answer in self._open if answer not in self._unfit]
+        if not fit or len(self._open) == 1 or self.rounds == MAX_ROUNDS:
+            return None
+        return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first
+
+    def questions(self) -> list[str]:
+        """The responses that are judged against `reference`."""
+        reference = self.reference
+        return [self._written[answer] for answer in self._open if answer != reference]
+
+    def take(self, results: Sequence[Result]) -> None:
+        """Note how the responses of `questions` compare with `reference`."""
+        reference = self.reference
+        assert reference is not None
+        self.rounds += 1
+        others = [answer for answer in self._open if answer != reference]
+        if all(result.status == "invalid" for result in results):
+            self._unfit.add(reference)
+            return
+        found = self._open.pop(reference)
+        for answer, result in zip(others, results, strict=True):
+            if result.status != "ok":
+                self.unsettled.update(self._open[answer], found)
+            elif result.score == 1.0:
+                found += self._open.pop(answer)
+        self.classes.append(found)
+
+    def finish(self) -> None:
+        """Make classes of what is left, and put all in order."""
+        left = list(self._open.values())
+        if self.rounds == MAX_ROUNDS and len(left) > 1:
+            self.unsettled.update(at for positions in left for at in positions)
+        self.classes = [sorted(positions) for positions in (*self.classes, *left)]
+        self.classes.sort(key=lambda positions: (-len(positions), positions[0]))
+        self._open = {}
+
+
+class Classes:
+    """Makes the classes of groups."""
+
+    def __init__(self, registry: Registry, judge: Judge) -> None:
+        self._registry = registry
+        self._judge = judge
+        self.comparisons = 0
+
+    async def of(self, groups: Sequence[Group]) -> list[Partition]:
+        """The classes of each group."""
+        pace = Pace()
+        partitions = []
+        for group in groups:
+            partitions.append(self._partition(group))
+            await _keep(pace)
+        await self._read([each for each in partitions if not each.message])
+        going = [each for each in partitions if not each.message]
+        while going := [each for each in going if each.reference is not None]:
+            items: list[ScoreItem] = []
+            for each in going:
+                items += [self._item(each, text, each.reference) for text in each.questions()]
+                await _keep(pace)
+            self.comparisons += len(items)
+            results = iter(await self._judge(items))
+            for each in going:
+                each.take(list(islice(results, len(each.questions()))))
+                await _keep(pace)
+        for each in partitions:
+            each.finish()
+        return partitions
+
+    def _partition(self, group: Group) -> Partition:
+        """The group without answers, and what is wrong with it."""
+        partition = Partition(group, [None] * len(group.responses), ())
+        if group.verifier not in STAND_INS or group.recipe is not None:
+            known = sorted(STAND_INS)
+            partition.message = f"classes of answers need a verifier with an equality, one of {known}, and no recipe"
+            return partition
+        try:
+            partition.params = decoded_params(bytes(group.params))
+        except InvalidItem as error:
+            partition.message = str(error)
+            return partition
+        if group.verifier == "qa" and partition.params.get("metric", "exact") not in QA_METRICS:
+            partition.message = f"params.metric: only by one of {sorted(QA_METRICS)} are two answers equal or not"
+        return partition
+
+    async def _read(self, partitions: Sequence[Partition]) -> None:
+        """Find the answers of all responses."""
+        pace, items = Pace(), list[ScoreItem]()
+        for each in partitions:
+            stand_in = _stand_in(each)
+            items += [self._item(each, response, stand_in) for response in each.group.responses]
+            await _keep(pace)
+        results = iter(await self._judge(items))
+        for each in partitions:
+            each.results = list(islice(results, len(each.group.responses)))
+            invalid = next((one for one in each.results if one.status == "invalid"), None)
+            if invalid is not None:
+                each.message = f"{invalid.reason}: {invalid.detail.get('message', '')}"
+                continue
+            each.failed = {at for at, one in enumerate(each.results) if one.status == "failed"}
+            each.answers = [_answer(one, text) for one, text in zip(each.results, each.group.responses, strict=True)]
+            is_choice = each.group.verifier == "multiple_choice"
+            each.begin({} if is_choice else await self._all_written(each, pace))
+            await _keep(pace)
+
+    async def _all_written(self, partition: Partition, pace: Pace) -> dict[str, str]:
+        """The answers that can be compared, each written as a response."""
+        written: dict[str, str] = {}
+        for answer, response in zip(partition.answers, partition.group.responses, strict=True):
+            if answer is not None and len(answer) <= MAX_COMPARED_CHARS and answer not in written:
+                text = response if isinstance(response, str) else answer
+                written[answer] = self._written(partition, answer) or text
+                await _keep(pace)
+        return written
+
+    def _written(self, partition: Partition, answer: str) -> str | None:
+        """The answer written as a response. None: the verifier does not take it for a reference."""
+        assert partition.group.verifier is not None
+        verifier = self._registry[partition.group.verifier].verifier
+        try:
+            params = verifier.params.model_validate({**partition.params, "reference": answer})
+        except ValidationError:
+            return None
+        return verifier.own_answer(params)
+
+    def _item(self, partition: Partition, response: Any, reference: Any) -> ScoreItem:
+        item = ScoreItem(response, verifier=partition.group.verifier, prompt=partition.group.prompt)
+        item.reference, item.params = msgspec.Raw(encode(reference)), partition.group.params
+        return item
+
+
+async def _keep(pace: Pace) -> None:
+    if pace.is_over():
+        await pace.rest()
+
+
+def _stand_in(partition: Partition) -> Any:
+    """The reference with which answers are found."""
+    verifier, params = partition.group.verifier, partition.params
+    assert verifier is not None
+    if verifier == "qa":
+        return QA_METRICS[params.get("metric", "exact")]
+    return _first_label(params) if verifier == "multiple_choice" else STAND_INS[verifier]
+
+
+def _first_label(params: Mapping[str, Any]) -> str:
+    choices, letters = params.get("choices"), params.get("letters")
+    if isinstance(choices, dict):
+        named = choices.get("label")
+        labels = named if isinstance(named, list) else list(choices)
+        return str(labels[0]) if labels else "A"
+    return letters[0] if isinstance(letters, str) and letters else "A"
+
+
+def _answer(result: Result, response: Any) -> str | None:
+    """The answer of a response, whole if the verdict has cut it; of a choice its labels."""
+    if result.status != "ok":
+        return None
+    if options := result.detail.get("options"):
+        return ", ".join(options)
+    answer, span = result.extracted, result.detail.get("span")
+    if answer is not None and len(answer) >= MAX_DETAIL_TEXT_CHARS and isinstance(response, str) and span:
+        answer = response[slice(*span)]
+    return answer if answer is not None and answer.strip() else None

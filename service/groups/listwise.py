@@ -1,0 +1,68 @@
+"""All responses of a group in one question to a judge, which scores each of them from 0 to 10."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from service.groups.schemas import Group, GroupResult, Member
+from service.groups.tournament import JUDGE, Judge
+from service.scoring.prepared_item import decoded_params
+from service.wire import Result, ScoreItem, encode
+from verifiers.base import InvalidItem
+from verifiers.judge.parameters import MAX_OTHERS
+
+_FEWEST = 2
+
+
+async def score(
+    groups: Sequence[Group], texts: Sequence[Sequence[str]], names: Sequence[str | int], judge: Judge
+) -> list[GroupResult]:
+    """The results of the groups. A response without text has 0 and is not shown."""
+    problems = [_problem(group, each) for group, each in zip(groups, texts, strict=True)]
+    asked = [at for at, problem in enumerate(problems) if not problem and sum(map(bool, texts[at])) >= _FEWEST]
+    items = [_item(groups[at], [text for text in texts[at] if text]) for at in asked]
+    results = dict(zip(asked, await judge(items) if items else (), strict=True))
+    return [
+        _result(name, each, problem, results.get(at))
+        for at, (name, each, problem) in enumerate(zip(names, texts, problems, strict=True))
+    ]
+
+
+def _problem(group: Group, texts: Sequence[str]) -> str:
+    """Why the group cannot be judged; empty if it can."""
+    if group.verifier not in (None, JUDGE) or group.recipe is not None:
+        return f"verifier: lists are judged by `{JUDGE}`; its parameters choose the profile"
+    if not _FEWEST <= len(texts) <= MAX_OTHERS + 1:
+        return f"responses: a list has from {_FEWEST} to {MAX_OTHERS + 1}, found {len(texts)}"
+    try:
+        reserved = sorted({"others", "mode"} & decoded_params(bytes(group.params)).keys())
+    except InvalidItem as error:
+        return str(error)
+    return f"params.{reserved[0]}: the method sets it" if reserved else ""
+
+
+def _item(group: Group, texts: Sequence[str]) -> ScoreItem:
+    fields = {**decoded_params(bytes(group.params)), "mode": "listwise", "others": texts[1:]}
+    item = ScoreItem(texts[0], verifier=JUDGE, prompt=group.prompt)
+    item.reference, item.params = group.reference, msgspec.Raw(encode(fields))
+    return item
+
+
+def _result(name: str | int, texts: Sequence[str], problem: str, result: Result | None) -> GroupResult:
+    if problem or (result is not None and result.status == "invalid"):
+        message = problem
+        if result is not None:
+            message = f"{result.reason}: {result.detail.get('message', '')}"
+        members = [Member("invalid", None, None, "bad_group") for _ in texts]
+        return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
+    if result is None or result.status == "failed":
+        reason = "nothing_to_compare" if result is None else result.reason
+        message = "" if result is None else str(result.detail.get("message", ""))
+        members = [Member("failed", None, None, reason) for _ in texts]
+        return GroupResult(id=name, status="failed", reason=reason, message=message, members=members)
+    scores = iter(result.detail["scores"])
+    values = [next(scores) / 10 if text else 0.0 for text in texts]
+    members = [
+        Member("ok", value, value, "graded" if text else "no_answer") for value, text in zip(values, texts, strict=True)
+    ]
+    return GroupResult(id=name, status="ok", reason="graded", members=members)

@@ -1,0 +1,103 @@
+"""The answer of most responses takes the place of a reference (TTRL, arXiv 2504.16084).
+
+A group is decided only if nothing that is unknown could change the decision: responses that could not be read, and answers
+whose comparison came to no end, may belong to any class. A group without a majority is `failed` for all its responses,
+never wrong for some of them.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from service.advantages.schemas import Status
+from service.groups.classes import Partition
+from service.groups.schemas import GroupResult, Majority, Member
+from verifiers.base import clip
+
+_SHOWN_CLASSES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The largest class, or the reason why none is right."""
+
+    winner: int | None
+    reason: str
+    message: str = ""
+
+
+def decide(sizes: Sequence[int], unknown: int, count: int, options: Majority) -> Decision:
+    """Which class is right.
+
+    Args:
+        sizes: The sizes of the classes, the largest first.
+        unknown: Responses that may belong to any class.
+        count: All responses of the group.
+        options: What a majority is.
+    """
+    if not sizes:
+        return Decision(None, "undecided" if unknown else "no_answers", "no response gives an answer")
+    first, second = sizes[0], sizes[1] if len(sizes) > 1 else 0
+    if (first + unknown) / count < options.min_share:
+        return Decision(None, "no_majority", f"{first} of {count} responses agree; min_share is {options.min_share:g}")
+    if first == second and not unknown:
+        if options.on_tie == "drop":
+            return Decision(None, "no_majority", f"several answers have {first} responses each")
+    elif first <= second + unknown or first / count < options.min_share:
+        return Decision(None, "undecided", f"{unknown} of {count} responses could not be read or compared")
+    return Decision(0, "majority")
+
+
+def entropy(sizes: Sequence[int]) -> float:
+    """The entropy of the classes in nats."""
+    total = sum(sizes)
+    return -math.fsum(size / total * math.log(size / total) for size in sizes) + 0.0 if total else 0.0
+
+
+def result_of(partition: Partition, name: str | int, options: Majority) -> GroupResult:
+    """The rewards of a group: 1 for its largest class, 0 for the others."""
+    sizes = [len(positions) for positions in partition.classes]
+    outside = partition.unsettled - set(partition.classes[0]) if partition.classes else set()
+    decision = decide(sizes, len(partition.failed) + len(outside), len(partition.answers), options)
+    classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
+    status: Status = "ok" if decision.winner is not None else "failed"
+    members = []
+    for at, read in enumerate(partition.results):
+        number = classes.get(at)
+        member = Member("failed", None, None, decision.reason, read.extracted, number)
+        if at in partition.failed:
+            member.reason = read.reason
+        elif decision.winner is not None and at in outside:
+            member.reason = "undecided"
+        elif decision.winner is not None:
+            is_right = number == decision.winner
+            member.status, member.score = "ok", float(is_right)
+            member.reason = "majority" if is_right else "minority" if number is not None else read.reason
+        member.reward = member.score
+        members.append(member)
+    return GroupResult(
+        id=name,
+        status=status,
+        reason=decision.reason,
+        message="" if status == "ok" else decision.message,
+        members=members,
+        detail=_detail(partition, sizes),
+    )
+
+
+def _detail(partition: Partition, sizes: Sequence[int]) -> dict[str, Any]:
+    shown = [
+        {"answer": clip(partition.answers[positions[0]]), "size": len(positions)}
+        for positions in partition.classes[:_SHOWN_CLASSES]
+    ]
+    count = len(partition.answers)
+    return {
+        "classes": shown,
+        "distinct": len(sizes),
+        "share": sizes[0] / count if sizes else 0.0,
+        "entropy": entropy(sizes),
+        "without_answer": count - sum(sizes) - len(partition.failed),
+        "unread": len(partition.failed),
+        "unsettled": len(partition.unsettled),
+    }

@@ -1,0 +1,170 @@
+"""The types of the requests and answers of `POST /v1/groups/score`."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from service.advantages.schemas import Length, LengthReward, Number, Options, Status
+from service.groups.pairings import Pairing
+from service.groups.ratings import Rating
+from service.wire import ABSENT, CacheMode, Message, RunId, ShortText
+
+MAX_GROUPS: Final = 2_048
+MAX_MEMBERS: Final = 128
+
+Method = Literal["score", "majority", "tournament", "listwise"]
+Weight = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Group(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The responses to one prompt, and how they are judged. The other fields are those of an item of `/v1/score`."""
+
+    responses: Annotated[list[str | list[Message]], msgspec.Meta(min_length=1, max_length=MAX_MEMBERS)]
+    id: str | int | None = None
+    prompt: str | list[Message] | None = None
+    verifier: ShortText | None = None
+    """The verifier. For `majority`, the one whose equality counts. For `tournament` and `listwise`: `judge`."""
+    recipe: ShortText | None = None
+    reference: msgspec.Raw = ABSENT
+    params: msgspec.Raw = ABSENT
+    lengths: Annotated[list[Length], msgspec.Meta(max_length=MAX_MEMBERS)] | None = None
+    """The length of each response, such as its tokens. Default: its characters."""
+
+
+class Majority(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How most responses decide what is right (arXiv 2504.16084)."""
+
+    min_share: Share = 0.0
+    """The smallest share of all responses that the largest class must have."""
+    on_tie: Literal["drop", "first"] = "drop"
+    """Several classes are the largest. drop: there is no majority; first: the one whose answer came first is right."""
+
+
+class Tournament(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Who is compared with whom, and what the results make."""
+
+    pairs: Pairing = "circular"
+    """circular: each with the next; all: each with each; swiss: in rounds, those of like results; baseline: each with
+    the response `baseline` alone."""
+    baseline: Annotated[int, msgspec.Meta(ge=0, lt=MAX_MEMBERS)] = 0
+    chunk: Annotated[int, msgspec.Meta(ge=2, le=MAX_MEMBERS)] | None = None
+    """Compare only within runs of so many responses that stand side by side."""
+    rounds: Annotated[int, msgspec.Meta(ge=1, le=32)] | None = None
+    """Of swiss. Default: the logarithm of the number of responses to base 2, rounded up, and one more."""
+    orders: Literal["both", "one"] = "both"
+    """both: each pair is asked about in both orders, and counts as a tie unless the answers agree; one: once, the
+    response of the lower position first in every other pair."""
+    rating: Rating = "win_loss"
+    """win_loss: wins less losses, by the number of comparisons; points: wins and half the ties, by that number;
+    bradley_terry: strengths of the model, in logits with mean 0; elo: from 0, 32 points a game; scores: the mean of
+    the scores that the judge gives each response, ties broken by its ranking."""
+
+
+class Diversity(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Multiplies rewards by how different a response is from the others (arXiv 2509.02534)."""
+
+    by: Literal["classes", "ngrams"] = "classes"
+    """classes: the share of the others that give another answer; ngrams: the share of its n-grams of words that no
+    other response has."""
+    n: Annotated[int, msgspec.Meta(ge=1, le=10)] = 4
+
+
+class Terms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What is added to rewards. Weights of length and style: the shortest, or plainest, response gets the most, and the
+    terms of a group add up to 0. Only judged responses count.
+    """
+
+    length: Weight = 0.0
+    reasoning_length: Weight = 0.0
+    """Of the characters before the final answer."""
+    answer_length: Weight = 0.0
+    """Of the characters of the final answer."""
+    style: Weight = 0.0
+    """Of the headings, list items, bold words and emojis for each character of the answer, code left out."""
+    kimi: LengthReward | None = None
+    diversity: Diversity | None = None
+
+
+class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """How groups are rewarded."""
+
+    method: Method = "score"
+    majority: Majority = Majority()
+    tournament: Tournament = Tournament()
+    terms: Terms = Terms()
+    k: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)] | None = None
+    """Also say the mean of the maximum of k rewards: pass@k, if rewards are 0 and 1."""
+    advantages: Options | None = None
+    """Also compute advantages, as `POST /v1/group/advantages` does, over all groups of the request."""
+    deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    cache: CacheMode = "use"
+    explain: bool = False
+    run_id: RunId | None = None
+
+
+class GroupsRequest(GroupOptions, forbid_unknown_fields=True, kw_only=True):
+    """Groups, and how they are rewarded."""
+
+    groups: Annotated[list[Group], msgspec.Meta(max_length=MAX_GROUPS)]
+
+
+class Envelope(GroupOptions, forbid_unknown_fields=True, kw_only=True):
+    """A `GroupsRequest` with groups that are not decoded yet."""
+
+    groups: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_GROUPS)]
+
+
+class Member(msgspec.Struct):
+    """The verdict of one response of a group. `reward` is null unless `status` is ok."""
+
+    status: Status
+    reward: float | None
+    score: float | None
+    """The score or result before terms."""
+    reason: str
+    extracted: str | None = None
+    answer_class: int | None = None
+    """Responses of one class give the same answer. The largest class is 0."""
+    terms: dict[str, float] = {}
+    """What was added to the score, or multiplied with it (`diversity`)."""
+    advantage: Number | None = None
+    """Null: do not train on this response."""
+    detail: dict[str, Any] = {}
+
+
+class GroupResult(msgspec.Struct, kw_only=True):
+    """The answer for one group; `members[i]` belongs to `responses[i]`."""
+
+    id: str | int
+    status: Status
+    """ok: the group was compared; members may lack a verdict all the same."""
+    reason: str
+    message: str = ""
+    members: list[Member]
+    best: int | None = None
+    """The position of the highest reward; the first, of several."""
+    max_at_k: float | None = None
+    keep: bool | None = None
+    """Whether the group has advantages; null if they were not asked for. `reason` of a dropped group says why."""
+    dropped: str = ""
+    detail: dict[str, Any] = {}
+
+
+class GroupsSummary(msgspec.Struct):
+    groups: int
+    members: int
+    ok: int
+    invalid: int
+    failed: int
+    """Members by status."""
+    comparisons: int
+    """Questions to judges and comparisons of answers."""
+    elapsed_ms: float
+
+
+class GroupsResponse(msgspec.Struct):
+    """`groups[i]` belongs to the request's `groups[i]`."""
+
+    groups: list[GroupResult]
+    summary: GroupsSummary

@@ -1,0 +1,268 @@
+"""Leads from a request for groups to its answer.
+
+    score        each response by its verifier or recipe     ─┐
+    majority     classes ► the largest is right              ─┼─► terms ► best, max_at_k ► advantages
+    tournament   comparisons ► ratings                       ─┤
+    listwise     one question for all responses              ─┘
+
+Only rewards of judged members count for terms, for the best and for advantages.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Final
+
+from service.advantages import max_at_k
+from service.advantages.compute import compute_advantages
+from service.advantages.schemas import RewardGroup
+from service.groups import listwise, majority, terms, tournament
+from service.groups.classes import Classes, Partition
+from service.groups.schemas import Group, GroupOptions, GroupResult, GroupsResponse, GroupsSummary, Member
+from service.scoring.engine import Engine
+from service.wire import BatchRequest, Message, Result, ScoreItem
+from verifiers.base import InvalidItem
+from verifiers.conversation import dialects
+from verifiers.pace import Pace
+
+_INLINE_CHARS: Final = 20_000
+"""Texts of a group with more characters are looked at in a thread: 20,000 take 2 ms."""
+
+
+class GroupScorer:
+    """Scores groups by an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def score(self, groups: Sequence[Group], options: GroupOptions, deadline: float) -> GroupsResponse:
+        """The rewards of each group, by `deadline` on the event loop's clock."""
+        return await _Scoring(self._engine, groups, options, deadline).run()
+
+
+class _Scoring:
+    """One request."""
+
+    def __init__(self, engine: Engine, groups: Sequence[Group], options: GroupOptions, deadline: float) -> None:
+        self._engine = engine
+        self._groups = groups
+        self._options = options
+        self._deadline = deadline
+        self._comparisons = 0
+        self._pace = Pace()
+
+    async def run(self) -> GroupsResponse:
+        started = perf_counter()
+        match self._options.method:
+            case "score":
+                results = await self._scored()
+            case "majority":
+                results = await self._by_majority()
+            case "tournament":
+                results = await self._by_tournament()
+            case "listwise":
+                results = await self._by_list()
+        if self._options.terms.diversity is not None and self._options.terms.diversity.by == "classes":
+            await self._classify(results)
+        for group, result in zip(self._groups, results, strict=True):
+            await self._add_terms(group, result)
+            _summarise(result, self._options.k)
+            await self._rest()
+        if self._options.advantages is not None:
+            await self._add_advantages(results)
+        statuses = Counter(member.status for result in results for member in result.members)
+        summary = GroupsSummary(
+            len(results),
+            statuses.total(),
+            statuses["ok"],
+            statuses["invalid"],
+            statuses["failed"],
+            self._comparisons,
+            round((perf_counter() - started) * 1000, 3),
+        )
+        return GroupsResponse(results, summary)
+
+    async def _rest(self) -> None:
+        if self._pace.is_over():
+            await self._pace.rest()
+
+    async def _judged(self, items: Sequence[ScoreItem], *, is_recorded: bool = False) -> Sequence[Result]:
+        options = self._options
+        batch = BatchRequest(items, {}, options.cache, options.explain and is_recorded, self._deadline, is_recorded)
+        return (await self._engine.score(batch)).results if items else ()
+
+    async def _scored(self) -> list[GroupResult]:
+        items = []
+        for position, group in enumerate(self._groups):
+            name = _name(group, position)
+            for at, response in enumerate(group.responses):
+                item = ScoreItem(response, verifier=group.verifier, recipe=group.recipe, prompt=group.prompt)
+                item.id, item.reference, item.params = f"{name}/{at}", group.reference, group.params
+                items.append(item)
+            await self._rest()
+        results = iter(await self._judged(items, is_recorded=True))
+        return [
+            _group_of(_name(group, position), [_member(next(results)) for _ in group.responses])
+            for position, group in enumerate(self._groups)
+        ]
+
+    async def _partitions(self) -> list[Partition]:
+        classes = Classes(self._engine.registry, self._judged)
+        partitions = await classes.of(self._groups)
+        self._comparisons += classes.comparisons
+        return partitions
+
+    async def _by_majority(self) -> list[GroupResult]:
+        results = []
+        for position, partition in enumerate(await self._partitions()):
+            name = _name(partition.group, position)
+            if partition.message:
+                results.append(_invalid(name, partition.group, partition.message))
+            else:
+                results.append(majority.result_of(partition, name, self._options.majority))
+            await self._rest()
+        return results
+
+    async def _by_tournament(self) -> list[GroupResult]:
+        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
+        contests = await tournament.play(self._groups, texts, self._options.tournament, self._judged)
+        self._comparisons += sum(contest.asked for contest in contests)
+        return [contest.result(_name(contest.group, position)) for position, contest in enumerate(contests)]
+
+    async def _by_list(self) -> list[GroupResult]:
+        texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
+        names = [_name(group, position) for position, group in enumerate(self._groups)]
+        results = await listwise.score(self._groups, texts, names, self._judged)
+        self._comparisons += sum(result.status != "invalid" for result in results)
+        return results
+
+    async def _texts(self, group: Group) -> list[terms.Text]:
+        if sum(map(_chars, group.responses)) <= _INLINE_CHARS:
+            await self._rest()
+            return _texts_of(group.responses)
+        return await asyncio.to_thread(_texts_of, group.responses)
+
+    async def _classify(self, results: Sequence[GroupResult]) -> None:
+        """Say which class each member is of, where that is not known yet. A group without classes has no diversity."""
+        if self._options.method == "majority":
+            return
+        for result, partition in zip(results, await self._partitions(), strict=True):
+            if partition.message:
+                result.detail["message"] = partition.message
+            for number, positions in enumerate(partition.classes):
+                for at in positions:
+                    result.members[at].answer_class = number
+
+    async def _add_terms(self, group: Group, result: GroupResult) -> None:
+        wanted = self._options.terms
+        judged = [at for at, member in enumerate(result.members) if member.status == "ok"]
+        if not judged or wanted == _NO_TERMS:
+            return
+        if group.lengths is not None and len(group.lengths) != len(group.responses):
+            message = f"lengths: expected {len(group.responses)} entries, found {len(group.lengths)}"
+            result.members[:] = _invalid(result.id, group, message).members
+            result.status, result.reason, result.message = "invalid", "bad_group", message
+            return
+        texts = await self._texts(group)
+        lengths = None if group.lengths is None else [group.lengths[at] for at in judged]
+        members = [result.members[at] for at in judged]
+        chosen = [texts[at] for at in judged]
+        if sum(len(text.whole) for text in chosen) <= _INLINE_CHARS:
+            _with_terms(members, chosen, lengths, self._options)
+        else:
+            await asyncio.to_thread(_with_terms, members, chosen, lengths, self._options)
+
+    async def _add_advantages(self, results: Sequence[GroupResult]) -> None:
+        assert self._options.advantages is not None
+        rewards = [
+            RewardGroup(
+                [member.reward for member in result.members],
+                scores=[member.score for member in result.members],
+                lengths=group.lengths or [float(_chars(response)) for response in group.responses],
+            )
+            for group, result in zip(self._groups, results, strict=True)
+        ]
+        computed = await compute_advantages(rewards, self._options.advantages)
+        for result, answer in zip(results, computed.groups, strict=True):
+            result.keep, result.dropped = answer.keep, "" if answer.keep else answer.reason
+            if answer.reason == "invalid":
+                result.message = result.message or answer.message
+            for member, advantage in zip(result.members, answer.advantages, strict=True):
+                member.advantage = advantage
+
+
+_NO_TERMS: Final = GroupOptions().terms
+
+
+def _name(group: Group, position: int) -> str | int:
+    return position if group.id is None else group.id
+
+
+def _chars(response: str | list[Message]) -> int:
+    """The characters of a response; of messages, those of their texts."""
+    if isinstance(response, str):
+        return len(response)
+    return sum(len(content) for message in response if isinstance(content := message.get("content"), str))
+
+
+def _texts_of(responses: Sequence[str | list[Message]]) -> list[terms.Text]:
+    return [terms.Text.of(_text(response)) for response in responses]
+
+
+def _text(response: str | list[Message]) -> str:
+    if isinstance(response, str):
+        return response
+    try:
+        return dialects.read(response).text("last")
+    except InvalidItem:
+        return ""
+
+
+def _member(result: Result) -> Member:
+    # A verdict of the service always has one of the three statuses.
+    status: Any = result.status
+    return Member(status, result.reward, result.reward, result.reason, result.extracted, detail=dict(result.detail))
+
+
+def _group_of(name: str | int, members: list[Member]) -> GroupResult:
+    """A group of judged members. It is judged if one of them is."""
+    best = next((member for member in members if member.status == "ok"), members[0])
+    message = "" if best.status == "ok" else str(best.detail.get("message", ""))
+    reason = "scored" if best.status == "ok" else best.reason
+    return GroupResult(id=name, status=best.status, reason=reason, message=message, members=members)
+
+
+def _invalid(name: str | int, group: Group, message: str) -> GroupResult:
+    members = [Member("invalid", None, None, "bad_group") for _ in group.responses]
+    return GroupResult(id=name, status="invalid", reason="bad_group", message=message, members=members)
+
+
+def _with_terms(
+    members: Sequence[Member], texts: Sequence[terms.Text], lengths: Sequence[float] | None, options: GroupOptions
+) -> None:
+    """Add the terms to the rewards of judged members."""
+    wanted = options.terms
+    scores = [member.score or 0.0 for member in members]
+    factors: list[float] | None = None
+    if wanted.diversity is not None:
+        if wanted.diversity.by == "ngrams":
+            factors = terms.novelty([text.answer for text in texts], wanted.diversity.n)
+        else:
+            factors = terms.distinctness([member.answer_class for member in members])
+    for at, (member, added) in enumerate(zip(members, terms.added(scores, texts, lengths, wanted), strict=True)):
+        member.terms = dict(added)
+        member.reward = scores[at]
+        if factors is not None:
+            member.terms["diversity"] = factors[at]
+            member.reward *= factors[at]
+        member.reward += sum(added.values())
+
+
+def _summarise(result: GroupResult, k: int | None) -> None:
+    """Note the best member, and the mean of the maximum of `k`."""
+    rewards = [(member.reward, -at) for at, member in enumerate(result.members) if member.reward is not None]
+    if rewards:
+        result.best = -max(rewards)[1]
+    if k is not None and len(rewards) >= k:
+        result.max_at_k = max_at_k.expected([reward for reward, _ in rewards], k)

@@ -1,0 +1,425 @@
+"""Groups whose members come one by one, each as an item of `/v1/score` with the field `group`.
+
+    item ──join──► record ──whole, or its deadline has come──► claimed by one replica ──scored──► answer ──► all members
+
+All replicas see the same record. Any of them that has a member waiting may decide the group; the claim of one that has
+died runs out. Whoever decides keeps the answer by comparing and swapping, so that there is one answer, for all members and
+for ever: a member that is sent again gets the same. No member gets a number before that.
+"""
+
+import asyncio
+import dataclasses
+import logging
+import secrets
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from fairness import TENANT
+from service.advantages.schemas import Options
+from service.errors import RequestError
+from service.groups.pairings import FEWEST
+from service.groups.schemas import (
+    MAX_MEMBERS,
+    Group,
+    GroupOptions,
+    GroupResult,
+    Majority,
+    Member,
+    Method,
+    Terms,
+    Tournament,
+)
+from service.groups.scoring import GroupScorer
+from service.groups.single_records import Answer, Claim, Plan, Records, Seen
+from service.json_slices import excess
+from service.scoring.engine import Engine, Scored
+from service.system_random import SYSTEM_RANDOM
+from service.tenant import RUN
+from service.wire import BatchRequest, Result, ScoreItem, Summary, encode
+
+log = logging.getLogger("rewardline.groups")
+
+_POLL_S: Final = (0.1, 1.0)
+"""The shortest and the longest pause between two looks at a record that other replicas may change."""
+_LEASE_S: Final = 6.0
+_RENEW_S: Final = 2.0
+_SCORING_S: Final = 300.0
+"""The longest time for scoring a group."""
+_DEFAULT_WAIT_S: Final = 30.0
+_ROUNDS: Final = 16
+"""Groups of one prompt, named by its hash, that may follow each other while they are kept."""
+_INLINE_BYTES: Final = 100_000
+_Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The group of an item. All members say the same, but for `member`."""
+
+    size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
+    """Default: a hash of how the item is judged and of its prompt, which it must have."""
+    member: _Key | None = None
+    """Which member this is. One that is sent again must say so, or it counts twice. Default: the item's id, if it is
+    not its position."""
+    wait_s: Annotated[float, msgspec.Meta(gt=0, le=3600)] = _DEFAULT_WAIT_S
+    """How long the group waits for its members, from its first one."""
+    on_incomplete: Literal["score", "fail"] = "score"
+    """What becomes of a group that is not whole by then. score: its members are compared; fail: all are `failed`."""
+    method: Method = "score"
+    majority: Majority = Majority()
+    tournament: Tournament = Tournament()
+    terms: Terms = Terms()
+    advantages: Options | None = None
+
+    @property
+    def options(self) -> GroupOptions:
+        return GroupOptions(
+            method=self.method,
+            majority=self.majority,
+            tournament=self.tournament,
+            terms=self.terms,
+            advantages=self.advantages,
+        )
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """A member as it is kept: its item, and its group."""
+
+    item: ScoreItem
+    group: GroupOf
+
+
+_groups_of = msgspec.json.Decoder(GroupOf)
+_kept = msgspec.json.Decoder(_Kept)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What this process waits for: the answer of one group."""
+
+    answer: asyncio.Future[Answer | None]
+    """None: the record is gone."""
+    whole: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it is worth looking at the record at once."""
+    waiting: int = 0
+    task: asyncio.Task[None] | None = None
+
+
+class _Refused(Exception):
+    """The member gets this verdict at once."""
+
+    def __init__(self, status: str, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.reason = status, reason
+
+
+class Singles:
+    """Collects members of groups, and answers them. It runs in one event loop."""
+
+    def __init__(self, engine: Engine, scorer: GroupScorer, records: Records) -> None:
+        self._engine = engine
+        self._scorer = scorer
+        self._records = records
+        self._watches: dict[str, _Watch] = {}
+        self._joining: dict[str, asyncio.Lock] = {}
+        """Members of one group join one after the other. A lock is there while somebody needs it."""
+        self._me = secrets.token_hex(8)
+
+    async def close(self) -> None:
+        """End the watches, and close the store. Members that wait are not answered."""
+        tasks = [watch.task for watch in self._watches.values() if watch.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._records.store.close()
+
+    async def score(self, batch: BatchRequest) -> Scored:
+        """Judge a batch. Members of groups wait for their groups, at most to the deadline of the batch; the other items
+        are judged by the engine.
+        """
+        members = grouped(batch)
+        if not members:
+            return await self._engine.score(batch)
+        started = time.perf_counter()
+        alone = [at for at in range(len(batch.items)) if at not in members]
+        others = dataclasses.replace(batch, items=[batch.items[at] for at in alone])
+        async with asyncio.TaskGroup() as tasks:
+            waiting = {at: tasks.create_task(self._result(batch.items[at], at, batch.deadline)) for at in members}
+            scored = await self._engine.score(others) if alone else Scored([], Summary())
+        for at, result in zip(alone, scored.results, strict=True):
+            result.id = at if batch.items[at].id is None else result.id
+        found = dict(zip(alone, scored.results, strict=True)) | {at: task.result() for at, task in waiting.items()}
+        results = [found[at] for at in range(len(batch.items))]
+        counts = Counter(result.status for result in results)
+        summary = msgspec.structs.replace(
+            scored.summary,
+            items=len(results),
+            ok=counts["ok"],
+            invalid=counts["invalid"],
+            failed=counts["failed"],
+            elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
+        )
+        return Scored(results, summary)
+
+    async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
+        started = time.perf_counter()
+        name = position if item.id is None else item.id
+        try:
+            found = await self._member(item, deadline)
+        except _Refused as refusal:
+            found = _unjudged(refusal.status, refusal.reason, str(refusal))
+        except RequestError as error:
+            found = _unjudged("failed", "group_unavailable", error.detail)
+        elapsed_ms = round((time.perf_counter() - started) * 1000, 3)
+        return msgspec.structs.replace(found, id=name, elapsed_ms=elapsed_ms)
+
+    async def _member(self, item: ScoreItem, deadline: float) -> Result:
+        group = _read(item)
+        if group.method == "tournament" and item.verifier is None:
+            item.verifier = "judge"
+        key = str(group.member) if group.member is not None else str(item.id) if item.id is not None else ""
+        key = key or secrets.token_hex(12)
+        name, seen = await self._join(group, item, key)
+        answer = seen.answer or await self._answer(name, seen, deadline)
+        if answer is None:
+            raise _Refused("failed", "group_lost", "what was known of the group is lost; send its members again")
+        return answer.results[key]
+
+    async def _join(self, group: GroupOf, item: ScoreItem, key: str) -> tuple[str, Seen]:
+        """Add the member to its group; its name, and what is known of it."""
+        digest = _digest(group, item)
+        if group.id is not None:
+            base, rounds = f"id/{group.id}", 1
+        elif item.prompt is None:
+            raise _Refused(
+                "invalid", "bad_group", "group: without an id the item needs a prompt, which names the group"
+            )
+        else:
+            base, rounds = f"prompt/{digest}/{RUN.get()}", _ROUNDS
+        item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
+        kept = encode({"item": _plain(item), "group": group})
+        plan = Plan(group.size, digest, time.time() + group.wait_s, ())
+        for number in range(rounds):
+            name = blake2b(f"{TENANT.get()}/{base}/{number}".encode(), digest_size=24).hexdigest()
+            seen = await self._joined(name, plan, key, kept)
+            if seen is None:
+                continue
+            if seen.plan.digest != digest:
+                message = "group: the other members have another size, other options, or are judged in another way"
+                raise _Refused("invalid", "group_mismatch", message)
+            if len(seen.plan.members) == seen.plan.size and name in self._watches:
+                self._watches[name].whole.set()
+            return name, seen
+        raise _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
+
+    async def _joined(self, name: str, plan: Plan, key: str, kept: bytes) -> Seen | None:
+        lock = self._joining.setdefault(name, asyncio.Lock())
+        try:
+            async with lock:
+                known = await self._records.see(name)
+                if known is not None and known.plan.digest != plan.digest:
+                    return known
+                return await self._records.join(name, plan, key, kept)
+        finally:
+            if not lock.locked():
+                self._joining.pop(name, None)
+
+    async def _answer(self, name: str, seen: Seen, deadline: float) -> Answer | None:
+        """Wait for the answer of a group.
+
+        Raises:
+            _Refused: the deadline has come.
+        """
+        loop = asyncio.get_running_loop()
+        watch = self._watches.get(name)
+        if watch is None:
+            watch = self._watches[name] = _Watch(loop.create_future())
+            watch.task = loop.create_task(self._watch(name, seen, watch))
+        watch.waiting += 1
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await asyncio.shield(watch.answer)
+        except TimeoutError:
+            raise _Refused(
+                "failed", "deadline", "the group was not decided in time; send the member again for its answer"
+            ) from None
+        finally:
+            watch.waiting -= 1
+            if not watch.waiting:
+                if self._watches.get(name) is watch:
+                    del self._watches[name]
+                if watch.task is not None and not watch.answer.done():
+                    watch.task.cancel()
+
+    async def _watch(self, name: str, seen: Seen, watch: _Watch) -> None:
+        """Follow a group until it has an answer, and decide it if nobody else does."""
+        try:
+            watch.answer.set_result(await self._followed(name, seen, watch))
+        except Exception:
+            log.exception("a group could not be decided")
+            watch.answer.set_result(None)
+
+    async def _followed(self, name: str, seen: Seen, watch: _Watch) -> Answer | None:
+        pause_s, longest_s = _POLL_S
+        known: Seen | None = seen
+        while True:
+            try:
+                answer = await self._step(name, known)
+                if answer is not None or known is None:
+                    return answer
+            except RequestError:
+                answer = None  # the store is away; its members wait for as long as they like
+            watch.whole.clear()
+            until_s = max(0.0, seen.plan.until - time.time())
+            wait_s = min(pause_s * SYSTEM_RANDOM.uniform(0.8, 1.2), until_s) if until_s else pause_s
+            try:
+                async with asyncio.timeout(wait_s):
+                    await watch.whole.wait()
+            except TimeoutError:
+                pause_s = min(1.5 * pause_s, longest_s)
+            try:
+                known = await self._records.see(name)
+            except RequestError:
+                continue
+
+    async def _step(self, name: str, seen: Seen | None) -> Answer | None:
+        """The answer, if there is one, or if this process can now make it."""
+        if seen is None or seen.answer is not None:
+            return None if seen is None else seen.answer
+        now = time.time()
+        is_ready = len(seen.plan.members) == seen.plan.size or now >= seen.plan.until
+        if not is_ready or (seen.claim is not None and seen.claim.until > now and seen.claim.by != self._me):
+            return None
+        mine = await self._records.claim(name, seen, Claim(self._me, now + _LEASE_S))
+        return None if mine is None else await self._decide(name, mine)
+
+    async def _decide(self, name: str, mine: Seen) -> Answer | None:
+        """Score the group, and keep the answer. None: another replica has taken the group over."""
+        bodies = await self._records.items(name, mine.plan)
+        if len(bodies) != len(mine.plan.members):
+            return None
+        scoring = asyncio.create_task(self._scored(mine.plan, bodies))
+        try:
+            while True:
+                done, _ = await asyncio.wait([scoring], timeout=_RENEW_S)
+                if done:
+                    answer = scoring.result()
+                    return answer if await self._records.answer(name, mine, answer) else None
+                renewed = await self._records.claim(name, mine, Claim(self._me, time.time() + _LEASE_S))
+                if renewed is None:
+                    return None
+                mine = renewed
+        finally:
+            scoring.cancel()
+
+    async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
+        kept = []
+        for body in bodies:
+            kept.append(
+                _kept.decode(body) if len(body) <= _INLINE_BYTES else await asyncio.to_thread(_kept.decode, body)
+            )
+        group, first = kept[0].group, kept[0].item
+        missing = plan.size - len(kept)
+        about: dict[str, Any] = {"size": plan.size, "members": list(plan.members), "missing": missing}
+        too_few = group.method == "tournament" and len(kept) < FEWEST
+        if missing and (group.on_incomplete == "fail" or too_few):
+            message = f"{missing} of {plan.size} members never came"
+            members = [Member("failed", None, None, "group_incomplete") for _ in kept]
+            result = GroupResult(id=0, status="failed", reason="group_incomplete", message=message, members=members)
+        else:
+            whole = Group(
+                responses=[each.item.response for each in kept],
+                prompt=first.prompt,
+                verifier=first.verifier,
+                recipe=first.recipe,
+                reference=first.reference,
+                params=first.params,
+            )
+            deadline = asyncio.get_running_loop().time() + _SCORING_S
+            [result] = (await self._scorer.score([whole], group.options, deadline)).groups
+        about |= {"status": result.status, "reason": result.reason, **result.detail}
+        results = [_result_of(member, first, result, about) for member in result.members]
+        return Answer(dict(zip(plan.members, results, strict=True)))
+
+
+def grouped(batch: BatchRequest) -> set[int]:
+    """The positions of the items that are members of groups."""
+    return {at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes}
+
+
+def _read(item: ScoreItem) -> GroupOf:
+    """The group that an item names."""
+    raw = bytes(item.group)
+    if much := excess(raw):
+        raise _Refused("invalid", "bad_group", f"group holds {much}")
+    try:
+        group = _groups_of.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _Refused("invalid", "bad_group", f"group: {error}") from error
+    named = [name for name in ("checks", "domain", "data_source", "tag", "reference_id") if _is_given(item, name)]
+    if named:
+        raise _Refused("invalid", "bad_group", f"group: its members have no {named[0]}; name a verifier or a recipe")
+    return group
+
+
+def _is_given(item: ScoreItem, name: str) -> bool:
+    value = getattr(item, name)
+    return bool(bytes(value)) if isinstance(value, msgspec.Raw) else value is not None
+
+
+_JUDGED_BY: Final = ("verifier", "recipe", "prompt", "params", "reference")
+
+
+def _digest(group: GroupOf, item: ScoreItem) -> str:
+    """A hash of what all members of a group have in common."""
+    alike = [getattr(item, name) for name in _JUDGED_BY]
+    parts = [bytes(value) if isinstance(value, msgspec.Raw) else encode(value) for value in alike]
+    parts.append(encode(msgspec.structs.replace(group, member=None)))
+    hashed = blake2b(digest_size=24)
+    for part in parts:
+        hashed.update(b"%d:%b" % (len(part), part))
+    return hashed.hexdigest()
+
+
+def _plain(item: ScoreItem) -> dict[str, Any]:
+    """The fields of an item that are kept of a member."""
+    fields = ("response", *_JUDGED_BY)
+    return {name: getattr(item, name) for name in fields if _is_given(item, name)}
+
+
+def _unjudged(status: str, reason: str, message: str) -> Result:
+    return Result(0, status, None, None, reason, None, None, None, {"message": message}, False, 0.0)
+
+
+def _result_of(member: Member, item: ScoreItem, group: GroupResult, about: dict[str, Any]) -> Result:
+    """The result of a member. Its score is held to 0 and 1; its reward is the number of its group."""
+    own = {**member.detail, "group": about}
+    if member.answer_class is not None:
+        own["answer_class"] = member.answer_class
+    if member.terms:
+        own["terms"] = member.terms
+    if member.advantage is not None:
+        own["advantage"] = member.advantage
+    if member.status != "ok" and group.message:
+        own["message"] = group.message
+    score = None if member.score is None else min(1.0, max(0.0, member.score))
+    return Result(
+        0,
+        member.status,
+        score,
+        member.reward,
+        member.reason,
+        item.verifier,
+        None,
+        member.extracted,
+        own,
+        False,
+        0.0,
+        recipe=item.recipe,
+    )

@@ -1,0 +1,179 @@
+"""Comparisons of the responses of a group by judge models.
+
+A comparison that gave no result is dropped and counted, and takes no part in any rating. A response without text, or one
+whose thinking never ends, loses against every other without a question, and two such are equal.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from service.groups import pairings
+from service.groups.pairings import Pair
+from service.groups.ratings import RANKING, Game, rate
+from service.groups.schemas import Group, GroupResult, Member, Tournament
+from service.scoring.prepared_item import decoded_params
+from service.wire import Result, ScoreItem, encode
+from verifiers.base import InvalidItem
+from verifiers.pace import Pace
+
+Judge = Callable[[Sequence[ScoreItem]], Awaitable[Sequence[Result]]]
+JUDGE: Final = "judge"
+_BEST, _WORST = 5.0, 1.0
+"""The ends of the scale of scores."""
+_NO_GAME: Final = "no_comparison"
+
+
+@dataclass(slots=True)
+class Contest:
+    """The games of one group."""
+
+    group: Group
+    texts: Sequence[str]
+    """The final answer of each response."""
+    options: Tournament
+    params: dict[str, Any] = field(default_factory=dict)
+    games: list[Game] = field(default_factory=list)
+    faults: list[tuple[Pair, Result]] = field(default_factory=list)
+    """The comparisons without a result."""
+    inconsistent: int = 0
+    """Comparisons whose two orders disagree."""
+    asked: int = 0
+    message: str = ""
+    _rounds: int = 0
+    _met: set[frozenset[int]] = field(default_factory=set)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to compare."""
+        count, options = len(self.texts), self.options
+        swiss = options.rounds or pairings.usual_rounds(count)
+        rounds = swiss if options.pairs == "swiss" else 1
+        return bool(self.message) or count < pairings.FEWEST or self._rounds == rounds
+
+    def next_pairs(self) -> list[Pair]:
+        """The pairs of the next round that a judge is asked about."""
+        count, options = len(self.texts), self.options
+        if options.pairs == "swiss":
+            pairs = pairings.swiss_round(self._points(), self._met, self._rounds)
+        else:
+            pairs = pairings.fixed(options.pairs, count, chunk=options.chunk, baseline=options.baseline)
+            pairs = pairs if options.pairs == "baseline" else pairings.turned(pairs)
+        self._rounds += 1
+        self._met.update(map(frozenset, pairs))
+        return [pair for pair in pairs if not self._is_decided(pair)]
+
+    def _points(self) -> list[float]:
+        points = [0.0] * len(self.texts)
+        for game in self.games:
+            points[game.first] += game.result
+            points[game.second] += 1 - game.result
+        return points
+
+    def _is_decided(self, pair: Pair) -> bool:
+        """Whether no judge is needed: a response has no text. The game is noted."""
+        first, second = (bool(self.texts[at]) for at in pair)
+        if first and second:
+            return False
+        result = 0.5 if first == second else float(first)
+        scores = (_BEST if first else _WORST, _BEST if second else _WORST) if self.options.rating == "scores" else None
+        self.games.append(Game(*pair, result, scores))
+        return True
+
+    def item(self, pair: Pair) -> ScoreItem:
+        first, second = pair
+        mode = "compare" if self.options.rating == "scores" else "pairwise"
+        fields = {**self.params, "mode": mode, "other": self.texts[second]}
+        if self.options.orders == "one":
+            fields["orders"] = "one"
+        item = ScoreItem(self.texts[first], verifier=JUDGE, prompt=self.group.prompt)
+        item.reference, item.params = self.group.reference, msgspec.Raw(encode(fields))
+        self.asked += 1
+        return item
+
+    def take(self, pair: Pair, result: Result) -> None:
+        """Note the result of a comparison."""
+        if result.status == "invalid":
+            self.message = f"{result.reason}: {result.detail.get('message', '')}"
+        elif result.status == "failed" or result.score is None:
+            self.faults.append((pair, result))
+        else:
+            self.inconsistent += "position_inconsistent" in result.detail.get("flags", ())
+            given = result.detail.get("scores")
+            scores = None if given is None else (given[0], given[1])
+            self.games.append(Game(*pair, result.score, scores, result.detail.get("ranking", RANKING)))
+
+    def result(self, name: str | int) -> GroupResult:
+        """The rewards of the group."""
+        count = len(self.texts)
+        if not self.message and count < pairings.FEWEST:
+            self.message = "a comparison needs two responses"
+        if self.message:
+            members = [Member("invalid", None, None, "bad_group") for _ in self.texts]
+            return GroupResult(id=name, status="invalid", reason="bad_group", message=self.message, members=members)
+        ratings = rate(self.options.rating, count, self.games)
+        reasons = [self._reason(at) for at in range(count)]
+        members = [
+            Member("failed" if value is None else "ok", value, value, reason if value is None else "rated")
+            for value, reason in zip(ratings, reasons, strict=True)
+        ]
+        is_rated = any(value is not None for value in ratings)
+        detail = {
+            "comparisons": len(self.games) + len(self.faults),
+            "dropped": len(self.faults),
+            "inconsistent": self.inconsistent,
+            "games": [[game.first, game.second, game.result] for game in self.games],
+        }
+        return GroupResult(
+            id=name,
+            status="ok" if is_rated else "failed",
+            reason="rated" if is_rated else reasons[0],
+            members=members,
+            detail=detail,
+        )
+
+    def _reason(self, position: int) -> str:
+        """Why a response has no game."""
+        return next((result.reason for pair, result in self.faults if position in pair), _NO_GAME)
+
+
+async def play(
+    groups: Sequence[Group], texts: Sequence[Sequence[str]], options: Tournament, judge: Judge
+) -> list[Contest]:
+    """Compare the responses of each group. The pairs of one round of all groups are judged together."""
+    contests = [Contest(group, each, options) for group, each in zip(groups, texts, strict=True)]
+    for contest in contests:
+        contest.message = _problem(contest)
+    going, pace = [contest for contest in contests if not contest.is_over], Pace()
+    while going:
+        asked: list[tuple[Contest, Pair]] = []
+        items: list[ScoreItem] = []
+        for contest in going:
+            for pair in contest.next_pairs():
+                asked.append((contest, pair))
+                items.append(contest.item(pair))
+                if pace.is_over():
+                    await pace.rest()
+        results = await judge(items) if items else ()
+        for (contest, pair), result in zip(asked, results, strict=True):
+            contest.take(pair, result)
+        going = [contest for contest in going if not contest.is_over]
+    return contests
+
+
+def _problem(contest: Contest) -> str:
+    """Why the responses of a group cannot be compared; empty if they can."""
+    group = contest.group
+    if group.verifier not in (None, JUDGE) or group.recipe is not None:
+        return f"verifier: a tournament is judged by `{JUDGE}`; its parameters choose the profile"
+    if contest.options.pairs == "baseline" and contest.options.baseline >= len(group.responses):
+        return f"tournament.baseline: the group has {len(group.responses)} responses"
+    try:
+        contest.params = decoded_params(bytes(group.params))
+    except InvalidItem as error:
+        return str(error)
+    if reserved := sorted({"other", "mode", "orders"} & contest.params.keys()):
+        return f"params.{reserved[0]}: the tournament sets it"
+    return ""

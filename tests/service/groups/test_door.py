@@ -1,0 +1,178 @@
+"""Groups over HTTP, with the real verifiers."""
+
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from tests.waiting import PATIENCE_S
+
+JSON = dict[str, Any]
+
+
+def post(served: Any, body: JSON | bytes) -> httpx.Response:
+    content = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    return httpx.post(f"{served.url}/v1/groups/score", content=content, timeout=PATIENCE_S)
+
+
+def groups_of(served: Any, *groups: JSON, **options: Any) -> list[JSON]:
+    reply = post(served, {"groups": list(groups), **options})
+    assert reply.status_code == 200, reply.text
+    found: list[JSON] = reply.json()["groups"]
+    return found
+
+
+def rewards(group: JSON) -> list[float | None]:
+    return [member["reward"] for member in group["members"]]
+
+
+@pytest.mark.parametrize(
+    ("verifier", "params", "responses", "expected"),
+    [
+        (
+            "math",
+            {},
+            ["\\boxed{1/2}", "\\boxed{2}", "so \\boxed{0.5}", "\\boxed{\\frac12}", "\\boxed{2}"],
+            [1, 0, 1, 1, 0],
+        ),
+        ("math", {}, ["\\boxed{x^2-1}", "\\boxed{7}", "\\boxed{(x-1)(x+1)}"], [1, 0, 1]),
+        ("numeric", {}, ["It is 42.", "#### 42", "The answer is forty-two.", "7"], [1, 1, 1, 0]),
+        ("multiple_choice", {"choices": ["Paris", "Rome"]}, ["Answer: A", "B", "The answer is Paris."], [1, 0, 1]),
+        (
+            "multiple_choice",
+            {"choices": ["a", "b", "c"], "multi": True},
+            ["Answer: A and C", "\\boxed{AC}", "Answer: A"],
+            [1, 1, 0],
+        ),
+        ("qa", {}, ["<answer>the Nile</answer>", "<answer>Nile</answer>", "<answer>Don</answer>"], [1, 1, 0]),
+        ("qa", {"metric": "date"}, ["<answer>May 5, 2021</answer>", "<answer>2021-05-05</answer>", "no"], [1, 1, 0]),
+        ("qa", {"metric": "bool"}, ["<answer>yes</answer>", "<answer>true</answer>", "<answer>no</answer>"], [1, 1, 0]),
+        ("chemistry", {}, ["\\boxed{H2O}", "\\boxed{\\ce{H2O}}", "\\boxed{CO2}"], [1, 1, 0]),
+    ],
+)
+def test_equal_answers_are_one_class(
+    served: Any, verifier: str, params: JSON, responses: list[str], expected: list[float]
+) -> None:
+    """Counting strings would find a tie, or another majority, in each of these."""
+    [group] = groups_of(served, {"verifier": verifier, "params": params, "responses": responses}, method="majority")
+    assert rewards(group) == expected, group
+    assert group["detail"]["classes"][0]["size"] == sum(expected)
+    assert (group["status"], group["reason"]) == ("ok", "majority")
+
+
+def test_a_response_without_an_answer_is_wrong_and_counts_for_the_share(served: Any) -> None:
+    responses = ["\\boxed{4}", "\\boxed{4}", "", "<think>never ends", "I do not know."]
+    group = {"verifier": "math", "responses": responses}
+    [found] = groups_of(served, group, method="majority", majority={"min_share": 0.4})
+    assert rewards(found) == [1, 1, 0, 0, 0]
+    assert found["detail"]["without_answer"] == 3
+    assert found["members"][3]["reason"] == "truncated"
+    [found] = groups_of(served, group, method="majority", majority={"min_share": 0.5})
+    assert rewards(found) == [None] * 5
+    assert {(member["status"], member["reason"]) for member in found["members"]} == {("failed", "no_majority")}
+
+
+def test_without_a_majority_nobody_is_wrong(served: Any) -> None:
+    tie = {"verifier": "math", "responses": ["\\boxed{1}", "\\boxed{2}"]}
+    silent = {"verifier": "math", "responses": ["", "no idea"]}
+    found = groups_of(served, tie, silent, method="majority", advantages={})
+    assert [group["reason"] for group in found] == ["no_majority", "no_answers"]
+    assert [rewards(group) for group in found] == [[None, None]] * 2
+    assert [group["keep"] for group in found] == [False, False]
+    [first] = groups_of(served, tie, method="majority", majority={"on_tie": "first"})
+    assert rewards(first) == [1, 0]
+
+
+def test_an_answer_that_is_no_reference_is_a_class_by_its_text(served: Any) -> None:
+    """`numeric` takes no range for a reference."""
+    responses = ["<answer>a few</answer>", "<answer>a few</answer>", "#### 3", "#### 3", "#### 3.0"]
+    [group] = groups_of(served, {"verifier": "numeric", "responses": responses}, method="majority")
+    assert rewards(group) == [0, 0, 1, 1, 1]
+
+
+def test_a_bad_group_costs_the_others_nothing(served: Any) -> None:
+    good = {"verifier": "math", "responses": ["\\boxed{1}", "\\boxed{1}"], "id": "good"}
+    bad: list[JSON] = [
+        {"verifier": "code", "responses": ["x", "y"]},
+        {"responses": ["x"]},
+        {"verifier": "math", "recipe": "think_math", "responses": ["x"]},
+        {"verifier": "math", "params": {"nosuch": 1}, "responses": ["x", "y"]},
+        {"verifier": "math", "params": 3, "responses": ["x", "y"]},
+        {"verifier": "qa", "params": {"metric": "rouge"}, "responses": ["x", "y"]},
+        {"verifier": "multiple_choice", "params": {"choices": {}}, "responses": ["x", "y"]},
+    ]
+    found = groups_of(served, *bad, good, method="majority")
+    assert [group["status"] for group in found] == ["invalid"] * len(bad) + ["ok"]
+    assert all(group["message"] for group in found[:-1])
+    assert rewards(found[-1]) == [1, 1]
+    assert found[-1]["id"] == "good"
+
+
+def test_many_answers_are_compared_up_to_a_bound(served: Any) -> None:
+    """40 different answers, then one that equals the last: it is not compared any more, so it may be the majority."""
+    responses = [f"\\boxed{{{number}}}" for number in range(40)]
+    [group] = groups_of(served, {"verifier": "math", "responses": responses}, method="majority")
+    assert group["reason"] == "undecided"
+    assert group["detail"]["unsettled"] > 0
+    [group] = groups_of(served, {"verifier": "math", "responses": responses + responses[:1] * 20}, method="majority")
+    assert group["reason"] == "majority"
+
+
+def test_scores_get_terms_and_advantages(served: Any) -> None:
+    group = {
+        "verifier": "math",
+        "reference": "1/2",
+        "responses": ["\\boxed{1/2}", "\\boxed{0.5}", "\\boxed{2}", "\\boxed{3}"],
+        "lengths": [10, 20, 30, 40],
+    }
+    options = {"terms": {"length": 0.1}, "k": 2, "advantages": {"method": "grpo_passk", "scale": "none"}}
+    [found] = groups_of(served, group, **options)
+    assert rewards(found) == pytest.approx([1.05, 1 + 0.1 / 6, -0.1 / 6, -0.05])
+    assert [member["score"] for member in found["members"]] == [1, 1, 0, 0]
+    assert found["best"] == 0
+    assert found["max_at_k"] == pytest.approx((3 * 1.05 + 2 * (1 + 0.1 / 6) - 0.1 / 6) / 6)
+    assert [member["advantage"] for member in found["members"]] == pytest.approx([0.05 - 0.1 / 6, 0, 0, 0])
+    [plain] = groups_of(served, group, terms={"diversity": {}})
+    assert rewards(plain) == pytest.approx([2 / 3, 2 / 3, 0, 0])
+    [short] = groups_of(served, {**group, "lengths": [1]}, terms={"length": 1})
+    assert (short["status"], rewards(short)) == ("invalid", [None] * 4)
+
+
+def test_members_keep_their_own_statuses(served: Any) -> None:
+    [group] = groups_of(served, {"verifier": "math", "reference": "\\frac{1}{", "responses": ["\\boxed{1}"] * 2})
+    assert [member["status"] for member in group["members"]] == ["invalid", "invalid"]
+    assert (group["status"], group["reason"]) == ("invalid", "unparseable_reference")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "loc"),
+    [
+        (b'{"groups": [{"responses": []}]}', 422, ["groups", 0, "responses"]),
+        (b'{"groups": [{"responses": ["a"]}, {"response": ["a"]}]}', 422, ["groups", 1, "response"]),
+        (b'{"groups": [], "method": "nosuch"}', 422, ["method"]),
+        (b'{"groups": [], "terms": {"nosuch": 1}}', 422, ["terms", "nosuch"]),
+        (b'{"groups": [], "terms": {"length": 1e9}}', 422, ["terms", "length"]),
+        (b'{"groups": [', 400, None),
+        (b"{}", 422, ["groups"]),
+    ],
+)
+def test_the_door_refuses_what_is_not_of_its_shape(served: Any, body: bytes, status: int, loc: Any) -> None:
+    reply = post(served, body)
+    assert reply.status_code == status, reply.text
+    if loc is not None:
+        assert reply.json()["errors"][0]["loc"] == loc
+
+
+def test_the_door_is_bounded(served: Any) -> None:
+    def sized(groups: int, members: int, text: str = "x") -> int:
+        group = {"verifier": "numeric", "reference": 1, "responses": [text] * members}
+        return post(served, {"groups": [group] * groups}).status_code
+
+    assert sized(1, 129) == 422
+    assert sized(33, 128) == 413
+    assert sized(2049, 1) == 422
+    assert sized(1, 2, "x" * 8_100_000) == 413
+    many = b'{"groups": [{"responses": [[' + b",".join([b"{}"] * 200_000) + b"]]}]}"
+    assert post(served, many).status_code == 413
+    assert httpx.get(f"{served.url}/v1/groups/score").status_code == 405

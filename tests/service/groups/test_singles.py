@@ -1,0 +1,193 @@
+"""Groups whose members come one by one: in one process, and over replicas that share a Redis and die."""
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import Serve
+from tests.service.redis_server import RedisServer
+from tests.waiting import PATIENCE_S
+
+JSON = dict[str, Any]
+_names = iter(range(1_000_000))
+
+
+def item(response: str, group: JSON, **fields: Any) -> JSON:
+    return {"verifier": "math", "response": response, "group": {"method": "majority", **group}, **fields}
+
+
+def post(url: str, *items: JSON, deadline_s: float = PATIENCE_S) -> list[JSON]:
+    body = {"items": list(items), "deadline_s": deadline_s}
+    reply = httpx.post(f"{url}/v1/score", json=body, timeout=2 * PATIENCE_S)
+    assert reply.status_code == 200, reply.text
+    results: list[JSON] = reply.json()["results"]
+    return results
+
+
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return [each.result() for each in [threads.submit(call) for call in calls]]
+
+
+def each_alone(urls: Sequence[str], responses: Sequence[str], group: JSON, **fields: Any) -> list[JSON]:
+    """One request for each member, all at once, to the replicas in turn."""
+
+    def sent(at: int) -> Callable[[], JSON]:
+        one = item(responses[at], {**group, "member": at}, **fields)
+        return lambda: post(urls[at % len(urls)], one)[0]
+
+    return together(*(sent(at) for at in range(len(responses))))
+
+
+def name() -> str:
+    return f"g{next(_names)}"
+
+
+HALVES = ["\\boxed{1/2}", "\\boxed{3}", "\\boxed{0.5}"]
+
+
+def test_all_members_are_answered_when_the_group_is_whole(served: Any) -> None:
+    results = each_alone([served.url], HALVES, {"id": name(), "size": 3, "wait_s": PATIENCE_S})
+    assert [one["reward"] for one in results] == [1, 0, 1]
+    assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
+    assert results[0]["detail"]["group"]["missing"] == 0
+
+
+def test_members_may_share_a_request_with_others(served: Any) -> None:
+    group = {"id": name(), "size": 2, "wait_s": PATIENCE_S}
+    other = {"verifier": "math", "response": "\\boxed{5}", "reference": "5"}
+    found = post(served.url, item("\\boxed{1}", group, id="a"), other, item("\\boxed{1.0}", group, id="b"))
+    assert [(one["id"], one["reward"]) for one in found] == [("a", 1), (1, 1), ("b", 1)]
+
+
+def test_a_member_that_is_sent_again_gets_the_same_and_counts_once(served: Any) -> None:
+    group = {"id": name(), "size": 2, "wait_s": PATIENCE_S}
+    first = item("\\boxed{1}", {**group, "member": "x"})
+    [late] = post(served.url, first, deadline_s=0.2)
+    assert (late["status"], late["reason"]) == ("failed", "deadline")
+    second = item("\\boxed{1}", {**group, "member": "y"})
+    results = together(lambda: post(served.url, first)[0], lambda: post(served.url, second)[0])
+    assert [one["reward"] for one in results] == [1, 1]
+    [again] = post(served.url, first)
+    assert again["detail"] == results[0]["detail"]
+    [third] = post(served.url, item("\\boxed{2}", {**group, "member": "z"}))
+    assert (third["status"], third["reason"]) == ("failed", "group_over")
+
+
+@pytest.mark.parametrize(("on_incomplete", "status"), [("score", "ok"), ("fail", "failed")])
+def test_a_group_that_does_not_become_whole(served: Any, on_incomplete: str, status: str) -> None:
+    group = {"id": name(), "size": 4, "wait_s": 0.5, "on_incomplete": on_incomplete}
+    results = each_alone([served.url], HALVES, group)
+    assert {one["status"] for one in results} == {status}
+    assert {one["detail"]["group"]["missing"] for one in results} == {1}
+    assert sorted(results[0]["detail"]["group"]["members"]) == ["0", "1", "2"]
+    if status == "ok":
+        assert [one["reward"] for one in results] == [1, 0, 1]
+    else:
+        assert {one["reason"] for one in results} == {"group_incomplete"}
+
+
+def test_a_prompt_names_the_group(served: Any) -> None:
+    prompt = name()
+    for _ in range(2):  # the second group of the prompt is another one
+        calls = [
+            lambda response=response: post(
+                served.url, item(response, {"size": 3, "wait_s": PATIENCE_S}, prompt=prompt)
+            )[0]
+            for response in HALVES
+        ]
+        assert [one["reward"] for one in together(*calls)] == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"group": {"id": "x"}}, "bad_group"),
+        ({"group": {"size": 1, "id": "x", "nosuch": 1}}, "bad_group"),
+        ({"group": {"size": 2}}, "bad_group"),
+        ({"group": {"size": 2, "id": "x"}, "tag": "deepmath_103k", "verifier": None}, "bad_group"),
+    ],
+)
+def test_a_group_that_makes_no_sense_is_invalid(served: Any, fields: JSON, reason: str) -> None:
+    body = {"verifier": "math", "response": "\\boxed{1}", **fields}
+    [found] = post(served.url, {name: value for name, value in body.items() if value is not None})
+    assert (found["status"], found["reason"]) == ("invalid", reason)
+
+
+def test_members_must_agree_on_their_group(served: Any) -> None:
+    group = {"id": name(), "size": 2, "wait_s": 0.5}
+    [first, second] = post(
+        served.url, item("\\boxed{1}", group, id="a"), item("\\boxed{1}", {**group, "size": 3}, id="b")
+    )
+    assert {first["status"], second["status"]} == {"ok", "invalid"}
+    assert {first["reason"], second["reason"]} == {"majority", "group_mismatch"}
+
+
+def test_scores_are_grouped_too(served: Any) -> None:
+    group = {"id": name(), "size": 2, "method": "score", "terms": {"length": 1.0}, "wait_s": PATIENCE_S}
+    results = each_alone([served.url], ["\\boxed{1}", "so \\boxed{1}"], group, reference="1")
+    assert [one["reward"] for one in results] == [1.5, 0.5]
+    assert [one["score"] for one in results] == [1, 1]
+
+
+def test_jobs_take_no_members(served: Any) -> None:
+    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": [item("x", {"id": "a", "size": 1})]}, timeout=PATIENCE_S)
+    job = reply.json()["job_id"]
+    done = httpx.get(f"{served.url}/v1/jobs/{job}?wait_s=20", timeout=PATIENCE_S).json()
+    assert done["results"][0]["reason"] == "bad_group"
+
+
+def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> None:
+    urls = [serve(redis_url=redis_server.url, workers="1").url for _ in range(2)]
+    results = each_alone(urls, HALVES, {"id": name(), "size": 3, "wait_s": PATIENCE_S})
+    assert [one["reward"] for one in results] == [1, 0, 1]
+    assert {str(one["detail"]["group"]) for one in results} == {str(results[0]["detail"]["group"])}
+
+
+def test_no_group_is_lost_or_answered_twice_when_a_replica_and_redis_die(
+    serve: Serve, redis_server: RedisServer
+) -> None:
+    """12 groups of 8 fill over two replicas; one is killed, and Redis with all it knew. Members are sent until they have
+    a number, as a trainer's client does.
+    """
+    replicas = [serve(redis_url=redis_server.url, workers="1") for _ in range(2)]
+    groups, size = [name() for _ in range(12)], 8
+    half = threading.Semaphore(0)
+    chance = random.Random(53)
+
+    def filled(group: str, at: int) -> JSON:
+        response = f"\\boxed{{{at % 3}}}"  # 0 and 1 three times each, 2 twice
+        body = {"id": group, "size": size, "member": at, "wait_s": 600, "majority": {"on_tie": "first"}}
+        half.release()
+        while True:
+            try:
+                [found] = post(chance.choice(replicas).url, item(response, body), deadline_s=3)
+            except httpx.HTTPError:
+                continue
+            if found["status"] == "ok":
+                return found
+
+    members = [(group, at) for group in groups for at in range(size)]
+    chance.shuffle(members)
+    with ThreadPoolExecutor(len(members)) as threads:
+        sent = {each: threads.submit(filled, *each) for each in members[: len(members) // 2]}
+        for _ in sent:
+            half.acquire()
+        replicas.pop().process.kill()
+        redis_server.kill()
+        redis_server.start()
+        sent |= {each: threads.submit(filled, *each) for each in members[len(members) // 2 :]}
+        found = {each: future.result() for each, future in sent.items()}
+    for group in groups:
+        results = [found[group, at] for at in range(size)]
+        about = results[0]["detail"]["group"]
+        assert all(one["detail"]["group"] == about for one in results)
+        assert sorted(about["members"], key=int) == [str(at) for at in range(size)]
+        assert about["missing"] == 0
+        [winner] = {at % 3 for at in range(size) if results[at]["reward"] == 1}
+        assert [one["reward"] for one in results] == [float(at % 3 == winner) for at in range(size)]

@@ -1,0 +1,168 @@
+"""Tournaments with a judge that prefers longer responses, over HTTP."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.conftest import Served, serving
+from tests.judge_upstream.grader import Grader, honest
+from tests.service.groups.test_door import groups_of, rewards
+
+JSON = dict[str, Any]
+FOUR = ["xx", "x" * 9, "x", "x" * 5]
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with Grader() as grader:
+        yield grader
+
+
+@pytest.fixture(scope="module")
+def judged(grader: Grader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("judged")
+    with serving(
+        folder / "log.jsonl", (), None, sandbox="none", workers="1", judge_file=str(grader.file(folder))
+    ) as one:
+        yield one
+
+
+@pytest.fixture(autouse=True)
+def _reset(grader: Grader) -> None:
+    grader.reset()
+
+
+def played(judged: Served, responses: list[str], **tournament: Any) -> JSON:
+    """The group after a tournament. No answer of an earlier test is used."""
+    group = {"prompt": "Which is best?", "responses": responses}
+    [found] = groups_of(judged, group, method="tournament", tournament=tournament, cache="off")
+    return found
+
+
+def order(group: JSON) -> list[int]:
+    return sorted(range(len(group["members"])), key=rewards(group).__getitem__)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rating", ["win_loss", "points", "bradley_terry", "elo"])
+@pytest.mark.parametrize("pairs", ["all", "swiss"])
+def test_the_better_response_has_more(judged: Served, pairs: str, rating: str) -> None:
+    found = played(judged, FOUR, pairs=pairs, rating=rating)
+    assert order(found) == [2, 0, 3, 1]
+    assert found["best"] == 1
+
+
+def test_a_circle_asks_about_each_neighbour_in_both_orders(judged: Served, grader: Grader) -> None:
+    found = played(judged, FOUR)
+    assert rewards(found) == pytest.approx([-1.0, 1.0, -1.0, 1.0])
+    assert grader.calls["pairwise"] == 8
+    assert (found["detail"]["comparisons"], found["detail"]["dropped"]) == (4, 0)
+
+
+def test_one_order_is_half_the_calls(judged: Served, grader: Grader) -> None:
+    assert rewards(played(judged, FOUR, orders="one")) == pytest.approx([-1.0, 1.0, -1.0, 1.0])
+    assert grader.calls["pairwise"] == 4
+
+
+def test_the_baseline_meets_everybody(judged: Served, grader: Grader) -> None:
+    found = played(judged, FOUR, pairs="baseline", baseline=3)
+    assert rewards(found) == pytest.approx([-1.0, 1.0, -1.0, 1 / 3])
+    assert grader.calls["pairwise"] == 6
+
+
+def test_chunks_play_by_themselves(judged: Served) -> None:
+    found = played(judged, FOUR, pairs="all", chunk=2)
+    assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [3, 2]]
+
+
+def test_a_judge_that_likes_first_places_makes_ties(judged: Served, grader: Grader) -> None:
+    grader.answer = lambda sections: json.dumps({"reasoning": "first", "winner": "A"})
+    found = played(judged, FOUR)
+    assert rewards(found) == [0.0] * 4
+    assert found["detail"]["inconsistent"] == 4
+
+
+def test_an_unparseable_comparison_is_dropped_and_counted(judged: Served, grader: Grader) -> None:
+    def answer(sections: dict[str, str]) -> str:
+        pair = {sections["RESPONSE_A"].strip(), sections["RESPONSE_B"].strip()}
+        return "no idea" if pair == {FOUR[0], FOUR[1]} else honest(sections)
+
+    grader.answer = answer
+    found = played(judged, FOUR)
+    assert (found["detail"]["comparisons"], found["detail"]["dropped"]) == (4, 1)
+    assert rewards(found) == pytest.approx([-1.0, 1.0, -1.0, 1.0])
+    grader.answer = lambda sections: "no idea"
+    found = played(judged, FOUR)
+    assert found["status"] == "failed"
+    assert {(member["status"], member["reason"]) for member in found["members"]} == {("failed", "judge_unparseable")}
+
+
+def test_a_response_without_text_loses_and_nobody_is_asked(judged: Served, grader: Grader) -> None:
+    found = played(judged, ["", "x", "<think>never ends"], pairs="all")
+    assert rewards(found) == pytest.approx([-0.5, 1.0, -0.5])
+    assert not grader.calls["pairwise"]
+
+
+def test_what_makes_no_sense_is_invalid(judged: Served) -> None:
+    bad: list[JSON] = [
+        {"responses": ["x"]},
+        {"responses": ["x", "y"], "verifier": "math"},
+        {"responses": ["x", "y"], "params": {"other": "z"}},
+        {"responses": ["x", "y"], "params": {"judge": "nosuch"}},
+    ]
+    found = groups_of(judged, *bad, method="tournament")
+    assert [group["status"] for group in found] == ["invalid"] * 4
+    [beyond] = groups_of(
+        judged, {"responses": ["x", "y"]}, method="tournament", tournament={"pairs": "baseline", "baseline": 2}
+    )
+    assert "2 responses" in beyond["message"]
+
+
+def scored(sections: dict[str, str]) -> str:
+    """As a generative reward model: by length, at most 5; of equal ones the ranking prefers the second."""
+    first, second = (min(5, len(sections[name].strip())) for name in ("RESPONSE_A", "RESPONSE_B"))
+    return json.dumps({"reasoning": "length", "score_1": first, "score_2": second, "ranking": 5})
+
+
+def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> None:
+    """Number for number what NeMo-Gym's genrm_compare makes of these answers, in the same order of pairs."""
+    grader.answer = scored
+    found = played(judged, FOUR, rating="scores")
+    # Pairs: (0, 1) 2 5, (2, 1) 1 5, (2, 3) 1 5, (0, 3) 2 5.
+    assert rewards(found) == pytest.approx([2.0, 5.0, 1.0, 5.0])
+    assert grader.calls["pairwise"] == 4
+    found = played(judged, ["aaa", "bbb"], rating="scores")
+    assert rewards(found) == pytest.approx([3 + 3.5 - 5, 3 - 3.5 + 5])
+    grader.answer = lambda sections: json.dumps({"score_1": 9, "score_2": 1, "ranking": 1})
+    found = played(judged, FOUR, rating="scores")
+    assert (found["status"], found["detail"]["dropped"]) == ("failed", 4)
+
+
+def listed(judged: Served, responses: list[str], **fields: Any) -> JSON:
+    group = {"prompt": "Which is best?", "responses": responses, **fields}
+    [found] = groups_of(judged, group, method="listwise", cache="off")
+    return found
+
+
+def test_a_list_is_one_call(judged: Served, grader: Grader) -> None:
+    grader.answer = lambda sections: json.dumps(
+        {"reasoning": "seen", **{f"R{at}": mark for at, mark in enumerate((2, 9, 10), 1)}}
+    )
+    found = listed(judged, ["one", "", "two\n- R9: ten", "three"])
+    assert rewards(found) == [0.2, 0.0, 0.9, 1.0]
+    assert sum(grader.calls.values()) == 1
+    assert "- R2: two\n    - R9: ten" in grader.prompts[0]
+    grader.answer = lambda sections: json.dumps({"R1": 2, "R2": 9})
+    found = listed(judged, ["one", "two", "three"])
+    assert rewards(found) == [None] * 3
+    assert {member["reason"] for member in found["members"]} == {"judge_unparseable"}
+
+
+def test_a_list_that_makes_no_sense_is_invalid(judged: Served) -> None:
+    assert listed(judged, ["x"])["status"] == "invalid"
+    assert listed(judged, ["x"] * 65)["status"] == "invalid"
+    assert listed(judged, ["x", "y"], verifier="math")["status"] == "invalid"
+    assert listed(judged, ["x", "y"], params={"others": ["z"]})["status"] == "invalid"
+    assert listed(judged, ["x", "y"], params={"judge": "nosuch"})["status"] == "invalid"
+    assert listed(judged, ["x", ""])["members"][0]["reason"] == "nothing_to_compare"
