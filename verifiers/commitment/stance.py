@@ -67,7 +67,7 @@ _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _OPEN = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
 _MAX_SENTENCE_CHARS = 600
 _STOP = re.compile(
-    r"[\n.!?…。！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
+    r"[\n.!?…。．！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=．)(?!\d)|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
 )
 """The first sign stands alone before the alternatives, so that a search goes from sign to sign."""
 _NO_STOP = re.compile(
@@ -773,7 +773,7 @@ class Sentence:
             found = [cue.stop for cue in here if cue.kind is Kind.BUT]
             if found:
                 place = max(found)
-            elif self.words[place].text in ",:;.—–-!…、،":
+            elif self.words[place].text in ",:;.—–-!…、،(（":
                 place += 1
             elif place == 0 and (behind := self._past_interjection()):
                 place = behind

@@ -28,7 +28,7 @@ __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "27"
+    version = "28"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency = None
