@@ -158,8 +158,22 @@ _UNSPACED = "\u0e00"
 
 
 def negative_before(head: str) -> str:
-    """The word for a minus sign at the end of a text."""
-    return _ending(head, frozenset([Kind.NEGATIVE]))
+    """The word for a minus sign at the end of a text; none in "at least" and "about", such as "al menos", "más o menos"."""
+    word = _ending(head, frozenset([Kind.NEGATIVE]))
+    is_sign = word and not _ending(head, _NO_SIGN) and not _ending(head[: len(head) - len(word)], frozenset([Kind.OR]))
+    return word if is_sign else ""
+
+
+_NO_SIGN = frozenset([Kind.BOUND, Kind.ABOUT])
+
+
+def behind_negative(text: str) -> str:
+    """The text behind a word for a minus sign that begins a text, if a figure follows; else empty."""
+    if not text[:1].isalpha() or not any(map(str.isdigit, text)):
+        return ""
+    said = words(text[:_CHARS])
+    stop = max([cue.stop for cue in cues(said) if cue.first == 0 and cue.kind is Kind.NEGATIVE], default=0)
+    return text[said[stop].start :] if 0 < stop < len(said) and said[stop].text[0].isdigit() else ""
 
 
 def bound_before(head: str) -> str:

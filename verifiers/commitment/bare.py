@@ -22,7 +22,7 @@ _NAMES_OF_FUNCTIONS = split(
     "sin cos tan cot sec csc log ln exp sqrt arcsin arccos arctan pi or and mod gcd lcm max min sinh cosh tanh am pm AM PM "
     "inf infty"
 )
-_HAN_SENTENCE = re.compile(r"[\u3400-\u9fff]{5,}|[。，：]")
+_HAN_SENTENCE = re.compile(r"[\u3400-\u9fff]{5,}|[。．，：]")
 _STARTS_AS_QUANTITY = re.compile(r"[-+−$€£¥\\({\s]{0,4}[\d.\\]")
 _OPENS_DISPLAY = ("$$", "\\[", "\\begin", "\\left")
 _CALCULATION = re.compile(r"\d\s?[-+*/×÷]\s?\d[^=,;]{0,80}=[^,;]{0,80}[,;]")
@@ -52,7 +52,7 @@ _UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Ki
 
 def _is_sentence(segment: str) -> bool:
     """Whether a segment states, denies, doubts or supposes something, or only says what is to be done."""
-    said = Sentence(segment, 0, len(segment.rstrip(" .!。")), "")
+    said = Sentence(segment, 0, len(segment.rstrip(" .!。．")), "")
     if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
         return True
     if any(finds_none(said.words, place) for place in range(1, len(said.words))):

@@ -7,6 +7,8 @@ bound (roles.py), or put in doubt (behind.py).
 import re
 from collections.abc import Sequence
 
+from verifiers.commitment.amounts import negative_before
+from verifiers.commitment.around import is_cut_out
 from verifiers.commitment.behind import is_doubted
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
@@ -27,6 +29,8 @@ _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖�
 """The first sign of a number. The pattern tests it first: letters are passed over in two thirds of the time."""
 _NUMBER_CHARS = 400
 _PART_BEFORE = re.compile(r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?)[ $]{0,2}$")
+_OPERAND_BEFORE = re.compile(r"(?:\d|[)}\]]|(?<![^\W_])[A-Za-z])[ $]{0,2}\Z")
+"""What stands before a minus between two terms: "8 minus 2", "x moins 2"."""
 _TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
 """A tag whose content begins with the number; not an index, a power or struck-out text."""
 _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{x(")
@@ -73,8 +77,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         note(text, Channel.LAST_NUMBER, (contrast.start, contrast.end), Stance.DENIED)
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
         offers = offers[-1:]
-    last = offers[-1]
-    if not is_time and _is_part(text, start, end, last):
+    last = offers[-1] = _signed(text, start, offers[-1])
+    if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
     if is_label(text, start, end, last) or (not restated and is_doubted(text, start, (last.start, last.end), end)):
@@ -160,8 +164,19 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
     return offers
 
 
+def _signed(text: str, start: int, last: Offer) -> Offer:
+    """A number with the word for its minus sign: "moins 2", マイナス2, but not the 2 of "más o menos 2"."""
+    word = negative_before(text[max(start, last.start - _MAX_SIGN_CHARS) : last.start])
+    return Offer(last.start - len(word), last.end, last.start - len(word), last.end) if word else last
+
+
+_MAX_SIGN_CHARS = 40
+
+
 def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
     """Whether the signs beside a number make it a part of an expression."""
+    if text[last.start].isalpha() and _OPERAND_BEFORE.search(text, max(start, last.start - 24), last.start):
+        return True
     before = text[max(start, last.start - 24) : last.start]
     if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):
         before = before[: tag.start()]

@@ -18,7 +18,7 @@ from verifiers.commitment.stance import UNMADE, Sentence, Stance
 from verifiers.commitment.wording import begins_with
 
 _LINE_END = re.compile(
-    r"\n|[。！？；।]|(?<=\d)(?P<pause>\.{3}|…)(?=\s)|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))"
+    r"[\n。．！？；।](?<!．(?=\d))|(?<=\d)(?P<pause>\.{3}|…)(?=\s)|(?<!\d\.\.)[.?!؟](?<!i\.e\.|e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?!\S))"
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}
 _MAX_CHARS = 4000

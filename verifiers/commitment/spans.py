@@ -36,7 +36,9 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
         start, end = strip(text, start, end, _EMPHASIS)
         end += text.startswith("^*", end - 1, before[1])
         while (
-            start < end and text[end - 1] in ".。,，;；:：" and not _ENDS_IN_DOTS.search(text, max(start, end - 4), end)
+            start < end
+            and text[end - 1] in ".。．,，;；:："
+            and not _ENDS_IN_DOTS.search(text, max(start, end - 4), end)
         ):
             end -= 1
         start, end = unwrap(text, *_unquoted(text, start, end))

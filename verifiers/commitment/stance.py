@@ -67,7 +67,7 @@ _VERDICTS = frozenset([Kind.YES, Kind.NO])
 _OPEN = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
 _MAX_SENTENCE_CHARS = 600
 _STOP = re.compile(
-    r"[\n.!?…。！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
+    r"[\n.!?…。．！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=．)(?!\d)|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
 )
 """The first sign stands alone before the alternatives, so that a search goes from sign to sign."""
 _NO_STOP = re.compile(
@@ -773,7 +773,7 @@ class Sentence:
             found = [cue.stop for cue in here if cue.kind is Kind.BUT]
             if found:
                 place = max(found)
-            elif self.words[place].text in ",:;.—–-!…、،":
+            elif self.words[place].text in ",:;.—–-!…、،(（":
                 place += 1
             elif place == 0 and (behind := self._past_interjection()):
                 place = behind
@@ -793,7 +793,25 @@ class Sentence:
 
     def takes_back_all(self) -> bool:
         """Whether the sentence takes back what stands before it: "That's wrong.", "Wait, no.", "This answer is wrong."."""
-        return self.opens_with(Kind.BACK) or self._only_turns() or self._rejects_answer()
+        return self.opens_with(Kind.BACK) or self._only_turns() or self._rejects_answer() or self._rejects_it()
+
+    def _rejects_it(self) -> bool:
+        """Whether the sentence only calls what a pronoun points to wrong: "Das ist leider falsch", "This turned out to be wrong"."""
+        pronouns = listed("pronouns") | listed("subjects")
+        at = next((place for place, word in enumerate(self.words) if word.text in pronouns), len(self.words))
+        if at > _MAX_POINTING_WORDS or any(cue.kind in _NOT_THIS for cue in self.cues if cue.first <= at):
+            return False
+        verdicts = [cue for cue in self.cues if cue.kind in _REJECTS and cue.first > at and self._is_whole(cue)]
+        return any(self._is_last(cue.stop) and self._is_aside(at + 1, cue.first) for cue in verdicts)
+
+    def _is_aside(self, first: int, stop: int) -> bool:
+        """Whether the words between a pronoun and a verdict on it are few, and no name, number, sign, denial or other clause."""
+        between = self.words[first:stop]
+        is_plain = all(self.text[word.start : word.end].islower() or word.text >= "\u0e00" for word in between)
+        is_plain = is_plain and listed("pronouns").isdisjoint(word.text for word in between)
+        inner = {cue.kind for cue in self.cues if first <= cue.first and cue.stop <= stop}
+        is_said = not between or Kind.IS in inner
+        return len(between) <= _MAX_COUNTED_WORDS + 1 and is_plain and is_said and inner.isdisjoint(_OTHERS)
 
     def _rejects_answer(self) -> bool:
         """Whether the sentence says nothing but that the answer is wrong: "That answer is incorrect."."""
@@ -849,6 +867,7 @@ _PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
 _MAX_TRAIL_WORDS = 4
 _NOT_THIS = frozenset([Kind.OTHER, Kind.NOT, Kind.SAID, Kind.ALSO, Kind.EXCEPT, Kind.IF, Kind.JOINS, Kind.OR])
 _REJECTS = frozenset([Kind.BAD, Kind.WRONG, Kind.FALSE, Kind.BACK])
+_OTHERS = _NOT_THIS | {Kind.THE, Kind.BAD, Kind.WRONG, Kind.MAYBE, Kind.SO, Kind.BECAUSE}
 _MAX_POINTING_WORDS = 2
 _MAX_INTERJECTION_CHARS = 16
 _MAX_INTERJECTION_WORDS = 2

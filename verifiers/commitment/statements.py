@@ -79,7 +79,7 @@ def _is_truth(word: str) -> bool:
 
 def _stated(sentence: Sentence) -> Span | None:
     """The value at the end of a sentence, or the formula before "is the solution"."""
-    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, sentence.end, ".。")
+    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, sentence.end, ".。．")
     if sentence.asks or start >= end:
         return None
     shown = text[start:end]

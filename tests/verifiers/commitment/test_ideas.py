@@ -53,6 +53,34 @@ def test_no_word_beside_a_number_in_a_mark_is_left_unread(language: str, idea: s
         assert found.judge("numeric", shown, reference=42).score == 0.0, mark
 
 
+@table("language, idea, text", rows("minus"))
+def test_a_word_for_a_minus_sign_belongs_to_its_number(language: str, idea: str, text: str, found: Found) -> None:
+    said = languages()[language]["says"].replace("{}", text.replace("{}", "42"))
+    for shown in (said, text.replace("{}", "42")):
+        for verifier in ("math", "numeric"):
+            assert found.judge(verifier, shown, reference="42").score == 0.0, (verifier, shown)
+            assert found.judge(verifier, shown, reference="-42").score == 1.0, (verifier, shown)
+
+
+@table(
+    "text, score",
+    [
+        ("La température est de moins 42 degrés.", 1.0),
+        ("Температура минус 42 градуса.", 1.0),
+        ("気温はマイナス42度です。", 1.0),
+        ("气温是零下42度。", 1.0),
+        ("The temperature is minus 42 degrees.", 1.0),
+        ("On obtient 8 moins 42.", 0.0),
+        ("On obtient x moins 42.", 0.0),
+        ("Hay al menos 42 cajas.", 0.0),
+        ("Hay más o menos 42 cajas.", 0.0),
+    ],
+)
+def test_a_last_number_has_the_word_for_its_minus_sign(text: str, score: float, found: Found) -> None:
+    for verifier in ("math", "numeric"):
+        assert found.judge(verifier, text, reference="-42").score == score, verifier
+
+
 @table("language, idea, text", rows("perhaps"))
 def test_a_mark_that_doubts_pays_no_option(language: str, idea: str, text: str, found: Found) -> None:
     shown = MARKS[0].replace("{}", text.replace("{}", "C"))

@@ -205,3 +205,21 @@ def test_a_name_in_other_words_is_contained(row: tuple[str, str], found: Found) 
 )
 def test_a_part_of_a_reference_is_not_the_reference(row: tuple[str, str], found: Found) -> None:
     is_unpaid(found, ("qa", *row, CONTAINS))
+
+
+@table(
+    "text, pays",
+    [
+        ("This turned out to be wrong.", False),
+        ("(Incorrect.)", False),
+        ("Das ist leider falsch.", False),
+        ("It is never wrong.", True),
+        ("This shows that the claim is false.", True),
+        ("This means he was wrong.", True),
+        ("That is not surprising.", True),
+    ],
+)
+def test_a_sentence_that_only_rejects_what_it_points_to_takes_it_back(text: str, pays: bool, found: Found) -> None:
+    for verifier in ("math", "numeric"):
+        shown = f"The answer is 42. {text}"
+        assert (found.judge(verifier, shown, reference="42").score == 1.0) is pays, verifier

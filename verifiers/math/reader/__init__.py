@@ -35,6 +35,7 @@ A text that cannot be read raises `Unreadable`; the caller decides what that mea
 import re
 from functools import cache
 
+from verifiers.commitment.amounts import behind_negative
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
 from verifiers.commitment.sayings import NO_SOLUTION, in_signs
@@ -67,6 +68,8 @@ def _read(text: str) -> Node:
     if not text.isascii() and date(text) is not None:  # Greek letters become commands below
         return Node("date", leaf=text)
     text = with_equations(_with_joints(text))
+    if rest := behind_negative(text.strip()):
+        return _negated(_read_formula_or_words(rest))
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")
@@ -112,6 +115,15 @@ _REMARK = re.compile(
 _REJECTION = re.compile(
     r"\b(?:not|wrong|incorrect|invalid|rejected|extraneous|mod|false|impossible|base)\b", re.IGNORECASE
 )
+
+
+def _negated(node: Node) -> Node:
+    """A number or a quantity behind a word for a minus sign: "moins 2", "минус 2 см"."""
+    if node.kind == "quantity":
+        return Node("quantity", (_negated(node.args[0]),), node.leaf)
+    if node.kind not in ("num", "/", "%"):
+        raise Unreadable("a word for a minus sign before something else than a number")
+    return Node("neg", (node,))
 
 
 def _said(prepared: str) -> Node | None:

@@ -74,7 +74,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "25"
+    version = "26"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
