@@ -69,6 +69,8 @@ class Outcomes:
             name = f"{name}#{self._names[name]}"
         if error is None and self._program.gone:
             error = "the program had ended"
+        if error is None and not self._program.uses:
+            error = "the tests did not use the program"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False

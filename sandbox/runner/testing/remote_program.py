@@ -59,6 +59,7 @@ _MAX_CLASSES: Final = 1000
 _MOST_VALUES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
+_USES: Final = frozenset({"names", "get", "call", "operate"})
 _CONTAINERS: Final = frozenset({list, dict, set, bytearray, collections.deque})
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
@@ -132,6 +133,8 @@ class RemoteProgram:
         self, channel: RpcChannel, *, objects: bool = False, hidden_names: Callable[[], Collection[str]] = tuple
     ) -> None:
         self.forwarded = 0
+        self.uses = 0
+        """How often tests have read or called something of the program, and had an answer."""
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
@@ -294,6 +297,7 @@ class RemoteProgram:
         if self._failed_callback is not None and not self._open_requests:
             failed, self._failed_callback = self._failed_callback, None
             raise failed
+        self.uses += request[0] in _USES
         if is_error:
             raise content
         return content
