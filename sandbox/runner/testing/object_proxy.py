@@ -48,7 +48,7 @@ class _Proxy:
 
 
 def proxy_class(number: int, name: str, specials: list[str], ask: Ask) -> ProxyClass:
-    methods = {special: _iterate if special == "__iter__" else _computed(special) for special in specials}
+    methods = {special: _METHODS.get(special) or _computed(special) for special in specials}
     return ProxyClass(name, (_Proxy,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask})
 
 
@@ -80,8 +80,8 @@ _number_slot: Final[Any] = _Proxy.__dict__[_NUMBER]
 
 
 def _computed(special: str) -> Callable[..., Any]:
-    def method(self: object, *operands: object) -> Any:
-        return _ask_of(type(self))(number_of(self), "compute", special, *operands)
+    def method(self: object, *operands: object, **named: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "compute", special, *operands, **named)
 
     return method
 
@@ -90,3 +90,10 @@ def _iterate(self: object) -> Iterator[Any]:
     step = _ask_of(type(self))(number_of(self), "go through")
     while (item := step()) is not None:
         yield item[0]
+
+
+def _leave(self: object, kind: object, error: object, _: object) -> Any:
+    return _ask_of(type(self))(number_of(self), "compute", "__exit__", kind, error, None)
+
+
+_METHODS: Final[dict[str, Callable[..., Any]]] = {"__iter__": _iterate, "__exit__": _leave}

@@ -18,9 +18,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from sandbox.runner.testing.protocol import COMPUTED, TOLD
+
+
+def _special_method(name: str) -> Callable[..., Any]:
+    """Calls a special method as it is, so that it may give `NotImplemented`."""
+    return lambda thing, *operands, **named: getattr(type(thing), name)(thing, *operands, **named)
+
+
 SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
+    **{
+        f"__{name}__": _special_method(f"__{name}__")
+        for name in (*TOLD, *COMPUTED, "next", "call", "enter", "exit", "format", "bytes", "missing", "length_hint")
+    },
     **{f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "getitem")},
-    **{f"__{name}__": getattr(operator, name) for name in ("setitem", "delitem", "add", "sub", "mul", "neg")},
+    **{f"__{name}__": getattr(operator, name) for name in ("setitem", "delitem", "neg")},
     "__len__": len,
     "__bool__": bool,
     "__hash__": hash,
@@ -123,10 +135,10 @@ def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
     return thing(*arguments, **named)
 
 
-def _compute(thing: Any, name: Any, *operands: Any) -> Any:
+def _compute(thing: Any, name: Any, *operands: Any, **named: Any) -> Any:
     if isinstance(thing, type) or name not in specials_of(type(thing)):
         raise TypeError(f"{name!r} of the tests' objects cannot be computed by the program")
-    return SPECIAL[name](thing, *operands)
+    return SPECIAL[name](thing, *operands, **named)
 
 
 def _iterate(thing: Any) -> Callable[[], tuple[Any] | None]:

@@ -479,6 +479,14 @@ async def _left_later(self: Remote, kind: Any, error: BaseException | None, trac
     return True
 
 
+def awaitable_of(coroutine: "types.CoroutineType[Any, Any, Any]") -> Remote | None:
+    """The program's own object behind a coroutine of `awaited` that nobody has awaited yet; None: there is none."""
+    if coroutine.cr_code is not awaited.__code__ or coroutine.cr_frame is None:
+        return None
+    remote = coroutine.cr_frame.f_locals["remote"]
+    return remote if isinstance(remote, Remote) else None
+
+
 async def awaited(remote: Remote) -> Any:
     """The result of an awaitable of the program; it runs there, in an event loop of its own.
 
