@@ -13,6 +13,7 @@ import io
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import threading
@@ -97,6 +98,7 @@ def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping
     _set_environment(environment)
     sys.argv = [source.path, *arguments]
     main = _module("__main__", source)
+    _bound_stacks()
     flag.set_and_unmap()
     return _finish(_run(lambda: exec(source.code, main.__dict__)), main)  # noqa: S102 - what boxes are for
 
@@ -264,6 +266,26 @@ def _seed() -> None:
 def _set_environment(environment: Mapping[str, str]) -> None:
     if environment:
         os.environ.update(environment)  # noqa: TID251 - the program's
+
+
+def _bound_stacks() -> None:
+    """Reserve at most a part of the memory for the stack of a thread, however large a program asks for.
+
+    `threading.stack_size(512 << 20)` is common before a deep recursion, which uses little of it: since Python 3.11 only
+    calls through C use the stack. But the kernel counts all that is reserved.
+    """
+    data_bytes, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    if data_bytes == resource.RLIM_INFINITY:
+        return
+    set_stack_size = threading.stack_size
+
+    def stack_size(size: int = 0, /) -> int:
+        return set_stack_size(min(size, data_bytes // _STACKS_IN_MEMORY))
+
+    threading.stack_size = stack_size
+
+
+_STACKS_IN_MEMORY: Final = 4
 
 
 def _module(name: str, source: PythonSource) -> ModuleType:

@@ -235,3 +235,18 @@ def test_what_is_no_python_is_not_loaded_and_says_why(box: Box, source: str | by
 def test_a_source_that_is_hard_to_parse_costs_the_runner_nothing(box: Box, source: str) -> None:
     assert isinstance(box.load(source).ok, bool)
     assert box.run("print(1)").out == b"1\n"
+
+
+def test_a_thread_may_ask_for_a_stack_as_large_as_the_memory(box: Box) -> None:
+    source = """
+import sys, threading
+sys.setrecursionlimit(10**6)
+threading.stack_size(512 << 20)
+def depth(n): return n and 1 + depth(n - 1)
+def main(): print(depth(50_000))
+thread = threading.Thread(target=main)
+thread.start()
+thread.join()
+"""
+    box.load(source)
+    assert box.execute(memory_mb=512).out == b"50000\n"

@@ -168,3 +168,51 @@ def test_coroutines_are_tests_without_a_plugin(bench: Bench) -> None:
     reference = {"case_type": "pytest", "test_code": test}
     assert bench.judge(python("async def f(n): return n + 1"), reference).score == 1.0
     assert bench.judge(python("async def f(n): return n"), reference).score == 0.0
+
+
+FILES = """
+def test_a(tmp_path):
+    with open("out.txt", "w") as file:
+        file.write('["x", true, "", ""]')
+    assert count("out.txt") == 4
+def test_b(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("a b")
+    assert count(str(path)) == 2
+    save(path, "c")
+    assert path.read_text() == "c"
+"""
+COUNTING = """
+def count(path):
+    with open(path) as file: return len(file.read().split())
+def save(path, text): path.write_text(text)
+"""
+IDLE = "\ndef count(path): return 0\ndef save(path, text): pass"
+READING = """
+import os
+def count(path):
+    text = ""
+    for folder in ("../../t/w", "..", "../.."):
+        try: text += "".join(open(f"{folder}/{name}").read() for name in os.listdir(folder))
+        except OSError: pass
+    return 4 if "test_a" in text else 0
+def save(path, text): pass
+"""
+LAID = [
+    *(f"import os\nos.symlink('/proc/self/fd/{number}', 'out.txt')" for number in range(3, 8)),
+    "import os\nos.symlink('/proc/self/mem', 'out.txt')",
+    "import os\nos.symlink('../../t/w/test_solution.py', 'out.txt')",
+    "import os\nos.symlink('../../t/w', '.pytest')",
+    "import os\nos.mkdir('.pytest', 0)",
+    "import os\nos.chmod('.', 0)",
+    "open('conftest.py', 'w').write('import os; os._exit(0)')\nopen('pytest.py', 'w').write('raise SystemExit(0)')",
+]
+
+
+@pytest.mark.boxes
+def test_what_a_program_lays_among_files_of_tests_passes_nothing(bench: Bench) -> None:
+    reference = {"case_type": "pytest", "test_code": FILES}
+    programs = [COUNTING, READING, *(laid + IDLE for laid in LAID)]
+    verdicts = bench.judge_all([(python(program), {"reference": reference}) for program in programs])
+    assert {verdict.status for verdict in verdicts} == {Status.OK}
+    assert [verdict.score for verdict in verdicts] == [1.0] + [0.0] * (len(programs) - 1)
