@@ -678,7 +678,7 @@ def _demand_assertion(tree: ast.Module, head: ast.Module | None, where: str, cod
         raise InvalidItem(
             "vacuous_test", f"{where} asserts only in what is never run: {clip(code)!r}; call it, or send it as `tests`"
         )
-    if not analysis.uses_program(whole):
+    if not analysis.uses_program(whole) and not sharing.uses_files(whole):
         raise InvalidItem("vacuous_test", f"{where} uses nothing of the program: {clip(code)!r}")
 
 

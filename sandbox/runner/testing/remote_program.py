@@ -6,6 +6,7 @@ nonsense, break the connection for good (`Gone`).
 
 import builtins
 import collections
+import contextlib
 import datetime
 import importlib
 import inspect
@@ -143,6 +144,8 @@ class RemoteProgram:
         self.forwarded = 0
         self.uses = 0
         """How often tests have read or called something of the program, and had an answer."""
+        self.shares_files = False
+        """Tests may look at files that the program has written before: it need only have been loaded."""
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
@@ -199,6 +202,13 @@ class RemoteProgram:
                 "lent": lambda _, content: self._to_served(content),
             }
         )
+
+    def begin_case(self) -> None:
+        """Count anew what a case uses. Among shared files, each case uses a program that answers."""
+        self.uses = 0
+        if self.shares_files:
+            with contextlib.suppress(Gone):
+                self._ask(["names"])
 
     def public_names(self) -> list[str]:
         """The names that `from solution import *` brings."""

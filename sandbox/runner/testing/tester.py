@@ -65,12 +65,14 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
         files=dict(spec.get("files", {})),
         directory=directory,
     )
-    if spec.get("shares_files", False):
-        share_files(os.getcwd())
     program = RemoteProgram(
         RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )
     sys.modules["solution"] = RemoteModule(program)
+    if spec.get("shares_files", False):
+        share_files(os.getcwd())
+        program.shares_files = True
+        program.begin_case()
     patch_numpy_comparisons(specification)
     detect_sharing(specification, program)
     forward_library_functions(specification, program)

@@ -66,3 +66,13 @@ def test_a_case_that_reaches_nothing_of_the_program_does_not_pass() -> None:
     said = run("def f(x):\n    return x", style="asserts", cases=cases)
     assert said.passed == [False, True]
     assert said.messages[0] == "the tests did not use the program"
+
+
+def test_a_case_may_look_at_what_the_program_has_written_before(bench: Bench) -> None:
+    cases = ["put('a.txt')", "import os\nassert os.path.exists('a.txt')"]
+    reference = {"case_type": "assert", "test_cases": [f"{cases[0]}\nassert open('a.txt').read() == ''", cases[1]]}
+    program = "```python\ndef put(name):\n    {}\n```"
+    right = bench.judge(program.format("open(name, 'w').close()"), reference)
+    assert (right.status, right.score) == (Status.OK, 1.0)
+    for wrong in (program.format("pass"), "```python\nraise ValueError\n```"):
+        assert bench.judge(wrong, reference).score == 0.0
