@@ -59,6 +59,8 @@ _LENT: Final[Mapping[str, tuple[str, ...]]] = {
     "_struct": ("Struct",),
 }
 """Classes of the library whose objects are lent, too: nothing in them but names with underscores leads to the tests."""
+_CHANGEABLE: Final = frozenset({"SimpleNamespace", "Context"})
+"""Those of them whose attributes programs may set."""
 _stand_ins: dict[type, type] = {}
 
 
@@ -145,14 +147,14 @@ def _get(thing: Any, name: Any) -> Any:
 
 
 def _set(thing: Any, name: Any, value: Any) -> None:
-    is_fixed = isinstance(thing, type) or _is_enumeration(type(thing))
+    is_fixed = isinstance(thing, type) or not (is_of_tests(type(thing)) or type(thing).__name__ in _CHANGEABLE)
     if is_fixed or callable(getattr(type(thing), _checked_name(thing, name), None)):
         raise AttributeError(f"{name!r} of the tests' objects cannot be replaced by the program")
     setattr(thing, name, value)
 
 
 def _delete(thing: Any, name: Any) -> None:
-    if isinstance(thing, type) or _is_enumeration(type(thing)):
+    if isinstance(thing, type) or not (is_of_tests(type(thing)) or type(thing).__name__ in _CHANGEABLE):
         raise AttributeError(f"{name!r} of the tests' objects cannot be deleted by the program")
     delattr(thing, _checked_name(thing, name))
 

@@ -97,3 +97,8 @@ def test_a_program_reaches_nothing_behind_what_is_lent(name: str) -> None:
         cases=["assert f(Op.ADD) == 1", "f(Op.ADD)\nassert Op.ADD.value == 'sub'"],
     )
     assert not said.passed[1]
+
+
+def test_a_program_cannot_replace_what_a_queue_is_made_of() -> None:
+    program = "def f(x):\n    try:\n        x.mutex = 1\n    except AttributeError:\n        return 1"
+    assert run(program, style="asserts", cases=["import queue\nassert f(queue.Queue()) == 1"]).passed == [True]
