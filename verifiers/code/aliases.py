@@ -648,13 +648,13 @@ def _with_image(plain: Any, keywords: dict[str, Any], positional: list[Any]) -> 
 
 def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
-    setup = "\n".join(raw.setup)
+    setup = _run_as_main("\n".join(raw.setup))
     head_tree = analysis.tree_of(setup, "setup")
-    codes = [_code(entry, position) for position, entry in enumerate(raw.entries, 1)]
+    codes = [_run_as_main(_code(entry, position)) for position, entry in enumerate(raw.entries, 1)]
     trees = [analysis.tree_of(code, f"test {position}") for position, code in enumerate(codes, 1)]
     for position, tree in enumerate(trees, 1):
-        if tree is not None and not analysis.asserts_anything(tree):
-            raise InvalidItem("vacuous_test", f"test {position} asserts nothing: {clip(codes[position - 1])!r}")
+        if tree is not None:
+            _demand_assertion(tree, head_tree, f"test {position}", codes[position - 1])
     calls = [analysis.asserted_call(tree) if tree is not None else None for tree in trees]
     setup = _joined(*raw.prefix, setup)
     known = [call for call in calls if call is not None]
@@ -666,6 +666,28 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     shares = _shared(head_tree, *trees)
     first = _first_called(as_calls)
     return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=first, shares=shares)
+
+
+def _run_as_main(code: str) -> str:
+    """A test whose part for `__main__` runs, unless that starts a framework, which ends the process."""
+    return code if re.search(r"\b(?:unittest|pytest)\.main\(", code) else sharing.run_as_main(code)
+
+
+def _demand_assertion(tree: ast.Module, head: ast.Module | None, where: str, code: str) -> None:
+    """Check that a test may fail when it runs, after its setup.
+
+    Raises:
+        InvalidItem: whatever the program is, nothing is asserted of it.
+    """
+    if not analysis.asserts_anything(tree):
+        raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
+    whole = ast.Module([*(head.body if head else ()), *tree.body], [])
+    if not analysis.asserts_when_run(whole):
+        raise InvalidItem(
+            "vacuous_test", f"{where} asserts only in what is never run: {clip(code)!r}; call it, or send it as `tests`"
+        )
+    if not analysis.uses_program(whole) and not sharing.uses_files(whole):
+        raise InvalidItem("vacuous_test", f"{where} uses nothing of the program: {clip(code)!r}")
 
 
 def _shared(*trees: ast.Module | None) -> str:
@@ -702,7 +724,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
             shares = shares or _shared(tree)
             is_unguarded = is_unguarded or _decides_by_objects(tree)
             shares_files = shares_files or sharing.uses_files(tree)
-            if not analysis.asserts_anything(tree):
+            if not analysis.asserts_when_run(tree, called="check"):
                 raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
         programs.append(TestProgram(TestStyle.CHECK, count=1, setup=code))
     if not entry_point:

@@ -39,14 +39,29 @@ def tree_of(source: str, where: str) -> ast.Module | None:
 
 def asserts_anything(tree: ast.AST) -> bool:
     """Whether a failing test could show: by an assert, a raise, or a call with a telling name."""
-    for node in ast.walk(tree):
-        if _is_assertion(node):
-            return True
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            name = node.id if isinstance(node, ast.Name) else node.attr
-            if "assert" in name.lower() or name in ("raises", "fail"):
-                return True
-    return False
+    return any(map(_shows_failure, ast.walk(tree)))
+
+
+def asserts_when_run(tree: ast.Module, *, called: str = "") -> bool:
+    """Whether a failing test could show when a text runs, or when its function `called` is called, too.
+
+    An assertion in a function or class counts if what runs names that. What stands under a condition that is never true
+    does not run, nor does a part for `__main__`.
+    """
+    return any(map(_shows_failure, _nodes_that_run(tree, called)))
+
+
+def uses_program(tree: ast.Module) -> bool:
+    """Whether a text reads any name that it does not bind itself, or imports the program."""
+    if missing_names(tree):
+        return True
+    # Without another free name, a builtin's name may mean the program's function.
+    return any(
+        (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in _BUILTINS)
+        or (isinstance(node, ast.ImportFrom) and node.module == "solution")
+        or (isinstance(node, ast.alias) and node.name == "solution")
+        for node in ast.walk(tree)
+    )
 
 
 def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
@@ -238,6 +253,13 @@ def _is_test_case(node: ast.ClassDef) -> bool:
     return any("TestCase" in ast.unparse(base) for base in node.bases)
 
 
+def _shows_failure(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name | ast.Attribute):
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        return "assert" in name.lower() or name in ("raises", "fail")
+    return _is_assertion(node)
+
+
 def _is_assertion(node: ast.AST) -> bool:
     """Whether a node is an assert or a raise that can fail.
 
@@ -252,6 +274,60 @@ def _is_always_true(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return bool(node.elts)
     return isinstance(node, ast.Constant) and bool(node.value)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ALL_NAMES = frozenset({"globals", "locals", "vars", "dir"})
+"""Functions by which a text may find any of its definitions."""
+
+
+def _nodes_that_run(tree: ast.Module, called: str) -> Iterator[ast.AST]:
+    definitions: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, _DEFINITIONS):
+            definitions.setdefault(called if node.decorator_list else node.name, []).append(node)
+    waiting: list[ast.AST] = [*tree.body]
+    reached = definitions.pop(called, [])
+    while waiting or reached:
+        waiting += [statement for node in reached for statement in _body_of(node)]
+        reached = []
+        if not waiting:
+            return
+        node = waiting.pop()
+        yield node
+        name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+        names = [*definitions] if name in _ALL_NAMES else [name]
+        reached = [one for key in names for one in definitions.pop(key, ())]
+        waiting += _parts_that_run(node)
+
+
+def _body_of(definition: ast.AST) -> list[ast.stmt]:
+    """What runs when a function is called, or when a class is used: all its methods."""
+    body: list[ast.stmt] = getattr(definition, "body", [])
+    if not isinstance(definition, ast.ClassDef):
+        return body
+    return [part for node in body for part in (_body_of(node) if isinstance(node, _DEFINITIONS) else [node])]
+
+
+def _parts_that_run(node: ast.AST) -> list[ast.AST]:
+    if isinstance(node, _DEFINITIONS):
+        return [*node.decorator_list]
+    never = isinstance(node, ast.If | ast.While) and (_is_false(node.test) or _asks_for_main(node.test))
+    never = never or (isinstance(node, ast.For | ast.AsyncFor) and _is_false(node.iter))
+    skipped = {id(part) for part in node.body} if never else set()  # type: ignore[attr-defined]  # they have bodies
+    return [part for part in ast.iter_child_nodes(node) if id(part) not in skipped]
+
+
+def _is_false(node: ast.expr) -> bool:
+    """Whether it is a literal that is false or empty: `0`, `[]`."""
+    try:
+        return not ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return False
+
+
+def _asks_for_main(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node))
 
 
 def _tests_in(body: Sequence[ast.stmt]) -> list[_Function]:

@@ -14,6 +14,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     setup: CodeType | None = None
     for position, case in enumerate(specification.cases):
         error = None
+        program.begin_case()
         try:
             setup = setup or compile(specification.setup, "<setup>", "exec")
             namespace = TestNamespace(program, names)

@@ -31,7 +31,7 @@ from sandbox.runner.testing.identity import (
     states,
 )
 from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
-from sandbox.runner.testing.protocol import ARITHMETIC, IN_PLACE, ORDER, SPECIALS, VALUES
+from sandbox.runner.testing.protocol import ARITHMETIC, HELD, IN_PLACE, ORDER, SPECIALS, VALUES
 from sandbox.runner.testing.rpc import Broken, RpcChannel
 from sandbox.runner.testing.seeding import seed
 from sandbox.runner.testing.surroundings import surround
@@ -224,7 +224,6 @@ class _Candidate:
                 "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
                 "new": lambda decoder, content: self._to_new(decoder, *content),
-                "slice": lambda decoder, content: slice(*map(decoder.part, content)),
                 "exception": lambda _, content: self._exception(content),
             }
         )
@@ -478,7 +477,7 @@ class _Candidate:
 
     def _proxy_class(self, number: int, name: str, specials: list[str]) -> ProxyClass:
         if number not in self._proxy_classes:
-            self._proxy_classes[number] = proxy_class(number, name, specials, self._ask)
+            self._proxy_classes[number] = proxy_class(number, name, specials, self._ask, _of_library(name))
         return self._proxy_classes[number]
 
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
@@ -576,6 +575,13 @@ class _Candidate:
         return error
 
 
+def _of_library(path: str) -> type | None:
+    """The class of the library at a dotted path; None for the name of a class of the tests."""
+    module, _, name = path.rpartition(".")
+    kind: type | None = getattr(importlib.import_module(module), name, None) if module else None
+    return kind
+
+
 def _is_library(kind: type) -> bool:
     """Whether it is a class of the standard library, or of the interpreter."""
     if not kind.__flags__ & _HEAP_TYPE:
@@ -597,6 +603,8 @@ def _root(kind: type) -> str:
 
 def _plain(value: Any) -> object:
     """A copy of the value that a base of its class holds; the object itself if there is none."""
+    if type(value) in HELD:
+        return HELD[type(value)](value)
     bases: tuple[Any, ...] = mro_of(type(value))
     for base in bases:
         if id(base) in _CONTAINER_IDS:

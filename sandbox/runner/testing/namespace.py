@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from sandbox.runner.testing import library
-from sandbox.runner.testing.object_server import NAMESPACE, is_of_tests
+from sandbox.runner.testing.object_server import NAMESPACE, lent_class
 from sandbox.runner.testing.remote_objects import Remote
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification, is_module_name, parsed
@@ -44,7 +44,7 @@ class TestNamespace(dict[str, Any]):
         Classes that tests define are given to the program too, as in one file: it may make a `ListNode`.
         """
         super().__setitem__(name, value)
-        if isinstance(value, type) and is_of_tests(value):
+        if isinstance(value, type) and lent_class(value) is value:
             self._program.set(0, name, value)
 
     def load_for_classes(self, source: str) -> None:

@@ -24,6 +24,12 @@ class ProxyClass(type):
     def __getattr__(cls, name: str) -> Any:
         return _ask_of(cls)(number_of(cls), "get", name)
 
+    def __iter__(cls) -> Iterator[Any]:
+        return _iterate(cls)
+
+    def __getitem__(cls, name: str) -> Any:
+        return _ask_of(cls)(number_of(cls), "member", name)
+
 
 class _Proxy:
     __slots__ = ("__weakref__", _NUMBER)
@@ -47,9 +53,16 @@ class _Proxy:
         raise TypeError("objects of the tests cannot be pickled")
 
 
-def proxy_class(number: int, name: str, specials: list[str], ask: Ask) -> ProxyClass:
-    methods = {special: _iterate if special == "__iter__" else _computed(special) for special in specials}
-    return ProxyClass(name, (_Proxy,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask})
+def proxy_class(number: int, name: str, specials: list[str], ask: Ask, claimed: type | None = None) -> ProxyClass:
+    """A proxy for a class of the tests; its instances claim to be of another class, if the tests only lend those."""
+    methods: dict[str, Any] = {special: _METHODS.get(special) or _computed(special) for special in specials}
+    if claimed is not None:
+        methods["__class__"] = property(lambda _: claimed)
+    return ProxyClass(
+        name.rpartition(".")[2],
+        (_Proxy,),
+        {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask},
+    )
 
 
 def new_proxy(number: int, kind: ProxyClass) -> Any:
@@ -80,13 +93,20 @@ _number_slot: Final[Any] = _Proxy.__dict__[_NUMBER]
 
 
 def _computed(special: str) -> Callable[..., Any]:
-    def method(self: object, *operands: object) -> Any:
-        return _ask_of(type(self))(number_of(self), "compute", special, *operands)
+    def method(self: object, *operands: object, **named: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "compute", special, *operands, **named)
 
     return method
 
 
 def _iterate(self: object) -> Iterator[Any]:
-    step = _ask_of(type(self))(number_of(self), "go through")
+    step = _ask_of(self if type(self) is ProxyClass else type(self))(number_of(self), "go through")
     while (item := step()) is not None:
         yield item[0]
+
+
+def _leave(self: object, kind: object, error: object, _: object) -> Any:
+    return _ask_of(type(self))(number_of(self), "compute", "__exit__", kind, error, None)
+
+
+_METHODS: Final[dict[str, Callable[..., Any]]] = {"__iter__": _iterate, "__exit__": _leave}

@@ -11,16 +11,27 @@ equals no plain value.
 """
 
 import copy
-import io
 import operator
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from sandbox.runner.testing.protocol import COMPUTED, TOLD
+
+
+def _special_method(name: str) -> Callable[..., Any]:
+    """Calls a special method as it is, so that it may give `NotImplemented`."""
+    return lambda thing, *operands, **named: getattr(type(thing), name)(thing, *operands, **named)
+
+
 SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
+    **{
+        f"__{name}__": _special_method(f"__{name}__")
+        for name in (*TOLD, *COMPUTED, "next", "call", "enter", "exit", "format", "bytes", "missing", "length_hint")
+    },
     **{f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "getitem")},
-    **{f"__{name}__": getattr(operator, name) for name in ("setitem", "delitem", "add", "sub", "mul", "neg")},
+    **{f"__{name}__": getattr(operator, name) for name in ("setitem", "delitem", "neg")},
     "__len__": len,
     "__bool__": bool,
     "__hash__": hash,
@@ -33,15 +44,44 @@ NAMESPACE: Final = "tests"
 """The module name of tests that are not files."""
 
 
-_STAND_INS: Final[Mapping[type, type]] = {
-    kind: type(kind.__name__, (), {"__module__": NAMESPACE}) for kind in (io.StringIO, io.BytesIO)
+_LENT: Final[Mapping[str, tuple[str, ...]]] = {
+    "builtins": ("object",),
+    "_io": ("StringIO", "BytesIO"),
+    "types": ("SimpleNamespace",),
+    "random": ("Random",),
+    "_thread": ("lock", "RLock"),
+    "threading": ("Event", "Condition", "Semaphore", "BoundedSemaphore", "Barrier"),
+    "queue": ("Queue", "LifoQueue", "PriorityQueue"),
+    "_queue": ("SimpleQueue",),
+    "re": ("Pattern", "Match"),
+    "collections": ("ChainMap", "UserDict", "UserList", "UserString"),
+    "decimal": ("Context",),
+    "_struct": ("Struct",),
 }
-"""Classes of the library whose objects are lent, too, with what the program gets for the class."""
+"""Classes of the library whose objects are lent, too: nothing in them but names with underscores leads to the tests."""
+_CHANGEABLE: Final = frozenset({"SimpleNamespace", "Context"})
+"""Those of them whose attributes programs may set."""
+_stand_ins: dict[type, type] = {}
 
 
 def lent_class(kind: type) -> type | None:
     """The class that the program sees of an object that is lent; None: objects of this class are not."""
-    return kind if is_of_tests(kind) else _STAND_INS.get(kind)
+    if is_of_tests(kind) or _is_enumeration(kind):
+        return kind
+    if kind.__name__ not in _LENT.get(kind.__module__, ()):
+        return None
+    if kind not in _stand_ins:
+        _stand_ins[kind] = type(f"{kind.__module__}.{kind.__name__}", (), {"__module__": NAMESPACE})
+    return _stand_ins[kind]
+
+
+def _is_enumeration(kind: type) -> bool:
+    """Whether the tests define the class with `Enum`, and not with another class that has values."""
+    enum: Any = sys.modules.get("enum")
+    if enum is None or type(kind) is not enum.EnumType:
+        return False
+    own = [base for base in kind.__mro__ if base not in (enum.Enum, enum.Flag, object)]
+    return [*filter(_is_defined_by_tests, own)] == own and bool(own)
 
 
 class LentIterator:
@@ -95,26 +135,28 @@ def _is_defined_by_tests(kind: type) -> bool:
     return is_file_of_tests(getattr(sys.modules.get(kind.__module__), "__file__", None))
 
 
-def _checked_name(name: Any) -> str:
-    if type(name) is not str or name.startswith("__"):
+def _checked_name(thing: Any, name: Any) -> str:
+    kind = thing if isinstance(thing, type) else type(thing)
+    if type(name) is not str or name.startswith("__" if is_of_tests(kind) else "_"):
         raise AttributeError(f"{name!r} of the tests' objects cannot be read by the program")
     return name
 
 
 def _get(thing: Any, name: Any) -> Any:
-    return getattr(thing, _checked_name(name))
+    return getattr(thing, _checked_name(thing, name))
 
 
 def _set(thing: Any, name: Any, value: Any) -> None:
-    if isinstance(thing, type) or callable(getattr(type(thing), _checked_name(name), None)):
+    is_fixed = isinstance(thing, type) or not (is_of_tests(type(thing)) or type(thing).__name__ in _CHANGEABLE)
+    if is_fixed or callable(getattr(type(thing), _checked_name(thing, name), None)):
         raise AttributeError(f"{name!r} of the tests' objects cannot be replaced by the program")
     setattr(thing, name, value)
 
 
 def _delete(thing: Any, name: Any) -> None:
-    if isinstance(thing, type):
+    if isinstance(thing, type) or not (is_of_tests(type(thing)) or type(thing).__name__ in _CHANGEABLE):
         raise AttributeError(f"{name!r} of the tests' objects cannot be deleted by the program")
-    delattr(thing, _checked_name(name))
+    delattr(thing, _checked_name(thing, name))
 
 
 def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
@@ -123,10 +165,16 @@ def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
     return thing(*arguments, **named)
 
 
-def _compute(thing: Any, name: Any, *operands: Any) -> Any:
+def _member(thing: Any, name: Any) -> Any:
+    if not (isinstance(thing, type) and _is_enumeration(thing)):
+        raise TypeError("not an enumeration")
+    return thing[name]  # type: ignore[index]  # an enumeration can be
+
+
+def _compute(thing: Any, name: Any, *operands: Any, **named: Any) -> Any:
     if isinstance(thing, type) or name not in specials_of(type(thing)):
         raise TypeError(f"{name!r} of the tests' objects cannot be computed by the program")
-    return SPECIAL[name](thing, *operands)
+    return SPECIAL[name](thing, *operands, **named)
 
 
 def _iterate(thing: Any) -> Callable[[], tuple[Any] | None]:
@@ -148,6 +196,7 @@ _ACTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "delete": _delete,
     "make": _make,
     "compute": _compute,
+    "member": _member,
     "go through": _iterate,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,

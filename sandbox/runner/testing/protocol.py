@@ -1,6 +1,8 @@
 """The special methods of objects that stay in the program's process, and what a class there tells about itself."""
 
+import collections
 import operator
+import types
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -42,3 +44,10 @@ VALUE_TYPES: Final[Mapping[str, type]] = {kind.__name__: kind for kind, _ in VAL
 IN_PLACE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     f"i{name}": getattr(operator, f"i{name}") for name in ARITHMETIC
 }
+
+HELD: Final[Mapping[type, Callable[[Any], Any]]] = {
+    types.SimpleNamespace: lambda value: {**vars(value)},
+    collections.UserDict: lambda value: {**value.data},
+    collections.UserList: lambda value: [*value.data],
+}
+"""Classes of the library whose objects may change and are compared by what they hold."""

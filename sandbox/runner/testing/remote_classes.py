@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sandbox.runner.testing.protocol import COMPUTED, ORDER, SPECIALS, TOLD, VALUE_TYPES
+from sandbox.runner.testing.protocol import COMPUTED, HELD, ORDER, SPECIALS, TOLD, VALUE_TYPES
 from sandbox.runner.testing.remote_objects import (
     Computation,
     Owner,
@@ -270,6 +270,9 @@ def _methods(told: Description, value: type | None) -> dict[str, Any]:
     elif told.base and "__eq__" not in told.own:
         members |= {"__eq__": _equal_values, "__ne__": lambda self, other: not _equal_values(self, other)}
         members["__hash__"] = None
+    elif told.is_library and told.library[0] in HELD:
+        members |= {"__eq__": _equal_contents, "__ne__": lambda self, other: not _equal_contents(self, other)}
+        members["__hash__"] = None
     if value is None and any(map(_is_mixed_in, told.library)):
         members["__getattribute__"] = _forwarding(frozenset())
     claimed = _claimed(told) if value is None else None
@@ -394,6 +397,26 @@ def _equal_values(self: Remote, other: object) -> bool:
     return bool(tell(self, "plain") == other)
 
 
+def _equal_contents(self: Remote, other: object) -> bool:
+    """Compare objects of a library's class by what they hold, which the program tells without knowing the other."""
+    kind: Any = _known(self)
+    if isinstance(other, Remote):
+        if other._rewardline_number == self._rewardline_number:
+            return True
+        if _known(other) is not kind:
+            return False
+        other = tell(other, "plain")
+    elif type(other) is kind:
+        other = HELD[kind](other)
+    elif kind is types.SimpleNamespace:
+        return False
+    return bool(tell(self, "plain") == other)
+
+
+def _known(remote: Remote) -> Any:
+    return type.__getattribute__(type(remote), "__rewardline_known__")
+
+
 def _hashed(self: Remote) -> int:
     return int(tell(self, "hash"))
 
@@ -477,6 +500,14 @@ async def _left_later(self: Remote, kind: Any, error: BaseException | None, trac
         return False
     self._rewardline_owner.allow_judging(self)
     return True
+
+
+def awaitable_of(coroutine: "types.CoroutineType[Any, Any, Any]") -> Remote | None:
+    """The program's own object behind a coroutine of `awaited` that nobody has awaited yet; None: there is none."""
+    if coroutine.cr_code is not awaited.__code__ or coroutine.cr_frame is None:
+        return None
+    remote = coroutine.cr_frame.f_locals["remote"]
+    return remote if isinstance(remote, Remote) else None
 
 
 async def awaited(remote: Remote) -> Any:

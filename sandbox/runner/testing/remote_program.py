@@ -6,6 +6,7 @@ nonsense, break the connection for good (`Gone`).
 
 import builtins
 import collections
+import contextlib
 import datetime
 import importlib
 import inspect
@@ -17,7 +18,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
-from sandbox.runner.testing import remote_classes, remote_exceptions
+from sandbox.runner.testing import caught, remote_classes, remote_exceptions
 from sandbox.runner.testing.arguments import copy_changes
 from sandbox.runner.testing.identity import (
     Scope,
@@ -32,7 +33,6 @@ from sandbox.runner.testing.identity import (
 from sandbox.runner.testing.object_server import (
     LentIterator,
     ServedObject,
-    is_of_tests,
     lent_class,
     specials_of,
 )
@@ -45,6 +45,7 @@ from sandbox.runner.testing.surroundings import Surroundings
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
+    MAX_DEPTH,
     Decoder,
     Image,
     TooLarge,
@@ -59,7 +60,9 @@ _MAX_CLASSES: Final = 1000
 _MOST_VALUES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
+_USES: Final = frozenset({"names", "get", "call", "operate"})
 _CONTAINERS: Final = frozenset({list, dict, set, bytearray, collections.deque})
+_NESTING: Final = _CONTAINERS | {tuple, frozenset}
 _TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
     Broken,
@@ -82,6 +85,13 @@ class Gone(BaseException):
 
 class Untestable(BaseException):
     """The tests need something that is impossible with the program in another process; says nothing about the program.
+
+    Not an `Exception`, for the same reason as above.
+    """
+
+
+class Unreturnable(BaseException):
+    """Tests hand a value of the program back to it, and the program made it so that it cannot go back.
 
     Not an `Exception`, for the same reason as above.
     """
@@ -132,9 +142,15 @@ class RemoteProgram:
         self, channel: RpcChannel, *, objects: bool = False, hidden_names: Callable[[], Collection[str]] = tuple
     ) -> None:
         self.forwarded = 0
+        self.uses = 0
+        """How often tests have read or called something of the program, and had an answer."""
+        self.shares_files = False
+        """Tests may look at files that the program has written before: it need only have been loaded."""
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
+        self.unreturnable = ""
+        """Why a value of the program could not go back to it in the last test."""
         self.shares_process = False
         """The last test changed its own process, and the program would have to be in the same process to notice."""
         self.mocks: list[Any] = []
@@ -186,6 +202,13 @@ class RemoteProgram:
                 "lent": lambda _, content: self._to_served(content),
             }
         )
+
+    def begin_case(self) -> None:
+        """Count anew what a case uses. Among shared files, each case uses a program that answers."""
+        self.uses = 0
+        if self.shares_files:
+            with contextlib.suppress(Gone):
+                self._ask(["names"])
 
     def public_names(self) -> list[str]:
         """The names that `from solution import *` brings."""
@@ -294,8 +317,9 @@ class RemoteProgram:
         if self._failed_callback is not None and not self._open_requests:
             failed, self._failed_callback = self._failed_callback, None
             raise failed
+        self.uses += request[0] in _USES
         if is_error:
-            raise content
+            raise caught.marked(content)
         return content
 
     def _exchange(self, updates: list[Image], request: bytes, scope: Scope | None) -> tuple[bool, Any]:
@@ -465,8 +489,8 @@ class RemoteProgram:
             return {"object": [number_of(value)]}
         if type(value) is RemoteClass:
             return {"object": [value.__rewardline_number__]}
-        if type(value) is slice:  # numbers[1:3]
-            return {"slice": [self._encoder.part(edge) for edge in (value.start, value.stop, value.step)]}
+        if type(value) is types.CoroutineType and (there := remote_classes.awaitable_of(value)) is not None:
+            return {"object": [number_of(there)]}
         if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):  # a missing item of a short answer
@@ -476,9 +500,9 @@ class RemoteProgram:
         table = image_of_library(self._encoder, value) or self._encoder.table(value)
         if table is not None:  # pandas.DataFrame({"a": [1]})
             return table
-        there = remote_exceptions.class_number(value)
-        if there is not None:  # an exception class of the program
-            return {"object": [there]}
+        number = remote_exceptions.class_number(value)
+        if number is not None:  # an exception class of the program
+            return {"object": [number]}
         name = getattr(value, "__name__", None)
         if type(name) is str and vars(builtins).get(name) is value:  # len
             return {"builtin": name}
@@ -486,7 +510,7 @@ class RemoteProgram:
 
     def _lent(self, value: Any) -> Image:
         """The image of what stays here, and serves the program by a number."""
-        if isinstance(value, type) and is_of_tests(value):  # class Node, defined by the tests
+        if isinstance(value, type) and lent_class(value) is value:  # class Node, defined by the tests
             return {"lent class": self._served_class(value)}
         if (kind := lent_class(type(value))) is not None:  # Node(1)
             return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
@@ -497,6 +521,8 @@ class RemoteProgram:
                 self.mocks.append(value)
             parameters = None if id(value) in self._callable_numbers else self._parameters(value)
             return {"callable": [self._callable_number(value), *_name_and_text(value), parameters]}
+        if type(value) in _NESTING:  # too deep
+            self._refuse(ValueError(_TOO_LARGE))
         return self._refuse(
             TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
         )
@@ -505,11 +531,16 @@ class RemoteProgram:
         """Refuse to pass something to the program.
 
         Raises:
+            Unreturnable: it is large or deep because the program made it so.
             Untestable: the tests need something impossible.
             Exception: the error itself, in a call back: what it is for is the program's own matter.
         """
         if self._open_requests:
             raise error
+        is_heavy = self._channel.largest >= MAX_BYTES // 4 or self._decoder.deepest >= MAX_DEPTH // 2
+        if is_heavy and isinstance(error, ValueError):
+            self.unreturnable = "what the program returned is too large to go back to it"
+            raise Unreturnable(self.unreturnable)
         self.give_up(str(error))
 
     def _callable_number(self, function: Callable[..., object]) -> int:

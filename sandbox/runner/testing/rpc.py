@@ -69,6 +69,8 @@ class RpcChannel:
         self._source = source
         self._sink = sink
         self._received = bytearray()
+        self.largest = 0
+        """The length of the longest message that has come."""
 
     def send(self, message: Image) -> None:
         """Send one message.
@@ -96,6 +98,7 @@ class RpcChannel:
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if length > MAX_BYTES:
             raise Broken(f"a message of {length} bytes; at most {MAX_BYTES} are allowed")
+        self.largest = max(self.largest, length)
         try:
             message = parsed(self._exactly(length))
         except Undecodable as error:

@@ -14,6 +14,7 @@ import sys
 from typing import Any, Final
 
 from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unittest_tests
+from sandbox.runner.testing.caught import catch_only_of_program
 from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
 from sandbox.runner.testing.library_functions import forward_library_functions
 from sandbox.runner.testing.object_server import set_directory
@@ -64,12 +65,14 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
         files=dict(spec.get("files", {})),
         directory=directory,
     )
-    if spec.get("shares_files", False):
-        share_files(os.getcwd())
     program = RemoteProgram(
         RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )
     sys.modules["solution"] = RemoteModule(program)
+    if spec.get("shares_files", False):
+        share_files(os.getcwd())
+        program.shares_files = True
+        program.begin_case()
     patch_numpy_comparisons(specification)
     detect_sharing(specification, program)
     forward_library_functions(specification, program)
@@ -82,6 +85,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
     specification = mark_own_objects(specification)
+    specification = catch_only_of_program(specification)
     specification = make_comparisons_strict(specification)
     missing = specification.missing_module()
     recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)

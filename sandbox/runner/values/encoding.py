@@ -469,6 +469,8 @@ class Decoder:
     def __init__(self, builders: Mapping[str, Callable[["Decoder", Any], Any]]) -> None:
         self._builders = builders
         self._depth = 0
+        self.deepest = 0
+        """How deep the deepest image was."""
 
     def value(self, image: Image) -> Any:
         """The value of one image.
@@ -524,6 +526,7 @@ class Decoder:
 
     def _go_deeper(self) -> None:
         self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
         if self._depth > _MAX_IMAGE_DEPTH:
             raise Undecodable("too deep")
 

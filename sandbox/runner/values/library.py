@@ -3,6 +3,7 @@
     path: [class, text]    uuid: hex    timezone: [seconds, name | null]    zone: key    array: [type code, hex]
     zoned: [ISO 8601 without zone, fold, zone]    function: [module, name]    hint: [name, [argument, ...]]
     defaultdict: [[[key, value], ...], factory]    singleton: name
+    address: [class, text]    slice: [start, stop, step]    read only: [[key, value], ...]
 
 A value is recognised by the identity of its class in a module that is loaded, so nothing is imported for the others.
 """
@@ -49,7 +50,7 @@ def image_of_library(encoder: Encoder, value: Any) -> Image:
     )
     if encode is None:
         return next(({"singleton": name} for name, one in _SINGLETONS.items() if one is value), None)
-    if kind is not vars(sys.modules[kind.__module__]).get(kind.__name__) and kind not in _HINTS:
+    if kind is not vars(sys.modules[kind.__module__]).get(kind.__name__) and kind not in (*_HINTS, *_UNNAMED):
         return None
     image: Image = encode(encoder, value)
     return image
@@ -81,12 +82,22 @@ def _hint(encoder: Encoder, value: Any) -> Image:
     return {"hint": [str(name), encoder.parts(arguments)]}
 
 
+def _address(_: Encoder, value: Any) -> Image:
+    return {"address": [type(value).__name__, str(value)]}
+
+
+_ADDRESSES: Final = tuple(f"IPv{version}{kind}" for version in (4, 6) for kind in ("Address", "Network", "Interface"))
+_UNNAMED: Final = (types.MappingProxyType,)
+"""Classes that have no name in their module."""
 _ENCODE: Final[Mapping[tuple[str, str], Callable[[Encoder, Any], Image]]] = {
     **{("pathlib", name): _path for name in _PATHS},
     ("uuid", "UUID"): lambda _, value: {"uuid": value.hex},
     ("datetime", "timezone"): _timezone,
     ("zoneinfo", "ZoneInfo"): lambda encoder, value: {"zone": value.key} if value.key else encoder.foreign(value),
     ("array", "array"): _array,
+    **{("ipaddress", name): _address for name in _ADDRESSES},
+    ("builtins", "slice"): lambda encoder, value: {"slice": encoder.parts([value.start, value.stop, value.step])},
+    ("builtins", "mappingproxy"): lambda encoder, value: {"read only": encoder.pairs([*value.items()])},
     **{(kind.__module__, kind.__name__): _hint for kind in _HINTS},
 }
 
@@ -163,6 +174,13 @@ def _to_hint(decoder: Decoder, content: Any) -> Any:
     return getattr(typing, last)[arguments if len(arguments) != 1 else arguments[0]]
 
 
+def _to_address(_: Decoder, content: Any) -> Any:
+    kind, text = content
+    if kind not in _ADDRESSES:
+        raise Undecodable("not an address")
+    return getattr(importlib.import_module("ipaddress"), kind)(_checked(text))
+
+
 def _to_defaults(decoder: Decoder, content: Any) -> Any:
     pairs, factory = content
     return collections.defaultdict(decoder.part(factory), dict(decoder.pairs(pairs)))
@@ -178,5 +196,8 @@ LIBRARY_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     "function": _to_function,
     "hint": _to_hint,
     "defaultdict": _to_defaults,
+    "address": _to_address,
+    "slice": lambda decoder, content: slice(*decoder.parts(content)),
+    "read only": lambda decoder, content: types.MappingProxyType(dict(decoder.pairs(content))),
     "singleton": lambda _, content: _SINGLETONS[content],
 }

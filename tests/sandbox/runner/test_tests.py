@@ -55,7 +55,7 @@ SHARING = (
     "import os\nfolder('b/c')\nopen('b/c/d', 'w').close()\nassert os.listdir('b/c') == ['d']",
     "import shutil\nput('p', '1')\nopen('q', 'w').close()\nshutil.copy2('p', 'q')\nclone('q', 'p')\nassert get('q') == '1'",
     "assert secrets() == []",
-    "import colorsys\nassert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0)",
+    "import colorsys\nassert (secrets(), colorsys.rgb_to_hsv(0, 0, 0)) == ([], (0, 0, 0))",
 )
 
 

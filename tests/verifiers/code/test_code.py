@@ -435,7 +435,7 @@ def test_a_method_is_checked_where_the_reference_names_one(bench: Bench) -> None
 
 
 def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
-    reference = {"case_type": "assert", "test_cases": ["given = object()\nassert same(given) is given"]}
+    reference = {"case_type": "assert", "test_cases": ["given = memoryview(b'1')\nassert same(given) is given"]}
     verdict = bench.judge(python("def same(x): return x"), reference)
     assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
 
