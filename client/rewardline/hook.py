@@ -64,6 +64,7 @@ class Options(TypedDict, total=False):
     gather_ms: float
     max_in_flight: int
     max_resends: int
+    group: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
