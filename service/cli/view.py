@@ -2,6 +2,7 @@
 `rewardline audit`.
 """
 
+import asyncio
 import contextlib
 import socket
 import webbrowser
@@ -54,12 +55,25 @@ def command(
     with listening, contextlib.suppress(KeyboardInterrupt):
         desk = Desk(lambda: files(places), rollouts_of)
         app = build_view(desk, lambda: reports(places), console.LOG if found else console.DATA_SETS)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None))
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
-        say(f"Shows {count} {'file' if count == 1 else 'files'} on {address} until Ctrl-C.")
-        if open_it:
-            webbrowser.open(address)
+        server = _AnnouncedServer(uvicorn.Config(app, log_config=None))
+        server.announcement = f"Shows {count} {'file' if count == 1 else 'files'} on {address} until Ctrl-C."
+        server.opens = address if open_it else None
         server.run(sockets=[listening])
+
+
+class _AnnouncedServer(uvicorn.Server):
+    """A server that is announced once it answers, and ends quietly by Ctrl-C from then on."""
+
+    announcement: str
+    opens: str | None
+    """The address to open in a browser."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        say(self.announcement)
+        if self.opens is not None:
+            await asyncio.to_thread(webbrowser.open, self.opens)
 
 
 def files(places: Sequence[Path]) -> list[Path]:
