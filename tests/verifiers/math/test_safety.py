@@ -212,7 +212,7 @@ def test_bombs_at_the_door_cost_their_neighbours_nothing_and_little_memory(tmp_p
 
 MAX_SERVICE_MB = 193
 """It has 145 at rest. The bodies, 25 MB, come in whole and are taken apart; nothing that grows is computed there."""
-MAX_WORKER_MB = 212
+MAX_WORKER_MB = 200
 """A fresh one has 190; an item may map 1,024 more, and nothing here should need that."""
 
 
