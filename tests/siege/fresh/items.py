@@ -11,22 +11,12 @@ from tests.siege.fresh import choices, forms, judged, programs, puzzles, quantit
 from tests.siege.fresh.draw import Draw, Posted
 
 GENERATORS: Final[Mapping[str, Callable[[Draw], Posted]]] = {
-    make.__name__: make
-    for make in (
-        *(choices.exact_match, choices.language, choices.multiple_choice, choices.nemo_gym),
-        *(choices.qa, choices.regex),
-        *(forms.code_format, forms.cosine_length, forms.instruction_following, forms.json_schema, forms.length),
-        *(forms.overlong, forms.repetition, forms.structured_output, forms.tag_count, forms.think_format, forms.xml),
-        *(judged.judge, judged.tool_call, judged.trajectory),
-        *(programs.code, programs.code_quality, programs.harbor, programs.lean, programs.reasoning_gym),
-        *(programs.repository, programs.sql),
-        *(puzzles.arc_grid, puzzles.countdown, puzzles.graph_coloring, puzzles.knights_and_knaves),
-        *(puzzles.n_queens, puzzles.shortest_path, puzzles.sudoku, puzzles.word_ladder, puzzles.zebra),
-        *(quantities.chemistry, quantities.detection, quantities.expression, quantities.math, quantities.math_steps),
-        *(quantities.math_verify, quantities.numeric, quantities.point, quantities.regression),
-    )
+    name: make
+    for module in (choices, forms, judged, programs, puzzles, quantities)
+    for name, make in vars(module).items()
+    if not name.startswith("_") and getattr(make, "__annotations__", {}).get("return") is Posted
 }
-"""By the verifier's name."""
+"""By the verifier's name, which is the function's: functions of these modules that draw an item are found by themselves."""
 
 
 def posted(verifier: str, index: int) -> Posted:
