@@ -39,10 +39,10 @@ def n_queens(draw: Draw) -> Posted:
     columns = _queens(draw, size)
     puzzle = [["Q" if column == at and draw.random() < 0.4 else "_" for column in range(size)] for at in columns]
     if not draw.is_right:
-        columns[0], columns[1] = columns[1], columns[0]
-    said = [["Q" if column == at else "_" for column in range(size)] for at in columns]
+        columns[0] = columns[1]  # two rows that change places may still be a solution
+    board = [["Q" if column == at else "_" for column in range(size)] for at in columns]
     return Posted(
-        f"{draw.prose(2)}\n<answer>\n{_shown(said)}\n</answer>", float(draw.is_right), {"puzzle": _shown(puzzle)}
+        f"{draw.prose(2)}\n<answer>\n{_shown(board)}\n</answer>", float(draw.is_right), {"puzzle": _shown(puzzle)}
     )
 
 
