@@ -60,11 +60,14 @@ class CodeParams(Params):
     time_limit_s: float = Field(default=2.0, gt=0, le=600)
     """CPU seconds for each test; for tests that are one program (check, unittest, pytest) for all of them together."""
     memory_mb: int = Field(default=512, ge=16, le=65_536)
+    """Megabytes of memory for the program, compilers included; a test that needs more has not passed."""
     policy: Policy = "all"
     """all: 1 if every test passes, else 0; ratio: the share that passes; threshold: the share, or 0 below
     `threshold`; first_n: the share of the first `first_n` tests, and no others are run."""
     threshold: float = Field(default=1.0, ge=0, le=1)
+    """With `policy` threshold: the least share of passed tests that earns anything."""
     first_n: int = Field(default=10, ge=1)
+    """With `policy` first_n: the number of tests that run."""
     fail_fast: bool = False
     """Whether nothing runs after the first failed test; a test that does not run has not passed. If the remaining
     tests cannot change the score, they are left out anyway, unless an explanation is wanted."""

@@ -61,6 +61,7 @@ class CodeQualityParams(CodeParams):
     policy: Policy = "ratio"
     """The way in which the tests make up the correctness; see `code`."""
     weights: Weights = Weights()
+    """The weights of correctness, efficiency and style; they need not add up to 1."""
     reference_solution: str | None = Field(default=None, min_length=1)
     """A program that passes all tests, in the language of the tests. Efficiency compares with its CPU times."""
     reference_ms: Annotated[float, Field(gt=0)] | list[Annotated[float, Field(gt=0)]] | None = None

@@ -51,6 +51,7 @@ class ExpressionParams(ExtractionParams):
     missing_unit_credit: float = Field(default=0.5, ge=0, le=1)
     """With `require`: the score of the right number without a unit."""
     abs_tol: float | None = Field(default=None, ge=0)
+    """How much a number may differ, in the unit of the reference. See `rel_tol`."""
     rel_tol: float | None = Field(default=None, ge=0, lt=1)
     """How much a number may differ, in the reference's unit; one of the two bounds is enough. Without both, integers
     are compared exactly, and other numbers within a millionth."""

@@ -69,6 +69,7 @@ class JudgeParams(Params):
     signed: bool = False
     """Whether the formula's value from -1 to 1 becomes the score 0 to 1; by default a value below 0 is 0."""
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
+    """With `aggregate` threshold: the least weighted mean of the criteria that earns 1."""
     other: str | None = None
     """The response that modes pairwise and compare compare with: 1 better, 0.5 as good, 0 worse."""
     others: Annotated[tuple[str, ...], Field(min_length=1, max_length=MAX_OTHERS)] | None = None

@@ -76,11 +76,13 @@ class MathStepsParams(MathParams):
     """Those of `math`, and what steps count."""
 
     reference: Annotated[Answers | Derivation, BeforeValidator(_from_json)]
-    edit_distance: Literal[False] = False
-    """Here a wrong answer earns something for its steps alone."""
     """The final answer as in `math`; or `{"final_answer", "steps", ...}`, also as JSON text; or a worked solution in
     the form of GSM8K, with its calculations in `<<48/2=24>>` and the answer behind `####`."""
+    edit_distance: Literal[False] = False
+    """Here a wrong answer earns something for its steps alone."""
     mode: Mode = "partial_if_wrong"
+    """partial_if_wrong: steps count only if the final answer is wrong; weighted: answer and steps count by
+    `step_weight`; final_only: the answer alone."""
     step_weight: float = Field(default=0.3, ge=0, lt=1)
     """The weight of the steps in the score."""
 

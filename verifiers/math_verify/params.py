@@ -72,7 +72,9 @@ class Terms(Params):
     """What responses are judged by beside the reference: parameters of `parse` and `verify`."""
 
     parse_reference: Parsing = Parsing()
+    """How the reference is parsed."""
     parse_response: Parsing = Parsing()
+    """How the response is parsed."""
     float_rounding: Annotated[int, Field(ge=0, le=100)] = 6
     """A decimal number is compared to this many decimals."""
     numeric_precision: Annotated[int, Field(ge=1, le=1000)] = 15

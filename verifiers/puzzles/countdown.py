@@ -33,6 +33,7 @@ class CountdownParams(PuzzleParams):
     target: int | None = None
     """The target for references that hold only numbers; 24 for the 24 game."""
     use: Use = "exactly_once"
+    """How often each given number must be used."""
 
 
 class Countdown(PuzzleVerifier[CountdownParams]):

@@ -31,11 +31,16 @@ class CodeFormatParams(Params):
     """The requirements for the program."""
 
     preset: Literal["fence", "open_r1"] = "fence"
+    """fence: the program must stand in a code fence and parse; open_r1: Open R1's pattern for the whole response."""
     language: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+#.-]{0,30}$")] = "python"
     """A name or alias of the language, as a fence may have it. Blocks without a name count as this language, too."""
     think: Think = "auto"
+    """Which text is searched. auto: the text after the last closing think tag; required: the tag must be there; none:
+    all text."""
     select: code_blocks.Select = "last"
+    """Which of several code blocks is the program."""
     only_code: bool = False
+    """Whether text beside the fence is refused."""
 
 
 class CodeFormat(Verifier[CodeFormatParams]):

@@ -42,8 +42,11 @@ class CosineLengthParams(Params):
     """The curve, and where on it the response is. Values that are not given are the preset's."""
 
     preset: Literal["trl", "open_r1", "demystify"] = "trl"
+    """The unit and the values of the curve that are not given: those of TRL, Open R1 or the paper."""
     max_length: Annotated[int, Field(gt=0, le=MAX_LENGTH)] = 1000
+    """The length, in `unit`, at which the curve ends."""
     unit: Unit | None = None
+    """What is counted. If it is left out: the preset's unit."""
     completion_tokens: Annotated[int, Field(ge=0, le=MAX_LENGTH)] | None = None
     """The number of tokens of the response, as counted by its tokenizer."""
     correct: bool | None = None

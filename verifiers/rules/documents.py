@@ -29,6 +29,8 @@ class DocumentParams(commitment.ExtractionParams):
     extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
         Channel.WHOLE
     )
+    """The part of the response that is the document: the whole text, an answer tag, box, last line or another channel,
+    or the first of several that is there; auto: the answer tag, or else the whole text."""
     allow_fence: bool = True
     """Whether the document may stand alone in a code fence."""
 

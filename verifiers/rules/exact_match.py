@@ -26,9 +26,12 @@ class ExactMatchParams(commitment.ExtractionParams):
     reference: str | Annotated[tuple[str, ...], Field(min_length=1)]
     """The text, or several of which one must match."""
     ignore_case: bool = False
+    """Whether upper and lower case are the same (by Unicode case folding)."""
     extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
         Channel.WHOLE
     )
+    """The part of the response that is compared: the whole text, an answer tag, box, last line or another channel, or
+    the first of several that is there; auto: tag, box, `####`, answer line, or else the whole text."""
 
 
 class ExactMatch(Verifier[ExactMatchParams]):

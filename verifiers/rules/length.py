@@ -42,14 +42,21 @@ class LengthParams(Params):
     """The length that the response should have."""
 
     mode: Literal["bounds", "band", "max_length", "up_to_max_length", "kimi"] = "bounds"
+    """bounds: 1 from `minimum` to `maximum`; band: a line from 0 to 1 between them; max_length and up_to_max_length:
+    open-instruct's distance from `target`; kimi: Kimi k1.5's length reward within a group."""
     unit: Unit = "words"
+    """What is counted."""
     minimum: _Count | None = None
+    """The least length, for bounds and band."""
     maximum: _Count | None = None
+    """The greatest length, for bounds and band; for max_length and up_to_max_length the scale of the distance."""
     target: _Count | None = None
     """The wanted length, for max_length and up_to_max_length."""
     completion_tokens: _Count | None = None
     """The number of tokens of the response, as counted by its tokenizer."""
     group_lengths: Annotated[tuple[_Count, ...], Field(min_length=1, max_length=65_536)] | None = None
+    """For kimi: the lengths of all responses to the prompt, this one included; the shortest and the longest are
+    enough."""
     correct: bool | None = None
     """Whether the answer is right, for kimi."""
     think: Think = "none"

@@ -25,9 +25,11 @@ class OverlongParams(Params):
     """The length that a response may have."""
 
     max_length: Annotated[int, Field(gt=0, le=MAX_LENGTH)] = 20_480
+    """The length, in `unit`, beyond which the score is 0."""
     buffer: Annotated[int, Field(ge=0, le=MAX_LENGTH)] = 4_096
     """The punishment begins this far before the maximum (`cache` in TRL, `overlong_buffer_cfg.len` in verl)."""
     unit: Unit = "tokens"
+    """What is counted; tokens need `completion_tokens`."""
     completion_tokens: Annotated[int, Field(ge=0, le=MAX_LENGTH)] | None = None
     """The number of tokens of the response, as counted by its tokenizer."""
 

@@ -51,9 +51,12 @@ class RegexParams(commitment.ExtractionParams):
     reference: Annotated[str, Field(max_length=_MAX_PATTERN_CHARS)]
     """The pattern."""
     ignore_case: bool = False
+    """Whether upper and lower case are the same."""
     extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
         Channel.WHOLE
     )
+    """The part of the response that the pattern must match: the whole text, an answer tag, box, last line or another
+    channel, or the first of several that is there; auto: tag, box, `####`, answer line, or else the whole text."""
 
 
 class Regex(Verifier[RegexParams]):

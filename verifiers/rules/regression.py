@@ -30,6 +30,8 @@ class RegressionParams(commitment.ExtractionParams):
     reference: StrictInt | StrictFloat | StrictStr
     """The number; as text in any form that a response may use."""
     metric: Literal["linear", "mra"] = "linear"
+    """linear: the score falls in a line with the error; mra: the share of ten thresholds that the error stays below
+    (VSI-Bench)."""
     scale: _Positive | None = None
     """The unit of errors. If it is left out, the size of the reference is used."""
     max_error: _Positive = 1.0

@@ -43,13 +43,18 @@ class RepetitionParams(Params):
     """The measure of repetition."""
 
     measure: Literal["ngrams", "loops"] = "ngrams"
+    """ngrams: distinct n-grams over all n-grams; loops: the share of characters outside loops."""
     preset: Literal["mixed", "open_r1", "roll", "trl", "characters"] = "mixed"
+    """For ngrams: what a word is. mixed: between spaces, and each Han character and kana; open_r1, roll: between
+    spaces; trl: a token; characters: a character that is not space."""
     n: Annotated[int, Field(ge=1, le=64)] = 3
+    """For ngrams: the number of words in one."""
     tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """The score is 1 up to this share of repetition, and falls in a line from there."""
     worst: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Where that line reaches 0."""
     completion_ids: Annotated[tuple[int, ...], Field(max_length=1_000_000)] | None = None
+    """For preset trl: the ids of the response's tokens."""
 
     @model_validator(mode="after")
     def _check(self) -> "RepetitionParams":

@@ -26,6 +26,7 @@ class TagCountParams(Params):
     ] = OPEN_R1
     """The exact texts to count. Line breaks in them count."""
     in_order: bool = False
+    """Whether tags out of order make the score 0."""
 
 
 class TagCount(Verifier[TagCountParams]):

@@ -40,8 +40,12 @@ class ThinkFormatParams(Params):
     """The format that the response must have."""
 
     preset: Preset = "strict"
+    """strict, deepseek: the shapes that the tags' names below belong to; others: the shape that the function of this
+    trainer accepts."""
     think_tag: TagName = "think"
+    """The name of the tag around the thinking."""
     answer_tag: TagName = "answer"
+    """The name of the tag around the answer, for strict."""
     think_prefilled: bool = False
     """Whether the prompt ended with the opening think tag, so that the response begins inside it."""
 

@@ -77,13 +77,21 @@ class TrajectoryParams(Params):
     reference: Any = None
     """The reference for the answer, or the required calls if only calls are demanded. Other parts ignore it."""
     turn: Turn = "all"
+    """Which turns of the assistant are judged; here all by default."""
     required: Any = None
+    """Calls that must be made, in any form that `tool_call` takes as its reference."""
     ordered: bool = False
+    """Whether the required calls must come in this order."""
     arguments: Literal["exact", "subset"] = "exact"
+    """exact: a required call has these arguments and no others; subset: it may have others."""
     strings: Strings = "exact"
+    """How texts in arguments are compared."""
     others: Literal["allowed", "refused"] = "allowed"
+    """Whether calls beside the required ones are allowed, except of functions in `reads`."""
     reads: tuple[str, ...] = ()
+    """Functions that change nothing, and may always be called."""
     forbidden: tuple[str | dict[str, Any], ...] = ()
+    """Calls that must not be made: names of functions, or calls with arguments."""
     confirmed: tuple[str, ...] = ()
     """Functions that may be called only after the assistant has said something and the user's next message consents.
 
@@ -95,23 +103,33 @@ class TrajectoryParams(Params):
     """Texts to be said to the user, at any time, not only in thought. Case and commas in numbers are ignored; a part of a
     word or of a number is not enough."""
     max_steps: int | None = Field(default=None, ge=1)
+    """The greatest number of messages of the assistant. None: any."""
     max_calls: int | None = Field(default=None, ge=0)
+    """The greatest number of calls. None: any."""
     max_repeats: int | None = Field(default=None, ge=1)
+    """How often a call may be made with the same arguments. None: any number of times."""
     recovered: bool = False
+    """Whether the same function must be called again without an error after each result that is an error."""
     error_pattern: str | None = Field(default=None, max_length=4096)
     """A pattern in RE2's syntax. A result in which it is found is an error, too.
 
     A result is always an error if its message says so, or if it is a JSON object with an `error`.
     """
     state: Any = None
+    """The state that the environment must report in the end, as JSON."""
     state_match: Literal["exact", "subset"] = "exact"
     """subset: objects of the reported state may have further keys."""
     state_from: str = "environment"
+    """The role or tool whose last message reports the state."""
     answer: Answer | None = None
+    """Another verifier that judges the assistant's text."""
     credit: Literal["all", "mean"] = "all"
+    """all: the score is that of the least part; mean: the mean of all parts by `weights`."""
     weights: Mapping[str, float] = {}
     """The weights of the parts for the mean, by the name of the part. The default is 1."""
     think: Think = "auto"
+    """Which text is searched for calls. auto: the text after the last closing think tag; required: the tag must be
+    there; none: all text."""
 
     _inner: Any = PrivateAttr(None)
 

@@ -46,6 +46,7 @@ class DetectionParams(commitment.ExtractionParams):
     Both may also be given as text, in an answer tag or not.
     """
     metric: Metric = "f1"
+    """The measure of the boxes: f1, mean_iou, giou, coco_ap, voc_ap or shaped."""
     iou_thresholds: Annotated[tuple[_Threshold, ...], Field(min_length=1, max_length=16)] | None = None
     """The thresholds that a pair must reach; scores are averaged over them.
 

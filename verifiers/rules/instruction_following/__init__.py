@@ -72,6 +72,8 @@ class InstructionFollowingParams(Params):
     profile: Literal["fixed", "official"] = "fixed"
     """fixed: judge what the instruction says; official: give the verdict of the published checker."""
     mode: Literal["strict", "loose"] = "strict"
+    """strict: the text as it is; loose: also without its first line, last line or asterisks, which overlooks a
+    violation in the first line."""
     aggregate: Literal["fraction", "all"] = "fraction"
     """fraction: the share of instructions followed; all: 1 if all are followed, else 0."""
     think: Think | None = None

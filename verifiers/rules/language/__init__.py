@@ -64,9 +64,14 @@ class LanguageParams(Params):
     language: str | None = None
     """An ISO 639-1 code. Give it instead of `script`."""
     min_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    """The least share of letters in the script that earns 1; below it the score is 0. If it is left out, the score
+    falls with the share of other letters."""
     raw: bool = False
+    """With `min_share`: whether code, formulas, URLs, tags and numbers are judged, too."""
     tolerance: Annotated[float, Field(ge=0, lt=0.5)] | None = None
+    """The share of other letters that costs nothing. If it is left out: 0.02, or 0.10 for Han, kana and Hangul."""
     min_letters: Annotated[int, Field(ge=1)] = 50
+    """With fewer letters there is too little to judge, and the score is 1."""
 
     @model_validator(mode="after")
     def _check(self) -> "LanguageParams":

@@ -58,6 +58,7 @@ class NumericParams(commitment.ExtractionParams):
     reference: _Reference | Annotated[tuple[_Reference, ...], Field(min_length=1, max_length=64)]
     """The number, or several numbers, one of which must be given; as text in any form that a response may use."""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
+    """How much the answer may differ from the reference."""
     rel_tol: Annotated[float, Field(ge=0)] | None = None
     """The absolute tolerance.
 

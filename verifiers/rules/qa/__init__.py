@@ -82,6 +82,7 @@ class QaParams(commitment.ExtractionParams):
     reference: _Value | _Several | DropAnswer | Target
     """A text, or several; the best one counts."""
     metric: Metric = "exact"
+    """How the answer is compared: exact, f1, contains, drop, wer, rouge, bleu, chrf, list, bool or date."""
     normalise: Normalise | None = None
     """The normal form of texts.
 

@@ -44,6 +44,7 @@ class SqlParams(commitment.ExtractionParams):
     """The wanted rows, and the rules by which rows are compared."""
 
     reference: Reference
+    """The databases, and the query whose rows are right, or these rows."""
     order_matters: bool | None = None
     """Whether the order of rows counts. None: it counts if the reference query has an ORDER BY of its own.
 

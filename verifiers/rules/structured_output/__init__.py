@@ -42,6 +42,7 @@ class StructuredOutputParams(DocumentParams):
     model_config = ConfigDict(populate_by_name=True)
 
     format: Format = "json"
+    """The language of the document."""
     reference: Any = Field(default=None, validation_alias=AliasChoices("reference", "schema"))
     """A JSON schema: an object, a boolean, or either as JSON text. It may also be given as `schema`."""
     unique_keys: bool = False
@@ -51,6 +52,7 @@ class StructuredOutputParams(DocumentParams):
     columns: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000)] | None = None
     """The header that CSV must have, in order."""
     delimiter: Annotated[str, Field(pattern=r"^[,;|\t]$")] = ","
+    """For csv: the character between columns."""
 
     @model_validator(mode="after")
     def _check(self) -> "StructuredOutputParams":

@@ -86,6 +86,8 @@ class ToolCallParams(Params):
     "5", "true", "new int[]{1, 2}". auto: a function with types such as HashMap or Bigint in `tools` is of those
     languages; without tools, a call whose arguments are all texts may be."""
     think: Think = "auto"
+    """Which text is searched for calls. auto: the text after the last closing think tag; required: the tag must be
+    there; none: all text."""
 
     @model_validator(mode="after")
     def _check(self) -> "ToolCallParams":
