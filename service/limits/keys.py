@@ -46,6 +46,7 @@ from fairness import DEFAULT, UNNAMED, WEIGHTS
 from service.errors import Forbidden, Unauthenticated
 from service.limits.budgets import Budgets
 from service.tenant import FORM
+from verifiers.mistakes import sentences
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _DOTS_OF_TOKENS: Final = 2
@@ -240,8 +241,7 @@ def _parsed(path: Path) -> _KeysFile:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadKeys([f"cannot read {path}: {error}"]) from error
     except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False)
-        raise BadKeys([f"{path}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems]) from error
+        raise BadKeys([f"{path}: {line}" for line in sentences(error, given, fields=_KeysFile.model_fields)]) from error
     _check(path, parsed.keys)
     return parsed
 

@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from service.recipes.model import BookSpec
+from verifiers.mistakes import sentences
 
 _MAX_FILE_BYTES: Final = 4_000_000
 _SHIPPED: Final = "service.recipes.shipped"
@@ -67,15 +68,10 @@ def parsed_as(kind: type[Kind], origin: str, text: str) -> Kind:
         content = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, RecursionError) as error:
         raise BadRecipes([f"{origin}: not YAML: {' '.join(str(error).split())}"]) from error
+    content = {} if content is None else content
     try:
-        return kind.model_validate({} if content is None else content)
+        return kind.model_validate(content)
     except ValidationError as error:
-        raise BadRecipes([f"{origin}: {line}" for line in lines_of(error)]) from error
-
-
-def lines_of(error: ValidationError) -> list[str]:
-    """One line for each mistake, with its place and what is wrong."""
-    return [
-        f"{'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
-        for each in error.errors(include_input=False, include_url=False, include_context=False)
-    ]
+        raise BadRecipes(
+            [f"{origin}: {line}" for line in sentences(error, content, fields=kind.model_fields)]
+        ) from error

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from service.recipes import data_sets
 from service.recipes.book import Book
 from service.recipes.data_sets import JudgedBy, Reading
-from service.recipes.files import BadRecipes, lines_of
+from service.recipes.files import BadRecipes
 from service.recipes.model import ClipField, RecipeSpec, RouteSpec, built_clip
 from service.recipes.recipe import Check, Recipe
 from service.recipes.resolution import of_checks
@@ -24,6 +24,7 @@ from service.scoring.prepared_item import ConfiguredVerifier, configure, decoded
 from service.wire import ScoreItem
 from verifiers import shapes
 from verifiers.base import InvalidItem
+from verifiers.mistakes import sentences
 from verifiers.near_names import near
 from verifiers.registry import Registry
 
@@ -144,10 +145,11 @@ class Planner:
         return self._named(judged.recipe)
 
     def _of_checks(self, checks: Any) -> Recipe:
+        spec = {"checks": checks}
         try:
-            return of_checks(self._registry, shapes.typed(RecipeSpec, {"checks": checks}), self._book.recipes)
+            return of_checks(self._registry, shapes.typed(RecipeSpec, spec), self._book.recipes)
         except ValidationError as error:
-            raise InvalidItem("bad_checks", "; ".join(lines_of(error)[:3])) from error
+            raise InvalidItem("bad_checks", "; ".join(sentences(error, spec)[:3])) from error
         except BadRecipes as error:
             raise InvalidItem("bad_checks", "; ".join(error.problems[:3])) from error
 
@@ -263,12 +265,12 @@ def _clip_of(item: ScoreItem) -> Clip | None:
     raw = bytes(item.reward_clip)
     if not raw:
         return None
+    value = decoded(raw, "reward_clip")
     try:
-        clip = _clip.validate_python(decoded(raw, "reward_clip"))
+        clip = _clip.validate_python(value)
     except ValidationError as error:
-        raise InvalidItem(
-            "bad_reward_clip", f"reward_clip: a number above 0 or [low, high]: {lines_of(error)[0]}"
-        ) from error
+        line = sentences(error, value, root="reward_clip")[0]
+        raise InvalidItem("bad_reward_clip", f"a number above 0 or [low, high]: {line}") from error
     if isinstance(clip, tuple) and clip[0] > clip[1]:
         raise InvalidItem("bad_reward_clip", f"reward_clip: {clip[0]:g} is above {clip[1]:g}")
     return built_clip(clip)

@@ -1,19 +1,19 @@
 """An item that is ready to be judged: its response, and its verifier with checked parameters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 import msgspec
 from blake3 import blake3
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from service.json_slices import excess
 from service.wire import DAMAGED_JSON, CacheMode
 from verifiers import shapes
 from verifiers.base import InvalidItem, Item, Params, Verdict
 from verifiers.conversation import Conversation
+from verifiers.mistakes import sentences
 from verifiers.near_names import near
 from verifiers.registry import Entry
 
@@ -71,7 +71,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     try:
         typed = shapes.typed(verifier.params, fields)
     except ValidationError as error:
-        raise _invalid_params(error, verifier.params.model_fields) from error
+        raise _invalid_params(error, fields, verifier.params) from error
     try:
         canonical = typed.as_json()
     except (ValueError, RecursionError) as error:
@@ -128,13 +128,14 @@ def decoded(raw: bytes, field: str) -> Any:
     return value
 
 
-def _invalid_params(error: ValidationError, known: Iterable[str]) -> InvalidItem:
+def _invalid_params(error: ValidationError, fields: Mapping[str, Any], kind: type[Params]) -> InvalidItem:
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     about_reference = all(problem["loc"][:1] == ("reference",) for problem in problems)
-    shown = [f"{'.'.join(map(str, _loc(problem['loc'])))}: {_message(problem, known)}" for problem in problems]
+    shown = sentences(error, fields, root="params", beside="reference", fields=kind.model_fields)
     more = f" (and {len(shown) - _MAX_ERRORS_SHOWN} more)" if len(shown) > _MAX_ERRORS_SHOWN else ""
-    reason = "bad_reference" if about_reference else "bad_params"
-    return InvalidItem(reason, "; ".join(shown[:_MAX_ERRORS_SHOWN]) + more)
+    return InvalidItem(
+        "bad_reference" if about_reference else "bad_params", "; ".join(shown[:_MAX_ERRORS_SHOWN]) + more
+    )
 
 
 def _refuse_unknown(fields: Mapping[str, Any], kind: type[Params]) -> None:
@@ -148,17 +149,6 @@ def _refuse_unknown(fields: Mapping[str, Any], kind: type[Params]) -> None:
     unknown = islice((name for name in fields if name not in known), _MAX_ERRORS_SHOWN)
     shown = [f"params.{name[:100]}: no such parameter{near(name, known)}" for name in unknown]
     raise InvalidItem("bad_params", f"{'; '.join(shown)} (and {more} more)")
-
-
-def _message(problem: ErrorDetails, known: Iterable[str]) -> str:
-    """The message about a parameter. For an unknown one it names those that it may stand for."""
-    loc = problem["loc"]
-    is_unknown = problem["type"] == "extra_forbidden" and len(loc) == 1
-    return f"no such parameter{near(str(loc[0]), known)}" if is_unknown else problem["msg"]
-
-
-def _loc(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    return loc if loc[:1] == ("reference",) else ("params", *loc)
 
 
 def _finite(text: str) -> float:

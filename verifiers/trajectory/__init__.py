@@ -35,6 +35,7 @@ from verifiers import shapes
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.commitment import Think
 from verifiers.conversation import Turn
+from verifiers.mistakes import sentences
 from verifiers.rules import bounded
 from verifiers.rules.pattern_size import is_small
 from verifiers.rules.tool_call import expected
@@ -280,9 +281,8 @@ class Trajectory(Verifier[TrajectoryParams]):
         try:
             return verifier, shapes.typed(verifier.params, fields)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise InvalidItem("bad_params", f"answer: {where}: {first['msg']}") from error
+            lines = sentences(error, fields, root="params", beside="reference", fields=verifier.params.model_fields)
+            raise InvalidItem("bad_params", f"answer: {lines[0]}") from error
 
 
 def create(resources: Resources) -> Trajectory:

@@ -109,7 +109,7 @@ def test_all_mistakes_of_keys_and_budgets_are_told_at_once(tmp_path: Path) -> No
         ("[]", "keys"),
         ("keys: {a: {sha256: abc}}", "64 hexadecimal digits"),
         ("keys: {a: {sha256: " + "f" * 64 + ", scope: [score]}}", "keys.a.scope"),
-        ("keys: {a: {sha256: " + "f" * 64 + ", scopes: [root]}}", "keys.a.scopes.0"),
+        ("keys: {a: {sha256: " + "f" * 64 + ", scopes: [root]}}", "keys.a.scopes[0]"),
         ("keys: {a: {sha256: " + "f" * 64 + ", scopes: []}}", "keys.a.scopes"),
         ("keys: {a: {sha256: " + "f" * 64 + ", items_per_s: -1}}", "keys.a.items_per_s"),
         ("keys: {a: {sha256: " + "f" * 64 + "}, b: {sha256: " + "f" * 64 + "}}", "same key"),

@@ -32,7 +32,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
     [
         ("recipes: [", "not YAML"),
         ("recipes: {a: {checks: []}, a: {checks: []}}", "'a' occurs twice"),
-        ("recipies: {}", "recipies: Extra inputs are not permitted"),
+        ("recipies: {}", "recipies: no such field; did you mean `recipes`?"),
         (RECIPE + "    - {verifier: maths}", "recipes.mine.checks.0: no verifier 'maths'; did you mean `math`"),
         (RECIPE + "    - {verifier: math, recipe: think_math}", "names either a verifier or a recipe"),
         (
@@ -45,8 +45,8 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
             RECIPE + "    - {verifier: math, gate: {after: length, below: 1}}",
             "its gate is after 'length', which is no check",
         ),
-        (RECIPE + "    - {verifier: math, weight: -1}", "recipes.mine.checks.0.weight"),
-        (RECIPE + "    - {verifier: math, weight: .nan}", "recipes.mine.checks.0.weight"),
+        (RECIPE + "    - {verifier: math, weight: -1}", "recipes.mine.checks[0].weight"),
+        (RECIPE + "    - {verifier: math, weight: .nan}", "recipes.mine.checks[0].weight"),
         (RECIPE + "    - {verifier: math, weight: 0}", "the weights are all 0"),
         (RECIPE + "    - {verifier: math, weight: 2}\n    aggregate: product", "product knows no weights"),
         (RECIPE + "    - {verifier: math, scale: pm2}", "a scale is 01, pm1"),

@@ -71,7 +71,7 @@ def test_opinions_are_parted_and_all_else_if_it_is_wished(
     ("fields", "reason", "message"),
     [
         ({"verifier": "fact", "params": {"reed": 1, **_MANY}}, "bad_params", "params.reed: no such parameter; did you"),
-        ({"checks": [[]] * _COUNT}, "bad_checks", "checks.0"),
+        ({"checks": [[]] * _COUNT}, "bad_checks", "checks[0]"),
         ({"checks": [{"verifier": "fact", "params": _MANY}]}, "bad_checks", "name0: fact has no such parameter"),
         ({"verifier": "fact", "reward_weights": _MANY}, "bad_reward_weights", f"{_COUNT} names; at most 256"),
     ],

@@ -293,7 +293,7 @@ def test_what_is_no_call_or_pattern_is_the_callers_to_mend(found: Found, params:
     [
         ({"verifier": "nosuch"}, "no verifier of text"),
         ({"verifier": "tool_call"}, "no verifier of text"),
-        ({"verifier": "math", "params": {"nosuch": 1}}, "answer: nosuch"),
+        ({"verifier": "math", "params": {"nosuch": 1}}, "answer: params.nosuch"),
     ],
 )
 def test_an_answer_that_nobody_can_judge_is_told_before(found: Found, answer: JSON, message: str) -> None:

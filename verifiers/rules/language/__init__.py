@@ -85,7 +85,7 @@ class LanguageParams(Params):
             raise ValueError("raw goes with min_share only")
         for name in self.scripts:
             if not is_script(name):
-                raise ValueError(f"{name!r} is no Unicode script; examples are Latin, Han, Hangul, Cyrillic, Arabic")
+                raise ValueError(f"{name!r} is not a Unicode script; examples are Latin, Han, Hangul, Cyrillic, Arabic")
         return self
 
     @property
