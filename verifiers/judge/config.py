@@ -20,7 +20,9 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from verifiers.judge.endpoints import EndpointConfig, PoolConfig
+from verifiers.judge.endpoints.reward_servers import SERVERS
 from verifiers.judge.profiles import Mode, Part, Profile
+from verifiers.judge.rewards.profiles import RewardModel
 
 
 class BadJudges(Exception):
@@ -55,6 +57,8 @@ class JudgeConfig(Part):
     endpoints: Annotated[dict[str, EndpointConfig], Field(min_length=1)]
     pools: Annotated[dict[str, PoolConfig], Field(min_length=1)]
     profiles: dict[str, Profile] = Field(default_factory=dict)
+    reward_models: dict[str, RewardModel] = Field(default_factory=dict)
+    """The ways to score by reward models; the first one is that of items that name none."""
     defaults: dict[Mode, str] = Field(default_factory=dict)
     """The profile of items that name none, by mode; by default the first profile of the mode."""
     prompts_dir: Path | None = None
@@ -80,6 +84,10 @@ class JudgeConfig(Part):
             for endpoint in self.reach_of(profile.pool):
                 if self.endpoints[endpoint].protocol != "chat":
                     raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
+        for name, model in self.reward_models.items():
+            _among(self.pools, model.pools, f"reward_models.{name}.pools")
+            for endpoint in sorted({each for pool in model.pools for each in self.reach_of(pool)}):
+                self._check_server(name, endpoint, model)
         for mode, named in self.defaults.items():
             _among(self.profiles, [named], f"defaults.{mode}")
             if self.profiles[named].mode != mode:
@@ -92,6 +100,19 @@ class JudgeConfig(Part):
         if self.proxy.default_pool is not None:
             _among(self.pools, [self.proxy.default_pool], "proxy.default_pool")
         return self
+
+    def _check_server(self, name: str, endpoint: str, model: RewardModel) -> None:
+        protocol = self.endpoints[endpoint].protocol
+        if protocol not in SERVERS:
+            raise ValueError(
+                f"reward_models.{name}.pools: endpoint {endpoint} has protocol {protocol}, which gives no rewards; "
+                f"there are {sorted(SERVERS)}"
+            )
+        if model.input not in SERVERS[protocol].forms:
+            forms = " or ".join(sorted(SERVERS[protocol].forms))
+            raise ValueError(
+                f"reward_models.{name}.input: endpoint {endpoint} ({protocol}) takes {forms}, not {model.input}"
+            )
 
     @property
     def key_names(self) -> list[str]:
@@ -138,6 +159,8 @@ class JudgeConfig(Part):
             "profiles": {name: profile.model_dump(mode="json") for name, profile in self.profiles.items()},
             "defaults": self.defaults,
             "models": {name: self.models_of(profile.pool) for name, profile in self.profiles.items()},
+            "reward_models": {name: model.model_dump(mode="json") for name, model in self.reward_models.items()},
+            "servers": {pool: self.models_of(pool) for model in self.reward_models.values() for pool in model.pools},
             "prompts": dict(prompt_hashes),
         }
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()

@@ -17,7 +17,7 @@ GENERATORS: Final[Mapping[str, Callable[[Draw], Posted]]] = {
         *(choices.qa, choices.regex),
         *(forms.code_format, forms.cosine_length, forms.instruction_following, forms.json_schema, forms.length),
         *(forms.overlong, forms.repetition, forms.structured_output, forms.tag_count, forms.think_format, forms.xml),
-        *(judged.judge, judged.tool_call, judged.trajectory),
+        *(judged.judge, judged.reward_model, judged.tool_call, judged.trajectory),
         *(programs.code, programs.code_quality, programs.harbor, programs.lean, programs.reasoning_gym),
         *(programs.repository, programs.sql),
         *(puzzles.arc_grid, puzzles.countdown, puzzles.graph_coloring, puzzles.knights_and_knaves),

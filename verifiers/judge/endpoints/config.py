@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from verifiers.judge.endpoints.reward_servers import SERVERS, RewardProtocol
+
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(min_length=1)]
@@ -16,7 +18,10 @@ Name = Annotated[str, Field(min_length=1)]
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OURS = frozenset({"authorization", "api-key", "content-type", "content-length", "host", "accept-encoding"})
 
-_FIELDS = frozenset({"model", "messages", "stream"})
+_FIELDS = frozenset(
+    {"model", "messages", "stream", "input", "inputs", "text", "text_1", "text_2", "query", "documents"}
+)
+_CALLS = ("/chat/completions", "/decisions", *sorted({server.path for server in SERVERS.values()}))
 
 
 class _Part(BaseModel):
@@ -89,13 +94,13 @@ class HealthConfig(_Part):
 
 
 class EndpointConfig(_Part):
-    """One OpenAI-compatible server with one model on it."""
+    """One server with one model on it: OpenAI-compatible, or one of reward models."""
 
     base_url: str
     """The URL without `/chat/completions`. Addresses inside the network are allowed, because callers cannot change
-    it."""
+    it. Of a reward model's server: its root, with or without `/v1`."""
     model: Name
-    protocol: Literal["chat", "decisions"] = "chat"
+    protocol: Literal["chat", "decisions"] | RewardProtocol = "chat"
     model_revision: str | None = None
     """Part of cache keys; change it when other weights are served under the same name."""
     api_key_env: Name | None = None
@@ -143,8 +148,10 @@ class EndpointConfig(_Part):
             raise ValueError("expected no user or password: put keys into the environment, see api_key_env")
         if parts.query or parts.fragment:
             raise ValueError("expected no query and no fragment")
-        if parts.path.rstrip("/").endswith(("/chat/completions", "/decisions")):
-            raise ValueError("expected no path of a call: write the URL up to /v1")
+        if parts.path.rstrip("/").endswith(_CALLS):
+            raise ValueError(
+                "expected no path of a call: write the URL up to /v1, or the root of a reward model's server"
+            )
         return url.rstrip("/")
 
     @field_validator("api_key_env", "headers_env")
@@ -183,6 +190,10 @@ class EndpointConfig(_Part):
         if self.spend and self.spend.max_cost is not None and self.price is None:
             raise ValueError("spend.max_cost needs a price")
         return self
+
+    @property
+    def gives_rewards(self) -> bool:
+        return self.protocol in SERVERS
 
     @property
     def env_names(self) -> list[str]:

@@ -48,6 +48,8 @@ _CONTEXT_WORDS = (
     "prompt is too long",
     "maximum input length",
     "max_new_tokens` must be",
+    "`inputs` must have less than",
+    "is too large to process",
 )
 _FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "moderation", "flagged"}
