@@ -34,7 +34,10 @@ def values_of(protocol: str, body: dict[str, Any], values: Values) -> Any:
             return {"object": "classify", "data": [_classes(vector) for vector in vectors], "usage": _USAGE}
         case "openrlhf":
             return {"rewards": found, "scores": found, "extra_logs": {}}
-        case "llama_rerank":
+        case "tei_rerank":
+            order = sorted(range(len(found)), key=lambda at: -found[at])
+            return [{"index": at, "score": found[at]} for at in order]
+        case "llama_rerank" | "infinity_rerank":
             order = sorted(range(len(found)), key=lambda at: -found[at])
             return {"results": [{"index": at, "relevance_score": found[at]} for at in order], "usage": _USAGE}
         case _:
@@ -60,8 +63,8 @@ def _inputs(protocol: str, body: dict[str, Any]) -> list[Any]:
         return [body["messages"]]
     if protocol == "vllm_score":
         return list(zip(body["text_1"], body["text_2"], strict=True))
-    if protocol == "llama_rerank":
-        return [(body["query"], each) for each in body["documents"]]
+    if "query" in body and protocol != "openrlhf":
+        return [(body["query"], each) for each in body["texts" if protocol == "tei_rerank" else "documents"]]
     if protocol == "tei_predict":
         return [text for (text,) in body["inputs"]]
     names = {"sglang_classify": "text", "openrlhf": "query", "llama_embeddings": "content"}

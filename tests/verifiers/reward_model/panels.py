@@ -16,7 +16,7 @@ PLAIN = {"kind": "affine", "low": 0, "high": 100}
 TEXT: Mapping[str, Any] = {"input": "text", "template": {"turn": "{role}: {content}\n"}, "map": PLAIN}
 INPUTS: Mapping[str, Mapping[str, Any]] = {
     **{key: {"input": "messages", "map": PLAIN} for key in ("vllm_classify", "vllm_pooling")},
-    **{key: {"input": "pair", "map": PLAIN} for key in ("vllm_score", "llama_rerank")},
+    **{key: {"input": "pair", "map": PLAIN} for key in ("vllm_score", "llama_rerank", "infinity_rerank", "tei_rerank")},
 }
 """The profile of a protocol, where it takes no texts or takes messages, too."""
 

@@ -7,7 +7,9 @@
     sglang_classify     /classify        texts                              [i].embedding
     sglang_embeddings   /v1/embeddings   texts                              data[i].embedding
     tei_predict         /predict         texts                              [i][label].score
-    infinity_classify   /classify        texts                              data[i][label].score
+    tei_rerank          /rerank          responses to one question          [index].score
+    infinity_classify   /classify        texts; two classes or more         data[i][label].score
+    infinity_rerank     /rerank          responses to one question          results[index].relevance_score
     openrlhf            /get_reward      texts                              rewards[i]
     llama_rerank        /v1/rerank       responses to one question          results[index].relevance_score
     llama_embeddings    /embeddings      texts                              [i].embedding: a vector, or one for each token
@@ -35,7 +37,9 @@ RewardProtocol = Literal[
     "sglang_classify",
     "sglang_embeddings",
     "tei_predict",
+    "tei_rerank",
     "infinity_classify",
+    "infinity_rerank",
     "openrlhf",
     "llama_rerank",
     "llama_embeddings",
@@ -192,9 +196,14 @@ def _score(inputs: Sequence[Any], _: Form) -> _Body:
     return {"text_1": questions, "text_2": responses, **_RAW}
 
 
-def _rerank(inputs: Sequence[Any], _: Form) -> _Body:
-    questions, responses = _parted(inputs)
-    return {"query": questions[0], "documents": responses}
+def _rerank(name: str, **options: bool) -> Callable[[Sequence[Any], Form], _Body]:
+    """A request with the responses under this name."""
+
+    def body(inputs: Sequence[Any], _: Form) -> _Body:
+        questions, responses = _parted(inputs)
+        return {"query": questions[0], name: responses, **options}
+
+    return body
 
 
 _TEXT: Final = frozenset[Form]({"text"})
@@ -231,15 +240,31 @@ SERVERS: Final[Mapping[str, Server]] = {
     "llama_rerank": Server(
         "/v1/rerank",
         _PAIR,
-        _rerank,
+        _rerank("documents"),
         lambda content: _by_index(content["results"]),
         lambda row: _scalar(row["relevance_score"]),
+        asks_one_question=True,
+    ),
+    "infinity_rerank": Server(
+        "/rerank",
+        _PAIR,
+        _rerank("documents", raw_scores=True),
+        lambda content: _by_index(content["results"]),
+        lambda row: _scalar(row["relevance_score"]),
+        asks_one_question=True,
+    ),
+    "tei_rerank": Server(
+        "/rerank",
+        _PAIR,
+        _rerank("texts", raw_scores=True, truncate=False),
+        _by_index,
+        lambda row: _scalar(row["score"]),
         asks_one_question=True,
     ),
     "llama_embeddings": Server(
         "/embeddings",
         _TEXT,
-        lambda texts, _: {"content": texts},
+        lambda texts, _: {"content": texts, "embd_normalize": -1},  # it divides vectors by their length otherwise
         lambda content: _by_index(_listed(content)),
         lambda row: _vector(row["embedding"]),
     ),

@@ -38,6 +38,8 @@ _UNSUPPORTED_WORDS = (
     "is not available",
     "cannot be set",
 )
+_TOO_LONG = frozenset({400, 413, 422, 500})
+"""The statuses for a prompt that is too long. llama.cpp answers 500 where a prompt does not fit its batch."""
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _CONTEXT_WORDS = (
     "maximum context length",
@@ -97,6 +99,8 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
         raise Filtered(said)
     if status in (400, 422, 500) and (parameter := _unsupported(error, sent)) is not None:
         return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
+    if status in _TOO_LONG and _is_too_long(error):
+        return Fault("context_overflow", said, Retry.NEVER)
     if status in SERVER_TROUBLE:
         return Fault("upstream_5xx", said, refused=status == 503, ill=True)
     if status == 429:
@@ -123,14 +127,18 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
 
 
 def _about_the_request(status: int, error: ErrorBody, said: str) -> Fault:
-    text = error.message.casefold()
-    if _CONTEXT_CODES & error.words or error.param == "input_tokens" or any(word in text for word in _CONTEXT_WORDS):
-        return Fault("context_overflow", said, Retry.NEVER)
     if status == 413:
         return Fault("bad_upstream_request", said, Retry.NEVER)
     if _MODEL_CODES & error.words:
         return Fault("model_not_found", said, Retry.ELSEWHERE, suspect=True)
     return Fault("bad_upstream_request", said, Retry.NEVER)
+
+
+def _is_too_long(error: ErrorBody) -> bool:
+    text = error.message.casefold()
+    if _CONTEXT_CODES & error.words or error.param == "input_tokens":
+        return True
+    return any(word in text for word in _CONTEXT_WORDS)
 
 
 def _is_filtered(error: ErrorBody) -> bool:
