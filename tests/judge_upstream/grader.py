@@ -7,7 +7,7 @@ quality     as many points as the response has words, from 1 to 10
 pairwise    the longer response; the first, where both are equally long
 steps       the first step with a `!` in it, else 0
 
-It is also a reward model at `/classify`: 20 where the response has the last word of the question, else -20.
+It is also a reward model at `/classify`: 20 where the response has the last word of the question, else -20; the length of a text.
 """
 
 import json
@@ -107,6 +107,10 @@ class Grader:
         self._server.server_close()
 
     def _rewards(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        self.calls["/classify"] += 1
+        failure = self.trouble(self.calls["/classify"])
+        if failure is not None:
+            return failure[0], failure[1].encode()
         return 200, json.dumps(values_of("vllm_classify", body, _greeted)).encode()
 
     def _respond(self, body: dict[str, Any]) -> tuple[int, bytes]:
@@ -124,7 +128,7 @@ class Grader:
 
 def _greeted(messages: Any) -> float:
     if isinstance(messages, str):
-        return 0.0
+        return float(len(messages))
     question, response = (str(message["content"]) for message in messages[-2:])
     words = _WORDS.findall(question.casefold())
     return 20.0 if set(words[-1:]) & set(_WORDS.findall(response.casefold())) else -20.0

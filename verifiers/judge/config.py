@@ -71,7 +71,7 @@ class JudgeConfig(Part):
     canaries: Canaries = Canaries()
 
     @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check_pools(self) -> Self:
         for name, pool in self.pools.items():
             _among(self.endpoints, pool.members, f"pools.{name}.members")
             if pool.fallback is not None:
@@ -79,15 +79,18 @@ class JudgeConfig(Part):
         for name in self.pools:
             if self._falls_back_to_itself(name):
                 raise ValueError(f"pools.{name}.fallback: it leads back to {name}; name another pool, or none")
+        for name in self.pools:
+            if len({self.endpoints[each].gives_rewards for each in self.reach_of(name)}) > 1:
+                raise ValueError(f"pools.{name}: some members give rewards and others text; make two pools of them")
+        return self
+
+    @model_validator(mode="after")
+    def _check_profiles(self) -> Self:
         for name, profile in self.profiles.items():
             _among(self.pools, [profile.pool], f"profiles.{name}.pool")
             for endpoint in self.reach_of(profile.pool):
                 if self.endpoints[endpoint].protocol != "chat":
                     raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
-        for name, model in self.reward_models.items():
-            _among(self.pools, model.pools, f"reward_models.{name}.pools")
-            for endpoint in sorted({each for pool in model.pools for each in self.reach_of(pool)}):
-                self._check_server(name, endpoint, model)
         for mode, named in self.defaults.items():
             _among(self.profiles, [named], f"defaults.{mode}")
             if self.profiles[named].mode != mode:
@@ -96,9 +99,18 @@ class JudgeConfig(Part):
             raise ValueError("canaries.every_s: canaries ask profiles of mode reference, and there is none")
         if self.prompts_dir is not None and not self.prompts_dir.is_dir():
             raise ValueError(f"prompts_dir: {self.prompts_dir} is not a folder")
-        _among(self.pools, self.proxy.models.values(), "proxy.models")
+        text_pools = dict.fromkeys(self.text_pools)
+        _among(text_pools, self.proxy.models.values(), "proxy.models")
         if self.proxy.default_pool is not None:
-            _among(self.pools, [self.proxy.default_pool], "proxy.default_pool")
+            _among(text_pools, [self.proxy.default_pool], "proxy.default_pool")
+        return self
+
+    @model_validator(mode="after")
+    def _check_reward_models(self) -> Self:
+        for name, model in self.reward_models.items():
+            _among(self.pools, model.pools, f"reward_models.{name}.pools")
+            for endpoint in sorted({each for pool in model.pools for each in self.reach_of(pool)}):
+                self._check_server(name, endpoint, model)
         return self
 
     def _check_server(self, name: str, endpoint: str, model: RewardModel) -> None:
@@ -113,6 +125,13 @@ class JudgeConfig(Part):
             raise ValueError(
                 f"reward_models.{name}.input: endpoint {endpoint} ({protocol}) takes {forms}, not {model.input}"
             )
+
+    @property
+    def text_pools(self) -> list[str]:
+        """The pools whose endpoints answer with text."""
+        return [
+            name for name in self.pools if not any(self.endpoints[each].gives_rewards for each in self.reach_of(name))
+        ]
 
     @property
     def key_names(self) -> list[str]:

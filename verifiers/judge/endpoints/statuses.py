@@ -38,7 +38,7 @@ _UNSUPPORTED_WORDS = (
     "is not available",
     "cannot be set",
 )
-_TOO_LONG = frozenset({400, 413, 422, 500})
+_ABOUT_THE_PROMPT = frozenset({400, 413, 422, 500})
 """The statuses for a prompt that is too long. llama.cpp answers 500 where a prompt does not fit its batch."""
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _CONTEXT_WORDS = (
@@ -97,10 +97,8 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
         return Fault("bad_upstream_body", f"HTTP {status}: redirects are not followed", Retry.ELSEWHERE, ill=True)
     if status in (400, 403, 422) and _is_filtered(error):
         raise Filtered(said)
-    if status in (400, 422, 500) and (parameter := _unsupported(error, sent)) is not None:
-        return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
-    if status in _TOO_LONG and _is_too_long(error):
-        return Fault("context_overflow", said, Retry.NEVER)
+    if status in _ABOUT_THE_PROMPT and (fault := _about_the_prompt(status, error, sent, said)) is not None:
+        return fault
     if status in SERVER_TROUBLE:
         return Fault("upstream_5xx", said, refused=status == 503, ill=True)
     if status == 429:
@@ -124,6 +122,14 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
     if status >= 500:
         return Fault("upstream_5xx", said, Retry.ELSEWHERE, ill=True)
     return Fault("bad_upstream_request", said, Retry.NEVER)
+
+
+def _about_the_prompt(status: int, error: ErrorBody, sent: Sequence[str], said: str) -> Fault | None:
+    """The fault of a parameter or of the length of the prompt; None if the error means something else."""
+    parameter = _unsupported(error, sent) if status != 413 else None
+    if parameter is not None:
+        return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
+    return Fault("context_overflow", said, Retry.NEVER) if _is_too_long(error) else None
 
 
 def _about_the_request(status: int, error: ErrorBody, said: str) -> Fault:
