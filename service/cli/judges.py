@@ -40,10 +40,11 @@ _ANSWERS: Final = ("It is seven.", "It is eight.")
 class _ChecksFiles(TyperGroup):
     """`rewardline judges FILE` is `rewardline judges check FILE`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = ["check", *args]
-        return super().parse_args(ctx, args)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
 
 app = typer.Typer(

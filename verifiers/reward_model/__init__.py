@@ -23,12 +23,12 @@ from verifiers.judge.errors import JudgeFailure, OverBudget
 from verifiers.judge.modes import split
 from verifiers.judge.panel import Panel
 from verifiers.judge.parameters import MAX_OTHERS, MAX_STEPS
+from verifiers.judge.profiles import PROFILE_NAME
 from verifiers.judge.rewards import formulas
 from verifiers.judge.rewards.batching import Reward
 from verifiers.judge.rewards.panel import Ask
 from verifiers.judge.rewards.profiles import Rank, RewardModel, ScoreMap, ZScore
 
-_NAME = r"^[A-Za-z0-9_.@/-]{1,100}$"
 _MAX_FAILURE_CHARS = 200
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -45,7 +45,7 @@ class RewardModelParams(Params):
 
     reference: Annotated[str | None, BeforeValidator(_first)] = None
     """A response whose value is subtracted, if the profile has `margin`. Other profiles ignore it."""
-    reward_model: Annotated[str, Field(pattern=_NAME)] | None = None
+    reward_model: Annotated[str, Field(pattern=PROFILE_NAME)] | None = None
     """The name of a profile of `reward_models`; None: the first one."""
     question: str | None = None
     """The question; default: the item's prompt."""
@@ -55,7 +55,7 @@ class RewardModelParams(Params):
     """The steps, for a model that scores steps; default: the paragraphs of the response, or its lines if it has one."""
     map: ScoreMap | None = None
     """How a value becomes a score; default: as the profile says."""
-    run: Annotated[str, Field(pattern=_NAME)] = "default"
+    run: Annotated[str, Field(pattern=PROFILE_NAME)] = "default"
     """Whose values the map `zscore` compares with."""
 
 
