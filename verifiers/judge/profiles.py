@@ -41,7 +41,7 @@ class Sampling(Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.max_tokens > self.max_tokens_cap:
+        if "max_tokens" in self.model_fields_set and self.max_tokens > self.max_tokens_cap:
             raise ValueError(f"max_tokens {self.max_tokens} is more than max_tokens_cap {self.max_tokens_cap}")
         return self
 

@@ -103,6 +103,17 @@ def test_mistakes_are_named(path: str, value: Any, message: str) -> None:
         config.read(_with(path, value), "judges.yaml")
 
 
+def test_a_bound_alone_is_no_mistake() -> None:
+    """The default beyond it means nothing."""
+    for path, value in (
+        ("endpoints.a.timeout", {"total_s": 1}),
+        ("endpoints.a.health", {"eject_cap_s": 5}),
+        ("pools.p.retry", {"cap_s": 0.1}),
+        ("profiles.one.sampling", {"max_tokens_cap": 100}),
+    ):
+        config.read(_with(path, value), "judges.yaml")
+
+
 def test_one_server_under_two_names_is_no_pool_of_two() -> None:
     content = _with("endpoints.e", GOOD["endpoints"]["a"])
     content["pools"]["p"]["members"] = ["a", "e"]

@@ -52,7 +52,7 @@ class TimeoutConfig(_Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.connect_s > self.total_s:
+        if "connect_s" in self.model_fields_set and self.connect_s > self.total_s:
             raise ValueError(f"connect_s {self.connect_s} is more than total_s {self.total_s}")
         return self
 
@@ -99,7 +99,7 @@ class HealthConfig(_Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.eject_s > self.eject_cap_s:
+        if "eject_s" in self.model_fields_set and self.eject_s > self.eject_cap_s:
             raise ValueError(f"eject_s {self.eject_s} is more than eject_cap_s {self.eject_cap_s}")
         return self
 
@@ -233,7 +233,7 @@ class RetryConfig(_Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.base_s > self.cap_s:
+        if "base_s" in self.model_fields_set and self.base_s > self.cap_s:
             raise ValueError(f"base_s {self.base_s} is more than cap_s {self.cap_s}")
         return self
 
