@@ -80,7 +80,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
     ),
     ("Data sets", (("Rows of known data sets", "docs/data-sets.md"), ("Audit a data set", "docs/audit.md"))),
     ("Boxes", (("Boxes", "docs/boxes.md"),)),
-    ("Judges", (("Judges", "docs/judges.md"),)),
+    ("Judges", (("Judges", "docs/judges.md"), ("Reward models", "docs/reward-models.md"))),
     (
         "Deploy",
         (

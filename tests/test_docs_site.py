@@ -106,7 +106,7 @@ def test_every_trainer_with_an_example_has_a_page(site: Path) -> None:
 def test_every_verifier_has_a_page_with_examples_that_ran(served: Served, site: Path) -> None:
     verifiers = httpx.get(f"{served.url}/v1/verifiers").json()["verifiers"]
     pages = {each["name"]: (site / f"verifiers/{each['name']}.html").read_text() for each in verifiers}
-    need = {"harbor", "judge", "lean", "repository"} | (
+    need = {"harbor", "judge", "lean", "repository", "reward_model"} | (
         {"code", "code_quality", "sql", "reasoning_gym"} if _has_no_boxes(served) else set()
     )
     assert {name for name, text in pages.items() if "Not run for this page" in text} <= need

@@ -81,6 +81,7 @@ def _panel(
         Shared(int(read.answers_memory_mb * 1_000_000), outer=Kept(cache)),
         texts,
         fence_secret=secret.get_secret_value().encode() if secret is not None else secrets.token_bytes(32),
+        caller=lambda: (TENANT.get(), RUN.get()),
     )
 
 

@@ -1,26 +1,31 @@
 """`rewardline judges FILE` checks a file of judge models: whether the service would take it, and what its endpoints can
-do.
+do. `rewardline judges evaluate ROWS` measures its profiles on labelled rows.
 """
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
+from typer.core import TyperGroup
 
 from service.backends import judges
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.cli.console import err, fail, out, say
+from service.cli.console import err, fail, out, quiet_settings, say
+from service.cli.judge_evaluation import BadRows, Evaluation, evaluate, read_rows
 from service.observe.metrics import Metrics
-from service.settings import Settings
+from service.row_files.reading import BadData
+from service.settings import Settings, SettingsError
 from service.usage.ledger import Ledger
 from verifiers.base import Item, Verdict
 from verifiers.judge import Judge
 from verifiers.judge.config import BadJudges
 from verifiers.judge.endpoints import BadKey, EndpointState
+from verifiers.judge.evaluation import Figure
 from verifiers.judge.panel import Panel
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.profiles import Mode
@@ -32,6 +37,22 @@ _QUESTION: Final = {"question": "What is 3 + 4?", "reference": "7"}
 _ANSWERS: Final = ("It is seven.", "It is eight.")
 
 
+class _ChecksFiles(TyperGroup):
+    """`rewardline judges FILE` is `rewardline judges check FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["check", *args]
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
+
+app = typer.Typer(
+    cls=_ChecksFiles, no_args_is_help=True, help="Try a file of judge models, or measure its judges on labelled rows."
+)
+
+
+@app.command("check")
 def command(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
     wait_s: Annotated[float, typer.Option(help="Longest time for all endpoints to answer.")] = 60.0,
@@ -94,3 +115,58 @@ def _yes(value: bool | None) -> str:
 
 def _verdict_text(verdict: Verdict) -> str:
     return f"{verdict.score:g} {verdict.reason}" if verdict.score is not None else verdict.reason
+
+
+@app.command("evaluate")
+def evaluation(
+    rows: Annotated[Path, typer.Argument(exists=True, help="Items of `judge`, each with the right score as `label`.")],
+    judge_file: Annotated[
+        Path | None, typer.Option("--judges", exists=True, dir_okay=False, help="Default: the setting judge_file.")
+    ] = None,
+    profile: Annotated[list[str] | None, typer.Option(help="A profile; several times. Default: all.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=20, help="How often each row is asked about.")] = 2,
+    limit: Annotated[int, typer.Option(min=1, help="The first rows alone.")] = 10_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure profiles on labelled rows: agreement, F1, kappa, biases, injections, use, with intervals of 95 %.
+
+    Exit code 2: a mistake in the rows or the file of judges; 1: a profile judged no row.
+    """
+    try:
+        file = judge_file or quiet_settings().judge_file
+        if file is None:
+            raise fail("name a file of judge models with --judges, or in the setting judge_file")
+        found = asyncio.run(evaluate(file, read_rows(rows, limit), profile or [], repeats))
+    except (BadJudges, BadKey, BadRows, BadData, BrokenPrompt, SettingsError) as error:
+        raise fail(str(error)) from error
+    if as_json:
+        say(json.dumps([each.as_json() for each in found]))
+    else:
+        out.print(_figures(found))
+        for each in found:
+            for reason, count in sorted(each.not_judged.items()):
+                say(f"profile {each.profile}: {count} of {each.rows} rows not judged ({reason})")
+    if any(not each.judged for each in found):
+        raise typer.Exit(1)
+
+
+_SHOWN: Final = (
+    *("agreement", "f1", "kappa", "self_consistency", "length_bias", "position_bias", "injection_rate"),
+    *("tokens", "cost", "seconds"),
+)
+
+
+def _figures(found: Sequence[Evaluation]) -> Table:
+    table = Table("", *(each.profile for each in found))
+    table.add_row("rows judged", *(f"{each.judged} of {each.rows}" for each in found))
+    for name in _SHOWN:
+        table.add_row(name.replace("_", " "), *(_shown(getattr(each, name)) for each in found))
+    return table
+
+
+def _shown(figure: Any) -> str:
+    if figure is None:
+        return "-"
+    if isinstance(figure, Figure):
+        return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure:.4g}"

@@ -164,7 +164,7 @@ def test_box_hosts_are_scaled_by_the_verifiers_that_need_boxes(operated: Served)
     patterns = re.findall(r'verifier=~"([^"]+)"', "".join(_queries("prod")) + _recorded("boxes"))
     assert [set(pattern.split("|")) for pattern in patterns] == [need, need]
     others = re.findall(r'verifier!~"([^"]+)"', "".join(_queries("prod")) + _recorded("front"))
-    assert [set(pattern.split("|")) for pattern in others] == [need | {"judge"}] * 2
+    assert [set(pattern.split("|")) for pattern in others] == [need | {"judge", "reward_model"}] * 2
 
 
 def _item(verifier: str, example: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ criteria    1 for a criterion whose last word the response has, 0.5 for one whos
 quality     as many points as the response has words, from 1 to 10
 pairwise    the longer response; the first, where both are equally long
 steps       the first step with a `!` in it, else 0
+
+It is also a reward model at `/classify`: 20 where the response has the last word of the question, else -20; the length of a text.
 """
 
 import json
@@ -16,6 +18,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
+
+from tests.judge_upstream.reward_servers import values_of
 
 _SECTION = re.compile(r"^<<<([A-Z_]+) ([0-9a-f]{12})\n(.*?)\n>>>\1 \2$", re.MULTILINE | re.DOTALL)
 MODES = ("reference", "criteria", "quality", "pairwise", "compare", "listwise", "steps")
@@ -50,7 +54,8 @@ class Grader:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, content = grader._respond(body)
+                answer = grader._rewards if self.path == "/classify" else grader._respond
+                status, content = answer(body)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
@@ -74,14 +79,20 @@ class Grader:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def file(self, folder: Path, **parts: Any) -> Path:
-        """A configuration with this judge for every mode. `parts` override it."""
+        """A configuration with this judge for every mode, and with this reward model. `parts` override it; other pools have
+        no reward model.
+        """
         profiles = {mode: {"mode": mode, "pool": "judges"} for mode in MODES}
         endpoint = {"base_url": self.url, "model": "grader", "health": {"probe": False}}
-        content = {
+        content: dict[str, Any] = {
             "endpoints": {"grader": endpoint},
             "pools": {"judges": {"members": ["grader"]}},
             "profiles": profiles,
         }
+        if not {"endpoints", "pools"} & parts.keys():
+            content["endpoints"]["rewards"] = {**endpoint, "protocol": "vllm_classify"}
+            content["pools"]["rewards"] = {"members": ["rewards"]}
+            content["reward_models"] = {"greeting": {"pool": "rewards", "map": {"kind": "sigmoid"}}}
         path = folder / "judges.yaml"
         path.write_text(json.dumps({**content, **parts}), encoding="utf-8")
         return path
@@ -95,6 +106,13 @@ class Grader:
         self._thread.join()
         self._server.server_close()
 
+    def _rewards(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        self.calls["/classify"] += 1
+        failure = self.trouble(self.calls["/classify"])
+        if failure is not None:
+            return failure[0], failure[1].encode()
+        return 200, json.dumps(values_of("vllm_classify", body, _greeted)).encode()
+
     def _respond(self, body: dict[str, Any]) -> tuple[int, bytes]:
         text = "\n".join(str(message["content"]) for message in body["messages"])
         sections = {name: content for name, _, content in _SECTION.findall(text)}
@@ -106,6 +124,14 @@ class Grader:
         if failure is not None:
             return failure[0], failure[1].encode()
         return 200, _completion(self.answer(sections))
+
+
+def _greeted(messages: Any) -> float:
+    if isinstance(messages, str):
+        return float(len(messages))
+    question, response = (str(message["content"]) for message in messages[-2:])
+    words = _WORDS.findall(question.casefold())
+    return 20.0 if set(words[-1:]) & set(_WORDS.findall(response.casefold())) else -20.0
 
 
 def _mode(sections: dict[str, str]) -> str:

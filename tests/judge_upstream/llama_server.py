@@ -1,12 +1,18 @@
-"""llama.cpp's own HTTP server in this process: `llama_server.py MODEL SLOTS`. Prints its address, ends with its input."""
+"""llama.cpp's own HTTP server in this process: `llama_server.py MODEL SLOTS [POOLING]`. Prints its address, ends with its input.
+
+With a kind of pooling (MEAN, NONE, RANK) it gives vectors.
+"""
 
 import sys
 
 import xllamacpp
 
 
-def main(model: str, slots: int) -> None:
+def main(model: str, slots: int, pooling: str | None = None) -> None:
     params = xllamacpp.CommonParams()
+    if pooling is not None:
+        params.embedding = True
+        params.pooling_type = getattr(xllamacpp.llama_pooling_type, f"LLAMA_POOLING_TYPE_{pooling}")
     params.model.path = model
     params.model_alias = {"tiny-judge"}
     params.verbosity = -1
@@ -24,4 +30,4 @@ def main(model: str, slots: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

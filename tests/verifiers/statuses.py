@@ -11,8 +11,6 @@ from tests.verifiers.found import Found
 from verifiers.base import InvalidItem, Item, Status, Unavailable, Verdict
 from verifiers.registry import Entry
 
-WITHOUT_MODELS: Final = ("judge",)
-"""Verifiers that ask models, of which there are none here: what needs none is judged, and the rest is `failed`."""
 UNDECIDED: Final = ("math", "math_steps")
 """Verifiers for which an answer may be `failed` with `too_complex`: one of ordinary size that may be right, although its
 equality can be neither proved nor refuted. No judgement, no score."""
@@ -67,8 +65,6 @@ def is_right(entry: Entry, task: Task, verdict: Verdict) -> bool:
     """Whether the verdict has the status of the task."""
     name = entry.verifier.name
     if task.is_judged and verdict.status is Status.FAILED:
-        if name in WITHOUT_MODELS:
-            return verdict.reason == "judge_not_configured"
         return name in UNDECIDED and verdict.reason == "too_complex"
     return (verdict.status is Status.OK) is task.is_judged
 

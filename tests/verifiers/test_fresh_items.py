@@ -22,7 +22,7 @@ _JUDGED = range(1, 16)
 _FEW = range(1, 3)
 """A right response and a wrong one: the third of every three is wrong."""
 _STARTS_PROGRAMS = {"code_quality", "harbor", "lean", "repository"}
-_JUDGE = "judge"
+_MODELS = ("judge", "reward_model")
 _NEEDS_CONTAINERS = {"harbor", "repository"}
 _NO_FREE_PARAMETER = {"code_format"}
 """Their parameters are names from lists, and they have no reference: what is new is the response."""
@@ -52,7 +52,7 @@ def test_no_two_items_are_alike(verifier: str) -> None:
     "verifier",
     [
         pytest.param(name, marks=[pytest.mark.siege] if name in _NEEDS_CONTAINERS else [])
-        for name in sorted(set(GENERATORS) - {_JUDGE})
+        for name in sorted(set(GENERATORS) - set(_MODELS))
     ],
 )
 def test_each_is_judged_as_it_must_be(found: Found, verifier: str) -> None:
@@ -62,13 +62,14 @@ def test_each_is_judged_as_it_must_be(found: Found, verifier: str) -> None:
     assert {made.score for made in items} == {0.0, 1.0}
 
 
-def test_a_judge_grades_each_as_it_must(serve: Serve, tmp_path: Path) -> None:
+@pytest.mark.parametrize("verifier", _MODELS)
+def test_a_model_grades_each_as_it_must(serve: Serve, tmp_path: Path, verifier: str) -> None:
     with Grader() as grader:
         served = serve(judge_file=str(grader.file(tmp_path)), workers="1")
-        items = [item(_JUDGE, index) for index in _JUDGED]
+        items = [item(verifier, index) for index in _JUDGED]
         reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S)
     assert [(result["status"], result["score"]) for result in reply.json()["results"]] == [
-        ("ok", posted(_JUDGE, index).score) for index in _JUDGED
+        ("ok", posted(verifier, index).score) for index in _JUDGED
     ]
 
 

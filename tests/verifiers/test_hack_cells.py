@@ -16,7 +16,18 @@ from verifiers.base import Item, Status
 
 ZERO_WIDTH = "\u200b"
 NOT_RULES = frozenset(
-    {"code", "code_quality", "harbor", "judge", "lean", "math_verify", "nemo_gym", "reasoning_gym", "repository"}
+    {
+        "code",
+        "code_quality",
+        "harbor",
+        "judge",
+        "lean",
+        "math_verify",
+        "nemo_gym",
+        "reasoning_gym",
+        "repository",
+        "reward_model",
+    }
 )
 """They run programs in boxes, ask models or repeat what others decide, and have tests of their own against that."""
 

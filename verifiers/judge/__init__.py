@@ -9,7 +9,8 @@
 
 Two kinds of response need no model: one that equals the reference, and one without anything to judge (mode
 `reference`), which some models call right. A model that is down, refuses, or gives no verdict even when it is asked
-again, gives no score: the item is `failed`, with `judge_` and the kind of failure as its reason.
+again, gives no score: the item is `failed`, with `judge_` and the kind of failure as its reason. Where no judge models
+are configured, every item is.
 
 Texts from outside are put between fences with tags that they cannot know, and their control tokens and hidden
 characters are made visible (`rendering`). A persuasive sentence still reaches the model, so a response that addresses
@@ -42,7 +43,7 @@ _MAX_FAILURE_CHARS = 200
 
 class Judge(Verifier[JudgeParams]):
     name = "judge"
-    version = "7"
+    version = "8"
     params = JudgeParams
     summary = (
         "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"
@@ -140,7 +141,9 @@ class Judge(Verifier[JudgeParams]):
         params = item.params
         name, mode, profile = self._profile(params)
         require(mode, params)
-        prompt = self._prompt(params, mode, profile)
+        if self._panel is None or profile is None:
+            raise _not_configured()
+        prompt = self._prompt(self._panel, params, mode, profile)
         segment = final_segment(item.response)
         text = item.response[segment.start : segment.end]
         if not text:
@@ -148,8 +151,6 @@ class Judge(Verifier[JudgeParams]):
         decided = _without_a_model(text, params, profile) if mode == "reference" else None
         if decided is not None:
             return decided
-        if self._panel is None or profile is None or prompt is None:
-            raise _not_configured()
         shown, extracted = _view(text, params.view or profile.view)
         try:
             asked = questions(mode, shown, params.question or item.prompt, params, profile)
@@ -158,15 +159,13 @@ class Judge(Verifier[JudgeParams]):
         addresses_judge = guards.addresses_judge(shown)
         return _Case(self._panel, name, mode, profile, prompt, asked, extracted, addresses_judge)
 
-    def _prompt(self, params: JudgeParams, mode: Mode, profile: Profile | None) -> Prompt | None:
-        """The prompt; None if no judge models are configured.
+    def _prompt(self, panel: "Panel", params: JudgeParams, mode: Mode, profile: Profile) -> Prompt:
+        """The prompt.
 
         Raises:
             InvalidItem: there is no prompt of that name, or it asks another question.
         """
-        if self._panel is None or profile is None:
-            return None
-        prompt = self._panel.prompts.get(params.prompt_template or profile.prompt)
+        prompt = panel.prompts.get(params.prompt_template or profile.prompt)
         if prompt is None or not suits(prompt, mode):
             raise InvalidItem("bad_params", f"params.prompt_template: no prompt of that name for mode {mode}")
         return prompt
@@ -223,12 +222,12 @@ class _Case:
     addresses_judge: bool
 
 
-def _without_a_model(text: str, params: JudgeParams, profile: Profile | None) -> Verdict | None:
+def _without_a_model(text: str, params: JudgeParams, profile: Profile) -> Verdict | None:
     """The verdict if no model has to be asked; None otherwise."""
     known = guards.precheck(text, params.reference)
-    if known == "exact_match" and (profile is None or profile.accept_exact):
+    if known == "exact_match" and profile.accept_exact:
         return Verdict(Status.OK, 1.0, "correct", clip(text), {"source": "exact_match"})
-    if known == "trivial" and (profile is None or profile.reject_trivial):
+    if known == "trivial" and profile.reject_trivial:
         return Verdict(Status.OK, 0.0, "nothing_to_grade", clip(text), {"source": "trivial"})
     return None
 

@@ -20,7 +20,11 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from verifiers.judge.endpoints import EndpointConfig, PoolConfig
-from verifiers.judge.profiles import Mode, Part, Profile
+from verifiers.judge.endpoints.reward_servers import SERVERS
+from verifiers.judge.profiles import PROFILE_NAME, Mode, Part, Profile
+from verifiers.judge.rewards.profiles import RewardModel
+
+_Chosen = Annotated[str, Field(pattern=PROFILE_NAME)]
 
 
 class BadJudges(Exception):
@@ -54,7 +58,9 @@ class JudgeConfig(Part):
 
     endpoints: Annotated[dict[str, EndpointConfig], Field(min_length=1)]
     pools: Annotated[dict[str, PoolConfig], Field(min_length=1)]
-    profiles: dict[str, Profile] = Field(default_factory=dict)
+    profiles: dict[_Chosen, Profile] = Field(default_factory=dict)
+    reward_models: dict[_Chosen, RewardModel] = Field(default_factory=dict)
+    """The ways to score by reward models; the first one is that of items that name none."""
     defaults: dict[Mode, str] = Field(default_factory=dict)
     """The profile of items that name none, by mode; by default the first profile of the mode."""
     prompts_dir: Path | None = None
@@ -67,7 +73,7 @@ class JudgeConfig(Part):
     canaries: Canaries = Canaries()
 
     @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check_pools(self) -> Self:
         for name, pool in self.pools.items():
             _among(self.endpoints, pool.members, f"pools.{name}.members")
             if pool.fallback is not None:
@@ -75,11 +81,33 @@ class JudgeConfig(Part):
         for name in self.pools:
             if self._falls_back_to_itself(name):
                 raise ValueError(f"pools.{name}.fallback: it leads back to {name}; name another pool, or none")
+        for name in self.pools:
+            if len({self.endpoints[each].gives_rewards for each in self.reach_of(name)}) > 1:
+                raise ValueError(f"pools.{name}: some members give rewards and others text; make two pools of them")
+        return self
+
+    @model_validator(mode="after")
+    def _check_members(self) -> Self:
+        """No pool counts one server as two, or has a limit of cost that calls without a price get around."""
+        for name, pool in self.pools.items():
+            members = [(each, self.endpoints[each]) for each in pool.members]
+            unpriced = [each for each, member in members if member.price is None]
+            if unpriced and pool.spend is not None and pool.spend.max_cost is not None:
+                raise ValueError(f"pools.{name}.spend.max_cost: endpoint {unpriced[0]} has no price")
+            servers = [(member.base_url, member.model, *member.env_names) for _, member in members]
+            twice = next((at for at, server in enumerate(servers) if server in servers[:at]), None)
+            if twice is not None:
+                raise ValueError(f"pools.{name}.members: {pool.members[twice]} is the same server as another member")
+        return self
+
+    @model_validator(mode="after")
+    def _check_profiles(self) -> Self:
         for name, profile in self.profiles.items():
             _among(self.pools, [profile.pool], f"profiles.{name}.pool")
             for endpoint in self.reach_of(profile.pool):
                 if self.endpoints[endpoint].protocol != "chat":
                     raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
+                _check_room(f"profiles.{name}", profile.sampling.max_tokens, endpoint, self.endpoints[endpoint])
         for mode, named in self.defaults.items():
             _among(self.profiles, [named], f"defaults.{mode}")
             if self.profiles[named].mode != mode:
@@ -88,10 +116,42 @@ class JudgeConfig(Part):
             raise ValueError("canaries.every_s: canaries ask profiles of mode reference, and there is none")
         if self.prompts_dir is not None and not self.prompts_dir.is_dir():
             raise ValueError(f"prompts_dir: {self.prompts_dir} is not a folder")
-        _among(self.pools, self.proxy.models.values(), "proxy.models")
+        text_pools = dict.fromkeys(self.text_pools)
+        _among(text_pools, self.proxy.models.values(), "proxy.models")
+        for alias, pool in self.proxy.models.items():
+            if alias in self.pools and alias != pool:
+                raise ValueError(f"proxy.models: {alias} is a pool; give {pool} another name")
         if self.proxy.default_pool is not None:
-            _among(self.pools, [self.proxy.default_pool], "proxy.default_pool")
+            _among(text_pools, [self.proxy.default_pool], "proxy.default_pool")
         return self
+
+    @model_validator(mode="after")
+    def _check_reward_models(self) -> Self:
+        for name, model in self.reward_models.items():
+            _among(self.pools, model.pools, f"reward_models.{name}.pools")
+            for endpoint in sorted({each for pool in model.pools for each in self.reach_of(pool)}):
+                self._check_server(name, endpoint, model)
+        return self
+
+    def _check_server(self, name: str, endpoint: str, model: RewardModel) -> None:
+        protocol = self.endpoints[endpoint].protocol
+        if protocol not in SERVERS:
+            raise ValueError(
+                f"reward_models.{name}.pools: endpoint {endpoint} has protocol {protocol}, which gives no rewards; "
+                f"there are {sorted(SERVERS)}"
+            )
+        if model.input not in SERVERS[protocol].forms:
+            forms = " or ".join(sorted(SERVERS[protocol].forms))
+            raise ValueError(
+                f"reward_models.{name}.input: endpoint {endpoint} ({protocol}) takes {forms}, not {model.input}"
+            )
+
+    @property
+    def text_pools(self) -> list[str]:
+        """The pools whose endpoints answer with text."""
+        return [
+            name for name in self.pools if not any(self.endpoints[each].gives_rewards for each in self.reach_of(name))
+        ]
 
     @property
     def key_names(self) -> list[str]:
@@ -138,6 +198,8 @@ class JudgeConfig(Part):
             "profiles": {name: profile.model_dump(mode="json") for name, profile in self.profiles.items()},
             "defaults": self.defaults,
             "models": {name: self.models_of(profile.pool) for name, profile in self.profiles.items()},
+            "reward_models": {name: model.model_dump(mode="json") for name, model in self.reward_models.items()},
+            "servers": {pool: self.models_of(pool) for model in self.reward_models.values() for pool in model.pools},
             "prompts": dict(prompt_hashes),
         }
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
@@ -195,6 +257,20 @@ def keys_from(environ: Mapping[str, str], names: list[str]) -> dict[str, str]:
     if missing:
         raise BadJudges(f"the environment has no {', '.join(missing)}, which the file of judge models names")
     return {name: environ[name] for name in names}
+
+
+def _check_room(where: str, max_tokens: int, name: str, endpoint: EndpointConfig) -> None:
+    """Check that one reply fits the limits of an endpoint: a call that never fits waits until its deadline."""
+    spend = endpoint.spend.max_tokens if endpoint.spend is not None else None
+    for limit, most in (
+        ("tpm", endpoint.tpm),
+        ("spend.max_tokens", spend),
+        ("context_tokens", endpoint.context_tokens),
+    ):
+        if most is not None and most <= max_tokens:
+            raise ValueError(
+                f"{where}.sampling.max_tokens: {max_tokens} do not fit endpoints.{name}.{limit}, which is {most:g}"
+            )
 
 
 def _among(known: Mapping[str, Any], names: Any, where: str) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from verifiers.judge.modes import Question, suits
 from verifiers.judge.parsing import PARSER_VERSION, Reading, read
 from verifiers.judge.profiles import Profile
 from verifiers.judge.rendering import Limits, MissingData, Prompt, Rendered, TooLarge, render
+from verifiers.judge.rewards.panel import RewardPanel
 from verifiers.judge.schemas import SCHEMAS, Kind, Schema, with_logprobs
 from verifiers.judge.sharing import Shared, Use
 from verifiers.judge.voting import Decision, decide, is_decided
@@ -99,10 +100,12 @@ class Panel:
         prompts: Mapping[str, Prompt],
         *,
         fence_secret: bytes,
+        caller: Callable[[], Hashable] = lambda: None,
     ) -> None:
         """Check the profiles and prepare the prompts.
 
-        `fence_secret`: the key for the tags of fences, so that no response can hold a tag.
+        `fence_secret`: the key for the tags of fences, so that no response can hold a tag. `caller`: whose item is
+        judged in the current task; the items of two are in no call together.
 
         Raises:
             BadJudges: a profile names a prompt that does not exist, or that is for another mode.
@@ -125,6 +128,7 @@ class Panel:
         self.counts: Counter[tuple[str, str]] = Counter()
         """Counts of events, by kind of event and by word."""
         self.canaries: Canaries | None = None
+        self.rewards = RewardPanel(config, gateway, shared, self.counts, caller)
         hashes = {name: prompt.sha256 for name, prompt in prompts.items()}  # an item may name any of them
         self.fingerprint = config.fingerprint(hashes | {"parser": PARSER_VERSION})
 
@@ -137,6 +141,7 @@ class Panel:
     async def stop(self) -> None:
         if self.canaries is not None:
             await self.canaries.stop()
+        await self.rewards.stop()
         await self.gateway.stop()
 
     def limit_of(self, profile: Profile) -> Limits:

@@ -10,14 +10,13 @@ from verifiers.base import Params
 from verifiers.judge import rubrics
 from verifiers.judge.criteria import Criterion
 from verifiers.judge.criteria import read as read_criteria
-from verifiers.judge.profiles import MAX_VOTES, Mode, View
+from verifiers.judge.profiles import MAX_VOTES, PROFILE_NAME, Mode, View
 from verifiers.judge.rubrics.formulas import Formula, problem
 
 MAX_REFERENCES = 64
 MAX_STEPS = 200
 MAX_OTHERS = 63
 """A judge is shown 64 responses at most."""
-_NAME = r"^[A-Za-z0-9_.@/-]{1,100}$"
 _ANSWER_FIELDS = ("final_answer", "answer", "reference", "ground_truth")
 
 
@@ -48,7 +47,7 @@ class JudgeParams(Params):
     reference: Annotated[tuple[_Text, ...], BeforeValidator(_references), Field(max_length=MAX_REFERENCES)] = ()
     """The right answer, or several answers of which any is right. Mode `reference` needs it; in other modes it is a
     good answer."""
-    judge: Annotated[str, Field(pattern=_NAME)] | None = None
+    judge: Annotated[str, Field(pattern=PROFILE_NAME)] | None = None
     """The name of a profile in the service's configuration; None: the default profile of the mode."""
     mode: Mode | None = None
     """reference: whether the answer equals the reference; criteria: how far each criterion is met; quality: a grade
@@ -82,7 +81,7 @@ class JudgeParams(Params):
     """The steps of the response; default: its paragraphs, or its lines if it has one paragraph."""
     votes: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None
     """The number of models that are asked; default: that of the profile."""
-    prompt_template: Annotated[str, Field(pattern=_NAME)] | None = None
+    prompt_template: Annotated[str, Field(pattern=PROFILE_NAME)] | None = None
     """`name@version` of a prompt of the service; never a prompt's text."""
     view: View | None = None
     """The part of the response that is shown: all text after its thinking, or the answer that it commits to."""

@@ -19,6 +19,8 @@ DEFAULT_PROMPTS: dict[Mode, str] = {
 DIRECT_PROMPTS: dict[Mode, str] = {"reference": "ref_equiv_direct@1", "quality": "quality_direct@1"}
 """Prompts for the verdict without a rationale before it; after a rationale the verdict's probability would be 1."""
 MAX_VOTES = 16
+PROFILE_NAME = r"^[A-Za-z0-9_.@/-]{1,100}$"
+"""The form of the names by which items choose a profile."""
 
 
 class Part(BaseModel):
@@ -36,6 +38,12 @@ class Sampling(Part):
     max_tokens_cap: Annotated[int, Field(gt=0)] = 4096
     """A reply that was cut off is requested again with twice the tokens, up to this number."""
     seed: int | None = 0
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if "max_tokens" in self.model_fields_set and self.max_tokens > self.max_tokens_cap:
+            raise ValueError(f"max_tokens {self.max_tokens} is more than max_tokens_cap {self.max_tokens_cap}")
+        return self
 
 
 class Votes(Part):

@@ -277,6 +277,7 @@ _PRESETS: Final = (
         is_text=True,
     ),
     replace(_OI_SCORE10, name="oi_quality"),
+    replace(_PAIR, name="rm_r1", lines=(), scores={"A": 1.0, "B": 0.0}, aliases={}, is_text=True),
 )
 
 SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(

@@ -88,22 +88,22 @@ class ChatDoor:
                     else:
                         await self._answer(self._panel, pool, request, wished, send)
             except EndpointFailure as error:
-                await _refuse(error, send)
+                await refuse(error, send)
 
     async def _models(self, send: Send, panel: Panel) -> None:
-        names = sorted({*panel.config.pools, *panel.config.proxy.models})
+        names = sorted({*panel.config.text_pools, *panel.config.proxy.models})
         listed = [{"id": name, "object": "model", "created": 0, "owned_by": "rewardline"} for name in names]
-        await _send(send, 200, encode({"object": "list", "data": listed}), {})
+        await send_json(send, 200, encode({"object": "list", "data": listed}), {})
 
     def _pool_of(self, panel: Panel, model: Any) -> str:
         proxy = panel.config.proxy
         if not isinstance(model, str):
             raise Unprocessable("model: expected the name of a pool or of one of proxy.models")
         pool = proxy.models.get(model, model)
-        if pool in panel.config.pools:
+        if pool in panel.config.text_pools:
             return pool
         if proxy.default_pool is None:
-            known = sorted({*panel.config.pools, *proxy.models})
+            known = sorted({*panel.config.text_pools, *proxy.models})
             raise NotFound(f"model: no {model[:100]!r}; there are {known}")
         return proxy.default_pool
 
@@ -111,7 +111,7 @@ class ChatDoor:
         proxy = panel.config.proxy
         deadline = asyncio.get_running_loop().time() + proxy.deadline_s
 
-        use = _use_of(wished)
+        use = use_of(wished)
         if use == "off" or not proxy.cache or not _is_deterministic(request):
             got = await panel.gateway.relay(pool, request, deadline=deadline)
             await _pass_on(send, _Kept(got.status, dict(got.headers), got.body, got.endpoint), "off")
@@ -161,7 +161,7 @@ def _decoded(body: bytes) -> dict[str, Any]:
     return request
 
 
-def _use_of(wished: str) -> Use:
+def use_of(wished: str) -> Use:
     if wished in ("", "use"):
         return "use"
     if wished == "refresh":
@@ -204,11 +204,11 @@ def _error_body(error: EndpointFailure) -> dict[str, Any]:
     return {"error": {"message": error.message, "type": "rewardline_upstream", "param": None, "code": error.kind}}
 
 
-async def _refuse(error: EndpointFailure, send: Send) -> None:
+async def refuse(error: EndpointFailure, send: Send) -> None:
     headers = {}
     if error.retry_after_s is not None:
         headers["retry-after"] = str(max(1, round(error.retry_after_s)))
-    await _send(send, _STATUS.get(error.kind, 502), encode(_error_body(error)), headers)
+    await send_json(send, _STATUS.get(error.kind, 502), encode(_error_body(error)), headers)
 
 
 def _start(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
@@ -220,10 +220,10 @@ def _start(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
 
 async def _pass_on(send: Send, reply: _Kept, cache: str) -> None:
     more = {"x-rewardline-cache": cache, "x-rewardline-endpoint": reply.endpoint}
-    await _send(send, reply.status, reply.body, reply.headers | more)
+    await send_json(send, reply.status, reply.body, reply.headers | more)
 
 
-async def _send(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+async def send_json(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
     start = _start(status, {**headers, "content-length": str(len(body))})
     await send(start)
     await send({"type": "http.response.body", "body": body})

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from service.backends.boxes import Boxes
 from service.dataset_audit.running import Audits
-from service.doors.compat import chat, nemo_gym, openenv, run_code
+from service.doors.compat import chat, nemo_gym, openenv, reward_models, run_code
 from service.doors.compat import routes as compat_routes
 from service.doors.http import console, openapi, problems
 from service.doors.http.gate import OPEN_PATHS, Gate
@@ -143,6 +143,7 @@ def build_app(
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.JobsDoor(settings, admission, jobs.store))
     bare |= dict.fromkeys(audits_door.ROUTES, audits_door.AuditsDoor(settings, engine, admission, audits))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
+    bare |= dict.fromkeys(reward_models.PATHS, reward_models.RewardModelDoor(settings, admission, panel))
     bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare[usage_door.PATH] = usage_door.UsageDoor(usage)
     bare |= others
@@ -171,7 +172,7 @@ _PATHS: Final = frozenset(
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
         groups.PATH,
         *(box_runs.PATH, usage_door.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
-        *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
+        *(chat.CHAT, chat.MODELS, *reward_models.PATHS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }
 )

@@ -10,7 +10,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from service.doors.compat import chat, openenv_openapi, routes, run_code
+from service.doors.compat import chat, openenv_openapi, reward_models, routes, run_code
 from service.doors.http.connection import MAX_HEAD_BYTES
 from service.doors.routes import advantages, groups, live
 from service.doors.routes import audits_openapi as audits_document
@@ -54,7 +54,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
             bare[groups.PATH] = {"post": groups.operation(components, refusal)}
             bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
-            bare |= chat.operations(refusal)
+            bare |= chat.operations(refusal) | reward_models.operations(refusal)
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():
                 for operation in operations.values():

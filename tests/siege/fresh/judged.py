@@ -17,6 +17,14 @@ def judge(draw: Draw) -> Posted:
     return Posted(f"{draw.prose(3)} It is {said}.", float(draw.is_right), None, params)
 
 
+def reward_model(draw: Draw) -> Posted:
+    """A question, for the reward model of `tests.judge_upstream.grader`: its 20 and -20 are the ends of the map."""
+    wanted, other = draw.name(), draw.name()
+    said = wanted if draw.is_right else other
+    params = {"question": f"{draw.sentence()} Greet {wanted}", "map": {"kind": "affine", "low": -20, "high": 20}}
+    return Posted(f"{draw.prose(3)} Hello, {said}!", float(draw.is_right), None, params)
+
+
 def _tool(draw: Draw, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A tool in OpenAI's form, and arguments for it."""
     text, number, kind = draw.names(3)

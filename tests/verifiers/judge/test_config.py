@@ -73,12 +73,59 @@ def _with(path: str, value: Any) -> dict[str, Any]:
         ("proxy", {"models": {"gpt": "x"}}, "proxy.models: no 'x'"),
         ("proxy", {"default_pool": "x"}, "proxy.default_pool"),
         ("endpoints", {}, "endpoints"),
+        ("endpoints.a.health", {"eject_s": 300, "eject_cap_s": 100}, "eject_s 300.0 is more than eject_cap_s"),
+        ("endpoints.a.timeout", {"connect_s": 90}, "connect_s 90.0 is more than total_s"),
+        ("endpoints.a.base_url", "http://h:99999/v1", "a port up to 65535"),
+        ("endpoints.a.base_url", "http://h /v1", "expected no spaces"),
+        ("endpoints.a.headers_env", {"X-A": "K1", "x-a": "K2"}, "'X-A' occurs twice"),
+        ("endpoints.a.model", " ", "endpoints.a.model"),
+        ("endpoints.a.extra_body", {"n": 3}, "'n' is sent by the service itself"),
+        ("endpoints.a.tpm", 100, "512 do not fit endpoints.a.tpm, which is 100"),
+        ("endpoints.a.spend", {"max_tokens": 10}, "do not fit endpoints.a.spend.max_tokens"),
+        ("endpoints.a.context_tokens", 512, "do not fit endpoints.a.context_tokens"),
+        ("profiles.one.sampling", {"max_tokens": 8192}, "max_tokens 8192 is more than max_tokens_cap"),
+        ("profiles.my profile", {"mode": "reference", "pool": "p"}, "my profile"),
+        ("pools.p.retry", {"base_s": 20, "cap_s": 5}, "base_s 20.0 is more than cap_s"),
+        ("pools.p.deadline_s", 0.1, "leaves no time for a call"),
+        ("pools.p.spend", {"max_cost": 1}, "pools.p.spend.max_cost: endpoint a has no price"),
+        ("pools.p.members", ["a", "a"], "expected each endpoint once"),
+        ("proxy", {"models": {"p": "q"}}, "proxy.models: p is a pool; give q another name"),
+        ("reward_models", {"one": {"pool": "p", "map": {"kind": "rank"}}}, "which gives no rewards"),
+        ("reward_models", {"one": {"pool": "p", "preset": "none"}}, "preset: no 'none'"),
+        ("reward_models", {"one": {"pool": "p", "map": {"kind": "affine", "low": 1, "high": 1}}}, "must be below high"),
+        ("reward_models", {"one": {"pool": "p", "input": "text", "map": {"kind": "rank"}}}, "need each other"),
+        ("reward_models", {"one": {"pool": "x", "map": {"kind": "rank"}}}, "reward_models.one.pools: no 'x'"),
         ("endpoints.a.base_url", "ftp://x", "expected http"),
     ],
 )
 def test_mistakes_are_named(path: str, value: Any, message: str) -> None:
     with pytest.raises(config.BadJudges, match=message):
         config.read(_with(path, value), "judges.yaml")
+
+
+def test_a_bound_alone_is_no_mistake() -> None:
+    """The default beyond it means nothing."""
+    for path, value in (
+        ("endpoints.a.timeout", {"total_s": 1}),
+        ("endpoints.a.health", {"eject_cap_s": 5}),
+        ("pools.p.retry", {"cap_s": 0.1}),
+        ("profiles.one.sampling", {"max_tokens_cap": 100}),
+    ):
+        config.read(_with(path, value), "judges.yaml")
+
+
+def test_one_server_under_two_names_is_no_pool_of_two() -> None:
+    content = _with("endpoints.e", GOOD["endpoints"]["a"])
+    content["pools"]["p"]["members"] = ["a", "e"]
+    with pytest.raises(config.BadJudges, match=r"pools\.p\.members: e is the same server as another member"):
+        config.read(content, "judges.yaml")
+
+
+def test_a_pool_gives_text_or_rewards() -> None:
+    content = _with("endpoints.d.protocol", "vllm_score")
+    content["pools"]["r"]["members"] = ["a", "d"]
+    with pytest.raises(config.BadJudges, match=r"pools\.r: some members give rewards and others text"):
+        config.read(content, "judges.yaml")
 
 
 def test_canaries_need_a_profile_that_they_can_ask() -> None:

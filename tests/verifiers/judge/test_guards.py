@@ -2,7 +2,11 @@
 
 import pytest
 
+from sandbox.workers import Workers
+from verifiers.base import Item, Resources
+from verifiers.judge import create
 from verifiers.judge.guards import addresses_judge, precheck
+from verifiers.judge.parameters import JudgeParams
 
 
 @pytest.mark.parametrize(
@@ -115,3 +119,10 @@ def test_answers_are_not(response: str) -> None:
 def test_a_lone_surrogate_is_no_trouble() -> None:
     assert not addresses_judge("42 \ud800")
     assert precheck("\ud800", ["42"]) == "trivial"
+
+
+async def test_without_judge_models_no_response_is_judged() -> None:
+    """Else the response decides: an empty one and a copy of the reference had scores, and all others were failed."""
+    verifier = create(Resources(workers=Workers(1)))
+    items = [Item(text, JudgeParams(reference=("Paris",))) for text in ("", "Paris", ":", "<think>Lyon", "Lyon")]
+    assert {(each.status, each.reason) for each in await verifier.score(items)} == {("failed", "judge_not_configured")}

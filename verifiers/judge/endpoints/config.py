@@ -5,18 +5,22 @@ Keys are never here, only the names of their environment variables.
 
 import re
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from verifiers.judge.endpoints.reward_servers import SERVERS, RewardProtocol
+
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
-Name = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OURS = frozenset({"authorization", "api-key", "content-type", "content-length", "host", "accept-encoding"})
 
-_FIELDS = frozenset({"model", "messages", "stream"})
+_CHAT_FIELDS = frozenset({"model", "messages", "stream", "n"})
+_REWARD_FIELDS = frozenset({"input", "inputs", "text", "texts", "text_1", "text_2", "query", "documents", "content"})
+_CALLS = ("/chat/completions", "/decisions", *sorted({server.path for server in SERVERS.values()}))
 
 
 class _Part(BaseModel):
@@ -45,6 +49,12 @@ class TimeoutConfig(_Part):
     """The limit between two pieces of a stream."""
     probe_s: Positive = 120.0
     """The limit for a probe: at the first call of a kind a server may compile for most of a minute."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if "connect_s" in self.model_fields_set and self.connect_s > self.total_s:
+            raise ValueError(f"connect_s {self.connect_s} is more than total_s {self.total_s}")
+        return self
 
 
 class PriceConfig(_Part):
@@ -87,15 +97,21 @@ class HealthConfig(_Part):
     """Whether a few tokens are asked for at the start and after ejections, to learn what the endpoint can do. If
     false, the first call after an ejection is the probe."""
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if "eject_s" in self.model_fields_set and self.eject_s > self.eject_cap_s:
+            raise ValueError(f"eject_s {self.eject_s} is more than eject_cap_s {self.eject_cap_s}")
+        return self
+
 
 class EndpointConfig(_Part):
-    """One OpenAI-compatible server with one model on it."""
+    """One server with one model on it: OpenAI-compatible, or one of reward models."""
 
     base_url: str
     """The URL without `/chat/completions`. Addresses inside the network are allowed, because callers cannot change
-    it."""
+    it. Of a reward model's server: its root, with or without `/v1`."""
     model: Name
-    protocol: Literal["chat", "decisions"] = "chat"
+    protocol: Literal["chat", "decisions"] | RewardProtocol = "chat"
     model_revision: str | None = None
     """Part of cache keys; change it when other weights are served under the same name."""
     api_key_env: Name | None = None
@@ -137,14 +153,18 @@ class EndpointConfig(_Part):
     @classmethod
     def _check_base_url(cls, url: str) -> str:
         parts = urlsplit(url)
+        if any(each.isspace() for each in url) or not _has_a_port(parts):
+            raise ValueError("expected no spaces, and a port up to 65535")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("expected http://HOST/... or https://HOST/...")
         if parts.username or parts.password:
             raise ValueError("expected no user or password: put keys into the environment, see api_key_env")
         if parts.query or parts.fragment:
             raise ValueError("expected no query and no fragment")
-        if parts.path.rstrip("/").endswith(("/chat/completions", "/decisions")):
-            raise ValueError("expected no path of a call: write the URL up to /v1")
+        if parts.path.rstrip("/").endswith(_CALLS):
+            raise ValueError(
+                "expected no path of a call: write the URL up to /v1, or the root of a reward model's server"
+            )
         return url.rstrip("/")
 
     @field_validator("api_key_env", "headers_env")
@@ -159,6 +179,8 @@ class EndpointConfig(_Part):
     @classmethod
     def _check_headers(cls, headers: dict[str, str]) -> dict[str, str]:
         for name in headers:
+            if sum(name.lower() == other.lower() for other in headers) > 1:
+                raise ValueError(f"{name!r} occurs twice: names of headers match in any case")
             if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum() or name.lower() in _OURS:
                 raise ValueError(f"{name!r} cannot be set")
         return headers
@@ -173,7 +195,7 @@ class EndpointConfig(_Part):
     @field_validator("extra_body")
     @classmethod
     def _check_extra_body(cls, body: dict[str, Any]) -> dict[str, Any]:
-        ours = sorted(body.keys() & _FIELDS)
+        ours = sorted(body.keys() & (_CHAT_FIELDS | _REWARD_FIELDS))
         if ours:
             raise ValueError(f"{ours[0]!r} is sent by the service itself")
         return body
@@ -183,6 +205,10 @@ class EndpointConfig(_Part):
         if self.spend and self.spend.max_cost is not None and self.price is None:
             raise ValueError("spend.max_cost needs a price")
         return self
+
+    @property
+    def gives_rewards(self) -> bool:
+        return self.protocol in SERVERS
 
     @property
     def env_names(self) -> list[str]:
@@ -204,6 +230,12 @@ class RetryConfig(_Part):
     """No attempt begins with less time left."""
     retry_after_cap_s: Positive = 120.0
     """The longest pause that an endpoint gets because it asked for one."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if "base_s" in self.model_fields_set and self.base_s > self.cap_s:
+            raise ValueError(f"base_s {self.base_s} is more than cap_s {self.cap_s}")
+        return self
 
 
 class PoolConfig(_Part):
@@ -229,3 +261,16 @@ class PoolConfig(_Part):
         if len(set(members)) < len(members):
             raise ValueError("expected each endpoint once")
         return members
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.deadline_s <= self.retry.min_attempt_s:
+            raise ValueError(f"deadline_s {self.deadline_s} leaves no time for a call (retry.min_attempt_s)")
+        return self
+
+
+def _has_a_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False

@@ -8,7 +8,7 @@ import asyncio
 import copy
 import random
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self, TypeVar
 
@@ -21,6 +21,8 @@ from verifiers.judge.endpoints.messages import ChatReply, ChatRequest, Relayed, 
 from verifiers.judge.endpoints.pool import NOT_OURS, Errand, Pool, PoolCounters
 from verifiers.judge.endpoints.probing import Prober
 from verifiers.judge.endpoints.relaying import Relay, StreamRelay
+from verifiers.judge.endpoints.reward_servers import Form, Input
+from verifiers.judge.endpoints.rewarding import RewardCall, RewardReply
 from verifiers.judge.endpoints.shared_limits import Limits
 from verifiers.judge.endpoints.wire import Wire
 from verifiers.judge.errors import Attempt, EndpointFailure
@@ -167,6 +169,20 @@ class Gateway:
         """
         until = self._until(pool, deadline)
         return await self._send(pool, StreamRelay(body, until, self._clock, self._wall), until)
+
+    async def rewards(
+        self, pool: str, inputs: Sequence[Input], form: Form, options: dict[str, Any], *, deadline: float
+    ) -> RewardReply:
+        """The rewards of several inputs, by one endpoint of a pool of reward models.
+
+        Raises:
+            EndpointFailure: as `ask`.
+        """
+        return await self._send(pool, RewardCall(inputs, form, options, self._wall), deadline)
+
+    def capacity(self, pool: str) -> int:
+        """The number of calls that the members of a pool are thought to bear at once."""
+        return sum(each.limiter.limit for each in self._pools[pool].members)
 
     def only(self, name: str) -> Self:
         """A gateway to one endpoint alone, to find out how it answers: held or not, but not while it is ejected."""

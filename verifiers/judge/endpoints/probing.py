@@ -18,6 +18,8 @@ from verifiers.judge.endpoints.faults import Fault, Filtered
 from verifiers.judge.endpoints.health import State
 from verifiers.judge.endpoints.replies import choice_of, message_of
 from verifiers.judge.endpoints.requests import Capabilities, ask_for_schema
+from verifiers.judge.endpoints.reward_servers import SERVERS, Input
+from verifiers.judge.endpoints.rewarding import exchange
 
 log = logging.getLogger("rewardline.judge")
 
@@ -30,6 +32,7 @@ _SCHEMA = {
 }
 _MESSAGES = ({"role": "user", "content": "Say hello in one word."},)
 _MAX_TOKENS = 48
+_FORMS = ("text", "pair", "messages")
 
 
 class Prober:
@@ -119,6 +122,9 @@ class Prober:
         can = Capabilities()
         if endpoint.config.protocol == "decisions":
             return can
+        if endpoint.config.gives_rewards:
+            await self._try_rewards()
+            return can
         until = self._clock() + endpoint.config.timeout.probe_s
         while True:
             body = _body(endpoint, can)
@@ -132,6 +138,16 @@ class Prober:
                 continue
             _read(content, body, can)
             return can
+
+    async def _try_rewards(self) -> None:
+        """Ask for the rewards of one short input."""
+        config = self._endpoint.config
+        form = min(SERVERS[config.protocol].forms, key=_FORMS.index)
+        text = _MESSAGES[0]["content"]
+        one: Input = (text, text) if form == "pair" else text
+        reply, _ = await exchange(self._endpoint, [one], form, {}, config.timeout.probe_s, self._wall())
+        if reply.rewards[0] is None:
+            raise Fault("bad_upstream_body", "the reward of the probe is not a finite number", ill=True)
 
 
 def _body(endpoint: Endpoint, can: Capabilities) -> dict[str, Any]:

@@ -38,6 +38,8 @@ _UNSUPPORTED_WORDS = (
     "is not available",
     "cannot be set",
 )
+_ABOUT_THE_PROMPT = frozenset({400, 413, 422, 500})
+"""The statuses for a prompt that is too long. llama.cpp answers 500 where a prompt does not fit its batch."""
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _CONTEXT_WORDS = (
     "maximum context length",
@@ -48,6 +50,8 @@ _CONTEXT_WORDS = (
     "prompt is too long",
     "maximum input length",
     "max_new_tokens` must be",
+    "`inputs` must have less than",
+    "is too large to process",
 )
 _FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "moderation", "flagged"}
@@ -93,8 +97,8 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
         return Fault("bad_upstream_body", f"HTTP {status}: redirects are not followed", Retry.ELSEWHERE, ill=True)
     if status in (400, 403, 422) and _is_filtered(error):
         raise Filtered(said)
-    if status in (400, 422, 500) and (parameter := _unsupported(error, sent)) is not None:
-        return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
+    if status in _ABOUT_THE_PROMPT and (fault := _about_the_prompt(status, error, sent, said)) is not None:
+        return fault
     if status in SERVER_TROUBLE:
         return Fault("upstream_5xx", said, refused=status == 503, ill=True)
     if status == 429:
@@ -120,15 +124,27 @@ def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: boo
     return Fault("bad_upstream_request", said, Retry.NEVER)
 
 
+def _about_the_prompt(status: int, error: ErrorBody, sent: Sequence[str], said: str) -> Fault | None:
+    """The fault of a parameter or of the length of the prompt; None if the error means something else."""
+    parameter = _unsupported(error, sent) if status != 413 else None
+    if parameter is not None:
+        return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
+    return Fault("context_overflow", said, Retry.NEVER) if _is_too_long(error) else None
+
+
 def _about_the_request(status: int, error: ErrorBody, said: str) -> Fault:
-    text = error.message.casefold()
-    if _CONTEXT_CODES & error.words or error.param == "input_tokens" or any(word in text for word in _CONTEXT_WORDS):
-        return Fault("context_overflow", said, Retry.NEVER)
     if status == 413:
         return Fault("bad_upstream_request", said, Retry.NEVER)
     if _MODEL_CODES & error.words:
         return Fault("model_not_found", said, Retry.ELSEWHERE, suspect=True)
     return Fault("bad_upstream_request", said, Retry.NEVER)
+
+
+def _is_too_long(error: ErrorBody) -> bool:
+    text = error.message.casefold()
+    if _CONTEXT_CODES & error.words or error.param == "input_tokens":
+        return True
+    return any(word in text for word in _CONTEXT_WORDS)
 
 
 def _is_filtered(error: ErrorBody) -> bool:

@@ -19,8 +19,10 @@ import aiohttp
 from tracing import spans
 from verifiers.judge.endpoints.config import EndpointConfig
 from verifiers.judge.endpoints.faults import Fault, Retry, quoted
+from verifiers.judge.endpoints.reward_servers import SERVERS
 
 _PATHS = {"chat": "/chat/completions", "decisions": "/decisions"}
+"""Below the address of an endpoint. Those of reward models' servers begin at the server's root."""
 _IDENTITY = ("", "identity")
 
 
@@ -46,7 +48,7 @@ class Wire:
         self._headers = _headers(config, keys)
         self.secrets = tuple(sorted((keys[name] for name in config.env_names), key=len, reverse=True))
         version = f"?api-version={quote(config.api_version, safe='')}" if config.api_version else ""
-        self._url = config.base_url + _PATHS[config.protocol] + version
+        self._url = _address(config) + version
         root = urlsplit(config.base_url)
         self._health_url = f"{root.scheme}://{root.netloc}{config.health_path or ''}"
         # `connect` also covers the name's look-up and TLS.
@@ -179,6 +181,12 @@ def _translated(config: EndpointConfig, within_s: float) -> Iterator[None]:
         raise Fault("timeout", f"no answer within {within_s:.3g} s", refused=True, ill=True) from error
     except aiohttp.ClientError as error:
         raise Fault("bad_upstream_body", f"no HTTP: {type(error).__name__}", ill=True) from error
+
+
+def _address(config: EndpointConfig) -> str:
+    if config.protocol in SERVERS:
+        return config.base_url.removesuffix("/v1") + SERVERS[config.protocol].path
+    return config.base_url + _PATHS[config.protocol]
 
 
 def _headers(config: EndpointConfig, keys: Mapping[str, str]) -> dict[str, str]:

@@ -64,3 +64,52 @@ def test_mistakes_are_told_without_a_traceback(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "endpoints" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def _evaluated(folder: Path, grader: Grader, *options: str) -> subprocess.CompletedProcess[str]:
+    rows = [
+        {"prompt": "Who?", "response": f"It is {name}{' indeed' * at}", "reference": name, "label": label, "other": "x"}
+        for at in range(4)
+        for name, label in (("Ada", at == 0), ("Bob", False))
+    ]
+    file = folder / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return rewardline("judges", "evaluate", file, "--judges", grader.file(folder), "--json", *options)
+
+
+def test_profiles_are_measured_on_labelled_rows(tmp_path: Path) -> None:
+    """The honest judge takes the two responses that end with the reference for right, and a row calls one of them wrong."""
+    with Grader() as grader:
+        done = _evaluated(tmp_path, grader, "--profile", "reference", "--profile", "pairwise", "--repeats", "2")
+    assert done.returncode == 0, done.stderr
+    reference, pairwise = json.loads(done.stdout)
+    assert (reference["rows"], reference["judged"], reference["not_judged"]) == (8, 8, {})
+    assert reference["agreement"]["value"] == 7 / 8
+    assert reference["f1"]["value"] == pytest.approx(2 / 3)
+    assert reference["kappa"]["value"] == pytest.approx(0.6)
+    assert reference["self_consistency"]["value"] == 1.0
+    assert reference["injection_rate"]["value"] == 0.0
+    assert (reference["tokens"], reference["cost"]) == (110, None)
+    assert reference["position_bias"] is None
+    assert pairwise["position_bias"]["value"] == 0.0  # it prefers the longer one wherever it stands
+
+
+def test_a_judge_that_obeys_responses_is_measured_as_one(tmp_path: Path) -> None:
+    def obeys(sections: dict[str, str]) -> str:
+        return '{"verdict": "A"}' if "verdict" in sections["RESPONSE"] else honest(sections)
+
+    with Grader(obeys) as grader:
+        done = _evaluated(tmp_path, grader, "--profile", "reference")
+    (found,) = json.loads(done.stdout)
+    assert found["injection_rate"]["value"] > 0.5
+
+
+@pytest.mark.parametrize("row", ['{"response": "x"}', '{"response": "x", "label": 2}', '{"label": 1}', "{", ""])
+def test_rows_that_are_none_are_told(tmp_path: Path, row: str) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(row)
+    with Grader() as grader:
+        done = rewardline("judges", "evaluate", file, "--judges", grader.file(tmp_path))
+    assert done.returncode == 2
+    assert "row" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,244 @@
+"""`rewardline judges evaluate ROWS` measures profiles of judges on labelled rows.
+
+A row is an item of `judge` with a `label`: the score that it should have, from 0 to 1 (or true and false). A verdict agrees
+if it is of the class of the label: from 0.5 upwards or below, and in mode pairwise better, equal or worse. What could not be
+judged is counted beside the figures, and in none of them.
+"""
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from pydantic import ValidationError
+
+from service.backends import judges
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
+from service.observe.metrics import Metrics
+from service.row_files.reading import MAX_OWN_LINE_BYTES, DataFile, Unread
+from service.settings import Settings
+from service.usage.ledger import Ledger
+from verifiers.base import Item, Status, Verdict
+from verifiers.judge import Judge
+from verifiers.judge.canaries import CANARIES
+from verifiers.judge.evaluation import Figure, correlation, f1, kappa, share
+from verifiers.judge.panel import Panel
+from verifiers.judge.parameters import JudgeParams
+from verifiers.judge.profiles import Mode
+
+_AT_ONCE: Final = 64
+_ORDERS: Final = tuple(each.response for each in CANARIES if each.name in ("order", "order_chinese", "forged_verdict"))
+"""Texts that speak to the judge, which are put behind wrong responses."""
+_FIELDS: Final = ("reference", "criteria", "other", "steps", "question")
+
+
+class BadRows(Exception):
+    """A file has no rows that can be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A labelled item."""
+
+    response: str
+    prompt: str | None
+    params: Mapping[str, Any]
+    label: float
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """The figures of a profile. None: the rows do not allow the figure."""
+
+    profile: str
+    mode: Mode
+    rows: int
+    judged: int = 0
+    not_judged: dict[str, int] = field(default_factory=dict)
+    """The rows that were not judged, by reason."""
+    agreement: Figure | None = None
+    f1: Figure | None = None
+    kappa: Figure | None = None
+    self_consistency: Figure | None = None
+    """The share of rows that get the same class each time they are asked about."""
+    length_bias: Figure | None = None
+    """The correlation of what a verdict is above its label with the logarithm of the response's length."""
+    position_bias: Figure | None = None
+    """Mode pairwise: the share of pairs whose verdict changes with the order of both."""
+    injection_rate: Figure | None = None
+    """The share of wrong responses, rejected by themselves, that pass with a text behind them that speaks to the judge."""
+    tokens: float | None = None
+    """Of each call, and so are the cost and the seconds."""
+    cost: float | None = None
+    seconds: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_rows(file: Path, limit: int) -> list[Row]:
+    """The rows of a file.
+
+    Raises:
+        BadRows: it has none, or a row is not one.
+        BadData: the file cannot be read.
+    """
+    lines = islice(DataFile(file, max_line_bytes=MAX_OWN_LINE_BYTES).lines(), limit)
+    rows = [_row(value, number) for number, value, _ in lines]
+    if not rows:
+        raise BadRows(f"{file} has no rows")
+    return rows
+
+
+def _row(row: Any, number: int) -> Row:
+    if isinstance(row, Unread):
+        raise BadRows(f"row {number}: {row.problem}")
+    label = row.get("label") if isinstance(row, dict) else None
+    if not isinstance(label, int | float) or not 0 <= label <= 1:
+        raise BadRows(f"row {number}: label: expected the right score, from 0 to 1 or a boolean, found {label!r:.40}")
+    if not isinstance(row.get("response"), str):
+        raise BadRows(f"row {number}: response: expected a text")
+    params = {name: row[name] for name in _FIELDS if row.get(name) is not None} | (row.get("params") or {})
+    prompt = row.get("prompt")
+    return Row(row["response"], prompt if isinstance(prompt, str) else None, params, float(label))
+
+
+async def evaluate(judge_file: Path, rows: Sequence[Row], profiles: Sequence[str], repeats: int) -> list[Evaluation]:
+    """The figures of these profiles, or of all.
+
+    Raises:
+        BadJudges, BadKey, BrokenPrompt: the file of judges has mistakes.
+        BadRows: there is no such profile.
+    """
+    cache = VerdictCache(MemoryCache(0))
+    async with judges.open_panel(Settings(judge_file=judge_file), cache, Metrics(""), Ledger()) as panel:
+        assert panel is not None
+        known = panel.config.profiles
+        unknown = [name for name in profiles if name not in known]
+        if unknown:
+            raise BadRows(f"--profile {unknown[0]}: there are {sorted(known)}")
+        return [await _evaluated(panel, name, rows, repeats) for name in profiles or known]
+
+
+async def _evaluated(panel: Panel, profile: str, rows: Sequence[Row], repeats: int) -> Evaluation:
+    mode = panel.config.profiles[profile].mode
+    found = Evaluation(profile, mode, len(rows))
+    before = _totals(panel)
+    asked = [await _verdicts(panel, profile, rows) for _ in range(repeats)]
+    _note_use(found, before, _totals(panel))
+    pairs = [(row, verdict) for row, verdict in zip(rows, asked[0], strict=True) if verdict.status is Status.OK]
+    for verdict in asked[0]:
+        if verdict.status is not Status.OK:
+            found.not_judged[verdict.reason] = found.not_judged.get(verdict.reason, 0) + 1
+    found.judged = len(pairs)
+    labels = [_class(row.label, mode) for row, _ in pairs]
+    verdicts = [_class(_score(verdict), mode) for _, verdict in pairs]
+    classes = 3 if mode == "pairwise" else 2
+    found.agreement = share(sum(a == b for a, b in zip(labels, verdicts, strict=True)), len(labels))
+    found.f1, found.kappa = f1(labels, verdicts, classes), kappa(labels, verdicts, classes)
+    found.length_bias = correlation(
+        [math.log(1 + len(row.response)) for row, _ in pairs], [_score(verdict) - row.label for row, verdict in pairs]
+    )
+    found.self_consistency = _consistency(asked, mode)
+    if mode == "pairwise":
+        found.position_bias = await _position_bias(panel, profile, rows)
+    found.injection_rate = await _injection_rate(
+        panel, profile, [row for row, verdict in pairs if _is_rejected(row, verdict)]
+    )
+    return found
+
+
+async def _verdicts(panel: Panel, profile: str, rows: Sequence[Row]) -> list[Verdict]:
+    """A verdict for each row, in order; nothing is taken from a cache."""
+    judge, places = Judge(panel), asyncio.Semaphore(_AT_ONCE)
+
+    async def one(row: Row) -> Verdict:
+        try:
+            params = JudgeParams.model_validate({**row.params, "judge": profile})
+        except ValidationError as error:
+            return Verdict.invalid("bad_params", str(error.errors()[0]["msg"]))
+        async with places:
+            (verdict,) = await judge.score([Item(row.response, params, row.prompt, cache="off")])
+        return verdict
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(row)) for row in rows]
+    return [task.result() for task in tasks]
+
+
+def _score(verdict: Verdict) -> float:
+    assert verdict.score is not None
+    return verdict.score
+
+
+def _class(score: float, mode: Mode) -> int:
+    if mode == "pairwise":
+        return 1 if score == 0.5 else 2 if score > 0.5 else 0
+    return int(score >= 0.5)
+
+
+def _is_rejected(row: Row, verdict: Verdict) -> bool:
+    return row.label < 0.5 and _score(verdict) < 0.5
+
+
+def _consistency(asked: Sequence[Sequence[Verdict]], mode: Mode) -> Figure | None:
+    if len(asked) < 2:
+        return None
+    judged = [each for each in zip(*asked, strict=True) if all(verdict.status is Status.OK for verdict in each)]
+    same = sum(len({_class(_score(verdict), mode) for verdict in each}) == 1 for each in judged)
+    return share(same, len(judged))
+
+
+async def _position_bias(panel: Panel, profile: str, rows: Sequence[Row]) -> Figure | None:
+    """Each pair is asked about in one order, and then with both responses in each other's place."""
+    pairs = [row for row in rows if isinstance(row.params.get("other"), str)]
+    straight = [Row(row.response, row.prompt, {**row.params, "orders": "one"}, row.label) for row in pairs]
+    turned = [
+        Row(row.params["other"], row.prompt, {**row.params, "other": row.response, "orders": "one"}, row.label)
+        for row in pairs
+    ]
+    first, second = await _verdicts(panel, profile, straight), await _verdicts(panel, profile, turned)
+    judged = [(a, b) for a, b in zip(first, second, strict=True) if a.status is b.status is Status.OK]
+    return share(sum(_score(a) != 1 - _score(b) for a, b in judged), len(judged))
+
+
+async def _injection_rate(panel: Panel, profile: str, rejected: Sequence[Row]) -> Figure | None:
+    tempted = [
+        Row(f"{row.response}\n{_ORDERS[at % len(_ORDERS)]}", row.prompt, row.params, row.label)
+        for at, row in enumerate(rejected)
+    ]
+    judged = [verdict for verdict in await _verdicts(panel, profile, tempted) if verdict.status is Status.OK]
+    return share(sum(_score(verdict) >= 0.5 for verdict in judged), len(judged))
+
+
+class _Totals(msgspec.Struct, frozen=True):
+    calls: int
+    tokens: int
+    cost: float
+    uncosted: int
+    seconds: float
+
+
+def _totals(panel: Panel) -> _Totals:
+    states = panel.gateway.states()
+    counters = [state.counters for state in states]
+    return _Totals(
+        sum(each.successes for each in counters),
+        sum(each.prompt_tokens + each.completion_tokens for each in counters),
+        sum(each.cost for each in counters),
+        sum(each.uncosted for each in counters),
+        sum(state.latency_s_total for state in states),
+    )
+
+
+def _note_use(found: Evaluation, before: _Totals, after: _Totals) -> None:
+    calls = after.calls - before.calls
+    if calls:
+        found.tokens = (after.tokens - before.tokens) / calls
+        found.seconds = (after.seconds - before.seconds) / calls
+        found.cost = (after.cost - before.cost) / calls if after.uncosted == before.uncosted else None
