@@ -82,8 +82,10 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
     """The end of the first clause behind an answer that rejects it, past clauses that lead to it or affirm."""
     limit = min(len(text), begin + _MAX_CHARS)
     for sentence in _some(text, begin, limit):
-        for first, stop in _clauses(sentence):
-            clause = judged(sentence, first, stop)
+        clauses = [(judged(sentence, first, stop), stop) for first, stop in _clauses(sentence)]
+        if _is_list([clause for clause, _ in clauses]):
+            return None
+        for clause, stop in clauses:
             if clause is None and is_own:
                 continue
             if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
@@ -94,6 +96,11 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
                 return sentence.words[stop - 1].end
         is_own = False
     return None
+
+
+def _is_list(clauses: Sequence[Clause | None]) -> bool:
+    """Whether verdicts stand side by side, as in an option's own text: "A. Wrong, Not wrong"."""
+    return len(clauses) > 1 and all(clause is not None and clause.slots <= _LISTED for clause in clauses)
 
 
 def _denies(sentence: Sentence, place: int) -> bool:
@@ -190,6 +197,7 @@ def _is_label(text: str, word: Word) -> bool:
 
 
 _AGAINST = frozenset([Slot.WRONG, Slot.UNDO, Slot.UNSURE])
+_LISTED = frozenset([Slot.WRONG, Slot.RIGHT, Slot.NOT])
 _DENIES = frozenset([Slot.NOT, Slot.NO])
 _JUDGES = frozenset([Slot.WRONG, Slot.RIGHT, Slot.UNDO, Slot.UNSURE])
 _Filled = Sequence[tuple[int, int, str]]

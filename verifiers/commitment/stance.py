@@ -131,8 +131,11 @@ class Sentence:
     @cached_property
     def cues(self) -> Sequence[Cue]:
         found = cues(self.words)
-        said = opinions(self.words)
-        return sorted([*found, *said], key=lambda cue: cue.first) if said else found
+        return sorted([*found, *self._opinions], key=lambda cue: cue.first) if self._opinions else found
+
+    @cached_property
+    def _opinions(self) -> Sequence[Cue]:
+        return opinions(self.words)
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
@@ -271,7 +274,7 @@ class Sentence:
 
     def is_told_of(self, stop: int) -> bool:
         """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
-        return any(cue.kind is Kind.SAID and cue.first >= stop and self._is_last(cue.stop) for cue in self.cues)
+        return any(cue.first >= stop and self._is_last(cue.stop) for cue in self._opinions)
 
     def stance_at_end(self) -> Stance | None:
         """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
