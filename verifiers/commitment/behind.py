@@ -9,7 +9,7 @@ from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
-from verifiers.commitment.retraction import retraction
+from verifiers.commitment.retraction import retraction, turns
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
@@ -127,16 +127,16 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     sentence = next(following, None)
     if sentence is None or first_word(text, sentence.heard_from, sentence.end) not in openings(*TURNS):
         return None
-    if not (turns := sentence.opening()):
+    if not (opening := sentence.opening()):
         return None
-    is_all = turns >= len(sentence.words)
-    is_word = turns == 1 and not is_all
+    is_all = opening >= len(sentence.words)
+    is_word = opening == 1 and not is_all
     if is_word and any(cue.kind in _LEAVES for cue in sentence.at(0)):
         return None
     stating = next(following, None) if is_all else sentence
     if stating is None:
         return None
-    first = _past_pronoun(stating) if is_all and sentence.corrects() else 0 if is_all else turns
+    first = _past_pronoun(stating) if is_all and _corrects(sentence) else 0 if is_all else opening
     start = stating.words[first].start if first < len(stating.words) else limit
     value = _VALUE.match(text, start)
     if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
@@ -149,7 +149,13 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
         return None
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
-    return Replacement(shown, span, stance not in UNMADE and sentence.corrects(), stance)
+    return Replacement(shown, span, stance not in UNMADE and _corrects(sentence), stance)
+
+
+def _corrects(sentence: Sentence) -> bool:
+    """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's"."""
+    states = any(cue.kind is Kind.IS and cue.stop <= sentence.opening() for cue in sentence.cues)
+    return sentence.corrects() or (states and turns(sentence))
 
 
 def _past_pronoun(sentence: Sentence) -> int:

@@ -82,11 +82,12 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
     """The end of the first clause behind an answer that rejects it, past clauses that lead to it or affirm."""
     limit = min(len(text), begin + _MAX_CHARS)
     for sentence in _some(text, begin, limit):
-        clauses = [(judged(sentence, first, stop), stop) for first, stop in _clauses(sentence)]
-        if _is_list([clause for clause, _ in clauses]):
+        clauses = [(judged(sentence, first, stop), first, stop) for first, stop in _clauses(sentence)]
+        if _is_list([clause for clause, _, _ in clauses]):
             return None
-        for clause, stop in clauses:
-            if clause is None and is_own:
+        for clause, first, stop in clauses:
+            # "x = 2 or x = -3 (rejected)": the verdict is on the value before it.
+            if clause is None and is_own and not _has_digit(sentence, first, stop):
                 continue
             if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
                 return None
@@ -96,6 +97,10 @@ def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | Non
                 return sentence.words[stop - 1].end
         is_own = False
     return None
+
+
+def _has_digit(sentence: Sentence, first: int, stop: int) -> bool:
+    return any(word.text[0].isdigit() for word in sentence.words[first:stop])
 
 
 def _is_list(clauses: Sequence[Clause | None]) -> bool:
