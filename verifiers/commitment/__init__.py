@@ -30,9 +30,10 @@ expression.
 Offers that follow each other directly do not commit to any of them ("\boxed{1} or \boxed{2}", boxes side by side, three
 in a short run). The result is `conflicting_answers`, whatever the policy. Offers for one case each, or with "maybe", do
 not commit either. Boxes linked by "and" or a comma are parts of one answer. It is written as "a, b", or as "x=a, y=b"
-if each box has a name. `on_conflict="reject"` never accepts two different offers. The text directly behind an answer
-may correct it without the form of any channel ("Wait, it's 13."). Verifiers that judge the meaning of words then take
-neither value. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
+if each box has a name. `on_conflict="reject"` never accepts two different offers. The text behind an answer may
+take it back (retraction): what the rest of the text concludes is then the answer, or there is none. It may also put
+another value in its place without the form of any channel ("Wait, it's 13."). Of values that only stand beside each
+other ("Or 13.") verifiers that judge the meaning of words take neither. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
 this (confidence).
 
 *Mentions* (mentions). A caller who asks for reasons gets all that was read as a possible answer, with the stance that

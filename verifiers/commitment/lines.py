@@ -39,7 +39,7 @@ def read_lines(text: str, start: int, end: int) -> Offers:
         sentence = Sentence(text, *inner, text[stop : stop + 1])
         if inner[0] < inner[1] and each.has_verb and _is_remark(sentence):
             continue
-        if offers and (_is_conditional(text, each) or _is_verdict(text, each, sentence)):
+        if (offers and _is_conditional(text, each)) or ((offers or not is_last) and _is_verdict(text, each, sentence)):
             continue
         if each.stance in UNMADE or sentence.asks or _is_open(sentence):
             if is_heard(text):

@@ -8,9 +8,10 @@ to it:
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Cue, Kind, Word
+from verifiers.commitment.cues import Cue, Kind, Word, languages
 from verifiers.commitment.slots import by_first_word, is_word, slotted
 
 _MAX_BETWEEN = 2
@@ -31,12 +32,19 @@ class _Part(NamedTuple):
 
 def opinions(said: Sequence[Word]) -> list[Cue]:
     """The opinions of others in a sentence, each as a cue over the words that say whose it is."""
-    if by_first_word("opinion").keys().isdisjoint(word.text for word in said):
+    if _somebody().isdisjoint(word.text for word in said):
         return []
     parts = list(_parts(said))
     pairs = [(who, other) for who in parts for other in parts if who.slot == "who" and other.slot in ("says", "by")]
     found = (_opinion(said, who, other, parts) for who, other in pairs if who.language == other.language)
     return [cue for cue in found if cue is not None]
+
+
+@cache
+def _somebody() -> frozenset[str]:
+    """The first words for somebody, in all languages."""
+    tables = [slotted("opinion", language) for language in languages()]
+    return frozenset(word for table in tables for word, said in table.items() if any(slot == "who" for _, slot in said))
 
 
 def _opinion(said: Sequence[Word], who: _Part, other: _Part, parts: Sequence[_Part]) -> Cue | None:
@@ -52,11 +60,11 @@ def _opinion(said: Sequence[Word], who: _Part, other: _Part, parts: Sequence[_Pa
 
 def _parts(said: Sequence[Word]) -> Iterator[_Part]:
     """The longest phrases of each language."""
-    languages = by_first_word("opinion")
+    spoken = by_first_word("opinion")
     places = [place for place, word in enumerate(said) if is_word(word)]
     texts = [said[place].text for place in places]
     for first, text in enumerate(texts):
-        for language in languages.get(text, ()):
+        for language in spoken.get(text, ()):
             for phrase, slot in slotted("opinion", language)[text]:
                 if texts[first : first + len(phrase)] == phrase:
                     yield _Part(language, slot, places[first], places[first + len(phrase) - 1] + 1)

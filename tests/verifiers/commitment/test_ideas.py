@@ -1,6 +1,7 @@
 """An idea does the same to an answer in every language: what pays nothing in English pays nothing in the others."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -121,7 +122,7 @@ def _behind(language: str, text: str) -> list[tuple[str, str, str]]:
     return said + [(verifier, form.replace("{}", text), "42") for verifier, form in MARKED]
 
 
-def _choices(verifier: str) -> dict[str, list[str]]:
+def _choices(verifier: str) -> dict[str, Any]:
     return {"choices": CHOICES} if verifier == "multiple_choice" else {}
 
 
