@@ -1077,7 +1077,6 @@ def stood_by(response: str) -> str | None:
         "Then again, 13.",
         "On second thought, 13.",
         "Oops, 13.",
-        "Oops, it's 13.",
         "My mistake, 13.",
         "I'm wrong; 13.",
         "Wait, no, 13.",
@@ -1101,6 +1100,8 @@ def test_an_answer_that_is_turned_from_directly_behind_it_is_none(answer: str, b
     "behind",
     [
         "No, it's 13.",
+        "Oops, it's 13.",
+        "Wait, it's 13.",
         "Wait, no, it is 13.",
         "Moment, nein, es ist 13.",
         "Non, attendez, c'est 13.",

@@ -30,9 +30,10 @@ expression.
 Offers that follow each other directly do not commit to any of them ("\boxed{1} or \boxed{2}", boxes side by side, three
 in a short run). The result is `conflicting_answers`, whatever the policy. Offers for one case each, or with "maybe", do
 not commit either. Boxes linked by "and" or a comma are parts of one answer. It is written as "a, b", or as "x=a, y=b"
-if each box has a name. `on_conflict="reject"` never accepts two different offers. The text directly behind an answer
-may correct it without the form of any channel ("Wait, it's 13."). Verifiers that judge the meaning of words then take
-neither value. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
+if each box has a name. `on_conflict="reject"` never accepts two different offers. The text behind an answer may
+take it back (retraction): what the rest of the text concludes is then the answer, or there is none. It may also put
+another value in its place without the form of any channel ("Wait, it's 13."). Of values that only stand beside each
+other ("Or 13.") verifiers that judge the meaning of words take neither. A statement of confidence ("12 (confidence: 95%)") is not part of the answer for verifiers that ask for
 this (confidence).
 
 *Mentions* (mentions). A caller who asks for reasons gets all that was read as a possible answer, with the stance that
@@ -49,11 +50,19 @@ import msgspec
 
 from sandbox.workers import Task, worker_function
 from verifiers.commitment import glance
-from verifiers.commitment.behind import Replacement, is_taken_back, replacement, trails_off
+from verifiers.commitment.behind import (
+    Replacement,
+    is_taken_back,
+    replacement,
+    stance_of_lead,
+    taken_back_at,
+    trails_off,
+)
 from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.commitment.citations import without_citations, without_citations_at_end
 from verifiers.commitment.confidence import without_confidence
 from verifiers.commitment.courtesies import without_courtesy
+from verifiers.commitment.cues import Kind
 from verifiers.commitment.ending import is_clause, same_truths, stated_at_end
 from verifiers.commitment.extraction import Candidate, Extraction, Mentioned, Reason
 from verifiers.commitment.figures import NUMBER, last_digit_end
@@ -68,6 +77,7 @@ from verifiers.commitment.mentions import (
     judged_at,
     listening,
     mentions,
+    note,
     note_offers,
     turned,
     without_answer,
@@ -76,7 +86,7 @@ from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
 from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
 from verifiers.commitment.readers import READERS, READERS_IF_NAMED
 from verifiers.commitment.segment import Segment, final_segment
-from verifiers.commitment.stance import Sentence, Stance
+from verifiers.commitment.stance import Sentence, Stance, sentence_at
 from verifiers.commitment.statements import narrowed
 
 __all__ = [
@@ -157,9 +167,9 @@ def extract(
     """
     segment = segment or final_segment(response, params.think)
     if sent is None:
-        return _extracted(response, params, auto, segment)
+        return _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
     with listening(response) as notes:
-        found = _extracted(response, params, auto, segment)
+        found = _standing(response, params, auto, segment, _extracted(response, params, auto, segment))
         _read_rest(response, segment, auto if params.extract == "auto" else (), notes)
     said = mentions(notes, (segment.start, segment.end), found)
     return msgspec.structs.replace(found, mentions=said, sent=sent)
@@ -185,6 +195,44 @@ def _extracted(response: str, params: ExtractionParams, auto: Sequence[Channel],
             continue
         return committed(response, channel, offers, params.on_conflict)
     return Extraction(None, None, None, "no_answer")
+
+
+def _standing(
+    response: str, params: ExtractionParams, auto: Sequence[Channel], segment: Segment, found: Extraction
+) -> Extraction:
+    """The extraction, if the words before its mark and the text behind let it stand; else what follows a retraction."""
+    if found.channel is None or found.span is None:
+        return found
+    if found.channel in _FORMS and (lead := stance_of_lead(response, segment.start, found.span)) is not None:
+        note(response, found.channel, found.span, lead)
+        return msgspec.structs.replace(found, answer=None, span=None, reason="no_answer")
+    if len(response) - found.span[1] < _MIN_CHARS:
+        return found
+    if found.channel in _MARKS and replacement(response, found.span[1], found.answer or "") is not None:
+        return found
+    stop = taken_back_at(response, found.span[1])
+    if stop is None:
+        return found
+    note(response, found.channel, found.span, Stance.RETRACTED)
+    rest = msgspec.structs.replace(segment, start=max(segment.start, stop))
+    later = _standing(response, params, auto, rest, _extracted(response, params, auto, rest))
+    if later.span is not None and (later.channel in _STATES or _is_concluded(response, stop, later)):
+        return later
+    reason: Reason = "no_answer" if found.channel is Channel.BOXED else "conflicting_answers"
+    return msgspec.structs.replace(found, answer=None, span=None, reason=reason)
+
+
+def _is_concluded(response: str, start: int, later: Extraction) -> bool:
+    """Whether a last number ends a sentence that concludes it: "So 48.", "6*8=48."."""
+    if later.channel is not Channel.LAST_NUMBER or later.span is None:
+        return False
+    sentence = sentence_at(response, later.span[0], start, len(response))
+    first, stop = sentence.place(later.span)
+    is_led = not _CONCLUDES.isdisjoint(sentence.kinds) or any(word.text == "=" for word in sentence.words[:first])
+    return is_led and stop == len(sentence.words)
+
+
+_CONCLUDES = frozenset([Kind.SO, Kind.IS, Kind.IT])
 
 
 def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_conflict: OnConflict) -> Extraction | None:
@@ -235,6 +283,9 @@ def _is_another(response: str, one: Offers, other: Offers, channel: Channel) -> 
 
 
 _MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
+_FORMS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4)
+_STATES = frozenset([*_MARKS, Channel.FINAL_STATEMENT])
+"""Channels in which a response says what its answer is, so that they may replace one that it takes back."""
 _SAID_LAST = frozenset([Channel.BARE, Channel.FINAL_STATEMENT, Channel.LAST_NUMBER, Channel.LAST_LINE])
 """Channels that read the end of a response, or check that the response says nothing else."""
 

@@ -1,7 +1,6 @@
 """Text behind an answer that cancels it: a denial, a question, a sentence that takes it back, or another answer."""
 
 import re
-from itertools import islice
 from typing import NamedTuple
 
 from verifiers.commitment.channels import Channel
@@ -10,12 +9,13 @@ from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
 from verifiers.commitment.glance import may_deny, may_limit
 from verifiers.commitment.mentions import note
+from verifiers.commitment.retraction import retraction, turns
 from verifiers.commitment.spans import Span
 from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
 from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
-_LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；।-]|\\[\])]|</answer>){0,16}")
+_LEAD = re.compile(r"(?:[\s$*_()（）\]}.,!;:…—–，。、；।-]|\\[\])]|</answer>){0,16}")
 _NAME = r"[A-Z][^\W\d_]{0,30}(?:\s[A-Z][^\W\d_]{0,30}){0,3}"
 _OVER = r"\s{0,4}(?:[.!](?=[\s<]|\Z)|[。！\n]|\Z)"
 _VALUE = re.compile(
@@ -47,6 +47,21 @@ def _denial(text: str, start: int, span: tuple[int, int], end: int) -> Stance | 
     return Stance.HEDGED if is_followed and sentence.trails_off(span) else None
 
 
+def stance_of_lead(text: str, start: int, span: Span) -> Stance | None:
+    r"""The stance of the words that lead directly to a mark: `Maybe \boxed{12}`, "Perhaps" above `#### 12`; None if they have none."""
+    opening = _OPENS_MARK.search(text, max(start, span[0] - _MAX_OPENING_CHARS), span[0])
+    place = opening.start() if opening else span[0]
+    *_, lead = [None, *sentences(text, max(start, place - _MAX_CHARS), place)]
+    if lead is None or lead.stop.strip() or ("\n" in lead.stop and len(lead.words) > _MAX_WORDS_ABOVE):
+        return None
+    return lead.stance_at_end()
+
+
+_OPENS_MARK = re.compile(r"(?:\\{1,2}(?:boxed|fbox|framebox)|<answer>|####|[ \t$*({\[\\])+\Z", re.IGNORECASE)
+_MAX_OPENING_CHARS = 40
+_MAX_WORDS_ABOVE = 2
+
+
 def trails_off(text: str, span: Span) -> bool:
     """Whether the sentence of an answer doubts it behind: "The answer is 12 (probably not)."."""
     if _WORD_BEHIND.match(text, span[1]) is None:
@@ -73,15 +88,9 @@ def _doubt(text: str, start: int, span: tuple[int, int], end: int) -> Stance | N
             return Stance.HEDGED
     elif (stance := sentence.stance(span)) in UNMADE:
         return stance
-    following = islice(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), 3)
-    is_retracted = is_taken_back(text, span[1]) or any(_doubts(each) for each in following)
-    return Stance.RETRACTED if is_retracted else None
-
-
-def _doubts(sentence: Sentence) -> bool:
-    if sentence.takes_back_all():
-        return True
-    return any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in sentence.cues)
+    following = next(sentences(text, max(sentence.end, span[1]), min(end, span[1] + _MAX_CHARS)), None)
+    is_doubted = following is not None and any(cue.kind is Kind.DOUBT and cue.first <= 3 for cue in following.cues)
+    return Stance.RETRACTED if is_doubted or is_taken_back(text, span[1]) else None
 
 
 def is_affirmed(text: str, place: int, end: int) -> bool:
@@ -91,10 +100,13 @@ def is_affirmed(text: str, place: int, end: int) -> bool:
 
 
 def is_taken_back(text: str, end: int) -> bool:
-    """Whether the text directly behind an answer says that it is not the answer."""
-    begin = _behind(text, end)
-    sentence = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
-    return sentence is not None and sentence.takes_back_all()
+    """Whether the text behind an answer says that it is not the answer."""
+    return taken_back_at(text, end) is not None
+
+
+def taken_back_at(text: str, end: int) -> int | None:
+    """The end of the text behind an answer that takes it back; None if it stands."""
+    return retraction(text, end, _behind(text, end))
 
 
 class Replacement(NamedTuple):
@@ -115,16 +127,16 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     sentence = next(following, None)
     if sentence is None or first_word(text, sentence.heard_from, sentence.end) not in openings(*TURNS):
         return None
-    if not (turns := sentence.opening()):
+    if not (opening := sentence.opening()):
         return None
-    is_all = turns >= len(sentence.words)
-    is_word = turns == 1 and not is_all
+    is_all = opening >= len(sentence.words)
+    is_word = opening == 1 and not is_all
     if is_word and any(cue.kind in _LEAVES for cue in sentence.at(0)):
         return None
     stating = next(following, None) if is_all else sentence
     if stating is None:
         return None
-    first = _past_pronoun(stating) if is_all and sentence.corrects() else 0 if is_all else turns
+    first = _past_pronoun(stating) if is_all and _corrects(sentence) else 0 if is_all else opening
     start = stating.words[first].start if first < len(stating.words) else limit
     value = _VALUE.match(text, start)
     if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
@@ -137,7 +149,13 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
         return None
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
     span = value.start("value"), value.start("value") + len(shown)
-    return Replacement(shown, span, stance not in UNMADE and sentence.corrects(), stance)
+    return Replacement(shown, span, stance not in UNMADE and _corrects(sentence), stance)
+
+
+def _corrects(sentence: Sentence) -> bool:
+    """Whether a sentence calls the text before wrong, or turns from it, and then states: "no, it's", "wait, it's"."""
+    states = any(cue.kind is Kind.IS and cue.stop <= sentence.opening() for cue in sentence.cues)
+    return sentence.corrects() or (states and turns(sentence))
 
 
 def _past_pronoun(sentence: Sentence) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
 from verifiers.commitment.announce import announcements
-from verifiers.commitment.behind import replacement
+from verifiers.commitment.behind import is_taken_back, replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.extraction import Mentioned
@@ -704,13 +704,11 @@ class _Reader:
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if other is not None and self._values.named(other.value) != last.names:
             return True
+        if is_taken_back(self._text, last.span[1]):
+            return True
         for place in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
             sentence, mentions = self._read(place)
             stances = self._stances(sentence, mentions, place)
-            if place == last.sentence + 1 and sentence.takes_back_all():
-                return True
-            if place == last.sentence and sentence.takes_back(sentence.place(last.span)[1]):
-                return True
             for each, stance in zip(mentions, stances, strict=True):
                 if each.start <= last.span[0] or not each.value:
                     continue
@@ -881,6 +879,9 @@ class _Reader:
     def lines(self) -> Commitment:
         text, values = self._text, self._values
         end = commitment.without_courtesy(text, 0, len(text))
+        mentions = self._read(0).mentions if len(self._tail) == 1 else ()
+        if mentions and is_taken_back(text, mentions[0].end):
+            return Commitment(None, "conflicting_answers", "bare")
         if tagged := _TAGGED.fullmatch(text, 0, end):
             return self._found(values.named(tagged["inner"]) or CONFLICT, "bare", tagged.span("inner"))
         if len(self._tail) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from verifiers.commitment.amounts import negative_before
 from verifiers.commitment.around import is_cut_out
-from verifiers.commitment.behind import is_doubted
+from verifiers.commitment.behind import is_doubted, is_taken_back
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
 from verifiers.commitment.factorials import is_factorial
@@ -77,6 +77,9 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         note(text, Channel.LAST_NUMBER, (contrast.start, contrast.end), Stance.DENIED)
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
         offers = offers[-1:]
+    if len(offers) > 1 and _is_discarded(text, start, end, offers[-2], offers[-1]):
+        discarded = offers.pop()
+        note(text, Channel.LAST_NUMBER, (discarded.start, discarded.end), Stance.RETRACTED)
     last = offers[-1] = _signed(text, start, offers[-1])
     if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
@@ -93,6 +96,14 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
+
+
+def _is_discarded(text: str, start: int, end: int, kept: Offer, last: Offer) -> bool:
+    """Whether the last of two solutions is rejected, so that the other one remains: "x = 2 or x = -3 (rejected)"."""
+    if not is_taken_back(text, last.end) or is_taken_back(text, kept.end):
+        return False
+    sentence = sentence_at(text, last.start, start, end)
+    return sentence.has(Kind.OR, sentence.place((kept.start, kept.end))[1], sentence.place((last.start, last.end))[0])
 
 
 def _is_of_several(text: str, start: int, end: int, last: Offer) -> bool:

@@ -13,8 +13,9 @@ from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.mentions import is_heard, note
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.retraction import judged
 from verifiers.commitment.spans import strip, trim
-from verifiers.commitment.stance import UNMADE, Sentence, Stance
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at
 from verifiers.commitment.wording import begins_with
 
 _LINE_END = re.compile(
@@ -38,6 +39,8 @@ def read_lines(text: str, start: int, end: int) -> Offers:
         sentence = Sentence(text, *inner, text[stop : stop + 1])
         if inner[0] < inner[1] and each.has_verb and _is_remark(sentence):
             continue
+        if (offers and _is_conditional(text, each)) or ((offers or not is_last) and _is_verdict(text, each, sentence)):
+            continue
         if each.stance in UNMADE or sentence.asks or _is_open(sentence):
             if is_heard(text):
                 stance = each.stance if each.stance in UNMADE else Stance.HEDGED
@@ -52,6 +55,21 @@ def read_lines(text: str, start: int, end: int) -> Offers:
     if used:
         return Offers(offers, "no_answer")
     return with_boxes(text, offers) if offers else NO_OFFERS
+
+
+def _is_conditional(text: str, announced: Announcement) -> bool:
+    """Whether an announcement tells what the answer would be: "If you meant 3 boxes, the answer would be 9"."""
+    told = sentence_at(text, announced.start, 0, len(text))
+    last = told.place((announced.span[0], announced.span[0]))[0]
+    would = [word.text in listed("conditional") for word in told.words[:last]]
+    return any(would) and any(cue.kind is Kind.IF for cue in told.cues)
+
+
+def _is_verdict(text: str, announced: Announcement, said: Sentence) -> bool:
+    """Whether an announcement only calls the answer before it right: "이 답이 맞습니다". Yes and no may be answers of their own."""
+    told = sentence_at(text, announced.start, 0, len(text))
+    is_truth = any(word.text in listed("truth") or word.text in listed("untruth") for word in said.words)
+    return not is_truth and judged(told, 0, len(told.words)) is not None
 
 
 def _without_denial(sentence: Sentence) -> tuple[int, int]:

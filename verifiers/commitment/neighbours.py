@@ -4,13 +4,10 @@ import re
 
 import msgspec
 
-from verifiers.commitment.behind import is_denied, is_taken_back
-from verifiers.commitment.channels import Channel
+from verifiers.commitment.behind import is_denied
 from verifiers.commitment.cues import listed
 from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
-from verifiers.commitment.mentions import note
 from verifiers.commitment.offers import Offer
-from verifiers.commitment.stance import Stance
 from verifiers.commitment.wording import ends_in
 
 _BESIDE_CHARS = 48
@@ -67,12 +64,7 @@ def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
     elif _binds_right(text, start, end, box.outer_end, before):
         return False
     span = box.outer_start, box.outer_end
-    if is_denied(text, start, span, end):
-        return False
-    is_retracted = is_taken_back(text, box.outer_end)
-    if is_retracted:
-        note(text, Channel.BOXED, span, Stance.RETRACTED)
-    return not is_retracted
+    return not is_denied(text, start, span, end)
 
 
 def _binds_left(text: str, start: int, position: int, before: str) -> bool:

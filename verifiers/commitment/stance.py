@@ -9,6 +9,7 @@ from functools import cached_property
 
 from memory import remember
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
+from verifiers.commitment.opinions import opinions
 from verifiers.commitment.spans import Span
 
 
@@ -129,7 +130,12 @@ class Sentence:
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
-        return cues(self.words)
+        found = cues(self.words)
+        return sorted([*found, *self._opinions], key=lambda cue: cue.first) if self._opinions else found
+
+    @cached_property
+    def _opinions(self) -> Sequence[Cue]:
+        return opinions(self.words)
 
     @cached_property
     def kinds(self) -> frozenset[Kind]:
@@ -193,6 +199,8 @@ class Sentence:
             return Stance.HEDGED
         if (governed := self._governed(first, others)) is not None:
             return governed
+        if self.is_told_of(stop):
+            return Stance.ATTRIBUTED
         if behind is Kind.CALLED:
             return Stance.ANNOUNCED
         if behind is None and self._is_better_of(first, stop, places):
@@ -263,6 +271,29 @@ class Sentence:
             if is_near and is_alone and is_set_off and is_plain:
                 return True
         return False
+
+    def is_told_of(self, stop: int) -> bool:
+        """Whether the sentence ends by saying whose opinion it is: "The answer is 42, according to my teacher"."""
+        return any(cue.first >= stop and self._is_last(cue.stop) for cue in self._opinions)
+
+    def stance_at_end(self) -> Stance | None:
+        """The stance of the last words that do more than lead to what follows: "perhaps it is", "my friend says the answer is"."""
+        place, is_apart = len(self.words), False
+        while place > 0:
+            if (cue := self.ends_in(_GOVERNING, place)) and not self._is_example(cue):
+                return _GOVERNS[cue.kind] if cue.kind is Kind.SAID or not is_apart else None
+            word = self.words[place - 1].text
+            is_apart = is_apart or word in _COMMAS
+            if led := self.ends_in(_LEADS_TO, place):
+                place = led.first
+            elif word in _COMMAS or word in OPENS or word in _TELLS or word in adverbs() or word in listed("subjects"):
+                place -= 1
+            else:
+                return None
+        return None
+
+    def _is_example(self, cue: Cue) -> bool:
+        return not listed("examples").isdisjoint(word.text for word in self.words[cue.first : cue.stop])
 
     def _past_adverbs(self, place: int) -> int:
         while place < len(self.words) and self.words[place].text in adverbs():
@@ -536,6 +567,8 @@ class Sentence:
         """The stance that a cue before a mention gives to it."""
         if self._is_unreal(first) or self._is_operand(first):
             return Stance.SUPPOSED
+        if self._is_improbable(first):
+            return Stance.HEDGED
         if self.kinds.isdisjoint(_GOVERNS):
             return None
         places = [self.place(other) for other in others]
@@ -554,6 +587,12 @@ class Sentence:
             if self._reaches(cue, first, places):
                 return stance
         return None
+
+    def _is_improbable(self, first: int) -> bool:
+        """Whether the speaker is less than half sure of a mention: "I'm 10% sure the answer is C"."""
+        sure = [cue.first for cue in self.cues if cue.kind is Kind.SURE and cue.first > 1 and cue.stop <= first]
+        amounts = [self.words[place - 2].text for place in sure if self.words[place - 1].text == "%"]
+        return any(amount.isdecimal() and int(amount) < _EVEN for amount in amounts)
 
     def _is_beyond(self, cue: Cue) -> bool:
         """Whether a word like "over" denies nothing, as nothing is chosen before it: "built over the river"."""
@@ -613,7 +652,7 @@ class Sentence:
         if any(cue.stop <= begin < first for begin, _ in others) and self.is_list(cue.stop, first, others):
             return True
         between = [word.text for word in self.words[cue.stop : first]]
-        if between and between[0] in ",，" and cue.kind is not Kind.NOT:
+        if between and between[0] in ",，、،" and cue.kind is not Kind.NOT:
             between = between[1:]
         if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in OPENS | _TELLS else between):
             return False
@@ -763,85 +802,6 @@ class Sentence:
         word = self.words[place].text
         return word in _TURN_SIGNS or word in listed("turning")
 
-    def opens_with(self, kind: Kind) -> bool:
-        """Whether the sentence begins with a cue of a kind, past words that only turn to it."""
-        place = 0
-        while place < len(self.words):
-            here = self.at(place)
-            if any(cue.kind is kind and self.ends(cue.stop) for cue in here):
-                return True
-            found = [cue.stop for cue in here if cue.kind is Kind.BUT]
-            if found:
-                place = max(found)
-            elif self.words[place].text in ",:;.—–-!…、،(（":
-                place += 1
-            elif place == 0 and (behind := self._past_interjection()):
-                place = behind
-            else:
-                return False
-        return False
-
-    def _past_interjection(self) -> int:
-        """The place behind a word or two and a comma that begin the sentence: "Sorry,", "Entschuldigung,"; 0 if there are none."""
-        for place, word in enumerate(self.words[:_MAX_INTERJECTION_CHARS]):
-            if word.text in ",，、،":
-                shown = self.text[self.words[0].start : word.start]
-                is_short = 1 < len(shown) <= _MAX_INTERJECTION_CHARS and len(shown.split()) <= _MAX_INTERJECTION_WORDS
-                is_named = any(len(part) == 1 or part.isdigit() for part in shown.split())
-                return place + 1 if is_short and not is_named else 0
-        return 0
-
-    def takes_back_all(self) -> bool:
-        """Whether the sentence takes back what stands before it: "That's wrong.", "Wait, no.", "This answer is wrong."."""
-        return self.opens_with(Kind.BACK) or self._only_turns() or self._rejects_answer() or self._rejects_it()
-
-    def _rejects_it(self) -> bool:
-        """Whether the sentence only calls what a pronoun points to wrong: "Das ist leider falsch", "This turned out to be wrong"."""
-        pronouns = listed("pronouns") | listed("subjects")
-        at = next((place for place, word in enumerate(self.words) if word.text in pronouns), len(self.words))
-        if at > _MAX_POINTING_WORDS or any(cue.kind in _NOT_THIS for cue in self.cues if cue.first <= at):
-            return False
-        verdicts = [cue for cue in self.cues if cue.kind in _REJECTS and cue.first > at and self._is_whole(cue)]
-        return any(self._is_last(cue.stop) and self._is_aside(at + 1, cue.first) for cue in verdicts)
-
-    def _is_aside(self, first: int, stop: int) -> bool:
-        """Whether the words between a pronoun and a verdict on it are few, and no name, number, sign, denial or other clause."""
-        between = self.words[first:stop]
-        is_plain = all(self.text[word.start : word.end].islower() or word.text >= "\u0e00" for word in between)
-        is_plain = is_plain and listed("pronouns").isdisjoint(word.text for word in between)
-        inner = {cue.kind for cue in self.cues if first <= cue.first and cue.stop <= stop}
-        is_said = not between or Kind.IS in inner
-        return len(between) <= _MAX_COUNTED_WORDS + 1 and is_plain and is_said and inner.isdisjoint(_OTHERS)
-
-    def _rejects_answer(self) -> bool:
-        """Whether the sentence says nothing but that the answer is wrong: "That answer is incorrect."."""
-        noun = next((cue for cue in self.cues if cue.kind is Kind.ANSWER and cue.first <= _MAX_POINTING_WORDS), None)
-        if noun is None or any(cue.kind in _NOT_THIS and cue.first <= noun.first for cue in self.cues):
-            return False
-        verdicts = [cue for cue in self.cues if cue.kind in _REJECTS and cue.first >= noun.stop]
-        return any(self.ends(cue.stop) and self._only_points(noun.stop, cue.first) for cue in verdicts)
-
-    def _only_points(self, first: int, stop: int) -> bool:
-        """Whether only a verb or a word like "this" stands between two places: "Jawaban itu salah", "Câu trả lời này sai"."""
-        verbs = {place for cue in self.cues if cue.kind is Kind.IS for place in range(cue.first, cue.stop)}
-        rest = [word for place, word in enumerate(self.words[first:stop], first) if place not in verbs]
-        shown = "".join(word.text for word in rest)
-        is_label = any(self.text[word.start : word.end].isupper() or not word.text.isprintable() for word in rest)
-        return len(shown) <= _MAX_POINTING_CHARS and not is_label and not any(map(str.isdigit, shown))
-
-    def _only_turns(self) -> bool:
-        """Whether the sentence is nothing but a turn and a no: "Wait, no.", "Espera, no.", 等等，不对。"""
-        place, turns, denies = 0, False, False
-        while place < len(self.words):
-            here = [cue for cue in self.at(place) if cue.kind in _TURNS_BACK]
-            word = self.words[place].text
-            is_no = word in listed("untruth") or any(cue.kind is not Kind.BUT for cue in here)
-            if not here and not is_no and word not in _TURN_SIGNS:
-                return False
-            turns, denies = turns or (bool(here) and not is_no), denies or is_no
-            place = max([cue.stop for cue in here], default=place + 1)
-        return turns and denies
-
     def announces(self, at: int, first: int) -> bool:
         """Whether a noun that announces an answer leads to a verb or a colon at a place."""
         for cue in reversed(self.cues) if not self.kinds.isdisjoint(ANNOUNCES) else ():
@@ -865,19 +825,13 @@ _TRAILS = frozenset([Kind.MAYBE, Kind.NOT])
 _TRAIL_ENDS = frozenset([Kind.IS, Kind.OR, Kind.JOINS, Kind.BECAUSE, Kind.SO, Kind.BUT, Kind.IF])
 _PAUSES = frozenset(",，、،;；:：—–-()（）[]}$\\")
 _MAX_TRAIL_WORDS = 4
-_NOT_THIS = frozenset([Kind.OTHER, Kind.NOT, Kind.SAID, Kind.ALSO, Kind.EXCEPT, Kind.IF, Kind.JOINS, Kind.OR])
-_REJECTS = frozenset([Kind.BAD, Kind.WRONG, Kind.FALSE, Kind.BACK])
-_OTHERS = _NOT_THIS | {Kind.THE, Kind.BAD, Kind.WRONG, Kind.MAYBE, Kind.SO, Kind.BECAUSE}
-_MAX_POINTING_WORDS = 2
-_MAX_INTERJECTION_CHARS = 16
-_MAX_INTERJECTION_WORDS = 2
-_MAX_POINTING_CHARS = 5
+_EVEN = 50
+"""In per cent."""
 _MAX_VERB_BEHIND = 2
 """The words from a number to the verb behind it, in languages whose verb comes last."""
 TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
 _TURN_SIGNS = frozenset(",:;.—–-!…，、：；。！،؛")
-_TURNS_BACK = frozenset([Kind.BUT, Kind.BACK, Kind.NO])
 
 
 def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
@@ -894,6 +848,8 @@ _SAYS_BEHIND = frozenset(
 _REASONS = frozenset([Kind.BECAUSE, Kind.NOT])
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
+_GOVERNING = frozenset(_GOVERNS)
+_LEADS_TO = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS, Kind.IT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | OPENS | _CLOSES

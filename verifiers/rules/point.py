@@ -69,7 +69,7 @@ class PointParams(commitment.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "13"
+    version = "14"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 

@@ -1,6 +1,7 @@
 """An idea does the same to an answer in every language: what pays nothing in English pays nothing in the others."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -96,6 +97,101 @@ def test_an_answer_that_is_called_wrong_behind_its_mark_is_none(
         assert found.judge(verifier, shown, reference=answer).score == 0.0, verifier
     shown = f"<answer>C</answer>\n{text}"
     assert found.judge("multiple_choice", shown, reference="C", choices=CHOICES).score == 0.0
+
+
+MARKED = [("math", r"\boxed{42}. {}"), ("numeric", "<answer>42</answer>\n{}"), ("numeric", "#### 42\n{}")]
+
+
+@table("language, idea, text", rows("not_right_behind", "mistake_behind", "ignore_behind", "other_mind_behind"))
+def test_an_answer_that_its_speaker_takes_back_is_none(language: str, idea: str, text: str, found: Found) -> None:
+    for verifier, shown, answer in _behind(language, text):
+        assert found.judge(verifier, shown, reference=answer, **_choices(verifier)).score == 0.0, shown
+
+
+@table("language, idea, text", rows("no_mistake_behind", "right_behind"))
+def test_an_answer_that_its_speaker_calls_right_stands(language: str, idea: str, text: str, found: Found) -> None:
+    for verifier, shown, answer in _behind(language, text):
+        assert found.judge(verifier, shown, reference=answer, **_choices(verifier)).score == 1.0, shown
+
+
+def _behind(language: str, text: str) -> list[tuple[str, str, str]]:
+    """A verdict behind a statement and behind marks: verifier, response and answer."""
+    says = languages()[language]["says"]
+    space = " " if says[-1] in ".。।" else "\n"
+    said = [(verifier, says.replace("{}", answer) + space + text, answer) for verifier, answer in SAID_BY]
+    return said + [(verifier, form.replace("{}", text), "42") for verifier, form in MARKED]
+
+
+def _choices(verifier: str) -> dict[str, Any]:
+    return {"choices": CHOICES} if verifier == "multiple_choice" else {}
+
+
+SAID_BY = [("math", "42"), ("numeric", "42"), ("qa", "42"), ("multiple_choice", "C")]
+
+
+@table("language, idea, text", rows("teacher", "textbook", "attribution"))
+def test_the_opinion_of_another_is_no_answer(language: str, idea: str, text: str, found: Found) -> None:
+    for verifier, answer in (*SAID_BY, ("math", r"\boxed{42}")):
+        if (language, answer) in NO_MARK:
+            continue
+        shown, reference = text.replace("{}", answer), "42" if answer.startswith("\\") else answer
+        assert found.judge(verifier, shown, reference=reference, **_choices(verifier)).score == 0.0, (verifier, shown)
+
+
+NO_MARK = {("he", r"\boxed{42}")}
+"""Hebrew joins "that" to the noun of the answer."""
+
+
+@table(
+    "text, answer, score",
+    [
+        ("No mistake was made. The answer is 42.", "42", 1.0),
+        ("I was wrong at first; the answer is 42.", "42", 1.0),
+        ("The answer is 42. I was wrong at first.", "42", 1.0),
+        ("Wait, no. The answer is 42. I was wrong.", "42", 1.0),
+        ("The answer is 42. That's not right-angled.", "42", 1.0),
+        ("The answer is 42. Hmm, that's not right. Let me check. No, it is right.", "42", 1.0),
+        ("The answer is 42, but this fails the check.", "42", 0.0),
+        ("The answer is 42. We add 6 and 36. Please disregard my answer.", "42", 0.0),
+        ("I think the answer is 42. Actually no, 6*8=48. So 48.", "48", 1.0),
+        ("I think the answer is 42. Actually no, 6*8=48. So 48.", "42", 0.0),
+        ("The answer is 7.\n\nP.S. If you meant 3 boxes, the answer would be 9.", "7", 1.0),
+        ("According to the formula, the answer is 42.", "42", 1.0),
+        ("The answer is 42, according to my teacher.", "42", 0.0),
+        ("According to the answer key, the answer is 42, but I get 40.", "42", 0.0),
+        ("Maybe \\boxed{42}.", "42", 0.0),
+        ("Suppose x = 2. Then \\boxed{42}.", "42", 1.0),
+        ("The students said they have \\boxed{42} books.", "42", 1.0),
+        ("Maybe\n#### 42", "42", 0.0),
+        ("In 3 years he is 21 years old\n#### 21", "21", 1.0),
+        ("x=42（舍去）", "42", 0.0),
+        ("x=2或x=-3（舍去）", "2", 1.0),
+        ("x = 2 or x = -3 (rejected)", "2", 1.0),
+        ("x = 2 or x = -3 (rejected)", "-3", 0.0),
+        ("x = 42 ist keine Lösung.", "42", 0.0),
+        ("Tentative answer: 42", "42", 0.0),
+    ],
+)
+def test_the_last_word_of_a_speaker_counts(text: str, answer: str, score: float, found: Found) -> None:
+    assert found.judge("math", text, reference=answer).score == score
+
+
+@table(
+    "text, answer, score",
+    [
+        ("C. Actually, no.", "C", 0.0),
+        ("C is correct. I've changed my mind.", "C", 0.0),
+        ("The answer is A. Wrong, Wrong", "A", 1.0),
+        ("The answer is C. A is wrong.", "C", 1.0),
+        ("Nobody believes the answer is C.", "C", 0.0),
+        ("I'm 10% sure the answer is C.", "C", 0.0),
+        ("I'm 90% sure the answer is C.", "C", 1.0),
+        ("The least likely option is C.", "C", 0.0),
+        ("My friend got \\boxed{C}.", "C", 0.0),
+    ],
+)
+def test_the_last_word_on_an_option_counts(text: str, answer: str, score: float, found: Found) -> None:
+    assert found.judge("multiple_choice", text, reference=answer).score == score
 
 
 @table("language, idea, text", rows("exactly", "not_but"))

@@ -441,7 +441,6 @@ def test_a_typesetters_signs_are_those_of_ascii(answer: str, reference: str, met
         "The answer is Paris. Actually, London.",
         "Answer: Paris... no, New York.",
         "<answer>Paris</answer> Sorry, London.",
-        "\\boxed{Paris} Actually, it is London.",
     ],
 )
 @table("metric", ["exact", "f1", "contains"])
@@ -449,9 +448,16 @@ def test_an_answer_that_is_corrected_is_none(response: str, metric: Metric) -> N
     assert judge(response, QaParams(reference="Paris", metric=metric)).reason == "conflicting_answers"
 
 
+@table(
+    "response",
+    [
+        "The answer is Paris. Wait, no, it's London.",
+        "The answer is Paris. Wait, it's London.",
+        "\\boxed{Paris} Actually, it is London.",
+    ],
+)
 @table("metric", ["exact", "f1", "contains"])
-def test_what_is_stated_instead_of_a_wrong_answer_is_the_answer(metric: Metric) -> None:
-    response = "The answer is Paris. Wait, no, it's London."
+def test_what_is_stated_instead_of_a_wrong_answer_is_the_answer(response: str, metric: Metric) -> None:
     assert judge(response, QaParams(reference="London", metric=metric)).score == 1.0
     assert judge(response, QaParams(reference="Paris", metric=metric)).reason == "wrong_answer"
     strict = QaParams(reference="London", metric=metric, on_conflict="reject")

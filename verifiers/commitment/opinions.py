@@ -1,0 +1,71 @@
+"""The opinions of others, which are no answers: "my teacher says", "according to the answer key", 据参考书, "tanárom szerint".
+
+An opinion is somebody (`who`) beside a verb of saying (`says`), or beside words like "according to" (`by`), of one language; a "that" behind belongs
+to it:
+
+    my teacher says …     laut meinem Lehrer …     先生によると …     arkadaşım cevap 42 diyor
+       who     says       by          who          who  by            who                says
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from verifiers.commitment.cues import Cue, Kind, Word, languages
+from verifiers.commitment.slots import by_first_word, is_word, slotted
+
+_MAX_BETWEEN = 2
+"""The words between the two: "my teacher often says", "laut meinem Lehrer"."""
+_MAX_LEAD = 3
+"""The words before somebody whose verb ends the sentence."""
+
+
+_PAUSES = frozenset(",;:.，；：、،؛—–()（）")
+
+
+class _Part(NamedTuple):
+    language: str
+    slot: str
+    first: int
+    stop: int
+
+
+def opinions(said: Sequence[Word]) -> list[Cue]:
+    """The opinions of others in a sentence, each as a cue over the words that say whose it is."""
+    if _somebody().isdisjoint(word.text for word in said):
+        return []
+    parts = list(_parts(said))
+    pairs = [(who, other) for who in parts for other in parts if who.slot == "who" and other.slot in ("says", "by")]
+    found = (_opinion(said, who, other, parts) for who, other in pairs if who.language == other.language)
+    return [cue for cue in found if cue is not None]
+
+
+@cache
+def _somebody() -> frozenset[str]:
+    """The first words for somebody, in all languages."""
+    tables = [slotted("opinion", language) for language in languages()]
+    return frozenset(word for table in tables for word, said in table.items() if any(slot == "who" for _, slot in said))
+
+
+def _opinion(said: Sequence[Word], who: _Part, other: _Part, parts: Sequence[_Part]) -> Cue | None:
+    left, right = sorted((who, other), key=lambda part: part.first)
+    between = said[left.stop : right.first]
+    is_near = left.stop <= right.first and sum(map(is_word, between)) <= _MAX_BETWEEN
+    if is_near and not any(word.text in _PAUSES for word in between):
+        behind = (part.stop for part in parts if part.slot == "that" and 0 <= part.first - right.stop <= 1)
+        return Cue(Kind.SAID, left.first, max([right.stop, *behind]))
+    is_last = not any(map(is_word, said[other.stop :])) and who.stop <= other.first
+    return Cue(Kind.SAID, who.first, who.stop) if is_last and who.first <= _MAX_LEAD and other.slot == "says" else None
+
+
+def _parts(said: Sequence[Word]) -> Iterator[_Part]:
+    """The longest phrases of each language."""
+    spoken = by_first_word("opinion")
+    places = [place for place, word in enumerate(said) if is_word(word)]
+    texts = [said[place].text for place in places]
+    for first, text in enumerate(texts):
+        for language in spoken.get(text, ()):
+            for phrase, slot in slotted("opinion", language)[text]:
+                if texts[first : first + len(phrase)] == phrase:
+                    yield _Part(language, slot, places[first], places[first + len(phrase) - 1] + 1)
+                    break

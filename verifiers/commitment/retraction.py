@@ -1,0 +1,274 @@
+"""The verdict of a speaker on his own answer: "I don't think that's right", "Please disregard my answer", 等等，我刚才算错了.
+
+A clause is a verdict only if every word of it fills a slot of one language (`verdict` in the lexicon): what turns to the verdict,
+what it is on, wrong, right, a denial, taken back, and words that change none of that. So "that's not right-angled" and "I was
+wrong at first" are no verdicts. Denials and words for "wrong" are counted: "that's not wrong" and "no mistake was made" affirm.
+
+    The answer is 42 (in cm).  Hmm.  Let me check.  That is not right.  …
+                     └─ own ──┘└─── led to ───────┘└─ taken back ────┘
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+from verifiers.commitment.cues import Kind, Word, languages, listed, words_of
+from verifiers.commitment.slots import Phrases, add, by_length, is_word
+from verifiers.commitment.stance import Sentence, sentences
+
+
+class Slot(StrEnum):
+    """What a phrase does in a verdict. Of phrases of the same length, the first slot counts."""
+
+    UNDO = "undo"
+    """Takes an answer back: "ignore", "I changed my mind"."""
+    UNSURE = "unsure"
+    """Leaves an answer open: "I'm not sure"."""
+    WRONG = "wrong"
+    RIGHT = "right"
+    TURN = "turn"
+    """Turns to a verdict: "wait", "sorry"."""
+    THIS = "this"
+    """What the verdict is on: "that", "my answer"."""
+    NO = "no"
+    """A no that is a verdict alone; before other words it denies them."""
+    NOT = "not"
+    FILLER = "filler"
+
+
+class Verdict(StrEnum):
+    """What a clause says of the answer before it."""
+
+    REJECTS = "rejects"
+    AFFIRMS = "affirms"
+    LEADS = "leads"
+    """It says nothing yet: "wait", "let me check"."""
+
+
+class Clause(NamedTuple):
+    """A clause with its verdict; the slots that it fills tell what the verdict is on."""
+
+    verdict: Verdict
+    slots: frozenset[str]
+    names_answer: bool
+    """Whether the verdict is on "my answer", and not only on "that"."""
+
+    @property
+    def is_of_speaker(self) -> bool:
+        """Whether it speaks of nothing but the speaker: "I was wrong"."""
+        return self.slots.isdisjoint([Slot.THIS, Slot.UNDO, Slot.UNSURE, Slot.NO])
+
+
+_MAX_CHARS = 300
+_MAX_WORDS = 40
+_MAX_SENTENCES = 6
+_PAUSES = frozenset(",;:，；：、،؛—–(（[【…")
+_OWN_ENDS = re.compile(r"[.!?。！？।؟\n]")
+
+
+def retraction(text: str, answer_end: int, begin: int) -> int | None:
+    """The end of the words that take back an answer, which ends at `answer_end`; None if it stands.
+
+    `begin` is the first word behind it. What is taken back and then called right again stands.
+    """
+    is_own = not _OWN_ENDS.search(text, answer_end, begin)
+    stop = _rejected(text, answer_end, begin, is_own) or _rejected_at_end(text, begin)
+    return None if stop is None or _is_affirmed_again(text, stop) else stop
+
+
+def _rejected(text: str, answer_end: int, begin: int, is_own: bool) -> int | None:
+    """The end of the first clause behind an answer that rejects it, past clauses that lead to it or affirm."""
+    limit = min(len(text), begin + _MAX_CHARS)
+    for sentence in _some(text, begin, limit):
+        clauses = [(judged(sentence, first, stop), first, stop) for first, stop in _clauses(sentence)]
+        if _is_list([clause for clause, _, _ in clauses]):
+            return None
+        for clause, first, stop in clauses:
+            # "x = 2 or x = -3 (rejected)": the verdict is on the value before it.
+            if clause is None and is_own and not _has_digit(sentence, first, stop):
+                continue
+            if clause is None or (clause.verdict is Verdict.REJECTS and sentence.asks):
+                return None
+            if clause.slots == {Slot.NO} and _denies(sentence, stop):
+                return None
+            if clause.verdict is Verdict.REJECTS and not _is_of_other(text, answer_end, clause, is_own):
+                return sentence.words[stop - 1].end
+        is_own = False
+    return None
+
+
+def _has_digit(sentence: Sentence, first: int, stop: int) -> bool:
+    return any(word.text[0].isdigit() for word in sentence.words[first:stop])
+
+
+def _is_list(clauses: Sequence[Clause | None]) -> bool:
+    """Whether verdicts stand side by side, as in an option's own text: "A. Wrong, Not wrong"."""
+    return len(clauses) > 1 and all(clause is not None and clause.slots <= _LISTED for clause in clauses)
+
+
+def _denies(sentence: Sentence, place: int) -> bool:
+    """Whether the words behind a no deny something else: "No, it isn't 13"."""
+    return any(cue.kind is Kind.NOT and cue.first >= place for cue in sentence.cues)
+
+
+def _some(text: str, start: int, end: int) -> Iterator[Sentence]:
+    for _, sentence in zip(range(_MAX_SENTENCES), sentences(text, start, end), strict=False):
+        yield sentence
+
+
+def _rejected_at_end(text: str, begin: int) -> int | None:
+    """The end of a last sentence that takes back "my answer", wherever that stands: "Please disregard my answer."."""
+    *_, last = [None, *sentences(text, max(begin, len(text) - _MAX_CHARS), len(text))]
+    if last is None or last.asks:
+        return None
+    clauses = [judged(last, first, stop) for first, stop in _clauses(last)]
+    if any(clause is None for clause in clauses):
+        return None
+    is_rejected = any(clause.verdict is Verdict.REJECTS and clause.names_answer for clause in clauses if clause)
+    return last.end if is_rejected else None
+
+
+def _is_affirmed_again(text: str, place: int) -> bool:
+    """Whether the sentences behind a rejection end in calling the same answer right: "No, wait. It is right."."""
+    for sentence in _some(text, place, min(len(text), place + _MAX_CHARS)):
+        clauses = [judged(sentence, first, stop) for first, stop in _clauses(sentence)]
+        if any(clause is None for clause in clauses):
+            return False
+        if not sentence.asks and any(clause.verdict is Verdict.AFFIRMS for clause in clauses if clause):
+            return True
+    return False
+
+
+def _is_of_other(text: str, answer_end: int, clause: Clause, is_own: bool) -> bool:
+    """Whether a rejecting clause is about something other than the answer before it.
+
+    "False. That is not correct." says the same twice. "Wait, it's 12. I was wrong." is about an answer before that.
+    "All except 12 are wrong" is about the rest.
+    """
+    own = text[max(0, answer_end - _MAX_CHARS) : answer_end]
+    *_, sentence = [None, *sentences(own, 0, len(own))]
+    if sentence is None:
+        return False
+    if is_own and Kind.EXCEPT in sentence.kinds:
+        return True
+    if sentence.words and sentence.words[-1].text in listed("untruth"):
+        return not clause.names_answer and Slot.UNDO not in clause.slots
+    return clause.is_of_speaker and turns(sentence)
+
+
+def turns(sentence: Sentence) -> bool:
+    """Whether a sentence begins by turning from, or rejecting, what stands before it: "Wait, it's 12", "No, it's 12"."""
+    for first, stop in _clauses(sentence):
+        clause = judged(sentence, first, stop)
+        if clause is not None:
+            return clause.verdict is Verdict.REJECTS or Slot.TURN in clause.slots
+        opening = judged(sentence, first, first + 1)
+        return opening is not None and Slot.TURN in opening.slots
+    return False
+
+
+def _clauses(sentence: Sentence) -> Iterator[tuple[int, int]]:
+    """The clauses between pauses, as places of words; a reason is a clause of its own."""
+    reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
+    first = 0
+    for place, word in enumerate(sentence.words):
+        is_pause = word.text in _PAUSES
+        if is_pause or place in reasons:
+            if first < place:
+                yield first, place
+            first = place + is_pause
+    if first < len(sentence.words):
+        yield first, len(sentence.words)
+
+
+def judged(sentence: Sentence, first: int, stop: int) -> Clause | None:
+    """The verdict that all words of a clause make up in one language; None if they make up none."""
+    said = [word for word in sentence.words[first:stop] if is_word(word)]
+    plain = [word.text for word in said]
+    if not plain or len(plain) > _MAX_WORDS or any(_is_label(sentence.text, word) for word in said):
+        return None
+    for language in _by_first_word().get(plain[0], ()):
+        if (filled := _filled(plain, _table(language))) is not None:
+            return _clause(plain, filled)
+    return None
+
+
+def _is_label(text: str, word: Word) -> bool:
+    """Whether a word is a capital that names an option: "A is wrong", but not that of "J'ai" and "M-am"."""
+    is_capital = word.end == word.start + 1 and "A" <= text[word.start] <= "Z" and text[word.start] != "I"
+    return is_capital and not text.startswith(("'", "\u2019", "-"), word.end)
+
+
+_AGAINST = frozenset([Slot.WRONG, Slot.UNDO, Slot.UNSURE])
+_LISTED = frozenset([Slot.WRONG, Slot.RIGHT, Slot.NOT])
+_DENIES = frozenset([Slot.NOT, Slot.NO])
+_JUDGES = frozenset([Slot.WRONG, Slot.RIGHT, Slot.UNDO, Slot.UNSURE])
+_Filled = Sequence[tuple[int, int, str]]
+"""Phrases of a clause: first word, word behind the last, slot."""
+
+
+def _filled(plain: Sequence[str], table: Phrases) -> _Filled | None:
+    """The phrases that cover all words, the longest ones from the left; None if some word fills no slot."""
+    best: list[tuple[int, str] | None] = [None] * len(plain)
+    for place in range(len(plain) - 1, -1, -1):
+        for phrase, slot in table.get(plain[place], ()):
+            stop = place + len(phrase)
+            fits = stop == len(plain) or (stop < len(plain) and best[stop] is not None)
+            if fits and plain[place:stop] == phrase:
+                best[place] = stop, slot
+                break
+    filled, place = [], 0
+    while place < len(plain):
+        if (each := best[place]) is None:
+            return None
+        filled.append((place, *each))
+        place = each[0]
+    return filled
+
+
+def _clause(plain: Sequence[str], filled: _Filled) -> Clause | None:
+    slots = [slot for _, _, slot in filled]
+    is_bare = [slot for slot in slots if slot not in (Slot.TURN, Slot.FILLER, Slot.THIS)] == [Slot.NO]
+    # "No, that is wrong" without its comma: the no is a verdict of its own.
+    counted = slots[1:] if slots[:2] == [Slot.NO, Slot.THIS] else slots
+    # Denials in one clause are one denial, as in "no hay ningún error".
+    against = sum(slot in _AGAINST for slot in counted) + (not _DENIES.isdisjoint(counted))
+    nouns = _nouns()
+    names = any(slot is Slot.THIS and any(word in nouns for word in plain[first:stop]) for first, stop, slot in filled)
+    is_told = slots[-1] is Slot.NOT or (slots[-1] is Slot.THIS and names) or not _JUDGES.isdisjoint(slots)
+    if is_bare or (against % 2 and is_told):
+        verdict = Verdict.REJECTS
+    elif against % 2:  # "This is not even."
+        return None
+    else:
+        verdict = Verdict.AFFIRMS if Slot.RIGHT in slots or against else Verdict.LEADS
+    is_modest = Slot.UNSURE in slots and plain[0] in listed("although")
+    return Clause(Verdict.LEADS if is_modest else verdict, frozenset(slots), names or Slot.UNDO in slots)
+
+
+@cache
+def _nouns() -> frozenset[str]:
+    return frozenset(words_of(frozenset([Kind.ANSWER, Kind.RESULT])))
+
+
+@cache
+def _by_first_word() -> Mapping[str, Sequence[str]]:
+    """The languages whose verdicts may begin with a word. Words of English turn in every language."""
+    found: dict[str, list[str]] = {}
+    for language in sorted(languages(), key=lambda each: each != "en"):
+        for word in _table(language):
+            found.setdefault(word, []).append(language)
+    return found
+
+
+@cache
+def _table(language: str) -> Phrases:
+    lexicon = languages()[language]
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for slot in Slot:
+        add(found, slot, lexicon["verdict"].get(slot.value, ()))
+    add(found, Slot.TURN, languages()["en"]["verdict"]["turn"])
+    add(found, Slot.FILLER, lexicon.get("adverbs", ()))
+    return by_length(found)
