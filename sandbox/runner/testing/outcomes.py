@@ -71,12 +71,12 @@ class Outcomes:
             error = "the program had ended"
         if error is None and not self._program.uses:
             error = "the tests did not use the program"
-        if self._program.unreturnable:
-            error = self._program.unreturnable
+        if self._program.fault:
+            error = self._program.fault
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False
-        self._program.unreturnable = ""
+        self._program.fault = ""
         self._program.mocks.clear()
         line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
         self._write([*line, seal(self._key, self._lines, line)])

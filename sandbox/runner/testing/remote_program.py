@@ -149,8 +149,8 @@ class RemoteProgram:
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
-        self.unreturnable = ""
-        """Why a value of the program could not go back to it in the last test."""
+        self.fault = ""
+        """Why the last test has failed, whatever it caught."""
         self.shares_process = False
         """The last test changed its own process, and the program would have to be in the same process to notice."""
         self.mocks: list[Any] = []
@@ -202,6 +202,9 @@ class RemoteProgram:
                 "lent": lambda _, content: self._to_served(content),
             }
         )
+
+    def note_fault(self, why: str) -> None:
+        self.fault = self.fault or why
 
     def begin_case(self) -> None:
         """Count anew what a case uses. Among shared files, each case uses a program that answers."""
@@ -539,8 +542,8 @@ class RemoteProgram:
             raise error
         is_heavy = self._channel.largest >= MAX_BYTES // 4 or self._decoder.deepest >= MAX_DEPTH // 2
         if is_heavy and isinstance(error, ValueError):
-            self.unreturnable = "what the program returned is too large to go back to it"
-            raise Unreturnable(self.unreturnable)
+            self.fault = "what the program returned is too large to go back to it"
+            raise Unreturnable(self.fault)
         self.give_up(str(error))
 
     def _callable_number(self, function: Callable[..., object]) -> int:

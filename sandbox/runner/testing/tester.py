@@ -85,7 +85,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
     specification = mark_own_objects(specification)
-    specification = catch_only_of_program(specification)
+    specification = catch_only_of_program(specification, program.note_fault)
     specification = make_comparisons_strict(specification)
     missing = specification.missing_module()
     recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)
