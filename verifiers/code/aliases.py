@@ -659,7 +659,7 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     setup = _joined(*raw.prefix, setup)
     known = [call for call in calls if call is not None]
     as_calls = known if len(known) == len(calls) and analysis.imports_only(setup) else None
-    programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, setup)]
+    programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, "" if as_calls is not None else setup)]
     tests = TestPrograms(
         _names(raw), programs, as_calls, _decides_by_objects(*trees), shares_files=_uses_files(head_tree, *trees)
     )

@@ -120,6 +120,8 @@ class TestPrograms:
     """Whether operators of the program's own classes decide a test."""
     shares_files: bool = False
     """Whether tests and program need one directory."""
+    is_rehearsed: bool = False
+    """Whether they must run once without a program, see `rehearsal`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ class Outcomes:
             error = "the tests did not use the program"
         if self._program.fault:
             error = self._program.fault
+        if self._program.rehearses:
+            error = error or "it was rehearsed without a program"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False

@@ -33,6 +33,7 @@ from sandbox.runner.testing.identity import (
 from sandbox.runner.testing.object_server import (
     LentIterator,
     ServedObject,
+    is_file_of_tests,
     lent_class,
     specials_of,
 )
@@ -146,6 +147,8 @@ class RemoteProgram:
         """How often tests have read or called something of the program, and had an answer."""
         self.shares_files = False
         """Tests may look at files that the program has written before: it need only have been loaded."""
+        self.rehearses = False
+        """No program is there: see `rehearsal`."""
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
@@ -503,6 +506,8 @@ class RemoteProgram:
         table = image_of_library(self._encoder, value) or self._encoder.table(value)
         if table is not None:  # pandas.DataFrame({"a": [1]})
             return table
+        if type(value) is types.ModuleType and sys.modules.get(value.__name__) is value and _is_of_library(value):
+            return {"module": value.__name__}
         number = remote_exceptions.class_number(value)
         if number is not None:  # an exception class of the program
             return {"object": [number]}
@@ -519,7 +524,7 @@ class RemoteProgram:
             return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
         if isinstance(value, Iterator) and not callable(value):  # (x for x in [1])
             return {"iterator": self._lent_number(value, LentIterator)}
-        if callable(value):  # lambda x: x + 1
+        if callable(value) and not _is_used_as_object(value):  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
             parameters = None if id(value) in self._callable_numbers else self._parameters(value)
@@ -695,8 +700,23 @@ def _table_class(module: Any, name: Any) -> type:
 
 
 _OF_TABLES: Final = ("numpy", "pandas")
+_OF_FUNCTIONS: Final = frozenset({"builtins", "functools", "operator", "types", "typing", "unittest", *_OF_TABLES})
+"""Modules of classes whose instances are used as functions."""
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 _BUILTIN_CLASSES: Final = (None, *(one for one in vars(builtins).values() if isinstance(one, type)))
+
+
+def _is_used_as_object(value: Any) -> bool:
+    """Whether something that can be called has methods, too: a connection of `sqlite3`."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in _OF_FUNCTIONS or issubclass(kind, type):
+        return False
+    return any(callable(getattr(kind, name, None)) for name in dir(kind) if not name.startswith("_"))
+
+
+def _is_of_library(module: types.ModuleType) -> bool:
+    """Whether the program has a module of this name, too, which is the same: `f(math)`"""
+    return not is_file_of_tests(getattr(module, "__file__", None))
 
 
 def _name_and_text(function: Callable[..., object]) -> list[str | None]:
