@@ -271,6 +271,9 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     if isinstance(target, ast.Constant) and isinstance(target.value, str):
         # patch("requests.get")
         path = target.value
+    elif last == "patch":
+        # patch(__name__ + ".choice")
+        path = ast.unparse(target)
     else:
         # patch.object(requests, "get")
         attribute = call.args[1] if len(call.args) > 1 else None

@@ -96,6 +96,8 @@ class Outcomes:
 
     def describe(self, error: BaseException) -> str:
         """The message of an exception that ended a test."""
+        if self._program.rehearses and isinstance(error, PermissionError):
+            self._program.untestable = True  # a box does not let them open a socket
         missing = _missing_module(error)
         if missing.partition(".")[0] == _THE_PROGRAM:
             self._program.untestable = True

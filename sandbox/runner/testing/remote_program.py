@@ -522,9 +522,10 @@ class RemoteProgram:
             return {"lent class": self._served_class(value)}
         if (kind := lent_class(type(value))) is not None:  # Node(1)
             return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
-        if isinstance(value, Iterator) and not callable(value):  # (x for x in [1])
+        is_function = not _is_used_as_object(value)
+        if isinstance(value, Iterator) and not callable(value) and is_function:  # (x for x in [1])
             return {"iterator": self._lent_number(value, LentIterator)}
-        if callable(value) and not _is_used_as_object(value):  # lambda x: x + 1
+        if callable(value) and is_function:  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
             parameters = None if id(value) in self._callable_numbers else self._parameters(value)
@@ -700,14 +701,16 @@ def _table_class(module: Any, name: Any) -> type:
 
 
 _OF_TABLES: Final = ("numpy", "pandas")
-_OF_FUNCTIONS: Final = frozenset({"builtins", "functools", "operator", "types", "typing", "unittest", *_OF_TABLES})
-"""Modules of classes whose instances are used as functions."""
+_OF_FUNCTIONS: Final = frozenset(
+    {*("builtins", "functools", "itertools", "operator", "types", "typing", "unittest"), *_OF_TABLES}
+)
+"""Modules of classes whose instances are used as functions, or as iterators."""
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 _BUILTIN_CLASSES: Final = (None, *(one for one in vars(builtins).values() if isinstance(one, type)))
 
 
 def _is_used_as_object(value: Any) -> bool:
-    """Whether something that can be called has methods, too: a connection of `sqlite3`."""
+    """Whether something that can be called, or gone through, has methods, too: a connection of `sqlite3`, a file."""
     kind = type(value)
     if kind.__module__.partition(".")[0] in _OF_FUNCTIONS or issubclass(kind, type):
         return False

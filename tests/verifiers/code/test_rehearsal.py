@@ -40,6 +40,10 @@ from solution import *
 def test_a():
     with pytest.raises(Bad): f(np.array([1]))
 """
+CURSOR = "import sqlite3\nc = sqlite3.connect(':memory:').cursor()\nassert f(c) == (1,)"
+LINES = """with open('a.txt', 'w') as out: out.write('1\\n2\\n3')
+with open('a.txt') as lines: assert f(lines) == ['1\\n', '2\\n', '3', '', False]
+"""
 TASKS: list[tuple[str, str, Any]] = [
     ("ok", "def f(m): return m.sqrt(4)", "import math\nassert f(math) == 2"),
     ("ok", "def f(m): return m.nbytes", "assert f(memoryview(b'ab')) == 2"),
@@ -69,6 +73,14 @@ TASKS: list[tuple[str, str, Any]] = [
     ),
     ("invalid", "def f(x): return len(x)", "made = 1\nfor _ in range(150): made = [made]\nassert f(made) == 1"),
     ("invalid", "def f(x): return len(x)", "assert f('a' * (20 * 10**6)) == 20 * 10**6"),
+    ("ok", "def f(x): return [x.readline(), *x, x.read(), x.closed]", LINES),
+    (
+        "ok",
+        "import json\ndef f(x):\n    with x: return json.load(x)",
+        "import json\n" + LINES.replace("1\\n2\\n3", "[1]").replace("['1\\n', '2\\n', '3', '', False]", "[1]"),
+    ),
+    ("invalid", "def f(x): return x.execute('select 1').fetchone()", CURSOR),
+    ("invalid", "def f(x): return x", "import socket\ns = socket.socket()\nassert f(s.fileno()) > 0"),
     ("invalid", "def ask(): return int(input()) * 2", {"pytest": ASKING}),
     ("invalid", "import time\ndef f(): return time.time()", {"pytest": CLOCK}),
     ("failed", "def f(x): return len(x)", f"import {MISSING}\nassert f('a') == 1\nassert f([]) == len([])"),

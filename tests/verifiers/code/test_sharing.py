@@ -59,6 +59,7 @@ def test_a(monkeypatch):
         ("@pytest.mark.parametrize('line, n', [('1', 2)])\ndef test(line, n): assert f(line) == eval(line)", ""),
         ("import re, ast\nassert re.compile(f(2)).match('a') and ast.literal_eval(f(3))", ""),
         ("patch('solution.f')", ""),
+        ("@patch(__name__ + '.choice')\ndef test(_): ...", "patch(__name__ + '.choice')"),
         ("from solution import f\nimport solution\npatch.object(solution, 'f')", ""),
         ("patch('sys.stdout')", ""),
         ("patch.dict('os.environ', {'A': '1'})", ""),
