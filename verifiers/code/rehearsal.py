@@ -59,7 +59,7 @@ def _sources(program: TestProgram) -> tuple[str, ...]:
 
 
 def _leaves_open(source: str) -> bool:
-    if not _LIKELY.search(source):
+    if not any(pattern.search(source) for pattern in _LIKELY):
         return False
     try:
         tree = ast.parse(source)
@@ -68,9 +68,10 @@ def _leaves_open(source: str) -> bool:
     return any(map(_is_suspect, ast.walk(tree)))
 
 
-_LIKELY: Final = re.compile(
-    r"\b(?:import|class|memoryview|mock|mocker|monkeypatch|patch|range|bytes|bytearray|__import__)\b"
-    r"|\*[ \t]*\(?\d|\d[ \t]*\)?[ \t]*\*|\b(\w+)[ \t]*=[ \t]*[\[({]+[ \t]*\1\b"
+_LIKELY: Final = (
+    re.compile(r"\b(?:import|class|memoryview|mock\w*|monkeypatch|patch|range|bytes|bytearray|__import__)\b"),
+    re.compile(r"\*[ \t]*\(?\d|\d[ \t]*\)?[ \t]*\*"),
+    re.compile(r"\b(\w+)[ \t]*=[ \t]*[\[({]+[ \t]*\1\b"),
 )
 
 

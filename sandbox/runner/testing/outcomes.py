@@ -74,11 +74,11 @@ class Outcomes:
         if self._program.fault:
             error = self._program.fault
         if self._program.rehearses:
-            error = error or "it was rehearsed without a program"
+            error = self._program.refused or error or "it needs what a rehearsal without a program has not"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False
-        self._program.fault = ""
+        self._program.fault = self._program.refused = ""
         self._program.mocks.clear()
         line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
         self._write([*line, seal(self._key, self._lines, line)])

@@ -21,7 +21,7 @@ from sandbox.runner.testing.specification import Specification, parsed
 
 _MAX_CHARS: Final = 32_000
 _LIKELY: Final = re.compile(
-    r"^(?![ \t]*(?:def|class|import|from)\b)[^\n]*[(,=\[{*][ \t]*(?!(?:True|False|None)\b)[A-Za-z_]\w*[ \t]*[\]),.\[}]",
+    r"^(?![ \t]*(?:def|class|import|from)\b).*[(,=\[{*][ \t]*(?!(?:True|False|None)\b)[A-Za-z_]\w*[ \t]*[\]),.\[}]",
     re.M,
 )
 """A variable as an argument."""

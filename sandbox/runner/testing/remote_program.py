@@ -152,6 +152,8 @@ class RemoteProgram:
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
+        self.refused = ""
+        """What the last test needed that is impossible here."""
         self.fault = ""
         """Why the last test has failed, whatever it caught."""
         self.shares_process = False
@@ -288,6 +290,7 @@ class RemoteProgram:
             Untestable: always; the tests need something impossible.
         """
         self.untestable = True
+        self.refused = reason
         raise Untestable(reason)
 
     def may_judge(self, *remotes: object) -> bool:

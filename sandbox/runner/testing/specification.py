@@ -78,12 +78,12 @@ class Specification:
         return frozenset(name for source in self._sources for name in _called_free("", source)) - self.own_names()
 
     def missing_module(self) -> str:
-        """A module that the tests need and this box lacks: they import it, wherever. Empty if there is none."""
+        """A module that all the tests need and this box lacks: the setup or a file imports it. Empty if there is none."""
         roots = {
             name.partition(".")[0]
-            for source in self._sources
+            for source in (self.setup, *self.files.values())
             if "import" in source
-            for statement in _always_run(parsed(source))
+            for statement in parsed(source).body
             for name in _imported(statement)
         }
         written = {path.partition("/")[0].removesuffix(".py") for path in self.files}
@@ -116,17 +116,6 @@ class Specification:
 def is_module_name(name: str) -> bool:
     """Whether tests may mean a module by the name."""
     return name in MODULES_BY_SHORT_NAME or name in sys.stdlib_module_names
-
-
-def _always_run(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Statements outside of what handles errors: `try: import numpy`."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.stmt):
-            yield node
-        if not isinstance(node, ast.Try):
-            waiting += ast.iter_child_nodes(node)
 
 
 def _imported(statement: ast.stmt) -> list[str]:
