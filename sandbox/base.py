@@ -154,6 +154,8 @@ class Tests:
     """Limits of the program. The tests themselves get twice as much, and five seconds more."""
     shares_files: bool = False
     """Whether tests and program work in one directory, where each can read and change what the other writes."""
+    rehearses: bool = False
+    """Whether the tests run without the program, to see if any box can run them."""
 
 
 Run = Execute | Call | Tests

@@ -11,7 +11,8 @@ tests in code are one program with the solution (`joining`), which tells values 
 the tests allows it (`splitting`). If not, they share a process, which is weaker, and the verdict says `unguarded`.
 
 The number of requested tests is the denominator, whatever ran. A suite is `invalid` if it has no tests, tests that
-assert nothing, or elided values, or if its tests fail because they would have to be in one process with the program. If
+assert nothing, or elided values, or if its tests would have to be in one process with the program: their text says so, or
+a rehearsal without a program (`rehearsal`), but never a response. If
 no sandbox is available, the item is `failed`. Faults of the program (crash, hang, too much memory, no compilation) are
 judged: 0 for that test. A program of more than `code_blocks.MAX_PROGRAM_BYTES` is not run: 0, `too_large`.
 
@@ -21,6 +22,7 @@ changes by a few per cent only; still, a program close to its limit may get anot
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
@@ -30,8 +32,9 @@ from sandbox.base import Limits, SandboxUnavailable
 from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
-from verifiers.code import aliases, judging, outcomes, sharing
-from verifiers.code.cases import CaseType, Suite
+from verifiers.base_runs import BaseRuns
+from verifiers.code import aliases, judging, outcomes, rehearsal, sharing
+from verifiers.code.cases import CaseType, Suite, TestPrograms
 from verifiers.code.comparators import Comparator, Mode
 from verifiers.code.judging import Judged, Terms
 from verifiers.code.outcomes import Policy
@@ -119,7 +122,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "16"
+    version = "17"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True
@@ -135,6 +138,7 @@ class Code(Verifier[CodeParams]):
         # One item is extracted or compared while others run; more would wait in the boxes' queue, which is not fair.
         self.concurrency = 2 * resources.sandbox.slots + 1
         self._suites = _Suites()
+        self._rehearsals: BaseRuns[None] = BaseRuns()
 
     async def score(self, items: Sequence[Item[CodeParams]]) -> Sequence[Verdict]:
         verdicts: dict[int, Verdict] = {}
@@ -161,6 +165,8 @@ class Code(Verifier[CodeParams]):
             suite = self._suites.by(item.params)
             if self._refuses_unguarded:
                 await judging.demand_guarded(self._sandbox, suite, item.params.terms())
+            if isinstance(suite.tests, TestPrograms) and suite.tests.is_rehearsed:
+                await rehearsal.demand_possible(self._sandbox, suite.tests, self._rehearsals)
             if suite.case_type is CaseType.TEXT:
                 return await self._judge_text(item, suite)
             return await self._judge_program(item, suite)
@@ -285,6 +291,9 @@ def _suite(params: CodeParams) -> Suite | InvalidItem:
                 f"the tests use {suite.shares}, which needs the program in their own process, and here it is in another; "
                 "write `together: true` in the parameters to run both in one, where a program can forge a pass",
             )
+        tests = suite.tests
+        if isinstance(tests, TestPrograms) and rehearsal.is_needed(tests):
+            return replace(suite, tests=replace(tests, is_rehearsed=True))
         return suite
     except InvalidItem as error:
         return InvalidItem(error.reason, str(error))  # without the traceback, which would be kept with it

@@ -659,13 +659,14 @@ def _asserts(raw: _Raw, kind: CaseType) -> Suite:
     setup = _joined(*raw.prefix, setup)
     known = [call for call in calls if call is not None]
     as_calls = known if len(known) == len(calls) and analysis.imports_only(setup) else None
-    programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, setup)]
+    programs = [TestProgram(TestStyle.ASSERTS, len(codes), codes, "" if as_calls is not None else setup)]
     tests = TestPrograms(
         _names(raw), programs, as_calls, _decides_by_objects(*trees), shares_files=_uses_files(head_tree, *trees)
     )
     shares = _shared(head_tree, *trees)
     first = _first_called(as_calls)
-    return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=first, shares=shares)
+    imports = analysis.library_imports(head_tree, *trees)
+    return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), first, imports, shares)
 
 
 def _run_as_main(code: str) -> str:
@@ -711,6 +712,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     programs: list[TestProgram] = []
     shares, is_unguarded, shares_files = "", False, False
     entry_point, of_solution = raw.function, raw.of_solution
+    imports: list[tuple[str, str]] = []
     for position, entry in enumerate(raw.entries, 1):
         code, where = _code(entry, position), f"test {position}"
         tree = analysis.tree_of(code, where)
@@ -721,6 +723,7 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
             entry_point = entry_point or called or ""
             of_solution = of_solution or is_method
             code = analysis.without_lines(code, lines)
+            imports += analysis.library_imports(tree)
             shares = shares or _shared(tree)
             is_unguarded = is_unguarded or _decides_by_objects(tree)
             shares_files = shares_files or sharing.uses_files(tree)
@@ -734,15 +737,17 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
     programs = [replace(program, setup=_joined(before, program.setup), entry_point=checked) for program in programs]
     tests = TestPrograms(_names(raw), programs, is_unguarded=is_unguarded, shares_files=shares_files)
-    return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point=entry_point, shares=shares)
+    return Suite(kind, tests, "python", _file_bytes(raw), *head, entry_point, imports, shares)
 
 
 def _modules(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
     is_pytest = kind is CaseType.PYTEST
     files = _file_texts(raw)
+    imports: list[tuple[str, str]] = []
     for position, entry in enumerate(raw.entries, 1):
         code = _joined(*raw.setup, _code(entry, position))
+        imports += analysis.library_imports(analysis.tree_of(code, f"test {position}"))
         name = "test_solution.py" if len(raw.entries) == 1 else f"test_solution_{position}.py"
         files[name] = _importing(code, f"test {position}")
     trees = {name: analysis.tree_of(text, name) for name, text in files.items() if name.endswith(".py")}
@@ -751,6 +756,11 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
         raise InvalidItem("no_tests", f"no test functions were found in {sorted(files)[:5]}")
     if not any(tree is None or analysis.asserts_anything(tree) for tree in trees.values()):
         raise InvalidItem("vacuous_test", f"nothing is asserted in {sorted(files)[:5]}")
+    if not any(tree is None or analysis.names_program(tree) or sharing.uses_files(tree) for tree in trees.values()):
+        raise InvalidItem(
+            "vacuous_test",
+            f"the tests in {sorted(files)[:5]} use nothing of the program: they define all that they call; take that out",
+        )
     count = raw.count or count
     style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST
     names = [str(number) for number in range(1, count + 1)]
@@ -759,7 +769,7 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
     tests = TestPrograms(
         names, [program], is_unguarded=_decides_by_objects(*modules), shares_files=_uses_files(*modules)
     )
-    return Suite(kind, tests, "python", {}, *_head(raw), shares=_shared(*trees.values()))
+    return Suite(kind, tests, "python", {}, *_head(raw), test_imports=imports, shares=_shared(*trees.values()))
 
 
 def _importing(code: str, where: str) -> str:

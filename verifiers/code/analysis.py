@@ -53,15 +53,48 @@ def asserts_when_run(tree: ast.Module, *, called: str = "") -> bool:
 
 def uses_program(tree: ast.Module) -> bool:
     """Whether a text reads any name that it does not bind itself, or imports the program."""
-    if missing_names(tree):
-        return True
     # Without another free name, a builtin's name may mean the program's function.
-    return any(
-        (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in _BUILTINS)
-        or (isinstance(node, ast.ImportFrom) and node.module == "solution")
-        or (isinstance(node, ast.alias) and node.name == "solution")
+    return names_program(tree) or any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in _BUILTINS
         for node in ast.walk(tree)
     )
+
+
+def names_program(tree: ast.Module) -> bool:
+    """Whether a text reads a name that nothing here binds, or imports the program."""
+    return bool(missing_names(tree)) or any(
+        (isinstance(node, ast.ImportFrom) and node.module == "solution")
+        or (isinstance(node, ast.alias) and node.name == "solution")
+        or (isinstance(node, ast.Constant) and node.value == "solution")
+        for node in ast.walk(tree)
+    )
+
+
+def library_imports(*trees: ast.Module | None) -> list[tuple[str, str]]:
+    """The names that tests import for all that is in one file with them, with their imports. None for tests of a module.
+
+    A program that is judged with them in one file may use them: `import re` above `def check(candidate)`.
+    """
+    statements = [node for tree in trees if tree is not None for node in tree.body]
+    imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    if any(_is_of_solution(node) for node in imports):
+        return []
+    return [
+        (alias.asname or alias.name.partition(".")[0], _import_of(node, alias))
+        for node in imports
+        for alias in node.names
+        if alias.name != "*" and getattr(node, "module", "") != "__future__" and not getattr(node, "level", 0)
+    ]
+
+
+def _is_of_solution(node: ast.Import | ast.ImportFrom) -> bool:
+    names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    return "solution" in names
+
+
+def _import_of(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
+    return f"try:\n    {ast.unparse(one)}\nexcept ImportError:\n    pass\n"
 
 
 def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:

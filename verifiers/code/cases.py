@@ -120,6 +120,8 @@ class TestPrograms:
     """Whether operators of the program's own classes decide a test."""
     shares_files: bool = False
     """Whether tests and program need one directory."""
+    is_rehearsed: bool = False
+    """Whether they must run once without a program, see `rehearsal`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,8 @@ class Suite:
     preamble: str = ""
     """The text before that function in the prompt: imports and helpers."""
     entry_point: str = ""
+    test_imports: Sequence[tuple[str, str]] = ()
+    """Names that the tests import, with code that imports them: a program in one file with them may use them."""
     shares: str = ""
     """What its tests share with the process of the program, so that they need it in their own; empty if nothing."""
 

@@ -31,7 +31,6 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.runner.testing.outcomes import MISSING, UNTESTABLE
 from sandbox.runner.values import encoding
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
@@ -487,11 +486,9 @@ class _Programs:
     def _judge_program(self, program: TestProgram, result: RunResult, outcomes: list[Outcome]) -> TestProgram | None:
         """Add the outcomes; the remaining asserts if one of them ended the program."""
         if program.style is TestStyle.CHECK:
-            _demand_testable(result)
             outcomes.append(self._checked(result))
             return None
         ended_at = _ended_at(result.tests) if program.style is TestStyle.ASSERTS else None
-        _demand_testable(result)
         reported = [self._outcome(test, result) for test in result.tests[:ended_at]]
         outcomes += reported
         if ended_at is None and result.complete and len(reported) >= program.count:
@@ -805,22 +802,6 @@ def _says_no_number(case: StdioCase, output: bytes) -> bool:
 _NOT_FINITE = re.compile(rb"(?<![^\s])[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?)(?![^\s])", re.IGNORECASE)
 _A_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _MOST_WORDS = 20_000
-
-
-def _demand_testable(result: RunResult) -> None:
-    """Check that the tests can run in a box.
-
-    Raises:
-        InvalidItem: no box can run the tests, which is not the program's fault.
-        SandboxUnavailable: they import what these boxes do not have.
-    """
-    for test in result.tests:
-        if test.message.startswith(MISSING):
-            why = _printable(test.message.removeprefix(MISSING))
-            raise SandboxUnavailable(f"test {test.name} needs what is not in the boxes: {why}", "language_unavailable")
-        if test.message.startswith(UNTESTABLE):
-            why = _printable(test.message.removeprefix(UNTESTABLE))
-            raise InvalidItem("tests_not_supported", f"test {test.name} cannot be run in a box: {why}")
 
 
 def _ended_at(tests: Sequence[TestOutcome]) -> int | None:

@@ -1,5 +1,8 @@
 """Builds the program for a box: its language, and the code before the response's own text."""
 
+import re
+from typing import Final
+
 from sandbox import languages
 from sandbox.base import Program
 from verifiers.base import InvalidItem
@@ -82,5 +85,10 @@ def _source(found: Found, suite: Suite, prelude: Prelude) -> str:
     if found.language != "python":
         return found.code
     preamble = "" if found.code.startswith(suite.preamble) else suite.preamble
-    heads = (LEETCODE if prelude == "leetcode" else "", suite.import_prefix, preamble)
+    words = {*_WORDS.findall(found.code)} if suite.test_imports else set()
+    imports = "".join(code for name, code in suite.test_imports if name in words)
+    heads = (LEETCODE if prelude == "leetcode" else "", imports, suite.import_prefix, preamble)
     return prefixed(found.code, *heads)
+
+
+_WORDS: Final = re.compile(r"[A-Za-z_]\w*")

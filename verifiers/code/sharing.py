@@ -2,6 +2,7 @@
 
     @patch("requests.get")                         the program has a module `requests` of its own
     monkeypatch.setattr(random, "randint", ...)
+    subprocess.run = Mock(return_value=0)
     sqlite3.connect("a.db")                        a database file can be written by the user who made it alone
     subprocess.run("./a.sh"), with files           what it leaves among their files would run as theirs
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
@@ -253,8 +254,20 @@ def _shared(node: ast.AST, imported: Mapping[str, str]) -> str:
     if isinstance(node, ast.Assign):
         # sys.stdin = io.StringIO("4")
         targets = [ast.unparse(target) for target in node.targets if isinstance(target, ast.Attribute)]
-        return next((text for text in targets if text in ("sys.stdin", "builtins.input")), "")
+        is_function = isinstance(node.value, ast.Lambda) or (
+            isinstance(node.value, ast.Call) and _last_name(node.value.func) in _MOCKS
+        )
+        return next((text for text in targets if text in _INPUTS or (is_function and _is_foreign(text, imported))), "")
     return _shared_by_call(node, imported) if isinstance(node, ast.Call) else ""
+
+
+_INPUTS: Final = ("sys.stdin", "builtins.input")
+
+
+def _is_foreign(path: str, imported: Mapping[str, str]) -> bool:
+    """Whether a path leads into a library: `subprocess.run = Mock()`"""
+    root = path.partition(".")[0]
+    return root in imported and imported[root].partition(".")[0] not in _OF_PROGRAM and path not in _TOLD
 
 
 def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
@@ -271,6 +284,9 @@ def _shared_by_call(call: ast.Call, imported: Mapping[str, str]) -> str:
     if isinstance(target, ast.Constant) and isinstance(target.value, str):
         # patch("requests.get")
         path = target.value
+    elif last == "patch":
+        # patch(__name__ + ".choice")
+        path = ast.unparse(target)
     else:
         # patch.object(requests, "get")
         attribute = call.args[1] if len(call.args) > 1 else None

@@ -242,6 +242,7 @@ def _specification(run: Tests, key: bytes) -> bytes:
             "files": run.files,
             "objects": run.objects,
             "shares_files": run.shares_files,
+            "rehearses": run.rehearses,
             "seal": key.hex(),
         }
     )

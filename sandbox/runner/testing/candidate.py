@@ -223,6 +223,7 @@ class _Candidate:
                 "iterator": lambda _, content: self._iterator(content),
                 "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
+                "module": lambda _, content: importlib.import_module(content),
                 "new": lambda decoder, content: self._to_new(decoder, *content),
                 "exception": lambda _, content: self._exception(content),
             }

@@ -46,7 +46,8 @@ NAMESPACE: Final = "tests"
 
 _LENT: Final[Mapping[str, tuple[str, ...]]] = {
     "builtins": ("object",),
-    "_io": ("StringIO", "BytesIO"),
+    "_io": ("StringIO", "BytesIO", "TextIOWrapper", "BufferedReader", "BufferedWriter", "BufferedRandom"),
+    "tempfile": ("_TemporaryFileWrapper",),
     "types": ("SimpleNamespace",),
     "random": ("Random",),
     "_thread": ("lock", "RLock"),

@@ -71,12 +71,14 @@ class Outcomes:
             error = "the program had ended"
         if error is None and not self._program.uses:
             error = "the tests did not use the program"
-        if self._program.unreturnable:
-            error = self._program.unreturnable
+        if self._program.fault:
+            error = self._program.fault
+        if self._program.rehearses:
+            error = self._program.refused or error or "it needs what a rehearsal without a program has not"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
         self._program.untestable = self._program.shares_process = self._is_missing_here = False
-        self._program.unreturnable = ""
+        self._program.fault = self._program.refused = ""
         self._program.mocks.clear()
         line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
         self._write([*line, seal(self._key, self._lines, line)])
@@ -94,6 +96,8 @@ class Outcomes:
 
     def describe(self, error: BaseException) -> str:
         """The message of an exception that ended a test."""
+        if self._program.rehearses and isinstance(error, PermissionError):
+            self._program.untestable = True  # a box does not let them open a socket
         missing = _missing_module(error)
         if missing.partition(".")[0] == _THE_PROGRAM:
             self._program.untestable = True

@@ -1,72 +1,316 @@
 """Tests that compute what they expect from an argument, after the program has had it.
 
-    assert f(data) == sorted(data)          a program that empties `data` and returns [] would pass
+    result = f(data)
+    expected = sorted(data)                 a program that empties `data` and returns [] would pass
+    assert result == expected
 
 In such tests the program's changes of its arguments stay in its own process. The tests' text decides. They come back, as
-always, if it looks at an argument itself (`assert data == [1, 2]`) or calls the program for nothing else (`f(data)`).
+always, if it looks at what became of an argument: it calls for nothing else (`f(data)`), or compares the argument itself
+(`assert data == [1, 2]`), or changes it. A value counts with all that has parts of it: other names, loop variables,
+parameters of the tests' functions.
 """
 
 import ast
 import builtins
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from sandbox.runner.testing.specification import Specification, parsed
 
-_LIKELY: Final = re.compile(r"\b\w+\(\s*[A-Za-z_]\w*\s*[,)][^\n]*(?:==|,)|(?:==|,)[^\n]*\b\w+\(\s*[A-Za-z_]\w*\s*[,)]")
 _MAX_CHARS: Final = 32_000
+_LIKELY: Final = re.compile(
+    r"^(?![ \t]*(?:def|class|import|from)\b).*[(,=\[{*][ \t]*(?!(?:True|False|None)\b)[A-Za-z_]\w*[ \t]*[\]),.\[}]",
+    re.M,
+)
+"""A variable as an argument."""
+_PASSES: Final = 3
+"""How many steps a result is followed from name to name."""
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES: Final = (*_FUNCTIONS, ast.ClassDef)
+_SHARING: Final = frozenset(
+    {*("zip", "enumerate", "reversed", "iter", "list", "tuple", "dict", "filter", "sorted", "next", "map")}
+)
+"""Builtins whose result has parts of their arguments."""
+_SHARING_METHODS: Final = frozenset({"items", "values", "get", "pop", "copy", "setdefault"})
+_CHANGING: Final = frozenset(
+    {*("append", "extend", "insert", "pop", "remove", "clear", "update", "add", "discard", "sort", "reverse")}
+)
+
+Key = tuple[int, str]
+"""A variable: the function that binds it, 0 outside of any, and its name."""
 
 
-def recomputes_from_arguments(specification: Specification) -> bool:
-    """Whether the tests compare answers with what they compute from arguments of the program."""
-    sources = [
-        source for source in (specification.setup, *specification.cases, *specification.files.values()) if source
-    ]
-    if sum(map(len, sources)) > _MAX_CHARS or not any(map(_LIKELY.search, sources)):
+def recomputes_from_arguments(specification: Specification, case: int | None = None) -> bool:
+    """Whether the tests, or one case with the setup, compare answers with what they compute from arguments."""
+    cases = specification.cases if case is None else (specification.cases[case],)
+    sources = [source for source in (specification.setup, *cases, *specification.files.values()) if source]
+    if sum(map(len, sources)) > _MAX_CHARS:
         return False
-    nodes = [node for source in sources for node in ast.walk(parsed(source))]
-    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)} | set(dir(builtins))
-    own |= {alias.asname or alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    own |= {
-        alias.asname or alias.name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module != "solution"
-        for alias in node.names
-    }
-
-    def is_of_program(node: ast.AST) -> bool:
-        return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in own
-
-    passed = {name for node in nodes if is_of_program(node) for name in _names_passed(node)}
-    if not passed or any(isinstance(node, ast.Expr) and is_of_program(node.value) for node in nodes):
+    if not any(map(_LIKELY.search, sources)):
         return False
-    sides = [side for node in nodes for side in _sides(node)]
-    if any(_root(side) in passed for side in sides):
+    return _Uses(parsed(source) for source in sources).recompute()
+
+
+class _Uses:
+    """What tests do with the values that they pass to the program."""
+
+    def __init__(self, trees: Iterable[ast.Module]) -> None:
+        self._scopes: dict[int, tuple[int, ...]] = {}
+        """The functions around a node, by its id."""
+        self._nodes: list[ast.AST] = []
+        self._bound: set[Key] = set()
+        self._functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._own = {"self", *dir(builtins)}
+        self._groups: dict[Key, Key] = {}
+        self._results: set[Key] = set()
+        self._called: set[Key | None] = set()
+        """Variables that hold functions."""
+        self._errors: set[int] = set()
+        """Statements that are to raise something."""
+        for tree in trees:
+            self._enter(tree, ())
+        self._called = {self._key(node.func) for node in self._nodes if isinstance(node, ast.Call)}
+        loaded = (node for node in self._nodes if isinstance(getattr(node, "ctx", None), ast.Load))
+        self._loads = Counter(map(self._key, loaded))
+        edges = self._bindings = [edge for node in self._nodes for edge in self._edges(node)]
+        for _ in range(_PASSES):
+            for target, value in edges:
+                self._results |= {target} if self._is_result(value) else set()
+        for target, value in edges:
+            for root in self._roots(value):
+                self._groups[self._group(root)] = self._group(target)
+
+    def recompute(self) -> bool:
+        """Whether a value is read for what is expected, and nothing shows that a change of it is."""
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        first: dict[tuple[int, Key], int] = {}
+        inside = set[int]()
+        for call in calls:
+            for root, node in self._passed(call):
+                at = (self._scope(node), self._group(root))
+                first[at] = min(call.lineno, first.get(at, call.lineno))
+            if self._is_of_program(call):
+                inside |= {id(part) for one in _arguments(call) for part in ast.walk(one)}
+        passed = {group for _, group in first}
+        if not passed:
+            return False
+        bindings = {id(one) for _, value in self._bindings for one in self._root_nodes(value)}
+        reads = {
+            self._group(key)
+            for node in self._nodes
+            if id(node) not in inside and id(node) not in bindings and (key := self._key(node)) is not None
+            if not _is_before(node, first.get((self._scope(node), self._group(key))))
+        }
+        looked = {self._group(key) for node in self._nodes for key in self._looked_at(node, first)}
+        return bool(passed & reads) and not passed & reads & looked
+
+    # What a text says of its variables.
+
+    def _enter(self, node: ast.AST, scopes: tuple[int, ...]) -> None:
+        self._scopes[id(node)] = scopes
+        self._nodes.append(node)
+        if isinstance(node, _SCOPES):
+            self._own.add(node.name)
+        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "solution":
+            self._own |= {one.asname or one.name.partition(".")[0] for one in node.names if one.name != "solution"}
+        if isinstance(node, (ast.With, ast.AsyncWith, ast.Try)) and _expects_error(node):
+            self._errors |= {id(one) for statement in node.body for one in ast.walk(statement)}
+        if isinstance(node, _FUNCTIONS):
+            self._functions[node.name] = node
+            scopes = (*scopes, id(node))
+            self._bound |= {(id(node), one.arg) for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            self._bound.add((scopes[-1] if scopes else 0, node.id))
+        for child in ast.iter_child_nodes(node):
+            self._enter(child, scopes)
+
+    def _scope(self, node: ast.AST) -> int:
+        return (0, *self._scopes[id(node)])[-1]
+
+    def _key(self, node: ast.AST) -> Key | None:
+        """The variable that a node is: `data`, `self.data`."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            return 0, f"self.{node.attr}"
+        if not isinstance(node, ast.Name) or node.id == "self":
+            return None
+        holders = (key for scope in reversed(self._scopes[id(node)]) if (key := (scope, node.id)) in self._bound)
+        return next(holders, (0, node.id))
+
+    def _group(self, key: Key) -> Key:
+        while (above := self._groups.get(key, key)) != key:
+            key = above
+        return key
+
+    def _edges(self, node: ast.AST) -> Iterator[tuple[Key, ast.expr]]:
+        """The variables that a node binds, with what they are bound to."""
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from self._pairs(target, node.value)
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            yield from self._pairs(node.target, node.value)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            yield from self._pairs(node.target, node.iter)
+        elif isinstance(node, ast.Call) and (function := self._functions.get(_name_of(node.func))) is not None:
+            names = [one.arg for one in (*function.args.posonlyargs, *function.args.args) if one.arg != "self"]
+            for name, value in zip(names, node.args, strict=False):
+                yield (id(function), name), value
+            for keyword in node.keywords:
+                yield (id(function), keyword.arg or ""), keyword.value
+
+    def _pairs(self, target: ast.expr, value: ast.expr) -> Iterator[tuple[Key, ast.expr]]:
+        if isinstance(target, ast.Tuple | ast.List):
+            parts = _parts(value)
+            matched = parts if len(parts) == len(target.elts) else [value] * len(target.elts)
+            for one, part in zip(target.elts, matched, strict=True):
+                yield from self._pairs(one, part)
+        elif (key := self._key(target)) is not None:
+            yield key, value
+
+    # What values are.
+
+    def _is_of_program(self, call: ast.Call) -> bool:
+        """Whether a call is one of the program: of a name that the tests do not define, or of a result's method."""
+        if isinstance(call.func, ast.Name):
+            return call.func.id not in self._own
+        return self._is_method(call.func)
+
+    def _is_method(self, node: ast.expr) -> bool:
+        """Whether a node is an attribute of a result, or of the program: `solution.f`"""
+        return isinstance(node, ast.Attribute) and (self._is_result(node.value) or self._is_foreign(node.value))
+
+    def _is_foreign(self, node: ast.expr) -> bool:
+        """Whether a node is a name that the tests do not bind."""
+        return isinstance(node, ast.Name) and node.id not in self._own and self._key(node) not in self._bound
+
+    def _is_result(self, node: ast.expr) -> bool:
+        """Whether a value is, or has, what the program returned."""
+        waiting: list[ast.AST] = [node]
+        while waiting:
+            part = waiting.pop()
+            if self._key(part) in self._results or (isinstance(part, ast.Call) and self._is_of_program(part)):
+                return True
+            if isinstance(part, ast.Call) and any(map(self._is_function, part.args)):
+                return True
+            waiting += [part.value] if isinstance(part, ast.Subscript) else ast.iter_child_nodes(part)
         return False
-    return any(
-        isinstance(part, ast.Call) and not is_of_program(part) and not passed.isdisjoint(_names_passed(part))
-        for side in sides
-        for part in ast.walk(side)
-    )
+
+    def _is_function(self, node: ast.expr) -> bool:
+        """Whether a name stands for a function of the program: `map(f, rows)`"""
+        is_name = isinstance(node, ast.Name) and node.id not in self._own
+        return (is_name and self._key(node) in self._called) or self._is_foreign(node) or self._is_method(node)
+
+    def _passed(self, call: ast.Call) -> Iterator[tuple[Key, ast.AST]]:
+        """The variables that a call passes to the program."""
+        if self._is_of_program(call) or any(map(self._is_function, call.args)):
+            for argument in _arguments(call):
+                for node in self._root_nodes(argument):
+                    if (key := self._key(node)) is not None and not self._is_function(argument):
+                        yield key, node
+
+    def _roots(self, node: ast.expr) -> Iterator[Key]:
+        return (key for root in self._root_nodes(node) if (key := self._key(root)) is not None)
+
+    def _root_nodes(self, node: ast.expr) -> Iterator[ast.AST]:
+        """The variables whose value, or parts of it, an expression gives."""
+        if self._key(node) is not None:
+            yield node
+        elif isinstance(node, ast.Call) and not self._is_of_program(node):
+            name = _name_of(node.func)
+            if name in _SHARING_METHODS and isinstance(node.func, ast.Attribute):
+                yield from self._root_nodes(node.func.value)
+            elif name in _SHARING or name in self._functions:
+                for argument in _arguments(node):
+                    yield from self._root_nodes(argument)
+        elif isinstance(node, _TRANSPARENT):
+            for part in ast.iter_child_nodes(node):
+                if isinstance(part, ast.expr) and part is not getattr(node, "slice", None):
+                    yield from self._root_nodes(part)
+
+    # Whether a text looks at what became of an argument.
+
+    def _looked_at(self, node: ast.AST, first: dict[tuple[int, Key], int]) -> Iterator[Key]:
+        if isinstance(node, ast.Expr | ast.Assign):
+            yield from self._called_for_nothing_else(node)
+        yield from self._changed(node, first)
+        for sides in _compared(node):
+            if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
+                # assert f(data) is None
+                calls = [side for side in sides if isinstance(side, ast.Call)]
+                yield from (key for call in calls for key, _ in self._passed(call))
+            elif not any(map(self._is_result, sides)):
+                names = (self._key(part) for side in sides for part in ast.walk(side))
+                yield from (key for key in names if key is not None)
+        if isinstance(node, ast.BoolOp | ast.IfExp):
+            # f(data) or data
+            branches = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+            if any(map(self._is_result, branches)):
+                keys = (self._key(branch) for branch in branches if not self._is_result(branch))
+                yield from (key for key in keys if key is not None)
+
+    def _called_for_nothing_else(self, node: ast.Expr | ast.Assign) -> Iterator[Key]:
+        value = node.value.value if isinstance(node.value, ast.Await) else node.value
+        if not isinstance(value, ast.Call) or id(node) in self._errors:
+            return
+        if isinstance(node, ast.Assign):
+            keys = [self._key(target) for target in node.targets]
+            if any(key is None or self._loads[key] for key in keys):
+                return
+        yield from (key for key, _ in self._passed(value))
+
+    def _changed(self, node: ast.AST, first: dict[tuple[int, Key], int]) -> Iterator[Key]:
+        """What the tests change after the program has had it."""
+        target: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            target = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+            target = node.func.value
+        for key in self._roots(target) if target is not None else ():
+            line = first.get((self._scope(node), self._group(key)))
+            if line is not None and node.lineno > line:  # type: ignore[attr-defined]  # both kinds have lines
+                yield key
 
 
-def _names_passed(call: ast.AST) -> set[str]:
-    arguments = [*call.args, *(keyword.value for keyword in call.keywords)] if isinstance(call, ast.Call) else []
-    return {argument.id for argument in arguments if isinstance(argument, ast.Name)}
+_TRANSPARENT: Final = (
+    *(ast.Subscript, ast.Attribute, ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.BoolOp, ast.IfExp),
+    *(ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp),
+)
+"""Expressions that give the values of their parts."""
 
 
-def _sides(node: ast.AST) -> list[ast.expr]:
-    """What a node compares: `a == b`, `self.assertEqual(a, b)`."""
+def _compared(node: ast.AST) -> list[list[ast.expr]]:
+    """What a node compares: `a == b`, `self.assertEqual(a, b)`, `assert a`."""
     if isinstance(node, ast.Compare):
-        return [node.left, *node.comparators]
-    is_assertion = (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "assert" in node.func.attr.lower()
-    )
-    return [*node.args] if is_assertion and isinstance(node, ast.Call) else []
+        return [[node.left, *node.comparators]]
+    if isinstance(node, ast.Assert):
+        return [[node.test]]
+    is_assertion = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "assert" in node.func.attr
+    return [[*node.args]] if is_assertion and isinstance(node, ast.Call) else []
 
 
-def _root(node: ast.expr) -> str:
-    """The variable that is looked at: `data`, `data[0]`, `data.size`."""
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """The parts of what is bound to several names: `a, b`, `zip(a, b)`"""
+    if isinstance(value, ast.Tuple | ast.List):
+        return value.elts
+    return value.args if isinstance(value, ast.Call) and _name_of(value.func) == "zip" else []
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _name_of(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _expects_error(node: ast.With | ast.AsyncWith | ast.Try) -> bool:
+    """`with pytest.raises(ValueError)`, `try: ... except ValueError`"""
+    if isinstance(node, ast.Try):
+        return bool(node.handlers)
+    names = (_name_of(one.context_expr.func) for one in node.items if isinstance(one.context_expr, ast.Call))
+    return any("raises" in name.lower() for name in names)
+
+
+def _is_before(node: ast.AST, line: int | None) -> bool:
+    return line is not None and getattr(node, "lineno", line) < line

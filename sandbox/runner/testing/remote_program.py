@@ -33,6 +33,7 @@ from sandbox.runner.testing.identity import (
 from sandbox.runner.testing.object_server import (
     LentIterator,
     ServedObject,
+    is_file_of_tests,
     lent_class,
     specials_of,
 )
@@ -146,11 +147,15 @@ class RemoteProgram:
         """How often tests have read or called something of the program, and had an answer."""
         self.shares_files = False
         """Tests may look at files that the program has written before: it need only have been loaded."""
+        self.rehearses = False
+        """No program is there: see `rehearsal`."""
         self.gone = False
         self.untestable = False
         """The last test needed something that is impossible here."""
-        self.unreturnable = ""
-        """Why a value of the program could not go back to it in the last test."""
+        self.refused = ""
+        """What the last test needed that is impossible here."""
+        self.fault = ""
+        """Why the last test has failed, whatever it caught."""
         self.shares_process = False
         """The last test changed its own process, and the program would have to be in the same process to notice."""
         self.mocks: list[Any] = []
@@ -202,6 +207,9 @@ class RemoteProgram:
                 "lent": lambda _, content: self._to_served(content),
             }
         )
+
+    def note_fault(self, why: str) -> None:
+        self.fault = self.fault or why
 
     def begin_case(self) -> None:
         """Count anew what a case uses. Among shared files, each case uses a program that answers."""
@@ -282,6 +290,7 @@ class RemoteProgram:
             Untestable: always; the tests need something impossible.
         """
         self.untestable = True
+        self.refused = reason
         raise Untestable(reason)
 
     def may_judge(self, *remotes: object) -> bool:
@@ -500,6 +509,8 @@ class RemoteProgram:
         table = image_of_library(self._encoder, value) or self._encoder.table(value)
         if table is not None:  # pandas.DataFrame({"a": [1]})
             return table
+        if type(value) is types.ModuleType and sys.modules.get(value.__name__) is value and _is_of_library(value):
+            return {"module": value.__name__}
         number = remote_exceptions.class_number(value)
         if number is not None:  # an exception class of the program
             return {"object": [number]}
@@ -514,9 +525,10 @@ class RemoteProgram:
             return {"lent class": self._served_class(value)}
         if (kind := lent_class(type(value))) is not None:  # Node(1)
             return {"lent": [self._served_number(value), [*self._served_class(kind)[:2], specials_of(type(value))]]}
-        if isinstance(value, Iterator) and not callable(value):  # (x for x in [1])
+        is_function = not _is_used_as_object(value)
+        if isinstance(value, Iterator) and not callable(value) and is_function:  # (x for x in [1])
             return {"iterator": self._lent_number(value, LentIterator)}
-        if callable(value):  # lambda x: x + 1
+        if callable(value) and is_function:  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
             parameters = None if id(value) in self._callable_numbers else self._parameters(value)
@@ -539,8 +551,8 @@ class RemoteProgram:
             raise error
         is_heavy = self._channel.largest >= MAX_BYTES // 4 or self._decoder.deepest >= MAX_DEPTH // 2
         if is_heavy and isinstance(error, ValueError):
-            self.unreturnable = "what the program returned is too large to go back to it"
-            raise Unreturnable(self.unreturnable)
+            self.fault = "what the program returned is too large to go back to it"
+            raise Unreturnable(self.fault)
         self.give_up(str(error))
 
     def _callable_number(self, function: Callable[..., object]) -> int:
@@ -692,8 +704,25 @@ def _table_class(module: Any, name: Any) -> type:
 
 
 _OF_TABLES: Final = ("numpy", "pandas")
+_OF_FUNCTIONS: Final = frozenset(
+    {*("builtins", "functools", "itertools", "operator", "types", "typing", "unittest"), *_OF_TABLES}
+)
+"""Modules of classes whose instances are used as functions, or as iterators."""
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 _BUILTIN_CLASSES: Final = (None, *(one for one in vars(builtins).values() if isinstance(one, type)))
+
+
+def _is_used_as_object(value: Any) -> bool:
+    """Whether something that can be called, or gone through, has methods, too: a connection of `sqlite3`, a file."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in _OF_FUNCTIONS or issubclass(kind, type):
+        return False
+    return any(callable(getattr(kind, name, None)) for name in dir(kind) if not name.startswith("_"))
+
+
+def _is_of_library(module: types.ModuleType) -> bool:
+    """Whether the program has a module of this name, too, which is the same: `f(math)`"""
+    return not is_file_of_tests(getattr(module, "__file__", None))
 
 
 def _name_and_text(function: Callable[..., object]) -> list[str | None]:

@@ -26,6 +26,7 @@ whether it is of the standard library]; "own" are those that its plain base does
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
     exception: error                                             an instance
     builtin: name                                                a class; towards the candidate also a function
+    module: name                                                 of a library; from the tester only
     not implemented: null                                        what a special method may return
     table class: [numpy | pandas, name]                          the same class in the tester's process
     slice: [start, stop, step]                                   the tester's, as an index

@@ -73,6 +73,10 @@ class Specification:
         of_program = frozenset({self.entry_point} if self.entry_point else ())
         return library.library_object(name, cases, rest, of_program)
 
+    def free_names(self) -> frozenset[str]:
+        """Names that the tests read and do not bind."""
+        return frozenset(name for source in self._sources for name in _called_free("", source)) - self.own_names()
+
     def missing_module(self) -> str:
         """A module that all the tests need and this box lacks: the setup or a file imports it. Empty if there is none."""
         roots = {

@@ -21,6 +21,7 @@ from sandbox.runner.testing.object_server import set_directory
 from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.own_objects import mark_own_objects
 from sandbox.runner.testing.recomputed import recomputes_from_arguments
+from sandbox.runner.testing.rehearsal import RehearsedProgram, softened
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.retained import uses_what_it_passed
@@ -65,7 +66,8 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
         files=dict(spec.get("files", {})),
         directory=directory,
     )
-    program = RemoteProgram(
+    kind = RehearsedProgram if spec.get("rehearses", False) else RemoteProgram
+    program = kind(
         RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )
     sys.modules["solution"] = RemoteModule(program)
@@ -77,6 +79,20 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
     detect_sharing(specification, program)
     forward_library_functions(specification, program)
     set_directory(specification.directory)
+    missing = specification.missing_module()
+    recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)
+    if isinstance(program, RehearsedProgram):
+        program.rehearses = True
+        program.free_names = specification.free_names()
+        specification = softened(specification, recorder.describe)
+    else:
+        specification = _adapted(specification, program)
+    _STYLES[specification.style](specification, program, recorder)
+    recorder.complete()
+
+
+def _adapted(specification: Specification, program: RemoteProgram) -> Specification:
+    """The tests as they run, and what the program must do for them."""
     program.keeps_arguments = recomputes_from_arguments(specification)
     if not program.keeps_arguments and (
         specification.mentions(_CHANGING, ".", "]", "del") or specification.mentions(_STATEFUL, "(")
@@ -85,9 +101,5 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int, direct
     program.seeds = seeds_of(specification)
     program.surroundings = surroundings_of(specification)
     specification = mark_own_objects(specification)
-    specification = catch_only_of_program(specification)
-    specification = make_comparisons_strict(specification)
-    missing = specification.missing_module()
-    recorder = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")), missing)
-    _STYLES[specification.style](specification, program, recorder)
-    recorder.complete()
+    specification = catch_only_of_program(specification, program.note_fault)
+    return make_comparisons_strict(specification)

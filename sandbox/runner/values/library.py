@@ -1,6 +1,6 @@
 """Images of more values of the standard library that are compared by what they hold, for tests and programs.
 
-    path: [class, text]    uuid: hex    timezone: [seconds, name | null]    zone: key    array: [type code, hex]
+    path: [class, text]    uuid: hex    timezone: [seconds, name | null]    zone: key    array: [type code, hex]    memoryview: hex
     zoned: [ISO 8601 without zone, fold, zone]    function: [module, name]    hint: [name, [argument, ...]]
     defaultdict: [[[key, value], ...], factory]    singleton: name
     address: [class, text]    slice: [start, stop, step]    read only: [[key, value], ...]
@@ -70,6 +70,11 @@ def _array(_: Encoder, value: Any) -> Image:
     return {"array": [value.typecode, value.tobytes().hex()]}
 
 
+def _memory(encoder: Encoder, value: Any) -> Image:
+    is_of_bytes = value.format == "B" and value.ndim == 1 and value.c_contiguous
+    return {"memoryview": value.hex()} if is_of_bytes else None
+
+
 def _hint(encoder: Encoder, value: Any) -> Image:
     name = getattr(value, "_name", None) or typing.get_origin(value).__name__
     if typing.get_origin(value) in (typing.Union, types.UnionType):
@@ -95,6 +100,7 @@ _ENCODE: Final[Mapping[tuple[str, str], Callable[[Encoder, Any], Image]]] = {
     ("datetime", "timezone"): _timezone,
     ("zoneinfo", "ZoneInfo"): lambda encoder, value: {"zone": value.key} if value.key else encoder.foreign(value),
     ("array", "array"): _array,
+    ("builtins", "memoryview"): _memory,
     **{("ipaddress", name): _address for name in _ADDRESSES},
     ("builtins", "slice"): lambda encoder, value: {"slice": encoder.parts([value.start, value.stop, value.step])},
     ("builtins", "mappingproxy"): lambda encoder, value: {"read only": encoder.pairs([*value.items()])},
@@ -193,6 +199,7 @@ LIBRARY_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     "zone": _to_zone,
     "zoned": _to_zoned,
     "array": _to_array,
+    "memoryview": lambda _, content: memoryview(bytearray.fromhex(content)),
     "function": _to_function,
     "hint": _to_hint,
     "defaultdict": _to_defaults,

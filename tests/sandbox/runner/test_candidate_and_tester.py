@@ -357,9 +357,9 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
         "class Base: pass\nclass Untestable(Exception): pass\ndef f(x): return 1\ndef bad(): raise Untestable(UNTESTABLE)\n"
         "def missing(): import nothing_of_this_name\n"
         f"UNTESTABLE = {UNTESTABLE!r}",
-        "class Own(dict, metaclass=type('Meta', (type,), {})): pass\nassert f(Own) and f(memoryview(b'1')) == 1",
+        "class Own(dict, metaclass=type('Meta', (type,), {})): pass\nassert f(Own) and f(__import__('sqlite3').connect('')) == 1",
         "class Own(Base): pass\nassert f(1) == 1",
-        "try: f(memoryview(b'1'))\nexcept Exception: pass",
+        "try: f(__import__('sqlite3').connect(''))\nexcept Exception: pass",
         "import solution.parts",
         "assert bad() == 1",
         "assert False, UNTESTABLE",

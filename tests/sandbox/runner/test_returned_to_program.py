@@ -101,3 +101,20 @@ def test_names_of_the_tests_catch_what_they_say() -> None:
         f"class MyErr(AssertionError): pass\n{CATCHING.format('raise MyErr')}",
     ]
     assert run("def g(): pass", style="asserts", cases=cases).passed == [True, True]
+
+
+EXPECTING = {
+    "pytest": "import pytest\nwith pytest.raises(MyErr):\n    g()\n    {}",
+    "solution": "import pytest, solution\nwith pytest.raises(solution.MyErr):\n    g()\n    {}",
+    "unittest": "import unittest\nwith unittest.TestCase().assertRaises(MyErr):\n    g()\n    {}",
+    "suppress": "import contextlib\nwith contextlib.suppress(MyErr):\n    g()\n    {}",
+}
+
+
+@pytest.mark.parametrize("kind", ["AssertionError", "BaseException", "(AssertionError, ValueError)"])
+def test_a_context_with_a_name_of_the_program_does_not_hide_the_failure_of_its_test(kind: str) -> None:
+    failing = [form.format("assert g() == 2") for form in EXPECTING.values()]
+    assert run(f"MyErr = {kind}\ndef g(): pass", style="asserts", cases=failing).passed == [False] * len(failing)
+    passing = [form.format("assert False") for form in EXPECTING.values()]
+    raising = f"MyErr = {kind}\ndef g(): raise AssertionError('so')"
+    assert run(raising, style="asserts", cases=passing).passed == [True] * len(passing)

@@ -435,9 +435,11 @@ def test_a_method_is_checked_where_the_reference_names_one(bench: Bench) -> None
 
 
 def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
-    reference = {"case_type": "assert", "test_cases": ["given = memoryview(b'1')\nassert same(given) is given"]}
-    verdict = bench.judge(python("def same(x): return x"), reference)
-    assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
+    test = "import sqlite3\nassert same(1) == 1\ngiven = sqlite3.connect(':memory:')\nassert same(given) is given"
+    reference = {"case_type": "assert", "test_cases": [test]}
+    for program in ("def same(x): return x", "def same(x): return 2", "1 / 0", "def", "def other(): pass"):
+        verdict = bench.judge(python(program), reference)
+        assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
 
 
 @pytest.mark.parametrize(

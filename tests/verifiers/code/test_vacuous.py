@@ -76,3 +76,13 @@ def test_a_case_may_look_at_what_the_program_has_written_before(bench: Bench) ->
     assert (right.status, right.score) == (Status.OK, 1.0)
     for wrong in (program.format("pass"), "```python\nraise ValueError\n```"):
         assert bench.judge(wrong, reference).score == 0.0
+
+
+def test_a_module_that_defines_all_that_it_tests_is_refused() -> None:
+    module = "def f(x):\n    return x + 1\ndef test_f():\n    assert f(len([1])) == 2\n"
+    for code in (module, f"import pytest\n{module}"):
+        with pytest.raises(InvalidItem) as refused:
+            aliases.parse({"case_type": "pytest", "test_cases": code})
+        assert refused.value.reason == "vacuous_test"
+    for code in (module.replace("f(len", "g(len"), f"from solution import f\n{module}", f"import solution\n{module}"):
+        assert aliases.parse({"case_type": "pytest", "test_cases": code})
