@@ -247,6 +247,9 @@ class Settings(BaseSettings):
     """Memory of all containers of repository tasks together. A task that wants more is `invalid`."""
     repository_disk_mb: PositiveInt = 16_384
     """The most that one task may write. A task that wants more is `invalid`."""
+    releases_dir: Path | None = None
+    """The folder with wheels of other releases (service/versions/releases.py), for `rewardline diff` and for runs that are
+    pinned to them. Nothing is downloaded. None: there are none."""
     harbor_root: Path | None = None
     """The folder below which the verifier `harbor` finds the tasks that references name by path. None: there are none,
     and a reference brings its task as a tar."""
