@@ -32,6 +32,8 @@ from service.settings import Settings
 log = structlog.get_logger("rewardline")
 
 _WHEEL: Final = re.compile(r"rewardline_server-([0-9][A-Za-z0-9.+!_]*?)-py3-none-any\.whl")
+VERSION: Final = r"[0-9][A-Za-z0-9.+!_]{0,63}"
+"""The form of a version. It names a folder or a wheel, and callers may name it."""
 _ANNOUNCED: Final = re.compile(rb"serves HTTP on (http://\S+) ")
 _START_S: Final = 120.0
 _STOP_S: Final = 20.0
@@ -93,6 +95,8 @@ def find(folder: Path | None, version: str) -> Release:
     Raises:
         NoRelease: it is not there. The message says what is.
     """
+    if not re.fullmatch(VERSION, version):
+        raise NoRelease(f"{version[:64]!r} is not the version of a release")
     if folder is None:
         raise NoRelease(f"release {version} is not at hand: no folder of releases is set (releases_dir)")
     python = folder / version / "bin" / "python"
