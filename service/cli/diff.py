@@ -185,7 +185,7 @@ class _Sides:
         if name == STORED or name.endswith(".jsonl"):
             return Side(name, self._columns, verdicts=None if name == STORED else path)
         if name.startswith(_URLS):
-            await versions_of(name, self._api_key)
+            await versions_at(name, self._api_key, None, None)  # a wrong address is noticed before the first row
             return Side(name, self._columns, await self._stack.enter_async_context(scorer_at(name, self._api_key)))
         if name.endswith(".whl") or _VERSION.fullmatch(name):
             release = releases.wheel(path) if name.endswith(".whl") else releases.find(self._chosen.releases_dir, name)
@@ -231,11 +231,6 @@ class _Sides:
         if self._here is None:
             self._here = await self._stack.enter_async_context(scorer_here(self._chosen))
         return self._here
-
-
-async def versions_of(url: str, api_key: str | None) -> dict[str, str]:
-    """The versions of a running service; a wrong address is noticed before the first row."""
-    return await versions_at(url, api_key, None, None)
 
 
 @asynccontextmanager

@@ -101,15 +101,10 @@ async def _verify(
             for row, result in zip(
                 rows, await judge_fields([row.item for row in rows], Columns(), scorer), strict=True
             ):
-                _compare(row, result, tally)
-
-
-def _compare(row: _Row, result: Mapping[str, Any], tally: Counter[str]) -> None:
-    """Count whether a verdict of now is that of the receipt."""
-    what, message = same_verdict(row.receipt, result)
-    tally[what] += 1
-    if message:
-        say(f"line {row.line}: {message}")
+                what, message = same_verdict(row.receipt, result)
+                tally[what] += 1
+                if message:
+                    say(f"line {row.line}: {message}")
 
 
 def _rows(file: Path) -> Iterator[_Row]:

@@ -4,16 +4,15 @@ A row holds its verdict itself if it is a record of the audit log, or has the co
 Otherwise the verdict stands in the file that `rewardline score` wrote beside it.
 """
 
-import json
 import math
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from service.rollouts.block_run import PREFIX
 from service.rollouts.columns import BadInput, Json
-from service.rollouts.verdict_file import MADE_BY
+from service.rollouts.verdict_file import MADE_BY, object_of
 
 VERDICTS: Final = ".verdicts.jsonl"
 _RECORD: Final = frozenset({"time", "status", "reason", "score", "reward", "verifier", "elapsed_ms"})
@@ -109,10 +108,10 @@ class Beside:
 
 def _verdicts(path: Path) -> Generator[Json]:
     with path.open("rb") as lines:
-        if MADE_BY not in _object(next(lines, b"")):
+        if MADE_BY not in object_of(next(lines, b"")):
             raise BadInput(f"{path} is not a file of verdicts that `rewardline score` wrote")
         for line in lines:
-            fields = _object(line)
+            fields = object_of(line)
             verdict = verdict_of(fields)
             if isinstance(fields.get("line"), int) and verdict is not None:
                 yield {"line": fields["line"], **verdict}
@@ -124,11 +123,3 @@ def beside(source: Path) -> Path | None:
     if source.suffix == ".jsonl":
         names.insert(0, source.stem + VERDICTS)
     return next((path for path in map(source.with_name, names) if path.is_file()), None)
-
-
-def _object(line: bytes) -> Json:
-    with suppress(ValueError, RecursionError):
-        value = json.loads(line)
-        if isinstance(value, dict):
-            return value
-    return {}

@@ -9,7 +9,7 @@ The version of `judge` stands for the prompts, the profiles, and the models with
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol
@@ -116,11 +116,8 @@ class Pin:
     """The lock of one batch."""
 
     lock: Lock
-    _served: Served
-    _known: dict[tuple[object, ...], tuple[Recipe | None, Verdict | None]]
-
-    def __init__(self, lock: Lock, served: Served) -> None:
-        self.lock, self._served, self._known = lock, served, {}
+    served: Served
+    _known: dict[tuple[object, ...], tuple[Recipe | None, Verdict | None]] = field(default_factory=dict)
 
     @property
     def serves(self) -> bool:
@@ -130,18 +127,14 @@ class Pin:
         """The verdict of an item that is judged so, if its lock has other versions. Its response has no part in this."""
         key = (*(each.prefix for each in verifiers), id(recipe))
         if key not in self._known:  # the recipe is held, so that no other gets its id
-            self._known[key] = (recipe, self._differing(_used(verifiers, recipe)))
+            problems = differences(self.lock, _used(verifiers, recipe))
+            verdict = Verdict.failed(DIFFERS, "; ".join(problems[:_MAX_SHOWN])) if problems else None
+            self._known[key] = (recipe, verdict)
         return self._known[key][1]
-
-    def _differing(self, used: Mapping[str, str]) -> Verdict | None:
-        problems = differences(self.lock, used)
-        if not problems:
-            return None
-        return Verdict.failed(DIFFERS, "; ".join(problems[:_MAX_SHOWN]))
 
     async def judge(self, request: BatchRequest) -> Sequence[Result]:
         """Have the items judged by the release of the lock. One result for each, in order."""
-        return await self._served(self.lock, request)
+        return await self.served(self.lock, request)
 
 
 def differences(lock: Lock, used: Mapping[str, str]) -> list[str]:

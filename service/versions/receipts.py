@@ -3,8 +3,8 @@
     {"receipt": 1, "id": ..., "request_id": ..., "nonce": ..., "time": ...,
      "inputs": {"response": SHA-256, "reference": ..., "prompt": ..., "params": ...},
      "verdict": {"status": "ok", "score": 1.0, "reward": 1.0, "reason": "correct"},
-     "versions": {"math": "28", "recipe think_math": "5f0c…"}, "release": "0.2.0", "seed": 7,
-     "judge": {"profile": ..., "prompt": "name@version SHA-256", "endpoints": [{"url": ..., "model": ..., "seed": ...}]},
+     "versions": {"math": "28", "recipe think_math": "5f0c…"}, "release": "0.2.0",
+     "judge": {"profile": ..., "prompt": ..., "prompt_sha256": ..., "endpoints": [{"name", "model", "revision"}], "seed": 0},
      "algorithm": "hmac-sha256", "key": "a1b2c3d4", "signature": ...}
 
 Hashes are those of the canonical JSON (RFC 8785) of what the item holds; the signature is over that of the receipt without
@@ -154,19 +154,6 @@ def _inputs(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> Json:
     return inputs
 
 
-class _Seeded(msgspec.Struct):
-    seed: int | None = None
-
-
-def _seed(params: bytes) -> int | None:
-    if b'"seed"' not in params:
-        return None
-    try:
-        return msgspec.json.decode(params, type=_Seeded).seed
-    except msgspec.MsgspecError:
-        return None
-
-
 class Receipts:
     """Makes the receipts of a service."""
 
@@ -195,7 +182,6 @@ class Receipts:
             inputs = _inputs(item, references)
         except (ValueError, msgspec.MsgspecError):
             return  # the item is `invalid`: it is not JSON
-        seed = _seed(bytes(item.params))
         body: Json = {
             "receipt": FORM,
             "id": _sound(result.id) if isinstance(result.id, int) else _sound(result.id)[:_MAX_ID_CHARS],
@@ -208,8 +194,6 @@ class Receipts:
             "release": self._release,
             "algorithm": _NONE if self._key is None else self._key.algorithm,
         }
-        if seed is not None:
-            body["seed"] = seed
         if (judge := self._judge_of(result.detail)) is not None:
             body["judge"] = judge
         if self._key is not None and self._key.sign is not None:

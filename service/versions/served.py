@@ -16,7 +16,7 @@ from service.settings import Settings
 from service.versions.locks import DIFFERS, UNSERVED, Lock, differences
 from service.versions.receipts import versions_of
 from service.versions.releases import NoRelease, find, running
-from service.wire import DAMAGED_JSON, BatchRequest, Result, ScoreItem, encode
+from service.wire import DAMAGED_JSON, BatchRequest, Result, encode
 
 log = structlog.get_logger("rewardline")
 
@@ -47,37 +47,29 @@ class Releases:
 
     async def judge(self, lock: Lock, request: BatchRequest) -> Sequence[Result]:
         """Have the items judged by the release of a lock. What it has in other versions than the lock is `failed`."""
-        left_s = request.deadline - asyncio.get_running_loop().time() - _RENDERING_S
         try:
             release = await self._of(lock.release)
-            answers = await release.client.score(
-                [_fields(item, request) for item in request.items],
-                deadline_s=max(left_s, _RENDERING_S),
-                cache=request.cache,
-                explain=request.explain,
+            left_s = request.deadline - asyncio.get_running_loop().time() - _RENDERING_S
+            answer = await release.client.call(
+                "POST", "/v1/score", _body(request), deadline_s=max(left_s, _RENDERING_S)
             )
-        except NoRelease as error:
-            return [_failed(item, at, UNSERVED, str(error)) for at, item in enumerate(request.items)]
-        except (RewardlineError, ValueError) as error:
-            message = f"release {lock.release} did not judge the item: {error}"
-            return [_failed(item, at, UNSERVED, message) for at, item in enumerate(request.items)]
-        return [
-            _checked(lock, release.versions, item, at, _result(item, at, answer))
-            for at, (item, answer) in enumerate(zip(request.items, answers, strict=True))
-        ]
+            results = msgspec.convert(answer["results"], list[Result])
+        except (NoRelease, RewardlineError, msgspec.ValidationError) as error:
+            return [_failed(UNSERVED, f"release {lock.release}: {error}") for _ in request.items]
+        return [_checked(lock, release.versions, result) for result in results]
 
     async def _of(self, version: str) -> _Running:
         """
         Raises:
             NoRelease
         """
-        task = self._running.get(version)
-        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
-            others = [name for name, each in self._running.items() if name != version and _is_good(each)]
-            if len(others) >= MAX_RELEASES:
-                raise NoRelease(f"release {version} is not started: {' and '.join(others)} run already")
-            task = self._running[version] = asyncio.create_task(self._start(version))
-        return await asyncio.shield(task)
+        for name in [name for name, each in self._running.items() if _is_lost(each)]:
+            del self._running[name]
+        if version not in self._running:
+            if len(self._running) >= MAX_RELEASES:
+                raise NoRelease(f"it is not started, because {' and '.join(self._running)} run already")
+            self._running[version] = asyncio.create_task(self._start(version))
+        return await asyncio.shield(self._running[version])
 
     async def _start(self, version: str) -> _Running:
         release = await asyncio.to_thread(find, self._folder, version)
@@ -92,59 +84,37 @@ class Releases:
         return _Running(client, versions)
 
 
-def _is_good(task: "asyncio.Task[_Running]") -> bool:
-    return not task.done() or (not task.cancelled() and task.exception() is None)
+def _is_lost(task: "asyncio.Task[_Running]") -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-def _fields(item: ScoreItem, request: BatchRequest) -> dict[str, Any]:
-    """The item as it came, with its own reference in place of a shared one."""
-    fields: dict[str, Any] = {}
-    for name in item.__struct_fields__:
-        value = getattr(item, name)
-        if isinstance(value, msgspec.Raw):
-            if bytes(value):
-                fields[name] = value
-        elif value is not None and value is not False:
-            fields[name] = value
-    shared = fields.pop("reference_id", None)
-    if shared is not None and shared in request.references:
-        fields["reference"] = request.references[shared]
-    for name in ("id", "metadata"):
-        fields.pop(name, None)
-    plain: dict[str, Any] = msgspec.json.decode(encode(fields).replace(DAMAGED_JSON, b"\\ufffd"))
+def _body(request: BatchRequest) -> dict[str, Any]:
+    """The request as it came, for another release. Groups are decided, and records kept, by the service in front."""
+    items = [
+        {
+            name: value
+            for name in item.__struct_fields__
+            if name not in ("id", "metadata", "group") and not _is_absent(value := getattr(item, name))
+        }
+        for item in request.items
+    ]
+    whole = {"items": items, "references": request.references, "cache": request.cache, "explain": request.explain}
+    plain: dict[str, Any] = msgspec.json.decode(encode(whole).replace(DAMAGED_JSON, b"\\ufffd"))
     return plain
 
 
-def _result(item: ScoreItem, at: int, answer: Any) -> Result:
-    return Result(
-        _id(item, at),
-        str(answer.status),
-        answer.score,
-        answer.reward,
-        answer.reason,
-        answer.verifier or None,
-        answer.version or None,
-        answer.extracted,
-        answer.detail,
-        answer.cached,
-        answer.elapsed_ms,
-        None if answer.checks is None else [dict(each) for each in answer.checks],
-        answer.recipe,
-    )
+def _is_absent(value: Any) -> bool:
+    return value is None or value is False or (isinstance(value, msgspec.Raw) and not len(value))
 
 
-def _checked(lock: Lock, versions: dict[str, str], item: ScoreItem, at: int, result: Result) -> Result:
+def _checked(lock: Lock, versions: dict[str, str], result: Result) -> Result:
     """The result, if the versions that made it are those of the lock."""
     if result.status != "ok":
         return result
     used = versions_of(msgspec.structs.asdict(result), lambda name: versions.get(f"recipe {name}", "unknown"))
     problems = differences(lock, used)
-    return _failed(item, at, DIFFERS, f"release {lock.release}: {'; '.join(problems[:5])}") if problems else result
+    return _failed(DIFFERS, f"release {lock.release}: {'; '.join(problems[:5])}") if problems else result
 
 
-def _failed(item: ScoreItem, at: int, reason: str, message: str) -> Result:
-    return Result(_id(item, at), "failed", None, None, reason, None, None, None, {"message": message[:300]}, False, 0.0)
-
-
-def _id(item: ScoreItem, at: int) -> str | int:
-    return at if item.id is None else item.id
+def _failed(reason: str, message: str) -> Result:
+    return Result(0, "failed", None, None, reason, None, None, None, {"message": message[:300]}, False, 0.0)
