@@ -218,7 +218,7 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             usage=ledger,
             on_scored=on_scored,
             pins=Locks(settings.pins_dir, releases.judge).of,
-            stamp=_stamp(settings, panel),
+            stamp=stamp_of(settings, panel),
             stamps_all=settings.receipts == "always",
         )
         await stack.enter_async_context(engine)
@@ -277,7 +277,7 @@ def _group_store(settings: Settings) -> RecordStore:
     )
 
 
-def _stamp(settings: Settings, panel: Panel | None) -> Stamp | None:
+def stamp_of(settings: Settings, panel: Panel | None) -> Stamp | None:
     """Puts receipts into results. None: the settings want none.
 
     Raises:
