@@ -1,15 +1,15 @@
 """Releases that run beside this one, because runs are pinned to them."""
 
 import asyncio
+import importlib
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import structlog
-from rewardline import AsyncClient, RewardlineError
 
 from service.rollouts.verdict_file import fingerprint
 from service.settings import Settings
@@ -17,6 +17,9 @@ from service.versions.locks import DIFFERS, UNSERVED, Lock, differences
 from service.versions.receipts import versions_of
 from service.versions.releases import NoRelease, find, running
 from service.wire import DAMAGED_JSON, BatchRequest, Result, encode
+
+if TYPE_CHECKING:
+    from rewardline import AsyncClient
 
 log = structlog.get_logger("rewardline")
 
@@ -27,7 +30,7 @@ _RENDERING_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    client: AsyncClient
+    client: "AsyncClient"
     versions: dict[str, str]
 
 
@@ -54,7 +57,7 @@ class Releases:
                 "POST", "/v1/score", _body(request), deadline_s=max(left_s, _RENDERING_S)
             )
             results = msgspec.convert(answer["results"], list[Result])
-        except (NoRelease, RewardlineError, msgspec.ValidationError) as error:
+        except (NoRelease, msgspec.ValidationError, _client().RewardlineError) as error:
             return [_failed(UNSERVED, f"release {lock.release}: {error}") for _ in request.items]
         return [_checked(lock, release.versions, result) for result in results]
 
@@ -75,13 +78,18 @@ class Releases:
         release = await asyncio.to_thread(find, self._folder, version)
         async with AsyncExitStack() as stack:
             url, key = await stack.enter_async_context(running(release, self._settings))
-            client = await stack.enter_async_context(AsyncClient(url, api_key=key))
+            client = await stack.enter_async_context(_client().AsyncClient(url, api_key=key))
             versions = {str(each["name"]): str(each["version"]) for each in await client.verifiers()}
             recipes = await client.call("GET", "/v1/recipes")
             versions |= {f"recipe {each['name']}": fingerprint(each) for each in recipes["recipes"]}
             log.info("another release serves pinned runs", release=version)
             self._stack.push_async_exit(stack.pop_all())
         return _Running(client, versions)
+
+
+def _client() -> Any:
+    """The client, which is loaded only where a release runs."""
+    return importlib.import_module("rewardline")
 
 
 def _is_lost(task: "asyncio.Task[_Running]") -> bool:
