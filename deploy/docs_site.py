@@ -94,6 +94,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
         (
             ("Operate", "docs/operate.md"),
             ("Upgrading", "docs/upgrade.md"),
+            ("Versions", "docs/versions.md"),
             ("The console", "docs/console.md"),
             ("Teams and their keys", "docs/tenants.md"),
             ("Runbook", "docs/runbook.md"),

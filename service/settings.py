@@ -247,6 +247,17 @@ class Settings(BaseSettings):
     """Memory of all containers of repository tasks together. A task that wants more is `invalid`."""
     repository_disk_mb: PositiveInt = 16_384
     """The most that one task may write. A task that wants more is `invalid`."""
+    releases_dir: Path | None = None
+    """The folder with wheels of other releases (service/versions/releases.py), for `rewardline diff` and for runs that are
+    pinned to them. Nothing is downloaded. None: there are none."""
+    pins_dir: Path | None = None
+    """The folder with locks (`rewardline lock`) that requests may name, or mean by a date. None: a request brings its lock."""
+    receipts: Literal["never", "asked", "always"] = "asked"
+    """Which verdicts carry a receipt (service/versions/receipts.py): none, those of requests that ask for it (`X-Receipt: 1`),
+    or all."""
+    receipt_key_file: Path | None = None
+    """The key that signs receipts: an Ed25519 private key as PEM, or a text of at least 16 bytes for HMAC. None: they are not
+    signed."""
     harbor_root: Path | None = None
     """The folder below which the verifier `harbor` finds the tasks that references name by path. None: there are none,
     and a reference brings its task as a tar."""
@@ -517,7 +528,7 @@ def environment(names: Collection[str]) -> dict[str, str]:
 _SERVICE_LINK = re.compile(r"REWARDLINE_(.*_)?SERVICE_(HOST|PORT(_.*)?)|REWARDLINE_(.*_)?PORT_\d+_(TCP|UDP|SCTP)(_.*)?")
 _PORT_LINK = re.compile(r"REWARDLINE_(.*_)?PORT")
 _PORT_LINK_VALUE = re.compile(r"(tcp|udp|sctp)://.*")
-_OF_THE_CLIENT = ("REWARDLINE_API_KEY", "REWARDLINE_RUN_ID")
+_OF_THE_CLIENT = ("REWARDLINE_API_KEY", "REWARDLINE_RUN_ID", "REWARDLINE_PIN")
 
 
 def _is_misspelt(name: str, value: str, names: Set[str]) -> bool:

@@ -119,6 +119,10 @@ class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
     explain: bool = False
     run_id: RunId | None = None
     """What the batch is for, such as one training. Logs and traces have it; the header `X-Run-Id` says the same."""
+    receipts: bool = False
+    """Whether each verdict is to carry its receipt; the header `X-Receipt: 1` says the same (docs/versions.md)."""
+    pin: str | dict[str, Any] | None = None
+    """The versions that the batch is pinned to: the name of a lock, a date, or a lock; the header `X-Pin` says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,8 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
     cache: CacheMode = "use"
     explain: bool = False
     run_id: RunId | None = None
+    receipts: bool = False
+    pin: str | dict[str, Any] | None = None
 
 
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
@@ -224,11 +230,10 @@ async def decode_request(
         return await _decode(mended, max_items, hold)
 
 
-def with_run(body: bytes, run_id: str) -> bytes:
-    """A body that `decode_request` has read, with this run in place of none."""
-    field = b'"run_id":"%s"}' % run_id.encode()
-    body = body.strip()
-    return b'{"items":%s,%s' % (body, field) if body.startswith(b"[") else b"%s,%s" % (body[:-1], field)
+def with_options(body: bytes, options: Mapping[str, Any]) -> bytes:
+    """A body that `decode_request` has read, with these options in place of none."""
+    fields, body = _encoder.encode(options)[1:], body.strip()
+    return b'{"items":%s,%s' % (body, fields) if body.startswith(b"[") else b"%s,%s" % (body[:-1], fields)
 
 
 async def _decode(body: bytes, max_items: int, hold: Callable[[int], None]) -> ScoreRequest:
@@ -262,7 +267,7 @@ async def _has_many_digits(body: bytes) -> bool:
     return False
 
 
-LONE_OPTIONS = ("deadline_s", "cache", "references", "run_id")
+LONE_OPTIONS = ("deadline_s", "cache", "references", "run_id", "receipts", "pin")
 """The fields of a request that a lone item may have."""
 
 

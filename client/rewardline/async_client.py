@@ -599,7 +599,13 @@ def _wire_of(config: Config) -> _Wire:
     if scheme in ("http", "https"):
         return _Wire(
             functools.partial(
-                HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.tls
+                HttpTransport,
+                config.url,
+                config.api_key,
+                config.max_in_flight,
+                config.compress,
+                config.tls,
+                config.asks,
             ),
             encode_item_as_json,
             encode_reference_as_json,
@@ -608,7 +614,7 @@ def _wire_of(config: Config) -> _Wire:
         from rewardline import ray_transport  # noqa: PLC0415 - only processes in a Ray cluster have Ray
 
         return _Wire(
-            functools.partial(ray_transport.RayTransport, address, config.api_key),
+            functools.partial(ray_transport.RayTransport, address, config.api_key, config.asks),
             encode_item_as_json,
             encode_reference_as_json,
         )
@@ -616,7 +622,11 @@ def _wire_of(config: Config) -> _Wire:
 
     return _Wire(
         functools.partial(
-            grpc_transport.GrpcTransport, address, config.api_key, config.tls if scheme == "grpcs" else None
+            grpc_transport.GrpcTransport,
+            address,
+            config.api_key,
+            config.tls if scheme == "grpcs" else None,
+            config.asks,
         ),
         grpc_transport.encode_item,
         grpc_transport.encode_reference,

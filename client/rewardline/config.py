@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import asdict, dataclass, field
@@ -33,6 +34,13 @@ class Config:
     tls_cert: str | None
     tls_key: str | None
     run_id: str | None = None
+    pin: str | None = None
+    receipts: bool = False
+
+    @property
+    def asks(self) -> dict[str, str]:
+        """The headers, or metadata of gRPC, of what each call asks for beside verdicts."""
+        return {**({"x-pin": self.pin} if self.pin else {}), **({"x-receipt": "1"} if self.receipts else {})}
 
     @property
     def tls(self) -> TlsFiles:
@@ -62,6 +70,8 @@ class Config:
             raise ValueError("api_key holds characters that no header can, such as the end of a line")
         check_deadline(self.timeout_s)
         check_run_id(self.run_id)
+        if self.pin is not None and not (self.pin.isascii() and self.pin.isprintable()):
+            raise ValueError("pin holds characters that no header can; name a date, a lock of the server, or a file")
         self.tls  # noqa: B018 - raises if a certificate comes without its key
 
 
@@ -88,6 +98,8 @@ class ConfiguredClient:
         tls_cert: str | None = None,
         tls_key: str | None = None,
         run_id: str | None = None,
+        pin: str | None = None,
+        receipts: bool = False,
     ) -> None:
         """Check the settings. The first call opens the connections.
 
@@ -110,6 +122,9 @@ class ConfiguredClient:
             tls_cert: PEM file of the client's certificate, for a server that asks for one.
             tls_key: PEM file of the key of `tls_cert`.
             run_id: The run that calls belong to which name none: its usage is counted apart, and logs name it.
+            pin: The versions that may judge: a date, the name of a lock that the server has, or the path of a lock file
+                (`.json`) of `rewardline lock`. A server with others refuses the items, or has the pinned release judge.
+            receipts: Each result carries its receipt (`Result.receipt`).
 
         Raises:
             ValueError: A setting can never work.
@@ -131,6 +146,8 @@ class ConfiguredClient:
                 tls_cert,
                 tls_key,
                 run_id,
+                lock_text(pin),
+                receipts,
             )
         )
 
@@ -145,6 +162,21 @@ class ConfiguredClient:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_url(self._config.url)!r})"
+
+
+def lock_text(pin: str | None) -> str | None:
+    """What a header says of a pin: a name as it is, a lock file by its content.
+
+    Raises:
+        ValueError: The file cannot be read, or is not JSON.
+    """
+    if pin is None or not pin.endswith(".json"):
+        return pin
+    try:
+        with open(pin, encoding="utf-8") as file:
+            return json.dumps(json.load(file), separators=(",", ":"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"pin: {pin}: {error}") from error
 
 
 def check_deadline(seconds: float) -> None:

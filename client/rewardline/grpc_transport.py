@@ -95,11 +95,14 @@ _UNAVAILABLE = {
 class GrpcTransport:
     """One channel. It belongs to the event loop that made it."""
 
-    def __init__(self, target: str, api_key: str | None, tls: TlsFiles | None) -> None:
+    def __init__(
+        self, target: str, api_key: str | None, tls: TlsFiles | None, asks: Mapping[str, str] | None = None
+    ) -> None:
         """Open a channel; without `tls`, in plain text. Raises OSError if a certificate cannot be read."""
         self._target = target
         self._secrets = Secrets("", api_key)
-        self._metadata = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
+        key = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
+        self._metadata = (*key, *(asks or {}).items())
         if tls is not None:
             self._channel = grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(*tls.pem()), options=_OPTIONS)
         else:

@@ -50,6 +50,8 @@ class Options(TypedDict, total=False):
     url: str | None
     api_key: str | None
     run_id: str | None
+    pin: str | None
+    receipts: bool
     tls_ca: str | None
     tls_cert: str | None
     tls_key: str | None
@@ -90,6 +92,11 @@ class Hook:
     """Default: the variable REWARDLINE_API_KEY, if it is set."""
     run_id: str | None = None
     """The run that the samples belong to, for usage and logs. Default: the variable REWARDLINE_RUN_ID, if it is set."""
+    pin: str | None = None
+    """The versions that may judge: a date, the name of a lock that the server has, or the path of a lock file (`.json`).
+    Default: the variable REWARDLINE_PIN, if it is set."""
+    receipts: bool = False
+    """Each verdict carries its receipt, which the audit log of the server keeps."""
     tls_ca: str | None = None
     """PEM files, as those of `Client`: this one holds the authorities to trust with `https://` and `grpcs://`."""
     tls_cert: str | None = None
@@ -152,6 +159,8 @@ class Hook:
             "url": self.url or os.environ.get("REWARDLINE_URL") or DEFAULT_URL,
             "api_key": self.api_key or os.environ.get("REWARDLINE_API_KEY") or None,
             "run_id": self.run_id or os.environ.get("REWARDLINE_RUN_ID") or None,
+            "pin": self.pin or os.environ.get("REWARDLINE_PIN") or None,
+            "receipts": self.receipts,
             "tls_ca": self.tls_ca,
             "tls_cert": self.tls_cert,
             "tls_key": self.tls_key,

@@ -39,13 +39,21 @@ _NDJSON = "application/x-ndjson"
 class HttpTransport:
     """One session. It belongs to the event loop that made it."""
 
-    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, tls: TlsFiles) -> None:
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None,
+        max_in_flight: int,
+        compress: str | None,
+        tls: TlsFiles,
+        asks: Mapping[str, str] | None = None,
+    ) -> None:
         """Raises OSError if a certificate cannot be read."""
         self._url = url
         self._shown_url = shown_url(url)
         self._secrets = Secrets(url, api_key)
         self._compress = compress
-        headers = {"User-Agent": "rewardline-python", "Accept-Encoding": "gzip"}
+        headers = {"User-Agent": "rewardline-python", "Accept-Encoding": "gzip", **(asks or {})}
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"
         self._session = aiohttp.ClientSession(

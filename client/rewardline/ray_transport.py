@@ -47,10 +47,10 @@ Answer = tuple[int, Mapping[str, str], bytes]
 class RayTransport:
     """The actors of one pool. It belongs to the event loop that made it."""
 
-    def __init__(self, name: str, api_key: str | None) -> None:
+    def __init__(self, name: str, api_key: str | None, asks: Mapping[str, str] | None = None) -> None:
         self._name = name
         self._secrets = Secrets("", api_key)
-        self._headers = {"user-agent": "rewardline-python"}
+        self._headers = {"user-agent": "rewardline-python", **(asks or {})}
         if api_key is not None:
             self._headers["authorization"] = f"Bearer {api_key}"
         self._members: dict[str, _Member] = {}

@@ -16,7 +16,7 @@ from typing import Any
 from rewardline.answers import check_depth
 from rewardline.errors import FailedItems, InvalidItems, UnexpectedAnswer, cut
 
-NO_RETRY_MENDS = ("judge_not_configured", "language_unavailable")
+NO_RETRY_MENDS = ("judge_not_configured", "language_unavailable", "pin_differs", "pin_unknown")
 """Reasons of `failed` that stay until somebody changes the server's settings."""
 DECIDED = ("no_majority", "no_answers", "undecided", "no_comparison", "group_incomplete", "group_over")
 """Reasons of `failed` by which a group was decided. Members that are sent again get the same."""
@@ -68,6 +68,12 @@ class Result:
     """The recipe that shaped the reward."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a newer server that this package does not know."""
+
+    @property
+    def receipt(self) -> Mapping[str, Any] | None:
+        """What judged, by which versions, as the server signs it. None: it was not asked for."""
+        receipt = self.detail.get("receipt")
+        return receipt if isinstance(receipt, Mapping) else None
 
 
 def raise_for_invalid(results: Iterable[Result]) -> None:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fairness import TENANT
 from service.backends import judge_limits
@@ -155,3 +155,27 @@ _TOTALS: Final[Mapping[str, tuple[str, Callable[[EndpointState], float]]]] = {
     "completion_tokens": ("Tokens of replies", lambda state: state.counters.completion_tokens),
     "cost": ("What calls of a known price came to", lambda state: state.counters.cost),
 }
+
+
+def told(panel: Panel | None) -> Callable[[Mapping[str, Any]], dict[str, Any] | None]:
+    """What a receipt says of the judge models of a verdict, from its detail: names and revisions, no addresses and no keys."""
+
+    def of(detail: Mapping[str, Any]) -> dict[str, Any] | None:
+        profile = None if panel is None else panel.config.profiles.get(str(detail.get("judge")))
+        if panel is None or profile is None:
+            return None
+        prompt = panel.prompts.get(str(detail.get("prompt")))
+        endpoints = sorted(panel.config.reach_of(profile.pool))
+        return {
+            "profile": detail["judge"],
+            "prompt": detail.get("prompt"),
+            "prompt_sha256": None if prompt is None else prompt.sha256,
+            "endpoints": [
+                {"name": name, "model": endpoint.model, "revision": endpoint.model_revision}
+                for name in endpoints
+                if (endpoint := panel.config.endpoints[name])
+            ],
+            "seed": profile.sampling.seed,
+        }
+
+    return of

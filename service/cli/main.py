@@ -14,6 +14,9 @@ COMMANDS: Final = {
     "recipes": "recipes",
     "audit": "audit",
     "score": "score",
+    "diff": "diff",
+    "lock": "lock",
+    "verify-receipt": "verify_receipt",
     "view": "view",
     "log": "log",
     "check-config": "check_config",
@@ -37,6 +40,9 @@ Judge files:
   rewardline audit data.parquet --verifier math      before training: rows that cannot be judged
   rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
   rewardline view rollouts.verdicts.jsonl            look at them in a browser
+  rewardline diff stored here rollouts.jsonl         which verdicts another version flips
+  rewardline lock                      a file of versions, to pin a run to
+  rewardline verify-receipt FILE       check the receipts of verdicts
 
 Serve trainers:
   rewardline serve                     HTTP on 127.0.0.1:8080, gRPC on 127.0.0.1:8081

@@ -162,7 +162,7 @@ def _sources(place: str, output: str | None) -> Iterator[list[tuple[Path, Path]]
             spooled.flush()
             yield [(Path(spooled.name), Path(output))]
         return
-    files = _files(place)
+    files = files_at(place)
     if output is not None and len(files) == 1 and not Path(output).is_dir():
         yield [(files[0], Path(output))]
         return
@@ -183,7 +183,12 @@ def default_name(source: Path) -> str:
     return (stem_of(source) if source.suffix == ".jsonl" else source.name) + VERDICTS
 
 
-def _files(place: str) -> list[Path]:
+def files_at(place: str) -> list[Path]:
+    """The files of rows at a place: a file, a folder, a saved data set, a pattern.
+
+    Raises:
+        BadInput: there is none.
+    """
     path = Path(place)
     if path.is_file() or is_saved_dataset(path):
         return [path]

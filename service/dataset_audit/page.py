@@ -17,7 +17,7 @@ SEVERITIES: Final[Mapping[Severity, str]] = {
     Severity.NO_REWARD: "no reward",
     Severity.HINT: "hint",
 }
-_STYLE: Final = """
+STYLE: Final = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; padding: 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
@@ -39,12 +39,12 @@ def html(name: str, report: Report, *, state: str = "") -> str:
         report: What was found.
         state: Why the audit is not whole, in words. Empty: it is.
     """
-    title = f"Audit of {_text(name)}"
+    title = f"Audit of {text(name)}"
     parts = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_escaped(name)}: audit</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
-        f"<p><strong>{_text(state)}</strong></p>" if state else "",
+        f"<title>{escaped(name)}: audit</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>",
+        f"<p><strong>{text(state)}</strong></p>" if state else "",
         f"<p>{report.rows} rows; {report.bad_rows} with findings. {report.checks} references looked at, "
         f"{report.own_answers} of them with a right response; {report.unjudged} could not be judged.</p>",
         _counts("Judged by", report.recipes),
@@ -61,7 +61,7 @@ def html(name: str, report: Report, *, state: str = "") -> str:
 def _counts(title: str, counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
-    shown = ", ".join(f"{_text(name)} {count}" for name, count in sorted(counts.items(), key=lambda each: -each[1]))
+    shown = ", ".join(f"{text(name)} {count}" for name, count in sorted(counts.items(), key=lambda each: -each[1]))
     return f"<p>{title}: {shown}.</p>"
 
 
@@ -75,38 +75,36 @@ def _earned(earned: list[int]) -> str:
         for label, count in zip(EARNED, earned, strict=True)
         if count
     )
-    return f"<section><h2>What right responses earn</h2>{_table(('score up to', 'responses'), rows)}</section>"
+    return f"<section><h2>What right responses earn</h2>{table(('score up to', 'responses'), rows)}</section>"
 
 
 def _kind(kind: Kind) -> str:
     shown = kind.examples[:SHOWN_ROWS]
     rest = f"<p>{kind.rows - len(shown)} more are not shown.</p>" if kind.rows > len(shown) else ""
-    by = f" ({_text(kind.verifier)})" if kind.verifier else ""
+    by = f" ({text(kind.verifier)})" if kind.verifier else ""
     return (
-        f"<section><h2>{_text(kind.reason.replace('_', ' '))}{by}: {kind.rows}</h2>"
-        f"<p><strong>{SEVERITIES[kind.severity]}</strong>. {_text(advice(kind.reason))}</p>"
-        f"{_table(('row', 'id', 'what', 'about', 'fix'), map(_example, shown))}{rest}</section>"
+        f"<section><h2>{text(kind.reason.replace('_', ' '))}{by}: {kind.rows}</h2>"
+        f"<p><strong>{SEVERITIES[kind.severity]}</strong>. {text(advice(kind.reason))}</p>"
+        f"{table(('row', 'id', 'what', 'about', 'fix'), map(_example, shown))}{rest}</section>"
     )
 
 
 def _example(example: Example) -> str:
     finding = example.finding
-    told = "<br>".join(f"{_text(name)}: <code>{_text(value)}</code>" for name, value in finding.told.items())
-    fix = (
-        "" if example.fix is None else f"{_text('.'.join(example.fix.path))} = <code>{_text(example.fix.value)}</code>"
-    )
-    cells = (str(finding.row), _text(finding.id or ""), _text(finding.message), told, fix)
+    told = "<br>".join(f"{text(name)}: <code>{text(value)}</code>" for name, value in finding.told.items())
+    fix = "" if example.fix is None else f"{text('.'.join(example.fix.path))} = <code>{text(example.fix.value)}</code>"
+    cells = (str(finding.row), text(finding.id or ""), text(finding.message), told, fix)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _table(heads: Iterable[str], rows: Iterable[str]) -> str:
+def table(heads: Iterable[str], rows: Iterable[str]) -> str:
     head = "".join(f'<th scope="col">{each}</th>' for each in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _text(value: Any) -> str:
-    return f"<bdi>{_escaped(str(value))}</bdi>"
+def text(value: Any) -> str:
+    return f"<bdi>{escaped(str(value))}</bdi>"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return escape(text.encode("utf-8", "backslashreplace").decode())

@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import Self
 
 from fairness import TENANT, Room
+from service import asked
 from service.cancellation import cancel
 from service.errors import StateUnavailable
 from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
@@ -154,6 +155,7 @@ class Runner:
             for index, item in enumerate(request.items):
                 item.id = index if item.id is None else item.id
             RUN.set(request.run_id or "")
+            asked.note(request)
             record = JobResults(self._store, claim)
             async with asyncio.TaskGroup() as group:
                 group.create_task(record.store_until_whole())

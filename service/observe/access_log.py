@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fairness import DEFAULT, TENANT
+from service.asked import PIN, RECEIPT_HEADER, RECEIPTS
 from service.errors import FieldError, Unprocessable
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
@@ -31,6 +32,7 @@ _POLLED: Final = frozenset(
 """What fronts, proxies and monitors, and pages of the console, ask for by themselves every few seconds. The access log
 shows such a call only if its answer was another than they expect, or it was for another tenant. `/v1/log` is not among
 them, though its page may ask again, too: whoever reads texts leaves a line."""
+_YES_OR_NO: Final = {"1": True, "true": True, "0": False, "false": False}
 _EXPECTED: Final = ("200", "304")
 _UNTRACED: Final = _POLLED | {"/docs", "/openapi.json"}
 _ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
@@ -71,6 +73,8 @@ class Call:
         CALLER.set(ANONYMOUS)  # a pipelined request begins in the context of the one before
         TENANT.set(DEFAULT)
         RUN.set("")
+        PIN.set("")
+        RECEIPTS.set(False)
 
     def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
         """Begin the span of this request, as a child of the span that its headers name."""
@@ -120,6 +124,20 @@ class Call:
             raise Unprocessable(f"{where}: {message}", errors=[FieldError([where], message)])
         self.run_id = run_id
         RUN.set(run_id)
+
+    def asks(self, receipt: str | None, pin: str | None) -> None:
+        """Note what headers ask for beside verdicts.
+
+        Raises:
+            Unprocessable: a header says neither yes nor no.
+        """
+        if receipt is not None:
+            if receipt not in _YES_OR_NO:
+                message = f"expected one of {', '.join(_YES_OR_NO)}"
+                raise Unprocessable(f"X-Receipt: {message}", errors=[FieldError([RECEIPT_HEADER], message)])
+            RECEIPTS.set(_YES_OR_NO[receipt])
+        if pin:
+            PIN.set(pin)
 
     def finish(self, metrics: Metrics, code: str) -> None:
         """Log and count the call, without anything of its content."""

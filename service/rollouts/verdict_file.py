@@ -67,7 +67,7 @@ def check(target: Path, made: Json) -> None:
 
 def is_sampled(first_line: bytes) -> bool:
     """Whether the file that begins so has verdicts on some rows alone, so that rows and verdicts do not correspond."""
-    made = _object(first_line).get(MADE_BY)
+    made = object_of(first_line).get(MADE_BY)
     return isinstance(made, dict) and "sample" in made
 
 
@@ -78,7 +78,7 @@ def verdicts(target: Path, made: Json) -> Iterator[Kept]:
         BadInput: something else has made the file.
     """
     with target.open("rb") as lines:
-        before = _object(next(lines, b"")).get(MADE_BY)
+        before = object_of(next(lines, b"")).get(MADE_BY)
         if not isinstance(before, dict):
             raise BadInput(
                 f"{target} is there, and `rewardline score` has not written it, or an older release has; {_AGAIN}"
@@ -89,7 +89,7 @@ def verdicts(target: Path, made: Json) -> Iterator[Kept]:
             if name == f"recipe {made.get('recipe')}":
                 _check_version(target, name, before, made)
         for line in lines:
-            result = _object(line)
+            result = object_of(line)
             if not line.endswith(b"\n") or not isinstance(result.get("line"), int):
                 return
             names = {each.get("verifier") for each in (result, *(result.get("checks") or ()))} - used
@@ -117,7 +117,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"
 
 
-def _object(line: bytes) -> Json:
+def object_of(line: bytes) -> Json:
+    """The object of a line of JSON. Empty: it holds none."""
     with suppress(ValueError, RecursionError):
         value = json.loads(line)
         if isinstance(value, dict):

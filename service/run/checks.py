@@ -15,7 +15,7 @@ from service.recipes import book as recipes
 from service.recipes.files import BadRecipes
 from service.run import host, tls
 from service.run.cannot_start import CannotStart
-from service.run.core import redis_cache
+from service.run.core import redis_cache, stamp_of
 from service.run.tls import BadCertificate
 from service.run.whole import callers_of, open_traces
 from service.settings import Settings
@@ -105,6 +105,10 @@ def _check_audit_log(settings: Settings) -> None:
         raise CannotStart(f"audit_dir: nothing can be written to {folder}; name a folder of this user")
 
 
+def _check_receipts(settings: Settings) -> None:
+    stamp_of(settings, None)
+
+
 def _check_file(setting: str, path: Path) -> None:
     try:
         path.read_bytes()
@@ -124,5 +128,6 @@ _CHECKS: Sequence[tuple[str, Callable[[Settings], None]]] = (
     ("openenv_tasks", _check_tasks),
     ("otlp_endpoint", _check_traces),
     ("audit_dir", _check_audit_log),
+    ("receipt_key_file", _check_receipts),
 )
 """The setting that the first words of a message name, and what looks for mistakes."""

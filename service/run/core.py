@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import importlib
 import resource
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 from typing import TYPE_CHECKING
+
+from msgspec import Raw
 
 import memory
 from sandbox.boxes.remote import BadTlsFiles
@@ -23,6 +25,7 @@ from service.groups.single_records import Records
 from service.groups.singles import Singles
 from service.interactions.lifecycle import Bounds, Interactions
 from service.limits.admission import Admission
+from service.observe.access_log import CURRENT_REQUEST
 from service.observe.audit_log import lifespan as audit_log
 from service.observe.load_monitor import LoadMonitor
 from service.observe.metrics import Metrics
@@ -31,12 +34,16 @@ from service.recipes import book as recipes
 from service.run import gauges, host
 from service.run.cannot_start import CannotStart as CannotStart
 from service.run.memory_watch import MemoryWatch
-from service.scoring.engine import Engine
+from service.scoring.engine import Engine, Stamp
 from service.settings import Settings
 from service.storage.record_store import RecordStore
 from service.storage.records import open_records
 from service.usage.ledger import Ledger
 from service.usage.usage import Usage, open_usage
+from service.versions.locks import Locks
+from service.versions.receipts import BadKeyFile, Receipts, read_key
+from service.versions.served import Releases
+from service.wire import Result, ScoreItem
 from verifiers import commitment, registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
@@ -195,6 +202,8 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             on_scored = await stack.enter_async_context(audit_log.open_log(settings, metrics))
         except audit_log.CannotOpen as error:
             raise CannotStart(str(error)) from error
+        releases = Releases(settings.releases_dir, settings)
+        stack.push_async_callback(releases.close)
         engine = Engine(
             verifiers,
             cache,
@@ -208,6 +217,9 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             cache_by_tenant=settings.cache_by_tenant,
             usage=ledger,
             on_scored=on_scored,
+            pins=Locks(settings.pins_dir, releases.judge).of,
+            stamp=stamp_of(settings, panel),
+            stamps_all=settings.receipts == "always",
         )
         await stack.enter_async_context(engine)
         store = open_records(
@@ -263,6 +275,28 @@ def _group_store(settings: Settings) -> RecordStore:
         max_records=settings.max_groups_in_memory,
         max_bytes=int(settings.groups_memory_mb * 1_000_000),
     )
+
+
+def stamp_of(settings: Settings, panel: Panel | None) -> Stamp | None:
+    """Puts receipts into results. None: the settings want none.
+
+    Raises:
+        CannotStart: the key cannot be used.
+    """
+    if settings.receipts == "never":
+        return None
+    try:
+        key = None if settings.receipt_key_file is None else read_key(settings.receipt_key_file)
+    except BadKeyFile as error:
+        raise CannotStart(f"receipt_key_file: {error}") from error
+    if key is not None and key.sign is None:
+        raise CannotStart(f"receipt_key_file: {settings.receipt_key_file} holds a public key, which cannot sign")
+    receipts = Receipts(distribution_version("rewardline-server"), key, judges.told(panel))
+
+    def stamp(item: ScoreItem, references: Mapping[str, Raw], result: Result, book: recipes.Book) -> None:
+        receipts.stamp(item, references, result, book, CURRENT_REQUEST.get())
+
+    return stamp
 
 
 def load_verifiers() -> registry.Registry:

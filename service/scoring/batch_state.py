@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 
 from fairness import TENANT
 from service.cache.cached_verdict import CachedVerdict
+from service.recipes.book import Book
 from service.scoring.composition import Composition, Part
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
+from service.scoring.pinned import Pinned
 from service.scoring.preparation import SharedReferences
 from service.scoring.prepared_item import ConfiguredVerifier
 from service.tenant import RUN
@@ -29,9 +31,11 @@ class BatchState:
         request: BatchRequest,
         now: float,
         on_gates: "Callable[[BatchState], None]",
+        book: Book,
         on_result: Callable[[int, Result], None] | None = None,
     ) -> None:
         self.request = request
+        self.book = book
         self.references = SharedReferences(request.references)
         self.tenant = TENANT.get()
         self.run = RUN.get()
@@ -40,6 +44,13 @@ class BatchState:
         self.results: list[Result | None] = [None] * len(request.items)
         self.cached_by_layer: dict[str, int] = {"memory": 0, "redis": 0}
         self.shared = 0
+        self.wants_receipts = False
+        self.pin: Pinned | None = None
+        """The versions that the batch is pinned to."""
+        self.pinned: list[int] = []
+        """Items that the release of the pin judges."""
+        self.serving: asyncio.Task[None] | None = None
+        """Asks that release."""
         self.ready_parts: list[Part] = []
         """Checks with open gates that have not begun yet."""
         self.done = asyncio.Event()
@@ -107,6 +118,8 @@ class BatchState:
 
     def withdraw(self) -> None:
         """Stop waiting. Work that only this batch was waiting for is stopped."""
+        if self.serving is not None:
+            self.serving.cancel()
         for verdict in self._verdicts:
             verdict.leave(self)
         self._verdicts.clear()
@@ -144,6 +157,17 @@ class BatchState:
             result.recipe = composition.composed.plan.recipe.name
             if self.request.items[index].verifier is None:
                 result.checks = composition.checks_as_json()
+        self._note(index, result)
+
+    def place(self, index: int, result: Result) -> None:
+        """Give an item a result that another release made, under its own id. A second answer is ignored."""
+        if self.results[index] is None:
+            item_id = self.request.items[index].id
+            result.id = index if item_id is None else item_id
+            self.results[index] = result
+            self._note(index, result)
+
+    def _note(self, index: int, result: Result) -> None:
         if self._on_result is not None:
             self._on_result(index, result)
         self._left -= 1

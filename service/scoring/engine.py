@@ -14,7 +14,7 @@ import contextvars
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from types import TracebackType
 from typing import Self
@@ -22,6 +22,7 @@ from typing import Self
 import msgspec
 
 from fairness import FairLock
+from service.asked import PIN, RECEIPTS
 from service.cache.cached_verdict import decode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.limits.budgets import Measure
@@ -32,6 +33,7 @@ from service.scoring.composition import Composed, Composition
 from service.scoring.fair_queue import FairQueue
 from service.scoring.lru import Memories
 from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Place
+from service.scoring.pinned import Pinned, receipt_bytes
 from service.scoring.preparation import LARGE_BYTES, Preparation, SharedReferences, is_large
 from service.scoring.prepared_item import PreparedItem
 from service.scoring.verifier_call import VerifierCalls
@@ -47,14 +49,43 @@ log = logging.getLogger("rewardline.engine")
 _SLICE_ITEMS = 64
 """Items that are prepared before other tasks may run: about half a millisecond."""
 _SLICE_CHARS = 400_000
+_HASHED_BYTES = 32_000
+"""JSON that is hashed for a receipt on the event loop: about a millisecond."""
 _SLICE_RESULTS = 512
 """Results that are counted before other tasks may run: about a millisecond."""
 _CHUNKS_PER_WORKER = 2
 """So that a worker has the next chunk at hand when it ends one."""
 
 
+Stamp = Callable[[ScoreItem, Mapping[str, msgspec.Raw], Result, Book], None]
+
+
 def _never() -> bool:
     return False
+
+
+def _difference(pin: Pinned, prepared: PreparedItem | Composed | Verdict) -> Verdict | None:
+    """The verdict of an item whose pin has other versions than are here."""
+    if isinstance(prepared, Verdict):
+        return None
+    if isinstance(prepared, PreparedItem):
+        return pin.difference((prepared.configured,), None)
+    return pin.difference(prepared.plan.verifiers, prepared.plan.recipe)
+
+
+async def _serve_pinned(batch: BatchState, pin: Pinned) -> None:
+    """Have items judged by the release that they are pinned to."""
+    items = [batch.request.items[index] for index in batch.pinned]
+    try:
+        results = await pin.judge(replace(batch.request, items=items))
+    except Exception:
+        log.exception("another release raised on %d items", len(items))
+        trouble = Verdict.failed("pin_unserved", "the pinned release was not asked; the server's log has the traceback")
+        for index in batch.pinned:
+            batch.answer(index, None, trouble, now=perf_counter())
+        return
+    for index, result in zip(batch.pinned, results, strict=True):
+        batch.place(index, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +114,9 @@ class Engine:
         cache_by_tenant: bool = False,
         usage: Ledger | None = None,
         on_scored: Callable[[BatchRequest, Sequence[Result]], None] | None = None,
+        pins: Callable[[str], Pinned | Verdict] | None = None,
+        stamp: Stamp | None = None,
+        stamps_all: bool = False,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         """
@@ -100,6 +134,9 @@ class Engine:
                 together.
             usage: Counts the items of tenants and runs, and says when they have none left.
             on_scored: Told of each finished batch and its results; must return at once.
+            pins: Finds what a request is pinned to; a verdict says why nothing is found.
+            stamp: Puts a receipt into a result. None: there are no receipts.
+            stamps_all: Whether each result gets one, and not only those of requests that ask for it.
             clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
         """
         self.registry = registry
@@ -107,6 +144,9 @@ class Engine:
         self._clock = clock
         self._metrics = metrics
         self._on_scored = on_scored
+        self._pins = pins
+        self._stamp = stamp
+        self._stamps_all = stamps_all
         self._usage = Ledger() if usage is None else usage
         self.book = book
         memories = Memories(by_tenant=cache_by_tenant)
@@ -187,10 +227,12 @@ class Engine:
 
     async def score(self, request: BatchRequest) -> Scored:
         """Judge a batch. Cancelling the call stops the work that no other batch waits for."""
-        batch = self._opened(BatchState(request, perf_counter(), self._open_gates))
+        batch = self._opened(BatchState(request, perf_counter(), self._open_gates, self.book))
         with self._closing(batch):
             await self._submit(batch)
             await batch.done.wait()
+        if batch.wants_receipts:
+            await self._stamped(batch, [*enumerate(result for result in batch.results if result is not None)])
         return await self._scored(batch)
 
     async def stream(self, request: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
@@ -204,7 +246,7 @@ class Engine:
             ready.append((index, result))
             some.set()
 
-        batch = self._opened(BatchState(request, perf_counter(), self._open_gates, take))
+        batch = self._opened(BatchState(request, perf_counter(), self._open_gates, self.book, take))
         with self._closing(batch):
             submitting = self._tasks.create_task(self._submit(batch))
             try:
@@ -214,6 +256,8 @@ class Engine:
                     some.clear()
                     results, ready[:] = ready[:], []
                     sent += len(results)
+                    if batch.wants_receipts:
+                        await self._stamped(batch, results)
                     yield results
             finally:
                 submitting.cancel()
@@ -224,7 +268,28 @@ class Engine:
         refusal = self._usage.begin(len(batch.request.items))
         if refusal is not None:
             batch.refuse(Verdict.failed(REASON, refusal.message, **refusal.detail))
+        batch.wants_receipts = self._stamp is not None and (self._stamps_all or RECEIPTS.get())
+        if self._pins is not None and (named := PIN.get()):
+            pin = self._pins(named)
+            if isinstance(pin, Verdict):
+                batch.refuse(pin)
+            else:
+                batch.pin = pin
         return batch
+
+    async def _stamped(self, batch: BatchState, results: Sequence[tuple[int, Result]]) -> None:
+        """Put their receipts into results. What holds much JSON is hashed in a thread."""
+        pace = Pace(self._clock)
+        for index, result in results:
+            assert self._stamp is not None
+            item = batch.request.items[index]
+            what = (item, batch.request.references, result, batch.book)
+            if receipt_bytes(item, batch.request.references) > _HASHED_BYTES:
+                await asyncio.to_thread(self._stamp, *what)
+            else:
+                self._stamp(*what)
+            if pace.is_over():
+                await pace.rest()
 
     @contextlib.contextmanager
     def _closing(self, batch: BatchState) -> Iterator[None]:
@@ -267,6 +332,8 @@ class Engine:
         finally:
             # This also runs if the request is cancelled here: other batches may already wait for these verdicts.
             self._send_off(batch, missed)
+        if batch.pin is not None and batch.pinned:
+            batch.serving = self._tasks.create_task(_serve_pinned(batch, batch.pin))
 
     def _send_off(self, batch: BatchState, missed: list[PendingVerdict]) -> None:
         if missed and self._asks_redis(batch):
@@ -299,7 +366,12 @@ class Engine:
         """Answer the item, or make it wait for verdicts. Verdicts that must be queued are added to `missed`. `now` is
         that of the slice.
         """
-        if isinstance(prepared, PreparedItem):
+        if batch.pin is not None and (verdict := _difference(batch.pin, prepared)) is not None:
+            if batch.pin.serves:
+                batch.pinned.append(index)
+            else:
+                batch.answer(index, None, verdict, now=now)
+        elif isinstance(prepared, PreparedItem):
             pending = self._find(batch, index, prepared, now)
             if pending is not None:
                 missed.append(pending)

@@ -19,6 +19,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_reflection.v1alpha import reflection
 
+from service.asked import PIN_HEADER, RECEIPT_HEADER
 from service.cancellation import cancel
 from service.doors.grpc.health import NAME as HEALTH_SERVICE
 from service.doors.grpc.health import Health
@@ -347,6 +348,7 @@ class Door:
         authorization, acts_as = metadata.get("authorization"), metadata.get("x-tenant")
         await call.admit(self._keys, authorization, Scope.SCORE, acts_as, certificate)
         call.is_of_run(metadata.get("x-run-id"), "x-run-id")
+        call.asks(metadata.get(RECEIPT_HEADER), metadata.get(PIN_HEADER))
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
         """The deadline on the loop's clock: the earliest of the call's own, the request's and ours."""

@@ -121,6 +121,7 @@ class Gate:
                     needed, shown = _scope_of(scope["path"]), scope.get("extensions", {}).get(CERTIFICATE, {})
                     await call.admit(self._keys, _authorization(headers), needed, acts_as, shown.get("name"))
                     call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
+                    call.asks(_text(headers, b"x-receipt"), _text(headers, b"x-pin"))
                     if needed is KeyScope.SANDBOX:
                         self._check_budget()
                     connected = self._admission.calls.connected()

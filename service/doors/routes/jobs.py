@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Receive, Scope
 
+from service import asked
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.routes.resource import Answer, Resource, ResourceDoor
 from service.errors import FieldError, NotFound, Unprocessable
@@ -23,7 +24,7 @@ from service.limits.admission import Admission
 from service.limits.keys import ANONYMOUS
 from service.settings import Settings
 from service.tenant import owned
-from service.wire import IndexedResult, Summary, decode_request, encode, with_run
+from service.wire import IndexedResult, Summary, decode_request, encode, with_options
 
 ALL: Final = "/v1/jobs"
 ONE: Final = f"{ALL}/{{id}}"
@@ -88,8 +89,11 @@ class JobsDoor(ResourceDoor):
             request = await decode_request(body, self._settings.max_items_per_request, permit.hold)
             call.items = len(request.items)
             permit.charge(call.items)
+            options = asked.beside(request)
             if request.run_id is None and call.run_id:
-                body = with_run(body, call.run_id)
+                options["run_id"] = call.run_id
+            if options:
+                body = with_options(body, options)
             call.is_of_run(request.run_id, "run_id")
             del request
             submission = await pack(body, call.items, key)

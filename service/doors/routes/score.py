@@ -8,6 +8,7 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
+from service import asked
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed
@@ -57,6 +58,7 @@ class ScoreDoor:
             call: Call = scope["state"]["call"]
             call.items = len(request.items)
             call.is_of_run(request.run_id, "run_id")
+            asked.note(request)
             batch = BatchRequest(
                 request.items,
                 request.references,

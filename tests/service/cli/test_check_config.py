@@ -26,6 +26,7 @@ def test_every_mistake_is_named_with_its_setting(tmp_path: Path) -> None:
         tls_key="/no/key",
         redis_url="redis://host/x",
         harbor_root="/no/tasks",
+        receipt_key_file="/no/key",
         oidc_issuer="https://i",
         oidc_audience="a",
         oidc_jwks="/no/jwks",
@@ -41,6 +42,7 @@ def test_every_mistake_is_named_with_its_setting(tmp_path: Path) -> None:
         "judge_file",
         "recipes_file",
         "openenv_tasks",
+        "receipt_key_file",
     ]
 
 

@@ -1,0 +1,1 @@
+"""Compares the verdicts of two versions, recipes or configurations on the same stored responses."""

@@ -1,0 +1,1 @@
+"""Versions of what judges: other releases beside this one, locks that pin versions, receipts of verdicts."""

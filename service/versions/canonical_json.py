@@ -1,0 +1,71 @@
+"""JSON in the one form of RFC 8785 (JSON Canonicalization Scheme), so that equal values have equal bytes.
+
+One addition: integers beyond 2^53, which RFC 8785 leaves out, are written with all their digits, so that two of them
+never become the same double.
+"""
+
+import json
+import math
+from typing import Any, Final
+
+_EXACT: Final = 2**53
+_MAX_PLAIN_EXPONENT: Final = 21
+_MIN_PLAIN_EXPONENT: Final = -6
+
+
+def canonical(value: Any) -> bytes:
+    """The canonical form of a JSON value.
+
+    Raises:
+        ValueError: it holds NaN, an infinity, or half a character.
+    """
+    try:
+        return _text(value).encode()
+    except RecursionError as error:
+        raise ValueError("the value is nested too deeply") from error
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        members = sorted(value.items(), key=lambda each: str(each[0]).encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{_quoted(str(name))}:{_text(each)}" for name, each in members) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, float):
+        return _number(value)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return str(value) if abs(value) > _EXACT else _number(float(value))
+    raise ValueError(f"{type(value).__name__} is not JSON")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    """A double as ECMAScript writes it (ECMA-262, Number::toString)."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is not JSON")
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0)
+    point -= len(whole + fraction) - len((whole + fraction).lstrip("0"))
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if count <= point <= _MAX_PLAIN_EXPONENT:
+        return sign + digits + "0" * (point - count)
+    if 0 < point <= _MAX_PLAIN_EXPONENT:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if _MIN_PLAIN_EXPONENT < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    power = point - 1
+    rest = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{'+' if power > 0 else '-'}{abs(power)}"

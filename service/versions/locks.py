@@ -1,0 +1,160 @@
+"""Locks: the versions that a run is pinned to, and what differs here.
+
+    {"lock": 1, "date": "2026-11-29", "release": "0.2.0", "on_difference": "refuse",
+     "versions": {"math": "28", "judge": "7-3f9a0c11d2e4", "recipe think_math": "5f0c…"}}
+
+The version of `judge` stands for the prompts, the profiles, and the models with their revisions. A request names a lock of
+`pins_dir` by its file's name or by a date (the newest lock made by then), or brings the lock itself.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Final, Literal, Protocol
+
+import msgspec
+
+from service.recipes.book import Book
+from service.recipes.recipe import Recipe, describe
+from service.rollouts.verdict_file import fingerprint
+from service.scoring.prepared_item import ConfiguredVerifier
+from service.wire import BatchRequest, Result
+from verifiers.base import Verdict
+from verifiers.registry import Registry
+
+DIFFERS: Final = "pin_differs"
+"""The reason of items that are pinned to other versions."""
+UNKNOWN: Final = "pin_unknown"
+UNSERVED: Final = "pin_unserved"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_MAX_SHOWN: Final = 5
+_MAX_LOCK_BYTES: Final = 1_000_000
+
+_Short = Annotated[str, msgspec.Meta(max_length=256)]
+
+
+class Lock(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Versions by the names of verifiers, and of recipes (`recipe NAME`)."""
+
+    lock: Literal[1]
+    date: Annotated[str, msgspec.Meta(pattern=_DATE.pattern + "$")]
+    release: _Short
+    versions: dict[_Short, _Short]
+    on_difference: Literal["refuse", "serve"] = "refuse"
+    """Whether items of other versions are refused, or judged by the release, from its wheel."""
+
+
+class Served(Protocol):
+    """Judges items by another release."""
+
+    async def __call__(self, lock: Lock, request: BatchRequest) -> Sequence[Result]: ...
+
+
+def versions_of(registry: Registry, book: Book) -> dict[str, str]:
+    """The versions of everything that judges here."""
+    versions = {name: entry.verifier.version for name, entry in registry.items()}
+    return versions | {f"recipe {name}": version_of(recipe) for name, recipe in book.recipes.items()}
+
+
+def version_of(recipe: Recipe) -> str:
+    return fingerprint(describe(recipe))
+
+
+class Locks:
+    """Finds the locks that requests name."""
+
+    def __init__(self, folder: Path | None, served: Served) -> None:
+        self._folder = folder
+        self._served = served
+
+    def of(self, text: str) -> "Pin | Verdict":
+        """The pin of a request: a lock as JSON, or the name of one. A verdict says why there is none."""
+        try:
+            if text.lstrip().startswith("{"):
+                return Pin(msgspec.json.decode(text, type=Lock), self._served)
+            return Pin(self._named(text), self._served)
+        except (msgspec.MsgspecError, ValueError, OSError) as error:
+            return Verdict.failed(UNKNOWN, f"pin: {error}")
+
+    def _named(self, name: str) -> Lock:
+        if self._folder is None:
+            raise ValueError("this service has no folder of locks (pins_dir); send the lock itself")
+        if not _NAME.fullmatch(name):
+            raise ValueError("expected the name of a lock, a date, or a lock as JSON")
+        path = self._folder / (name if name.endswith(".json") else f"{name}.json")
+        if path.is_file():
+            return read(path)
+        if _DATE.fullmatch(name):
+            date.fromisoformat(name)
+            made = [lock for each in sorted(self._folder.glob("*.json")) if (lock := read(each)).date <= name]
+            if made:
+                return max(made, key=lambda lock: lock.date)
+        there = ", ".join(sorted(each.stem for each in self._folder.glob("*.json"))[:20]) or "none"
+        raise ValueError(f"there is no lock {name!r}, nor one made by then; there are {there}")
+
+
+def read(path: Path) -> Lock:
+    """The lock in a file.
+
+    Raises:
+        ValueError: it is not a lock.
+        OSError
+    """
+    if path.stat().st_size > _MAX_LOCK_BYTES:
+        raise ValueError(f"{path.name} is too large to be a lock")
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Lock)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"{path.name} is not a lock: {error}") from error
+
+
+@dataclass(slots=True)
+class Pin:
+    """The lock of one batch."""
+
+    lock: Lock
+    served: Served
+    _known: dict[tuple[object, ...], tuple[Recipe | None, Verdict | None]] = field(default_factory=dict)
+
+    @property
+    def serves(self) -> bool:
+        return self.lock.on_difference == "serve"
+
+    def difference(self, verifiers: Sequence[ConfiguredVerifier], recipe: Recipe | None) -> Verdict | None:
+        """The verdict of an item that is judged so, if its lock has other versions. Its response has no part in this."""
+        key = (*(each.prefix for each in verifiers), id(recipe))
+        if key not in self._known:  # the recipe is held, so that no other gets its id
+            problems = differences(self.lock, _used(verifiers, recipe))
+            verdict = Verdict.failed(DIFFERS, "; ".join(problems[:_MAX_SHOWN])) if problems else None
+            self._known[key] = (recipe, verdict)
+        return self._known[key][1]
+
+    async def judge(self, request: BatchRequest) -> Sequence[Result]:
+        """Have the items judged by the release of the lock. One result for each, in order."""
+        return await self.served(self.lock, request)
+
+
+def differences(lock: Lock, used: Mapping[str, str]) -> list[str]:
+    """What a lock says otherwise of these versions, in words."""
+    found = []
+    for name, version in used.items():
+        pinned = lock.versions.get(name)
+        if pinned is None:
+            found.append(f"{name} is not in the lock of {lock.date}")
+        elif pinned != version:
+            found.append(f"{name} is pinned to version {pinned}, and is {version} here")
+    return found
+
+
+def _used(verifiers: Sequence[ConfiguredVerifier], recipe: Recipe | None) -> dict[str, str]:
+    used: dict[str, str] = {}
+    for configured in verifiers:
+        used[configured.name] = configured.version
+        for other in configured.entry.verifier.judged_with(configured.params):
+            used[other.name] = other.version
+    if recipe is not None and recipe.name is not None:
+        used[f"recipe {recipe.name}"] = version_of(recipe)
+    return used
