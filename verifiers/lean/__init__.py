@@ -129,20 +129,20 @@ class Lean(Verifier[LeanParams]):
     async def _judge(self, item: Item[LeanParams]) -> Verdict:
         params = item.params
         stated = texts.statement(params.reference, params.header)
-        found = await self._find(item)
-        if isinstance(found, Verdict):
-            return found
-        if found.code is None:
-            return Verdict.wrong(found.reason)
-        if len(found.code) > MAX_CODE_CHARS:
+        code = await self._find(item)
+        if isinstance(code, Verdict):
+            return code
+        if code.code is None:
+            return Verdict.wrong(code.reason)
+        if len(code.code) > MAX_CODE_CHARS:
             return Verdict.wrong("too_large")
-        proof = texts.proof(found.code, stated)
+        proof = texts.proof(code.code, stated)
         word = texts.forbidden(proof, compiler=params.native_decide)
         if word is not None:
             verdict = Verdict.wrong("forbidden", message=f"a proof may not have {word[:80]!r}")
         else:
             verdict = await self._prove(params, stated, proof)
-        return msgspec.structs.replace(verdict, extracted=clip(found.code))
+        return msgspec.structs.replace(verdict, extracted=clip(code.code))
 
     async def _prove(self, params: LeanParams, stated: Statement, proof: str) -> Verdict:
         """The verdict on code that Lean may read.

@@ -46,9 +46,9 @@ async def give_edited(change: Change, container: Container, workers: Workers) ->
     contents, message = outcome.value
     if message:
         raise NoChange("patch_failed", message)
-    done: dict[str, bytes | None] = dict(zip(texts, contents, strict=True))
-    moved = {target: done[path] for path, target in change.moved.items()}
-    await container.give(_numbered({**change.files, **done, **dict.fromkeys(change.moved), **moved}))
+    edited: dict[str, bytes | None] = dict(zip(texts, contents, strict=True))
+    moved = {target: edited[path] for path, target in change.moved.items()}
+    await container.give(_numbered({**change.files, **edited, **dict.fromkeys(change.moved), **moved}))
 
 
 def lines(names: Iterable[str]) -> bytes:
