@@ -32,8 +32,8 @@ class Compare(ABC):
     needs_value: ClassVar[bool] = True
 
     @abstractmethod
-    def accepts(self, value: Any, values: Sequence[Any], strings: Strings) -> bool:
-        """Whether the found value is right, where `values` are the right ones."""
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        """Whether the argument is right, where `values` are the right ones."""
 
 
 def same(value: Any, expected: Any, strings: Strings) -> bool:
