@@ -114,31 +114,31 @@ class OpenInstruct(Door):
         path = exchange.route.paths[0]
         if path == HEALTH:
             return {"status": "healthy"}
-        asked: ProgramTests | StdioTests
-        asked = parse(_programs, exchange.body, []) if path == PROGRAM else parse(_stdio, exchange.body, [])
+        request: ProgramTests | StdioTests
+        request = parse(_programs, exchange.body, []) if path == PROGRAM else parse(_stdio, exchange.body, [])
         exchange.body = b""
         if exchange.options.deadline_s is msgspec.UNSET:
-            timeout_s = max(30.0, min(300.0, 10 * asked.max_execution_time)) - _MARGIN_S
+            timeout_s = max(30.0, min(300.0, 10 * request.max_execution_time)) - _MARGIN_S
             exchange.wait_for(min(timeout_s, self.parts.settings.max_deadline_s))
-        return await self._results(exchange, asked)
+        return await self._results(exchange, request)
 
-    async def _results(self, exchange: Exchange[Options], asked: ProgramTests | StdioTests) -> Results:
-        is_stdio = isinstance(asked, StdioTests)
-        tests = _decoded_tests(asked.tests, is_stdio) if isinstance(asked.tests, str) else asked.tests
+    async def _results(self, exchange: Exchange[Options], request: ProgramTests | StdioTests) -> Results:
+        is_stdio = isinstance(request, StdioTests)
+        tests = _decoded_tests(request.tests, is_stdio) if isinstance(request.tests, str) else request.tests
         if not 0 < len(tests) <= _MAX_TESTS:
             raise refusal(["tests"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
         references = test_suites.split(tests, "stdio" if is_stdio else "assert")
         await exchange.hold(len(references), self.parts.settings.max_items_per_request)
         params = {
             "policy": "ratio",
-            "time_limit_s": min(asked.max_execution_time, self.parts.settings.max_run_s),
+            "time_limit_s": min(request.max_execution_time, self.parts.settings.max_run_s),
             "max_timeouts": MAX_TESTS_SHOWN,
             "language": "python",
             "think": "none",
         }
         outcomes = await test_suites.judged(
             self.parts.scorer,
-            test_suites.fenced(asked.program),
+            test_suites.fenced(request.program),
             references,
             params,
             deadline=exchange.deadline,

@@ -92,13 +92,13 @@ class OpenR1(Door):
     )
 
     async def answer(self, exchange: Exchange[Options]) -> list[Executed]:
-        asked = parse(_decoder, exchange.body, [])
+        request = parse(_decoder, exchange.body, [])
         exchange.body = b""
-        scripts = asked.scripts
-        named = asked.languages if asked.languages is not None else [asked.language or "python"] * len(scripts)
-        if len(named) != len(scripts):
+        scripts = request.scripts
+        names = request.languages if request.languages is not None else [request.language or "python"] * len(scripts)
+        if len(names) != len(scripts):
             raise refusal(
-                ["languages"], f"{len(named)} languages for {len(scripts)} scripts; there must be one for each"
+                ["languages"], f"{len(names)} languages for {len(scripts)} scripts; there must be one for each"
             )
         await exchange.hold(len(scripts), self.parts.settings.max_items_per_request)
         until = exchange.deadline - 0.5
@@ -108,7 +108,7 @@ class OpenR1(Door):
         async def execute(position: int) -> None:
             try:
                 async with asyncio.timeout_at(until), turns:
-                    executed[position] = await self._executed(scripts[position], named[position], asked.timeout)
+                    executed[position] = await self._executed(scripts[position], names[position], request.timeout)
             except TimeoutError:
                 return
 
@@ -118,8 +118,8 @@ class OpenR1(Door):
         return executed
 
     async def _executed(self, script: str, language: str, timeout_s: float) -> Executed:
-        found = languages.find(language)
-        if found is None or found.name != "python":
+        known_language = languages.find(language)
+        if known_language is None or known_language.name != "python":
             return _none(f"no language {language[:40]!r} here; there is python")
         settings = self.parts.settings
         try:

@@ -49,13 +49,13 @@ class LiveDoor:
         await asgi_response.respond(send, 200, await asyncio.to_thread(lambda: encode(past())))
 
 
-def _query(given: bytes) -> Query:
+def _query(query: bytes) -> Query:
     """Decode the query string of a request.
 
     Raises:
         Unprocessable: a name that is unknown or stands there twice, or a value that is none.
     """
-    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     try:
         if len(dict(pairs)) < len(pairs):
             raise msgspec.ValidationError("an option stands there twice")
@@ -85,11 +85,11 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
         forbidden | {404: "The console is turned off", 422: "The query has a wrong option or value"},
         parameters=[since],
     )
-    shown = operation(
+    live_operation = operation(
         "judges",
         "Judge models",
         "Each endpoint with its state, limits, counts and canaries, and the pools. Keys are not shown.",
         {"200": answer_of("Now, at this replica", judges)},
         forbidden,
     )
-    return {SERIES: {"get": series}, JUDGES: {"get": shown}}, schemas
+    return {SERIES: {"get": series}, JUDGES: {"get": live_operation}}, schemas

@@ -26,8 +26,8 @@ class Resource:
         """The route of a path. None if it is none of this resource."""
         if path == self.root:
             return self.root
-        found = self.below.fullmatch(path)
-        return None if found is None else f"{self.root}/{{id}}{path[found.end('id') :]}"
+        match = self.below.fullmatch(path)
+        return None if match is None else f"{self.root}/{{id}}{path[match.end('id') :]}"
 
     def id_of(self, path: str) -> str:
         """The id in the path.
@@ -35,10 +35,10 @@ class Resource:
         Raises:
             NotFound: no resource has such an id.
         """
-        found = self.below.fullmatch(path)
-        if found is None or not re.fullmatch(self.id_pattern, found["id"]):
+        match = self.below.fullmatch(path)
+        if match is None or not re.fullmatch(self.id_pattern, match["id"]):
             raise NotFound(f"no {self.noun} has such an id")
-        return found["id"]
+        return match["id"]
 
 
 @dataclass(frozen=True, slots=True)
