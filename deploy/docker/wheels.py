@@ -42,9 +42,8 @@ def fetch(locked: Path, folder: Path, python: str) -> None:
         requirements = Path(temporary) / "requirements.txt"
         requirements.write_text("".join(_needed(locked.read_text(), python)))
         try:
-            _download(
-                requirements, folder, python, "--no-index", "--find-links", str(folder)
-            )  # the folder holds all of them
+            # This succeeds if the folder holds all of them.
+            _download(requirements, folder, python, "--no-index", "--find-links", str(folder))
         except NoWheels:
             _download(requirements, folder, python)
 

@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope
@@ -30,7 +29,7 @@ from service.dataset_audit.rows import Columns
 from service.dataset_audit.running import Audit, Audits, State
 from service.doors.asgi.request_body import read_body
 from service.doors.asgi.spooling import no_room, spool
-from service.doors.routes.resource import Answer, Resource, ResourceDoor
+from service.doors.routes.resource import Answer, Resource, ResourceDoor, query_of
 from service.errors import FieldError, NotFound, Unprocessable, UnsupportedMedia
 from service.limits.admission import Admission
 from service.row_files.reading import NO_PYARROW, DataFile, has_parquet
@@ -259,7 +258,7 @@ class AuditsDoor(ResourceDoor):
         return self._audits.begin(request.name or path.name, DataFile(path), request.columns(), request.limit)
 
     async def _begin_upload(self, scope: Scope, media: str, receive: Receive) -> Audit:
-        options = _options(scope["query_string"])
+        options = query_of(scope["query_string"], AuditOptions, ", ".join(AuditOptions.__struct_fields__))
         self._check(options)
         if media == PARQUET and not has_parquet():
             raise Unprocessable(f"{NO_PYARROW}, or send JSON lines")
@@ -389,21 +388,6 @@ def _example(example: Example) -> ExampleView:
 def fix_lines(report: Report) -> bytes:
     """A line for each fix."""
     return b"".join(encode(FixView(fix.row, list(fix.path), fix.value)) + b"\n" for fix in report.fixes)
-
-
-def _options(query: bytes) -> AuditOptions:
-    """The options of a query string.
-
-    Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
-    """
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    if len(dict(pairs)) < len(pairs):
-        raise Unprocessable("the query has an option twice")
-    try:
-        return msgspec.convert(dict(pairs), AuditOptions, strict=False)
-    except msgspec.ValidationError as error:
-        raise Unprocessable(f"the query takes {', '.join(AuditOptions.__struct_fields__)}: {error}") from error
 
 
 def _below(root: Path | None, path: str) -> Path:

@@ -9,13 +9,12 @@ import asyncio
 import hashlib
 import re
 from typing import Annotated, Final
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope
 
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.doors.routes.resource import Answer, Resource, ResourceDoor
+from service.doors.routes.resource import Answer, Resource, ResourceDoor, query_of
 from service.errors import FieldError, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
 from service.jobs.owned_jobs import OwnedJobs
@@ -70,6 +69,9 @@ class Query(msgspec.Struct, forbid_unknown_fields=True):
     after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
 
 
+_TAKES: Final = "wait_s and after, numbers from 0 on"
+
+
 class JobsDoor(ResourceDoor):
     """The routes as an ASGI application."""
 
@@ -98,7 +100,7 @@ class JobsDoor(ResourceDoor):
         return self._answer(encode(JobAccepted(job_id)), 202, (b"location", f"{ALL}/{job_id}".encode()))
 
     async def _show(self, scope: Scope, receive: Receive) -> Answer:
-        job_id, query = RESOURCE.id_of(scope["path"]), _query(scope["query_string"])
+        job_id, query = RESOURCE.id_of(scope["path"]), query_of(scope["query_string"], Query, _TAKES)
         async with cancelled_on_disconnect(receive):
             if query.wait_s:
                 await self._wait(job_id, query)
@@ -137,10 +139,8 @@ class JobsDoor(ResourceDoor):
 
     def _answer(self, body: bytes, status: int = 200, *headers: tuple[bytes, bytes]) -> Answer:
         if self._jobs.is_closed:
-            headers = (
-                *headers,
-                (b"connection", b"close"),
-            )  # a caller that asks again at once should reach another replica
+            # A caller that asks again at once should reach another replica.
+            headers = (*headers, (b"connection", b"close"))
         return Answer(body, status, headers)
 
 
@@ -161,21 +161,6 @@ def _key_of(idempotency_key: bytes | None) -> str:
         message = "expected 1 to 255 printable ASCII characters without a space"
         raise Unprocessable(f"Idempotency-Key: {message}", errors=[FieldError(["idempotency-key"], message)])
     return owned(hashlib.sha256(ANONYMOUS.name.encode() + b"\0" + idempotency_key).hexdigest())
-
-
-def _query(query: bytes) -> Query:
-    """Decode the query string of a request.
-
-    Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
-    """
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    if len(dict(pairs)) < len(pairs):
-        raise Unprocessable("the query has an option twice; it takes wait_s and after, each once")
-    try:
-        return msgspec.convert(dict(pairs), Query, strict=False)
-    except msgspec.ValidationError as error:
-        raise Unprocessable(f"the query takes wait_s and after, numbers from 0 on: {error}") from error
 
 
 def _rendered(job_id: str, snapshot: Snapshot) -> bytes:

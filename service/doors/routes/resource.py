@@ -3,12 +3,16 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
+from urllib.parse import parse_qsl
 
+import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.errors import MethodNotAllowed, NotFound
+from service.errors import MethodNotAllowed, NotFound, Unprocessable
+
+Q = TypeVar("Q", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,21 @@ class Answer:
 
 
 Handler: TypeAlias = Callable[[Scope, Receive], Awaitable[Answer]]
+
+
+def query_of(query: bytes, kind: type[Q], takes: str) -> Q:
+    """Decode the query string of a request. `takes` says for messages what it may hold.
+
+    Raises:
+        Unprocessable: an option that is unknown or stands there twice, or a wrong value.
+    """
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    if len(dict(pairs)) < len(pairs):
+        raise Unprocessable(f"the query has an option twice; it takes {takes}")
+    try:
+        return msgspec.convert(dict(pairs), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Unprocessable(f"the query takes {takes}: {error}") from error
 
 
 class ResourceDoor:
