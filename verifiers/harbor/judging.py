@@ -26,6 +26,7 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
+from verifiers.boxed import WrongResponse
 from verifiers.harbor.reference import HarborReference
 from verifiers.harbor.rewards import MAX_REWARD_BYTES
 from verifiers.harbor.scripts import APPLY, REWARDS, TESTS, Exit, run_tests
@@ -81,12 +82,8 @@ class Run:
     response_end: str = ""
 
 
-class _Judged(Exception):
+class _Judged(WrongResponse):
     """The response has decided the run before the tests."""
-
-    def __init__(self, reason: str, message: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 class _Lost(Exception):

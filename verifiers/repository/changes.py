@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from sandbox.workers import worker_function
+from verifiers.boxed import WrongResponse
 from verifiers.commitment import Think, final_segment
 from verifiers.repository import edits
 from verifiers.repository.diffs import Broken, Cut, Forbidden, Section, block, check_path, sections
@@ -35,12 +36,8 @@ _ANY_FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})")
 _INDENTED: Final = re.compile(r"([ \t]+)(?:diff --git |--- \S|`{3,}|~{3,})")
 
 
-class NoChange(Exception):
-    """The response has no change that could be applied. This is judged."""
-
-    def __init__(self, reason: str, message: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason
+class NoChange(WrongResponse):
+    """The response has no change that could be applied."""
 
 
 @dataclass(frozen=True, slots=True)

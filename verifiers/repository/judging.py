@@ -26,6 +26,7 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
+from verifiers.boxed import unread
 from verifiers.long_texts import BROKEN_LIMITS, ask_workers
 from verifiers.repository import negation, reports
 from verifiers.repository.changes import Change
@@ -37,7 +38,6 @@ from verifiers.repository.reports import ReportPlan, State, UnreadableReport, pr
 from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, PROGRAM, literal_folder
 from verifiers.repository.reports.signed import CHANGED
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
-from verifiers.repository.verdicts import not_read
 
 STATES: Final = WorkerTask(
     "verifiers.repository.reports.formats", "report_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
@@ -241,7 +241,7 @@ class Judging:
         payload = [[sources[file], sorted({test for at, test in locations.values() if at == file})] for file in files]
         (outcome,) = await ask_workers(self._workers, NEGATE, [payload])
         if outcome.exit is WorkerExit.STALLED:
-            raise not_read(outcome)
+            raise unread(outcome)
         if outcome.exit is not WorkerExit.OK:
             return Guard()
         turned = dict(zip(files, outcome.value, strict=True))
