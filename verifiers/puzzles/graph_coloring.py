@@ -112,9 +112,11 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         coloring = _coloring(value)
         if coloring is not None:
             offers.append(Offer(start, end, coloring))
+    # `{"A": "red", "B": "blue"}`: with an object, the text around it is not read.
     if offers:
         return offers
     vertices = puzzle_.graph.vertices
+    # Vertices 0, 1, 2, …: `["red", "blue", "red"]` colours them in their order.
     if vertices[0] in ("0", "1") and all(str(at + int(vertices[0])) == name for at, name in enumerate(vertices)):
         for start, end, value in structures.offers(text, "["):
             is_list = isinstance(value, list) and all(isinstance(color, str | int) for color in value)
@@ -134,11 +136,13 @@ def _plain(text: str) -> str:
 
 def _coloring(value: Any) -> Coloring | None:
     """The colouring of a mapping of names to names, or of an object that holds only such a mapping; else None."""
+    # `{"coloring": {"A": "red"}}`
     if isinstance(value, Mapping) and len(value) == 1:
         content = next(iter(value.values()))
         value = content if isinstance(content, Mapping) else value
     if not isinstance(value, Mapping) or not value:
         return None
+    # `{"A": ["red"]}` and `{"A": true}` are not colourings.
     if not all(isinstance(color, str | int) and not isinstance(color, bool) for color in value.values()):
         return None
     return {" ".join(vertex.split()): " ".join(str(color).casefold().split()) for vertex, color in value.items()}
@@ -155,9 +159,11 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         if assigned is not None:
             vertex, color = assigned
             first = start if not block else first
+            # `A: red, A: blue`
             block[vertex] = color if block.get(vertex, color) == color else _TWICE
             last = start + len(piece)
         elif piece.strip(" \t,;") not in ("", "\n", "and"):
+            # Other words end a block: `A: red, B: blue. Check: …`
             if block:
                 offers.append(Offer(first, last, block))
             block = {}
@@ -171,6 +177,7 @@ def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] 
     """The pair in `vertex: color`, also behind words that end in a colon, or in `vertex color` with a known colour."""
     piece = piece.strip(_MARKS)
     words = [word.strip(_MARKS) for word in piece.removeprefix("and ").split()]
+    # `A red`
     if len(words) == 2 and words[0] in names and words[1].casefold() in (puzzle_.colors or ()):
         return words[0], words[1].casefold()
     assigns = _ASSIGNS.search(piece)
@@ -178,8 +185,10 @@ def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] 
         return None
     vertex = _name(piece[: assigns.start()], _VERTEX_WORDS)
     color = _name(piece[assigns.end() :], _COLOR_WORDS)
+    # `vertex A is assigned the color red`
     if vertex in names and color is not None:
         return vertex, color.casefold()
+    # `Final coloring: A = red`
     return _assigned(piece[assigns.end() :], puzzle_, names) if assigns[0] == ":" else None
 
 
@@ -205,6 +214,7 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     """
     names = {name.casefold(): name for name in puzzle_.graph.vertices}
     colors = puzzle_.colors or frozenset()
+    # A vertex that is called `red` cannot be told from the head of a row.
     if not 0 < len(colors) <= _MAX_CLASSES or colors.intersection(names) or len(names) < len(puzzle_.graph.vertices):
         return []
     heads = _heads(text, colors)
@@ -217,6 +227,7 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         members = [word.casefold() for word in _MEMBER.findall(text[head.end : end])]
         members = [word for word in members if word not in _VERTEX_WORDS]
         is_class = bool(members) and text.find("?", head.end, end) < 0 and names.keys() >= set(members)
+        # `Red: A, C. But then … Blue: B`: words between the rows end the block.
         if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, head.start)):
             offers.append(Offer(first, last, block))
             block = {}
@@ -265,6 +276,7 @@ def _colors_all(answer: Coloring, puzzle_: _Puzzle) -> bool:
 
 def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
     vertices = set(puzzle_.graph.vertices)
+    # `D: red` in a graph of A, B and C.
     if not answer.keys() <= vertices:
         return "unknown_vertex"
     if len(answer) < len(vertices):
@@ -272,8 +284,10 @@ def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
     used = set(answer.values())
     if _TWICE in used:
         return "conflicting_answers"
+    # `green` where only red and blue are allowed, or a third colour of two.
     if len(used) > puzzle_.most or (puzzle_.colors is not None and not used <= puzzle_.colors):
         return "wrong_colors"
+    # `A: red, B: red` with an edge from A to B.
     if any(answer[edge.start] == answer[edge.end] for edge in puzzle_.graph.edges):
         return "wrong_answer"
     return None

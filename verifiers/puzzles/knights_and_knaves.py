@@ -152,6 +152,7 @@ def _given_roles(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Rol
     roles: dict[str, bool] = {}
     for name, role in _TOLD.findall(commitment.fold(text)):
         key, term = name.casefold(), role.casefold()
+        # `Zoey is a knight, … Zoey is a knave`
         if term in terms and roles.setdefault(key, terms[term]) is not terms[term]:
             raise malformed(f"the solution gives {name[:40]!r} two roles")
     if not 0 < len(roles) <= _MAX_PEOPLE:
@@ -202,6 +203,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
     claims = _claims(text[skipped:], puzzle_)
     at = _last_complete(claims, puzzle_.names)
     roles = _together(claims[at:])
+    # Only some of the inhabitants have a role, or one has both.
     if roles is None or set(roles) != set(puzzle_.names):
         return []
     return [
@@ -244,6 +246,7 @@ def _together(claims: Sequence[_Claim]) -> Roles | None:
     roles: dict[str, bool] = {}
     for claim in claims:
         for name in claim.names:
+            # `Zoey is a knight or a knave`, `Zoey is a knave` behind `Zoey is a knight`
             if claim.role is None or roles.setdefault(name, claim.role) is not claim.role:
                 return None
     return roles
@@ -308,12 +311,15 @@ class _Claims:
         role = None if _is_choice(self._tokens, at, width, self._terms) else term
         following = self._tokens[at + width : at + width + 2]
         names_next = len(following) == 2 and following[0] in ("is", "are") and following[1] in self._known
+        # `Knights are Zoey and Oliver`: the role stands before its names.
         if names_next and not self._reserved:
             self._names, self._heading = [], role
         elif self._names and self._is_linked:
+            # `Zoey and Oliver are knights`, `Zoey: knight`
             self._claim(at + width - 1, role, self._names)
             self._names, self._heading = [], None
         elif (not self._names or self._heading is not None) and following[:1] == [":"]:
+            # `Knights: Zoey, Oliver`
             self._names, self._heading = [], role
         self._is_linked = False
 
@@ -323,6 +329,7 @@ class _Claims:
         self._names = [*self._names, name] if self._names and (joins or self._heading is not None) else [name]
         if len(self._names) == 1 or self._heading is not None:
             self._begin = self._places[at].start()
+        # `Knights: Zoey`
         if self._heading is not None:
             self._claim(at, self._heading, (name,))
         self._is_linked = False
@@ -333,13 +340,16 @@ class _Claims:
         if word in _BETWEEN or word in _SIGNS_BETWEEN:
             self._is_linked = bool(self._names)
         elif self._heading is not None and self._names and word in _CHOICE:
+            # `Knights: Zoey or Oliver`
             self._claim(at, None, self._names)
         elif word in _OTHERS and self._found and "if" not in self._tokens[max(0, at - 2) : at]:
+            # `Zoey is a knight, everyone else is a knave`
             self._names, self._is_linked = _others(self._found, self._all), False
             self._begin = self._places[at].start()
         elif word == "else" and self._names:
             self._is_linked = False
         elif word == "not" or word.endswith("n’t"):
+            # `Zoey is not a knight` gives no role, and contradicts one that was given.
             if self._names:
                 self._claim(at, None, self._names)
             self._names = []
@@ -349,6 +359,7 @@ class _Claims:
     def _end(self, word: str) -> None:
         """End the current claim at a word that belongs to no name and no role. A question gives no role."""
         self._names, self._is_linked = [], False
+        # `Is Zoey a knight?`
         if word == "?":
             del self._found[self._sentence :]
         if word in _STOPS:
@@ -382,8 +393,10 @@ def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, b
     following = tokens[at + width : at + width + 6]
     while following and following[0] in ("(", ","):
         following = following[1:]
+    # `a knight.`
     if not following or following[0] not in _CHOICE | {"and"}:
         return False
+    # `a knight and a knave`, but not `a knight and Oliver is a knave`
     if following[0] == "and":
         offset = 2 if following[1:2] in (["a"], ["an"]) else 1
         return _term(following, offset, terms)[0] is not None
@@ -391,6 +404,7 @@ def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, b
 
 
 def _check(answer: Roles, puzzle_: _Puzzle) -> str | None:
+    # With the statements, any assignment that agrees with them is right.
     if puzzle_.statements:
         right = statements.agree(puzzle_.statements, [answer[name] for name in puzzle_.names])
     else:

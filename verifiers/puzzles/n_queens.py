@@ -115,6 +115,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
         for x in range(side)
         if x not in columns and y + x not in sums and y - x not in differences
     ]
+    # Each row and each column without a queen needs a free square.
     if len({y for y, _ in free}) < side - len(rows) or len({x for _, x in free}) < side - len(columns):
         return "a row or a column has no square left that no given queen attacks"
     return None
@@ -131,13 +132,16 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
     shape = Shape(lambda cell: cell in _QUEENS or cell in _FREE or (cell.isdecimal() and len(cell) <= 3), blank="_")
     for start, end, cells in grids.offers(text, shape):
         queens = _placed(cells, side)
+        # A copy of the given board is the puzzle and not an answer.
         if queens is not None and queens != puzzle_.given:
             offers.append(Offer(start, end, queens))
     offers.extend(_in_columns(text, side))
+    # `(1, 2), (2, 4), (3, 1), (4, 3)`
     for run in _PAIRS.finditer(text):
         squares = [(int(pair[1]), int(pair[2])) for pair in PAIR.finditer(run[0])]
         if len(squares) == side:
             offers.append(Offer(run.start(), run.end(), _from_pairs(squares, side)))
+    # `Row one: (0, 1). Row two: (1, 3). …`: the pairs of the whole text are one answer.
     if not offers and (pairs := list(PAIR.finditer(text))):
         queens = _from_pairs([(int(pair[1]), int(pair[2])) for pair in pairs], side)
         offers.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
@@ -149,6 +153,7 @@ def _outermost(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
     outermost: list[Offer[Queens]] = []
     for offer in offers:
         previous = outermost[-1] if outermost else None
+        # `[[0, 1, 0, 0], …]`: the inner lists are rows of the board before them.
         is_row = previous is not None and previous.start < offer.start and offer.end < previous.end
         if previous is None or not (is_row or (offer.start < previous.end and offer.answer == previous.answer)):
             outermost.append(offer)
@@ -180,10 +185,13 @@ _ROW = re.compile(
 
 def _placed(cells: Grid, side: int) -> Queens | None:
     """The queens of a board, of a row of columns, or of rows of pairs; None if the cells are none of the three."""
+    # `_ Q _ _`, four of them
     if len(cells) == side and all(len(row) == side and _SQUARES.issuperset(row) for row in cells):
         return _queens(cells)
+    # `2 4 1 3`: the column of the queen in each row
     if len(cells) == 1 and len(cells[0]) == side and all(cell.isdecimal() for cell in cells[0]):
         return _from_pairs(list(enumerate(map(int, cells[0]))), side, rows_are_counted=True)
+    # `[[0, 1], [1, 3], [2, 0], [3, 2]]`: a row and a column each
     if len(cells) == side and all(len(row) == 2 and row[0].isdecimal() and row[1].isdecimal() for row in cells):
         return _from_pairs([(int(row[0]), int(row[1])) for row in cells], side)
     return None
@@ -191,6 +199,7 @@ def _placed(cells: Grid, side: int) -> Queens | None:
 
 def _from_pairs(pairs: Sequence[tuple[int, int]], side: int, rows_are_counted: bool = False) -> Queens:
     """The queens counted from 0, as the numbers show. Rows that were counted here already start at 0."""
+    # `[2, 4, 1, 3]` on four columns counts from 1, `[1, 3, 0, 2]` from 0.
     column_base = 1 if any(x == side for _, x in pairs) else 0
     row_base = 0 if rows_are_counted else 1 if any(y == side for y, _ in pairs) else 0
     return tuple(sorted((y - row_base, x - column_base) for y, x in pairs))
@@ -198,6 +207,7 @@ def _from_pairs(pairs: Sequence[tuple[int, int]], side: int, rows_are_counted: b
 
 def _check(answer: Queens, puzzle_: _Puzzle) -> str | None:
     side, fixed = puzzle_
+    # A given queen was moved.
     if not set(fixed) <= set(answer):
         return "givens_changed"
     if len(answer) != side:

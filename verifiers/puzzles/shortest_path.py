@@ -145,6 +145,7 @@ def _without_path(text: str) -> list[Offer[_Answer]]:
     """The offer of a last line which says that there is no path; else nothing."""
     end = len(text.rstrip("` \n"))
     tail = list(sentences(text, max(text.rfind("\n", 0, end) + 1, end - _TAIL_CHARS), end))
+    # `Is there no path?` and `If there is no path, …` say nothing.
     if not tail or any(sentence.asks or sentence.has(Kind.IF, 0, len(sentence.words)) for sentence in tail):
         return []
     last, answer = tail[-1], _Answer("infeasible")
@@ -152,6 +153,7 @@ def _without_path(text: str) -> list[Offer[_Answer]]:
         if cues := [cue for cue in sentence.cues if cue.kind is Kind.NONE]:
             words = sentence.words
             return [Offer(words[cues[0].first].start, words[cues[-1].stop - 1].end, answer)]
+    # `Answer: -1`, `Path: []`
     tokens = text[last.start : last.end].replace("[ ]", "[]").replace(":", " ").split()
     return [Offer(last.start, last.end, answer)] if tokens and tokens[-1].strip("*").lower() in _NO_PATH else []
 
@@ -161,6 +163,7 @@ def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
     blocks: list[tuple[int, int, list[str]]] = []
     for start, line in notation.lines(text):
         first, moves = _moves_of_line(line) if len(line) <= _MAX_LINE_CHARS else (0, [])
+        # Moves on the next line go on with the same answer.
         if moves and blocks and blocks[-1][1] == start - 1:
             block_start, _, block_moves = blocks.pop()
             blocks.append((block_start, start + len(line), [*block_moves, *moves]))
@@ -186,10 +189,13 @@ def _moves_of_line(line: str) -> tuple[int, list[str]]:
     first = mark.end() if (mark := _LIST_MARK.match(line, first)) else first
     signs = _MOVE.findall(line, first)
     words = [part for part in signs if part not in _MOVES_OF_SIGNS]
+    # `→ → ↓ ↓`
     if not words:
         return first, [_MOVES_OF_SIGNS[part] for part in signs]
+    # `right, right, down` and `right → right → down`
     if all(word.lower() in mazes.MOVES for word in words):
         return first, [word.lower() for word in words]
+    # `RRDD` and `R R D D`
     letters = "".join(words)
     return first, [_MOVES_OF_LETTERS[sign] for sign in letters] if _MOVES_OF_LETTERS.keys() >= set(letters) else []
 
@@ -208,11 +214,13 @@ def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
             length = field(
                 value, "length", "cost", "distance", "weight", "total_weight", "total_cost", "total_distance"
             )
+            # `{"path": ["A", "B", "C"], "length": 3}`
             if (steps := _steps(path, network)) is not None:
                 offers.append(Offer(start, end, _Answer("path", steps, _length(length))))
     if offers:
         return offers
     for start, end, value in structures.offers(text, "["):
+        # `["A", "B", "C"]`
         if (steps := _steps(value, network)) is not None:
             offers.append(Offer(start, end, _Answer("path", steps)))
     for start, line in notation.lines(text):
@@ -227,6 +235,7 @@ def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
     end = len(text.rstrip())
     start = max(text.rfind("\n", 0, end), text.rfind(":", 0, end)) + 1
     if end - start <= _MAX_LINE_CHARS:
+        # `A, B, C`, `A-B-C` or `A B C`
         for separator in (",", "-", None):
             names = [name.strip("`*\"'$()[]. ") for name in text[start:end].split(separator)]
             if len(names) > 1 and all(_is_vertex(name, network) for name in names):
@@ -248,6 +257,7 @@ def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
     The first and last are vertices.
     """
     if isinstance(value, str):
+        # `"A -> B -> C"`, `"A, B, C"`
         chains = list(_chains(value, network)) or list(_chains(value.replace(",", "→"), network))
         return chains[0].answer if len(chains) == 1 else None
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(name, str | int) for name in value):
@@ -274,13 +284,16 @@ def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
     for number, ((_, start), (stop, _)) in enumerate(pairwise([(0, 0), *arrows, (len(line), 0)])):
         part = line[start:stop]
         name, is_inner = _bare_name(part, network), 0 < number < len(arrows)
+        # B in `A -> B -> C`
         if is_inner and _is_vertex(name, network):
             names.append(name)
             continue
         head, tail = _first_name(part, network), _last_name(part, network)
+        # A name that the graph does not know stays a step, so that the path is wrong.
         if is_inner and not (_is_vertex(head, network) and _is_vertex(tail, network)):
             names.append(name)
             continue
+        # `A -> B, then C -> D`: one chain ends with B, and the next begins with C.
         if names and (steps := _known([*names, head], network)) is not None:
             yield Offer(chain_start, start + max(part.find(head), 0) + len(head), steps)
         names, chain_start = [tail], start + max(part.rfind(tail), 0)
@@ -341,6 +354,7 @@ def _check(answer: _Answer, puzzle_: _Puzzle) -> str | None:
 def _check_maze(answer: _Answer, maze: Maze, is_optimal: bool) -> str | None:
     if answer.kind == "infeasible":
         return None if mazes.steps(maze) is None else "wrong_answer"
+    # Through a wall, off the grid, to a cell that is not a neighbour, or not to the goal.
     if "jump" in answer.steps or mazes.walked(maze, answer.steps) != maze.goal:
         return "no_path"
     return None if not is_optimal or len(answer.steps) == mazes.steps(maze) else "not_shortest"
@@ -358,6 +372,7 @@ def _check_network(answer: _Answer, network: _Network, is_optimal: bool) -> str 
         if weight is None:
             return "no_path"
         length += weight
+    # The right path with `"length": 4` where it is 3.
     if answer.length is not None and answer.length != length:
         return "wrong_length"
     return None if not is_optimal or length == _shortest(network) else "not_shortest"

@@ -91,20 +91,24 @@ def _read(params: ZebraParams) -> Table:
 
 def _table(value: Any) -> Table | None:
     """The table of a value in any form; None if it has none of them."""
+    # `[{"House": 1, "Name": "Eric"}, …]`
     if isinstance(value, list | tuple):
         return _of_records(value)
     if not isinstance(value, Mapping):
         return None
     header, rows = value.get("header"), value.get("rows")
+    # `{"header": ["House", "Name"], "rows": [["1", "Eric"]]}`
     if isinstance(header, list | tuple) and isinstance(rows, list | tuple):
         return _of_rows(header, rows)
     table: dict[str, Mapping[str, str]] = {}
+    # `{"House 1": {"Name": "Eric"}}`
     for house, row in value.items():
         if not isinstance(row, Mapping):
             return None
         cells = {_form(name): _form(cell) for name, cell in row.items()}
         cells.pop("house", None)
         key = _house(house)
+        # `House 1` and `house_1` are one house with two rows.
         if key in table:
             return None
         table[key] = cells
@@ -113,6 +117,7 @@ def _table(value: Any) -> Table | None:
 
 def _of_rows(header: Sequence[Any], rows: Sequence[Any]) -> Table | None:
     names = [_form(name) for name in header]
+    # Two columns of one name, or no column beside that of the houses.
     if len(set(names)) < len(names) or len(names) < 2:
         return None
     at = next((at for at, name in enumerate(names) if name in _HOUSE_COLUMNS), 0)
@@ -167,6 +172,7 @@ def _offers(text: str, solution: Table) -> list[Offer[Table]]:
             else None
         )
         table = _table(content if isinstance(content, Mapping | list) else value)
+        # A table of blanks is the form to fill in.
         if table is not None and any(cell for row in table.values() for cell in row.values()):
             tables.append(Offer(start, end, table))
     text = notation.tabled(notation.plain(text))
@@ -188,6 +194,7 @@ def _tables(text: str, solution: Table) -> list[Offer[Table]]:
             if not _RULER.fullmatch(line):
                 lines.append([cell.strip() for cell in line.strip().strip("|").split("|")])
         elif lines:
+            # `| | House 1 | House 2 |`: the houses are columns.
             if {_house(name) for name in lines[0][1:]} == solution.keys() and len({*map(len, lines)}) == 1:
                 lines = [list(column) for column in zip(*lines, strict=True)]
             table = _of_rows(lines[0], lines[1:])
@@ -217,6 +224,7 @@ def _lists(text: str, solution: Table) -> list[Offer[Table]]:
     for start, line in notation.lines(text):
         heading = _HOUSE_LINE.fullmatch(line)
         attributes = _attributes(heading["rest"] if heading else line, columns) if heading or house else []
+        # `House 1` a second time, or a line of other words, ends the table.
         if houses and (heading["house"] in houses if heading else line.strip() and not attributes):
             tables.append(Offer(first, last, houses))
             houses, house = {}, ""
@@ -226,6 +234,7 @@ def _lists(text: str, solution: Table) -> list[Offer[Table]]:
             houses[house] = {}
         if house and attributes:
             for name, value in attributes:
+                # `Name: Eric, Name: Arnold`
                 houses[house][name] = value if houses[house].get(name, value) == value else ""
             last = start + len(line)
     if houses:
@@ -248,6 +257,7 @@ def _count(answer: Table, solution: Table) -> tuple[int, int]:
     """The number of right cells, and of all cells. A house or column that the solution lacks makes the table wrong."""
     columns = list(next(iter(solution.values())))
     cells = len(solution) * len(columns)
+    # `House 7` of six, or a column `Pet` that the solution lacks.
     if not answer.keys() <= solution.keys() or not all(row.keys() <= set(columns) for row in answer.values()):
         return 0, cells
     right = 0
@@ -256,6 +266,7 @@ def _count(answer: Table, solution: Table) -> tuple[int, int]:
         true = Counter(row[column] for row in solution.values())
         for house, row in solution.items():
             value = row[column]
+            # `Eric` in every house is right in none of them.
             if answer.get(house, {}).get(column) == value and answered[value] <= true[value]:
                 right += 1
     return right, cells
