@@ -31,7 +31,7 @@ class WordLadderParams(PuzzleParams):
 
 class WordLadder(PuzzleVerifier[WordLadderParams]):
     name = "word_ladder"
-    version = "14"
+    version = "15"
     params = WordLadderParams
     summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
 
@@ -73,6 +73,7 @@ def _read(params: WordLadderParams) -> _Puzzle:
         words = re.split(r"[\s,;]+", words)
     if not isinstance(words, list | tuple | Mapping) or not words:
         raise InvalidItem("no_words", "a word ladder is checked by a dictionary: give `words`")
+    # COLD to WARMER changes more than letters, and COLD to COLD nothing.
     if len(start) != len(end) or start == end:
         raise malformed("the first and the last word must be different, and of the same length")
     if not all(isinstance(word, str) for word in words):
@@ -150,9 +151,13 @@ def _bare(text: str, length: int) -> str:
     That is: list marks, LaTeX commands, remarks without a word of this length (`(l → r)`), remarks on a step on its own
     line, and the "and" before the last word. Every other sign keeps its place.
     """
-    text = _PAIR_LINE.sub(_without_remark, _LIST_MARK.sub(blank, plain(text)))
+    text = _LIST_MARK.sub(blank, plain(text))
+    # `COLD → CORD (l → r) → CARD`: the remark has no word of four letters.
     if "(" in text:
         text = _REMARK.sub(lambda match: match[0] if _holds_a_word(match[0], length) else blank(match), text)
+    # `cold → cord: change "l" to "r"` on a line of its own.
+    text = _PAIR_LINE.sub(_without_remark, text)
+    # `cold, cord, and card`; in a ladder of three letters "and" may be a word of it.
     return text if length == len("and") else _AND.sub(blank, text)
 
 
@@ -178,7 +183,9 @@ def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
         start_positions = [
             at for at, (start, _, word) in enumerate(words) if word == puzzle_.start and _begins(text, start)
         ]
+        # `Start: cold → cord`: the first word need not begin its line.
         first = next((at for at, (_, _, word) in enumerate(words) if word == puzzle_.start), len(words))
+        # Each line that begins with the first word begins another ladder.
         for at, stop in pairwise([*sorted({first, *start_positions}), len(words)]):
             ladder = _up_to_end(text, words[at:stop], puzzle_.end)
             if len(ladder) > 1:
@@ -194,6 +201,7 @@ def _told_again(text: str, previous: _Place, current: _Place) -> bool:
 def _up_to_end(text: str, words: Sequence[_Place], end: str) -> Sequence[_Place]:
     """The words of a ladder, without those that follow its last word on another line."""
     for at, (current, following) in enumerate(pairwise(words), start=1):
+        # `… → warm` and, on the next line, `Each word …`
         if current[2] == end and "\n" in text[current[1] : following[0]]:
             return words[:at]
     return words
