@@ -95,6 +95,7 @@ def judge(response: str, params: PointParams, explain: bool = False) -> Verdict:
     detail.pop("span", None)
     if explain:
         detail["candidates"] = [[float(x), float(y)] for x, y in points]
+    # `(10, 20) or (30, 40)`
     if len(points) != 1:
         return Verdict.wrong("conflicting_answers" if points else "no_answer", **detail)
     across, down = _exact(params.scale)
@@ -179,6 +180,7 @@ def _exact(tolerance: float | tuple[float, float]) -> tuple[Fraction, Fraction]:
 
 def _score(point: tuple[Fraction, Fraction], target: Sequence[float], params: PointParams) -> Fraction:
     x, y = point
+    # The target is a box: any point in it is right.
     if len(target) == 4:
         x1, y1, x2, y2 = (Fraction(repr(side)) for side in target)
         return Fraction(x1 <= x <= x2 and y1 <= y <= y2)

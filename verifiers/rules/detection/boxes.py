@@ -62,6 +62,7 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
     """The boxes of a text; None if the text is no list of boxes."""
     text = text.strip()
     if fences := _FENCE.findall(text):
+        # Two fences with different boxes: neither is the answer.
         if len({fence.strip() for fence in fences}) > 1:
             return None
         text = fences[-1].strip()
@@ -70,8 +71,10 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
     value = _tagged(text) if text.startswith("<") else _places(text) if _CORNER_PAIR.match(text) else _decoded(text)
     if value is None and not text.startswith(("<", "[", "{")):
         value = [] if _NOTHING.fullmatch(text) else _listed_last(text)
+        # `10, 20, 30, 40`
         if value is None and _FOUR.fullmatch(f"[{text}]"):
             value = _loaded(f"[{text}]")
+        # `The cat is at [10, 20, 30, 40].`
         if value is None and not needs_label:
             value = _only_box(text)
     return None if value is None else from_value(value, box_format, needs_label=needs_label)
@@ -109,8 +112,10 @@ def _tagged(text: str) -> list[dict[str, Any]] | None:
         contents = _places(tag["places"])
         if contents is None:
             return None
+        # `<box>[[10, 20, 30, 40], [50, 60, 70, 80]]</box>`
         if len(contents) == 1 and isinstance(contents[0], list) and _corners(contents[0]) is None:
             contents = contents[0]
+        # `<box>10, 20, 30, 40</box>`
         if len(contents) == 4 and _corners(contents) is not None:
             contents = [contents]
         label = (name_tag["object"] or name_tag["ref"] or "") if name_tag else ""
@@ -133,8 +138,10 @@ def _listed_last(text: str) -> Any:
 def _only_box(text: str) -> list[Any] | None:
     """The only box that a sentence names; None if there may be others."""
     candidates = list(_FOUR.finditer(text))
+    # Any other bracket may be a box that cannot be read.
     if not candidates or len(candidates) != text.count("[") or "{" in text:
         return None
+    # `The cat is not at [1, 2, 3, 4], but at [10, 20, 30, 40].`
     stated = [four[0] for four in candidates if not denies_at(text, four.start())]
     boxes = [_loaded(four) for four in dict.fromkeys(stated)]
     return boxes[:1] if len({tuple(box) for box in boxes}) == 1 else None
@@ -149,6 +156,7 @@ _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
 
 
 def _decoded(text: str) -> Any:
+    # `{"bbox_2d": …}, {"bbox_2d": …}` without the brackets of a list
     if text.startswith("{") and _BETWEEN_OBJECTS.search(text):
         listed = _loaded(f"[{_BETWEEN_OBJECTS.sub('},{', text)}]")
         if isinstance(listed, list) and len(listed) > 1 and all(isinstance(entry, dict) for entry in listed):

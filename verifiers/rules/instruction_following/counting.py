@@ -176,6 +176,7 @@ class Text:
     def divided(self) -> list[str]:
         """The parts between dividers (`***` or `* * *` on a separate line). Blank parts at the ends are left out."""
         pieces = [piece.strip() for piece in _DIVIDER.split(self.folded)]
+        # `*** one *** two ***` has two parts.
         if pieces and not pieces[0]:
             del pieces[0]
         if pieces and not pieces[-1]:
@@ -191,6 +192,7 @@ def words(text: str) -> list[str]:
     text = text.replace("’", "'")
     matches = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
     if "_" in text:
+        # The emphasis in `_word_` does not belong to the word.
         matches = [word.rstrip("_") for word in matches]
     if sum(map(text.count, "-_‐‑")) <= _MAX_JOINTS:
         return matches
@@ -259,6 +261,7 @@ def phrase_end(text: str, start: int, words: Sequence[str]) -> int | None:
     end = start
     for number, word in enumerate(words):
         space = _SPACES.match(text, end) if number else None
+        # `ice cream` is not found in `icecream`.
         if number and space is None:
             return None
         end = space.end() if space else end

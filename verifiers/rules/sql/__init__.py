@@ -173,6 +173,7 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
         except QueryFault as fault:
             return Verdict.wrong(fault.fault, query, **({"message": clip(_shown(str(fault)))} if explain else {}))
         reason = _fault_of(result, expected, params.float_tol, is_ordered=is_ordered)
+        # Without an ORDER BY of its own, the query is run again on tables that are read backwards.
         if reason is None and is_ordered and prepared.is_ordered and len(result.rows) > 1:
             reason = (
                 None
@@ -200,10 +201,12 @@ def _query(text: str) -> tuple[str, bool]:
     """The query of a text, and whether its fence is closed. The query is empty if no fence of several holds one."""
     blocks = code_blocks.blocks(text)
     if not blocks:
+        # The whole text may stand in backticks.
         unfenced = text.strip().strip("`")
         statement = (unfenced if "`" not in unfenced else text).strip()
         return (_amid_words(statement) or statement), True
     offered: list[code_blocks.Block] = []
+    # A fence tagged `sql` counts before one tagged `mysql`, and that before one without a tag.
     for tags in (_TAGS, _DIALECTS, ("",)):
         offered = offered or [block for block in blocks if block.tag in tags]
     if not offered:
@@ -223,9 +226,11 @@ def _amid_words(text: str) -> str:
     """The only query among the words of a text; empty if there is no query, or more than one."""
     if len(text) > database.MAX_QUERY_BYTES or (database.is_query(text) and not _PROSE_BEHIND.search(text)):
         return ""
+    # `DROP TABLE item; SELECT …`
     if _WRITES.search(text) or _CHANGES.search(text):
         return ""
     for pattern in (_INLINE, _LINES):
+        # A query in backticks in a sentence, or on a line of its own: `Query: SELECT name FROM item`
         queries = {match["query"].strip() for match in pattern.finditer(text) if database.is_query(match["query"])}
         if queries:
             return queries.pop() if len(queries) == 1 else ""
@@ -256,8 +261,10 @@ _DIALECTS = (
 
 
 def _fault_of(result: Result, expected: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:
+    # `SELECT name, price` where one column is asked for.
     if expected.width is not None and result.width != expected.width:
         return "different_columns"
+    # `SELECT 3` guesses what `SELECT count(*) FROM item` counts.
     if expected.reads_tables and not result.reads_tables:
         return "reads_no_table"
     same_rows = result.is_complete and any(

@@ -65,6 +65,7 @@ def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | No
 
 def _elements(value: Any, *, marked: bool) -> tuple[list[Any], bool]:
     """The elements of a JSON value that may be calls, and whether all of them must be calls."""
+    # `{"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}`
     if isinstance(value, dict) and "tool_calls" in value:
         value, marked = [] if value["tool_calls"] is None else value["tool_calls"], True
     elif isinstance(value, dict) and isinstance(value.get("function_call"), dict):
@@ -74,6 +75,7 @@ def _elements(value: Any, *, marked: bool) -> tuple[list[Any], bool]:
     if not isinstance(value, list):
         return [value], marked
     kinds = [element.get("type") if isinstance(element, dict) else None for element in value]
+    # Anthropic's blocks: `[{"type": "text", …}, {"type": "tool_use", …}]`
     if "tool_use" not in kinds:
         return value, marked
     return [element for element, kind in zip(value, kinds, strict=True) if kind not in _OTHER_BLOCKS], True
@@ -86,6 +88,7 @@ def _object(value: Any, *, marked: bool) -> dict[str, Any] | None:
     for key in ("function", "functionCall"):
         if isinstance(value, dict) and isinstance(value.get(key), dict):
             value, marked = value[key], True
+    # A tool that is described, and not called.
     if not isinstance(value, dict) or _is_tool(value):
         return None
     fields = _named(value)
@@ -94,6 +97,7 @@ def _object(value: Any, *, marked: bool) -> dict[str, Any] | None:
     if "arguments" in fields or "parameters" in fields:
         return fields
     for key, kind in (("args", "tool_call"), ("input", "tool_use")):
+        # `{"name": "f", "args": {}}` may be anything, unless a mark or `type` says that it is a call.
         if key in fields and (marked or fields.get("type") == kind):
             return _renamed(fields, key, "arguments")
     return fields if marked else None
@@ -121,6 +125,7 @@ def _named(value: dict[str, Any]) -> dict[str, Any]:
     for key, names in _ARGUMENTS_OF.items():
         if isinstance(value.get(key), str):
             keys = [name for name in names if isinstance(value.get(name), dict | str if name in _MAY_BE_TEXT else dict)]
+            # `{"action": "f", "action_input": {}}`
             if len(keys) == 1:
                 return _renamed(_renamed(value, keys[0], "arguments"), key, "name")
     return _renamed(value, "tool_name", "name")
@@ -162,6 +167,7 @@ def arguments_of(value: Any) -> dict[str, Any]:
     Raises:
         Malformed: they are something else.
     """
+    # `"arguments": "{\"city\": \"Rome\"}"`, as OpenAI has them
     if isinstance(value, str):
         try:
             value = read_json(value, unique_keys=True) if value.strip() else {}

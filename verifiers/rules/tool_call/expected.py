@@ -113,6 +113,7 @@ def read(value: Any) -> Wanted:
         raise Malformed("the reference is nested too deep") from error
     if not _is_finite(value):
         raise Malformed("the reference has a number that is not finite")
+    # `[[call], [call, call]]`: a list for each turn
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
         reference = Wanted([_of_turn(turn) for turn in value], is_by_turn=True)
         if len(reference.calls) > MAX_CALLS:
@@ -123,8 +124,10 @@ def read(value: Any) -> Wanted:
 
 def _of_turn(value: Any) -> list[Expected]:
     entries = value if isinstance(value, list) else [value]
+    # `["get_weather(city='Rome')"]`
     if entries and all(isinstance(entry, str) for entry in entries):
         return [expected for entry in entries for expected in _of_text(entry)]
+    # `[{"get_weather": {"city": ["Rome", "Roma"]}}]`
     if entries and all(_is_of_bfcl(entry) for entry in entries):
         return [_of_bfcl(name, values) for entry in entries for name, values in entry.items()]
     objects = objects_of(value)
@@ -155,6 +158,7 @@ _FIELDS = frozenset(("arguments", "parameters", "args", "input", "function", "fu
 
 
 def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:
+    # BFCL writes "" among the values of an argument that may be left out.
     optional = frozenset(argument for argument, values in possible.items() if "" in values)
     compare = dict.fromkeys(possible, Possible())
     return Expected(name, possible, optional, compare, said="bfcl", has_loose_name=True)
@@ -198,10 +202,13 @@ def fault_of(calls: Sequence[Call], expected: Sequence[Expected], policy: Policy
     """The fault of the calls, if they do not match the wanted calls one to one; else None."""
     found_names, wanted_names = Counter(_names(calls, expected)), Counter(expectation.name for expectation in expected)
     if found_names != wanted_names:
+        # `f(), g()` is expected, and only `f()` is called.
         if found_names <= wanted_names:
             return "missing_call"
+        # `f(), g()` is expected, and `f(), h()` is called.
         if not found_names >= wanted_names:
             return "wrong_function"
+        # `f()` is expected, and `f(), f()` is called.
         if not policy.may_call_more:
             return "extra_call"
     if _are_in_order(calls, expected, policy):
