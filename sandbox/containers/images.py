@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, Literal
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers.base import BadTask, Counters, Task, TaskRefused
@@ -161,13 +161,9 @@ class Images:
         except (BadTask, SandboxUnavailable):
             self._counters.pulls_failed += 1
             raise
-        local_image = await self._quick.image(name)
-        if local_image is None:
-            raise SandboxUnavailable(f"the image {name!r} was pulled, and is not there", "pull_failed")
+        image = await self._added(name, "pull")
         self._counters.images_pulled += 1
-        self._ours[local_image.id] = local_image.size_bytes
-        await self._evict_others(local_image.id)
-        return local_image
+        return image
 
     async def _build(self, name: str, digest: str, context: Mapping[str, bytes], may_network: bool) -> Image:
         for needed in _needed(context.get("Dockerfile", b"").decode(errors="replace")):
@@ -178,13 +174,18 @@ class Images:
         except (BadTask, SandboxUnavailable):
             self._counters.builds_failed += 1
             raise
-        local_image = await self._quick.image(name)
-        if local_image is None:
-            raise SandboxUnavailable(f"the image {name!r} was built, and is not there", "build_failed")
+        image = await self._added(name, "build")
         self._counters.images_built += 1
-        self._ours[local_image.id] = local_image.size_bytes
-        await self._evict_others(local_image.id)
-        return local_image
+        return image
+
+    async def _added(self, name: str, action: Literal["pull", "build"]) -> Image:
+        """An image that is here since this action. It is ours, so that others may have to go."""
+        image = await self._quick.image(name)
+        if image is None:
+            raise SandboxUnavailable(f"the image {name!r} is not there after the {action}", f"{action}_failed")
+        self._ours[image.id] = image.size_bytes
+        await self._evict_others(image.id)
+        return image
 
     async def _make(self, task: Task, image: Image, prepare: Prepare) -> Image:
         self.begin_use(image.id)

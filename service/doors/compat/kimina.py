@@ -20,7 +20,7 @@ import msgspec
 
 from sandbox.base import Exit, Limits, SandboxUnavailable
 from service.doors.compat.door import Door, Exchange, Route
-from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
+from service.doors.compat.request_options import PatienceOptions, refusal
 from service.errors import NotInTime, NotJudged
 from service.wire import parse
 from verifiers.lean import repl, texts
@@ -33,7 +33,6 @@ _MAX_TEXTS: Final = 4096
 _OUTPUT_BYTES: Final = 8 << 20
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 Infotree = Literal["full", "tactics", "original", "substantive"]
 Id = Annotated[str, msgspec.Meta(max_length=1024)]
 
@@ -100,10 +99,6 @@ class Health(msgspec.Struct):
     status: Literal["ok"]
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-
-
 class Kimina(Door):
     name = "kimina"
     routes: ClassVar = (
@@ -115,7 +110,7 @@ class Kimina(Door):
             VerifyResponse,
             VerifyRequest,
             {"codes": [{"custom_id": "a", "proof": "theorem two : 1 + 1 = 2 := rfl"}], "timeout": 60},
-            Options,
+            PatienceOptions,
             timeout_s=_TIMEOUT_S,
         ),
         Route(
@@ -126,7 +121,7 @@ class Kimina(Door):
             CheckResponse,
             CheckRequest,
             {"snippets": [{"id": "a", "code": "theorem two : 1 + 1 = 2 := rfl"}], "timeout": 60},
-            Options,
+            PatienceOptions,
             timeout_s=_TIMEOUT_S,
         ),
         Route(

@@ -18,7 +18,7 @@ from sandbox import languages
 from sandbox.base import SandboxUnavailable
 from service.doors.compat import notebook
 from service.doors.compat.door import Door, Exchange, Route
-from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
+from service.doors.compat.request_options import PatienceOptions, refusal
 from service.wire import parse
 
 PATH: Final = "/compat/open_r1/execute_batch"
@@ -26,7 +26,6 @@ _TIMEOUT_S: Final = 300.0
 _MAX_SCRIPTS: Final = 4096
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Scripts(msgspec.Struct):
@@ -71,10 +70,6 @@ class Executed(msgspec.Struct):
     exception_str: str | None
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-
-
 class OpenR1(Door):
     name = "open_r1"
     routes: ClassVar = (
@@ -86,12 +81,12 @@ class OpenR1(Door):
             list[Executed],
             Scripts,
             {"scripts": ["1 / 4"], "languages": ["python"], "timeout": 5},
-            Options,
+            PatienceOptions,
             timeout_s=_TIMEOUT_S,
         ),
     )
 
-    async def answer(self, exchange: Exchange[Options]) -> list[Executed]:
+    async def answer(self, exchange: Exchange[PatienceOptions]) -> list[Executed]:
         request = parse(_decoder, exchange.body, [])
         exchange.body = b""
         scripts = request.scripts

@@ -27,6 +27,16 @@ JSON: TypeAlias = dict[str, Any]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 
+class PatienceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How long the client waits, in seconds."""
+
+    deadline_s: Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)] | msgspec.UnsetType = msgspec.UNSET
+
+
+class CachedOptions(PatienceOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    cache: CacheMode = "use"
+
+
 class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The options in a URL."""
 

@@ -20,9 +20,9 @@ import msgspec
 from sandbox import languages
 from service.doors.compat import submitted_rows, test_suites
 from service.doors.compat.door import Door, Exchange, Route
-from service.doors.compat.request_options import JSON, MAX_DEADLINE_S, refusal
+from service.doors.compat.request_options import JSON, CachedOptions, refusal
 from service.doors.compat.run_code import CommandResult, RunCodeResponse
-from service.wire import CacheMode, parse
+from service.wire import parse
 from verifiers import code_blocks
 from verifiers.code import aliases, joining
 from verifiers.code.cases import JoinedTest, Suite
@@ -33,7 +33,6 @@ _TIMEOUT_S: Final = 120.0
 _MAX_TESTS: Final = 10_000
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Extra(msgspec.Struct):
@@ -87,11 +86,6 @@ class EvalResult(msgspec.Struct):
     extra: dict[str, Any] | None = None
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-    cache: CacheMode = "use"
-
-
 class Submit(Door):
     name = "submit"
     routes: ClassVar = (
@@ -111,12 +105,12 @@ class Submit(Door):
                     "provided_data": {"test": [{"input": {"stdin": "1\n"}, "output": {"stdout": "2\n"}}]},
                 },
             },
-            Options,
+            CachedOptions,
             timeout_s=_TIMEOUT_S,
         ),
     )
 
-    async def answer(self, exchange: Exchange[Options]) -> EvalResult:
+    async def answer(self, exchange: Exchange[CachedOptions]) -> EvalResult:
         request = parse(_decoder, exchange.body, [])
         exchange.body = b""
         config = request.config
