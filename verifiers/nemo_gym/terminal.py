@@ -26,7 +26,7 @@ def terminal_multi_harness(rollout: Rollout) -> Judgement:
     """
     action = rollout.get("expected_action", dict)
     threshold = rollout.row.get("threshold")
-    min_likeness = float(threshold) if isinstance(threshold, int | float) else _SAME
+    bound = float(threshold) if isinstance(threshold, int | float) else _SAME
     compared = _HARNESSES.get(str(rollout.row.get("harness", "")), {})
     if action.get("type") == "message":
         return Judgement(float(not rollout.calls and bool(rollout.text)), rollout.text, "call_unexpected")
@@ -39,8 +39,7 @@ def terminal_multi_harness(rollout: Rollout) -> Judgement:
     if len(calls) != len(expected_calls):
         return Judgement(0.0, rollout.text, "wrong_call" if calls else "no_call")
     matches = all(
-        _matches(call, expected, schemas, compared, min_likeness)
-        for call, expected in zip(calls, expected_calls, strict=True)
+        _matches(call, expected, schemas, compared, bound) for call, expected in zip(calls, expected_calls, strict=True)
     )
     return Judgement(float(matches), calls[0][0], "wrong_call")
 
@@ -55,7 +54,7 @@ def _matches(
     expected_call: Call,
     schemas: Mapping[str, Mapping[str, Any]],
     compared: Mapping[str, Compared],
-    min_likeness: float,
+    bound: float,
 ) -> bool:
     (name, arguments), (wanted_name, expected) = call, expected_call
     if not isinstance(arguments, dict) or name not in schemas:
@@ -64,7 +63,7 @@ def _matches(
     if not _compiled(schemas[name]).holds(arguments) or name != wanted_name or not arguments.keys() <= expected.keys():
         return False
     compare = compared.get(name)
-    return compare is None or compare(arguments, expected, min_likeness)
+    return compare is None or compare(arguments, expected, bound)
 
 
 def _expected(call: Any) -> Call:
@@ -124,30 +123,24 @@ def _read(value: Any, kind: type | None) -> Any:
     return read if kind is not None and isinstance(read, kind) else value
 
 
-def _alike(first: str, second: str, min_likeness: float) -> bool:
-    return SequenceMatcher(None, second, first).ratio() >= min_likeness
+def _alike(first: str, second: str, bound: float) -> bool:
+    return SequenceMatcher(None, second, first).ratio() >= bound
 
 
 def _text(name: str, *, lower: bool = False, plain: bool = False) -> Compared:
     """Texts that are alike but for the ends of lines and white space around."""
 
-    def compare(arguments: Arguments, expected: Arguments, min_likeness: float) -> bool:
-        value, expected_value = arguments.get(name), expected.get(name)
+    def compare(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+        value, target = arguments.get(name), expected.get(name)
         if (
             not isinstance(value, str)
-            or not isinstance(expected_value, str)
-            or (plain and not (value.strip() and expected_value.strip()))
+            or not isinstance(target, str)
+            or (plain and not (value.strip() and target.strip()))
         ):
             return False
         if not plain:
-            value, expected_value = (
-                part.replace("\r\n", "\n").replace("\r", "\n").strip() for part in (value, expected_value)
-            )
-        return (
-            _alike(value.lower(), expected_value.lower(), min_likeness)
-            if lower
-            else _alike(value, expected_value, min_likeness)
-        )
+            value, target = (part.replace("\r\n", "\n").replace("\r", "\n").strip() for part in (value, target))
+        return _alike(value.lower(), target.lower(), bound) if lower else _alike(value, target, bound)
 
     return compare
 
@@ -161,16 +154,16 @@ def _plan(arguments: Arguments, _: Arguments, __: float) -> bool:
     return bool(plan.strip() if isinstance(plan, str) else plan)
 
 
-def _result(arguments: Arguments, expected: Arguments, min_likeness: float) -> bool:
-    result, expected_result = (json.dumps(call.get("result"), sort_keys=True) for call in (arguments, expected))
-    return _alike(result, expected_result, min_likeness)
+def _result(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+    result, target = (json.dumps(call.get("result"), sort_keys=True) for call in (arguments, expected))
+    return _alike(result, target, bound)
 
 
 def _todos(arguments: Arguments, reference: Arguments, _: float) -> bool:
-    todos, expected_todos = arguments.get("todos"), reference.get("todos")
-    if not isinstance(todos, list) or not isinstance(expected_todos, list) or len(todos) != len(expected_todos):
+    todos, targets = arguments.get("todos"), reference.get("todos")
+    if not isinstance(todos, list) or not isinstance(targets, list) or len(todos) != len(targets):
         return False
-    return all(_has_same_state(todo, expected) for todo, expected in zip(todos, expected_todos, strict=True))
+    return all(_has_same_state(todo, expected) for todo, expected in zip(todos, targets, strict=True))
 
 
 def _has_same_state(todo: Any, expected: Any) -> bool:
@@ -179,10 +172,10 @@ def _has_same_state(todo: Any, expected: Any) -> bool:
     return all(todo.get(key) == expected.get(key) for key in ("status", "priority"))
 
 
-def _edit(arguments: Arguments, expected: Arguments, min_likeness: float) -> bool:
-    return _equal("filePath", "replaceAll")(arguments, expected, min_likeness) and arguments.get(
-        "oldString"
-    ) != arguments.get("newString")
+def _edit(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+    return _equal("filePath", "replaceAll")(arguments, expected, bound) and arguments.get("oldString") != arguments.get(
+        "newString"
+    )
 
 
 def _page(arguments: Arguments, expected: Arguments, _: float) -> bool:
@@ -194,13 +187,13 @@ def _page(arguments: Arguments, expected: Arguments, _: float) -> bool:
     )
 
 
-def _finish(arguments: Arguments, expected: Arguments, min_likeness: float) -> bool:
-    paths, expected_paths = (_paths(call.get("paths")) for call in (arguments, expected))
+def _finish(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+    paths, targets = (_paths(call.get("paths")) for call in (arguments, expected))
     return (
         bool(paths)
-        and paths == expected_paths
+        and paths == targets
         and bool(arguments.get("reason"))
-        and _text("reason", lower=True)(arguments, expected, min_likeness)
+        and _text("reason", lower=True)(arguments, expected, bound)
     )
 
 

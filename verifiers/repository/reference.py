@@ -18,15 +18,8 @@ MAX_TEXT_CHARS = 20_000_000
 
 def _inside(path: str) -> str:
     """Refuse a path that is not a plain one below the working directory."""
-    segments = PurePosixPath(path).parts
-    if (
-        not segments
-        or path.startswith("/")
-        or ".." in segments
-        or segments[0] == ".git"
-        or "\0" in path
-        or "\n" in path
-    ):
+    names = PurePosixPath(path).parts
+    if not names or path.startswith("/") or ".." in names or names[0] == ".git" or "\0" in path or "\n" in path:
         raise ValueError(f"{path[:100]!r} is not a path below the working directory")
     return path
 

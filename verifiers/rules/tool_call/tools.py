@@ -58,9 +58,9 @@ def read(value: Any, language: Language | None = None) -> dict[str, Tool] | str:
             return f"parameters of {name[:100]!r}: {schema}"
         properties = parameters.get("properties") if isinstance(parameters, dict) else None
         types = {
-            key: property_schema["type"]
-            for key, property_schema in (properties.items() if isinstance(properties, dict) else ())
-            if isinstance(property_schema, dict) and isinstance(property_schema.get("type"), str)
+            key: member["type"]
+            for key, member in (properties.items() if isinstance(properties, dict) else ())
+            if isinstance(member, dict) and isinstance(member.get("type"), str)
         }
         tools[name] = Tool(schema, types)
     return tools
@@ -69,22 +69,16 @@ def read(value: Any, language: Language | None = None) -> dict[str, Tool] | str:
 def _tool_of_language(parameters: Any, language: Language | None) -> Tool | None:
     """The function as one of Java or JavaScript, whose arguments are texts; None if it is not."""
     properties = parameters.get("properties") if isinstance(parameters, dict) else None
-    if not isinstance(properties, dict) or not all(
-        isinstance(property_schema, dict) for property_schema in properties.values()
-    ):
+    if not isinstance(properties, dict) or not all(isinstance(member, dict) for member in properties.values()):
         return None
-    types = {
-        name: property_schema["type"]
-        for name, property_schema in properties.items()
-        if isinstance(property_schema.get("type"), str)
-    }
+    types = {name: member["type"] for name, member in properties.items() if isinstance(member.get("type"), str)}
     language = language or sources.language_of(frozenset(types.values()))
     if language is None:
         return None
     elements = {
-        name: property_schema["items"].get("type")
-        for name, property_schema in properties.items()
-        if isinstance(property_schema.get("items"), dict)
+        name: member["items"].get("type")
+        for name, member in properties.items()
+        if isinstance(member.get("items"), dict)
     }
     required = parameters.get("required")
     schema = compile_schema(
