@@ -54,8 +54,8 @@ class Report:
         """The report as text for the log."""
         lines = list(self.known)
         if self.skipped or not self.packages:
-            few = "; ".join(self.skipped[:_SHOWN])
-            lines.append(f"COULD NOT AUDIT {len(self.skipped)} of {self.packages} packages: {few}")
+            skipped = "; ".join(self.skipped[:_SHOWN])
+            lines.append(f"COULD NOT AUDIT {len(self.skipped)} of {self.packages} packages: {skipped}")
         else:
             lines.append(f"{self.packages} packages audited, {len(self.known)} known vulnerabilities")
         return "\n".join(lines)
@@ -72,7 +72,7 @@ def read(output: str) -> Report:
         report = Report(packages=len(packages))
         for package in packages:
             if "vulns" in package:
-                report.known += [_line(package, each) for each in package["vulns"]]
+                report.known += [_line(package, vulnerability) for vulnerability in package["vulns"]]
             else:
                 report.skipped.append(str(package.get("skip_reason", package)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -80,9 +80,9 @@ def read(output: str) -> Report:
     return report
 
 
-def _line(package: dict[str, Any], found: dict[str, Any]) -> str:
-    mended = ", ".join(found.get("fix_versions") or ()) or "no release"
-    return f"{package['name']} {package['version']}: {found['id']}, mended in {mended}"
+def _line(package: dict[str, Any], vulnerability: dict[str, Any]) -> str:
+    mended = ", ".join(vulnerability.get("fix_versions") or ()) or "no release"
+    return f"{package['name']} {package['version']}: {vulnerability['id']}, mended in {mended}"
 
 
 def audit(locked: Path) -> Report:
@@ -92,11 +92,11 @@ def audit(locked: Path) -> Report:
         NotAudited
     """
     options = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
-    done = _run(str(_FOLDER / "bin/python"), "-m", "pip_audit", *options, "--requirement", str(locked))
+    process = _run(str(_FOLDER / "bin/python"), "-m", "pip_audit", *options, "--requirement", str(locked))
     # Its exit code is 1 for findings and for trouble alike. Only its report tells which.
-    if done.returncode not in (0, 1) or not done.stdout.strip():
-        raise NotAudited(_last_line(done.stderr) or f"pip-audit ended with {done.returncode}")
-    return read(done.stdout)
+    if process.returncode not in (0, 1) or not process.stdout.strip():
+        raise NotAudited(_last_line(process.stderr) or f"pip-audit ended with {process.returncode}")
+    return read(process.stdout)
 
 
 def install() -> None:
@@ -108,9 +108,9 @@ def install() -> None:
     if not (_FOLDER / "bin/python").exists():
         venv.create(_FOLDER, with_pip=True)
     options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
-    done = _run(str(_FOLDER / "bin/python"), "-m", "pip", "install", *options, "--requirement", str(PINNED))
-    if done.returncode:
-        raise NotAudited(f"pip-audit cannot be installed: {_last_line(done.stderr)}")
+    process = _run(str(_FOLDER / "bin/python"), "-m", "pip", "install", *options, "--requirement", str(PINNED))
+    if process.returncode:
+        raise NotAudited(f"pip-audit cannot be installed: {_last_line(process.stderr)}")
 
 
 def _run(*command: str) -> "subprocess.CompletedProcess[str]":

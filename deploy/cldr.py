@@ -74,15 +74,15 @@ def _meanings(read: Callable[[str, Mapping[str, Any]], Words], may_be_most: bool
     for language, word, meaning in _read(read):
         tier = tiers[0 if language == "en" else 1 if language in _SPOKEN else 2]
         tier.setdefault(word, {}).setdefault(meaning, set()).add(language)
-    found = {word: table[word] for table in reversed(tiers) for word in table}
-    return {word: _one(by_meaning, may_be_most) for word, by_meaning in sorted(found.items())}
+    meanings = {word: table[word] for table in reversed(tiers) for word in table}
+    return {word: _one(by_meaning, may_be_most) for word, by_meaning in sorted(meanings.items())}
 
 
 def _one(by_meaning: Mapping[Any, set[str]], may_be_most: bool) -> Any:
     """The only meaning, or that of most languages; None if there is none."""
-    first, *others = sorted(by_meaning, key=lambda meaning: -len(by_meaning[meaning]))
-    is_most = may_be_most and all(len(by_meaning[first]) > len(by_meaning[other]) for other in others)
-    return first if is_most or not others else None
+    first, *alternatives = sorted(by_meaning, key=lambda meaning: -len(by_meaning[meaning]))
+    is_most = may_be_most and all(len(by_meaning[first]) > len(by_meaning[alternative]) for alternative in alternatives)
+    return first if is_most or not alternatives else None
 
 
 def _undotted(units: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
@@ -98,14 +98,14 @@ def _is_scale(powers: Mapping[str, int]) -> bool:
 
 def _by_language(read: Callable[[str, Mapping[str, Any]], Words]) -> dict[str, dict[str, int]]:
     """Words with their meaning in each language that has one."""
-    told: dict[str, dict[str, set[int]]] = {}
+    languages: dict[str, dict[str, set[int]]] = {}
     for language, word, meaning in _read(read):
-        told.setdefault(word, {}).setdefault(language, set()).add(meaning)
-    one = {
+        languages.setdefault(word, {}).setdefault(language, set()).add(meaning)
+    single = {
         word: {language: meanings.pop() for language, meanings in sorted(by.items()) if len(meanings) == 1}
-        for word, by in sorted(told.items())
+        for word, by in sorted(languages.items())
     }
-    return {word: by for word, by in one.items() if by}
+    return {word: by for word, by in single.items() if by}
 
 
 def _read(read: Callable[[str, Mapping[str, Any]], Words]) -> Iterator[tuple[str, str, Any]]:

@@ -64,18 +64,18 @@ def example_items(described: Json) -> list[dict[str, Any]]:
 
 def recipes_page(book: Json) -> str:
     """The page of the recipes that ship, from `/v1/recipes`."""
-    parts = []
+    sections = []
     for recipe in book["recipes"]:
         about = re.sub(r"(?<!\n)\n(?=- )", "\n\n", _plain(recipe["about"]).strip(), count=1)
         checks = [
             (f"`{check['name']}`", f"`{check['verifier']}`", "" if check["weight"] is None else f"{check['weight']:g}")
             for check in recipe["checks"]
         ]
-        parts.append(f"## {recipe['name']}\n\n{about}\n\n{_table(('check', 'verifier', 'weight'), checks)}")
+        sections.append(f"## {recipe['name']}\n\n{about}\n\n{_table(('check', 'verifier', 'weight'), checks)}")
     about = (
         "A row's labels find its recipe, or the field `recipe` of an item names it. `GET /v1/recipes` has every detail."
     )
-    return _page("Recipes that ship", about, *parts)
+    return _page("Recipes that ship", about, *sections)
 
 
 def http_page(document: Json) -> str:
@@ -84,7 +84,7 @@ def http_page(document: Json) -> str:
     for path, operations in document["paths"].items():
         for verb, operation in operations.items():
             groups.setdefault(operation["tags"][0], []).append(_operation(verb, path, operation, document))
-    parts = [f"## {tag.capitalize()}\n\n" + "\n\n".join(texts) for tag, texts in groups.items()]
+    sections = [f"## {tag.capitalize()}\n\n" + "\n\n".join(texts) for tag, texts in groups.items()]
     shapes = [
         f"### {name}\n\n{shape.get('description', '')}\n\n{_fields(shape)}"
         for name, shape in document["components"]["schemas"].items()
@@ -94,24 +94,24 @@ def http_page(document: Json) -> str:
     headers = _parameters(document["components"].get("parameters", {}).values())
     if headers:
         about += f"\n\nAll operations that need a key take these, too:\n\n{headers}"
-    return _page("HTTP", about, *parts, "## Shapes\n\n" + "\n\n".join(shapes))
+    return _page("HTTP", about, *sections, "## Shapes\n\n" + "\n\n".join(shapes))
 
 
 def grpc_page(proto: str) -> str:
     """The page of the gRPC contract, from its proto file."""
     head, *_ = proto.partition("syntax =")
     about = " ".join(line.removeprefix("//").strip() for line in head.splitlines())
-    parts = []
+    sections = []
     for comment, kind, name, body in _BLOCK.findall(proto):
-        told = " ".join(line.removeprefix("//").strip() for line in comment.splitlines())
-        parts.append(f"## {name}\n\n{told}\n\n{_fenced(f'{kind} {name} {{{body}}}', 'protobuf')}")
-    return _page("gRPC", about, *parts)
+        description = " ".join(line.removeprefix("//").strip() for line in comment.splitlines())
+        sections.append(f"## {name}\n\n{description}\n\n{_fenced(f'{kind} {name} {{{body}}}', 'protobuf')}")
+    return _page("gRPC", about, *sections)
 
 
 def client_page(module: ModuleType) -> str:
     """The page of the client, from the docstrings of what its package exports."""
-    parts = [_object(name, getattr(module, name)) for name in sorted(module.__all__) if name != "Item"]
-    return _page("The Python client", _fenced_code(inspect.getdoc(module) or ""), *parts)
+    sections = [_object(name, getattr(module, name)) for name in sorted(module.__all__) if name != "Item"]
+    return _page("The Python client", _fenced_code(inspect.getdoc(module) or ""), *sections)
 
 
 def command_page(app: typer.Typer) -> str:
@@ -125,8 +125,8 @@ def command_page(app: typer.Typer) -> str:
 def metrics_page(exposed: str) -> str:
     """The page of the metrics, from what `/metrics` answers."""
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", exposed, re.MULTILINE))
-    told = re.findall(r"^# HELP (rewardline_\w+) (.*)$", exposed, re.MULTILINE)
-    rows = [(f"`{name}`", kinds[name], _cell(text)) for name, text in told if not name.endswith("_created")]
+    helps = re.findall(r"^# HELP (rewardline_\w+) (.*)$", exposed, re.MULTILINE)
+    rows = [(f"`{name}`", kinds[name], _cell(text)) for name, text in helps if not name.endswith("_created")]
     return _page("Metrics", "`/metrics` has these, for Prometheus.", _table(("metric", "kind", "meaning"), rows))
 
 
@@ -134,15 +134,15 @@ def settings_page(source: str) -> str:
     """The page of the settings, from the source of their class."""
     module = ast.parse(source)
     about = (ast.get_docstring(module) or "").replace("<NAME>", "`NAME`").replace("_`NAME`", "_NAME")
-    (found,) = (node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
+    (settings_class,) = (node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
     rows = []
-    for node, after in zip(found.body, [*found.body[1:], None], strict=True):
+    for node, following in zip(settings_class.body, [*settings_class.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            told = ""
-            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                told = inspect.cleandoc(str(after.value.value))
+            description = ""
+            if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+                description = inspect.cleandoc(str(following.value.value))
             default = "" if node.value is None else ast.unparse(node.value)
-            rows.append((f"`{node.target.id}`", f"`{default}`", _cell(told)))
+            rows.append((f"`{node.target.id}`", f"`{default}`", _cell(description)))
     return _page("Settings", about, _table(("setting", "default", "meaning"), rows))
 
 
@@ -155,57 +155,59 @@ _LINE = re.compile(r"^    (?! )", re.MULTILINE)
 _BLOCK = re.compile(r"((?:^//.*\n)*)^(service|enum|message) (\w+) \{(\n[\s\S]*?^)\}", re.MULTILINE)
 
 
-def _page(title: str, *parts: str) -> str:
-    return "\n\n".join((f"# {title}", *parts)) + "\n"
+def _page(title: str, *sections: str) -> str:
+    return "\n\n".join((f"# {title}", *sections)) + "\n"
 
 
 def _item(verifier: str, example: Json) -> dict[str, Any]:
-    given = dict(example["params"])
+    params = dict(example["params"])
     item = {"verifier": verifier, "response": example["response"]}
     if example["prompt"] is not None:
         item["prompt"] = example["prompt"]
-    if "reference" in given:
-        item["reference"] = given.pop("reference")
-    if given:
-        item["params"] = given
+    if "reference" in params:
+        item["reference"] = params.pop("reference")
+    if params:
+        item["params"] = params
     return item
 
 
 def _example(verifier: str, example: Json, verdict: Json) -> str:
     promised = example["status"], example["score"], example["reason"]
-    got = verdict["status"], verdict["score"], verdict["reason"]
-    if got[0] != "failed" and got != promised:
-        raise BrokenExample(f"{verifier}, {example['note']!r}: {got} instead of {promised}")
+    actual = verdict["status"], verdict["score"], verdict["reason"]
+    if actual[0] != "failed" and actual != promised:
+        raise BrokenExample(f"{verifier}, {example['note']!r}: {actual} instead of {promised}")
     score = promised[0] if promised[1] is None else f"{promised[1]:g}"
-    ran = "" if got == promised else f"\n\nNot run for this page: {verdict['reason']}."
+    ran = "" if actual == promised else f"\n\nNot run for this page: {verdict['reason']}."
     item = json.dumps(_item(verifier, example), ensure_ascii=False, indent=1)
     cut = item if len(item) <= _SHOWN_CHARS else item[:_SHOWN_CHARS] + " …"
     return f"**{score}**, `{promised[2]}`: {_plain(example['note'])}{ran}\n\n{_fenced(cut, 'json')}"
 
 
 def _operation(verb: str, path: str, operation: Json, document: Json) -> str:
-    parts = [f"### {verb.upper()} {path}\n\n{operation['summary']}. {operation.get('description', '')}"]
-    if given := _parameters(each for each in operation.get("parameters", ()) if "$ref" not in each):
-        parts.append(given)
+    blocks = [f"### {verb.upper()} {path}\n\n{operation['summary']}. {operation.get('description', '')}"]
+    if parameter_table := _parameters(entry for entry in operation.get("parameters", ()) if "$ref" not in entry):
+        blocks.append(parameter_table)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body:
-        parts.append(f"Body: {_type(body['schema'])}")
+        blocks.append(f"Body: {_type(body['schema'])}")
         if body["schema"].get("properties"):
-            parts.append(_fields(body["schema"]))
+            blocks.append(_fields(body["schema"]))
         if "example" in body:
-            parts.append(_fenced(json.dumps(body["example"], ensure_ascii=False, indent=1), "json"))
-    parts.append(
+            blocks.append(_fenced(json.dumps(body["example"], ensure_ascii=False, indent=1), "json"))
+    blocks.append(
         _table(
             ("status", "means"),
-            [(f"`{status}`", _cell(each["description"])) for status, each in sorted(operation["responses"].items())],
+            [(f"`{status}`", _cell(entry["description"])) for status, entry in sorted(operation["responses"].items())],
         )
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(blocks)
 
 
-def _parameters(given: Iterable[Json]) -> str:
+def _parameters(parameters: Iterable[Json]) -> str:
     """Parameters as a table; empty where there are none."""
-    rows = [(f"`{each['name']}`", each["in"], _cell(each.get("description", ""))) for each in given]
+    rows = [
+        (f"`{parameter['name']}`", parameter["in"], _cell(parameter.get("description", ""))) for parameter in parameters
+    ]
     return _table(("parameter", "in", "meaning"), rows) if rows else ""
 
 
@@ -215,8 +217,8 @@ def _fields(schema: Json) -> str:
     rows = []
     for name, field in schema.get("properties", {}).items():
         default = json.dumps(field["default"], ensure_ascii=False) if "default" in field else ""
-        shown = f"`{default}`" if default else "required" if name in needed else ""
-        rows.append((f"`{name}`", _cell(_type(field)), _cell(shown), _cell(field.get("description", ""))))
+        default_text = f"`{default}`" if default else "required" if name in needed else ""
+        rows.append((f"`{name}`", _cell(_type(field)), _cell(default_text), _cell(field.get("description", ""))))
     return _table(("name", "type", "default", "meaning"), rows) if rows else "None."
 
 
@@ -226,11 +228,11 @@ def _type(schema: Any) -> str:
         return "any JSON"
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
-    for several in ("anyOf", "oneOf"):
-        if several in schema:
-            return " or ".join(dict.fromkeys(_type(each) for each in schema[several]))
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            return " or ".join(dict.fromkeys(_type(option) for option in schema[keyword]))
     if "enum" in schema:
-        return ", ".join(f"`{json.dumps(each, ensure_ascii=False)}`" for each in schema["enum"])
+        return ", ".join(f"`{json.dumps(option, ensure_ascii=False)}`" for option in schema["enum"])
     if "const" in schema:
         return f"`{json.dumps(schema['const'], ensure_ascii=False)}`"
     kind = schema.get("type", "any JSON")
@@ -241,43 +243,43 @@ def _type(schema: Any) -> str:
     return ", ".join((name, *limits))
 
 
-def _object(name: str, thing: Any) -> str:
-    parts = [f"## {name}", _fenced_code(inspect.getdoc(thing) or "")]
-    if inspect.isclass(thing) and not issubclass(thing, Exception):
-        if _has_signature(thing):
-            parts.insert(1, _fenced(f"{name}{_signature(thing)}", "python"))
-        parts += [_method(name, each, member) for each, member in _members(thing)]
-    elif inspect.isfunction(thing):
-        parts.insert(1, _fenced(f"{name}{_signature(thing)}", "python"))
-    return "\n\n".join(part for part in parts if part)
+def _object(name: str, value: Any) -> str:
+    blocks = [f"## {name}", _fenced_code(inspect.getdoc(value) or "")]
+    if inspect.isclass(value) and not issubclass(value, Exception):
+        if _has_signature(value):
+            blocks.insert(1, _fenced(f"{name}{_signature(value)}", "python"))
+        blocks += [_method(name, member_name, member) for member_name, member in _members(value)]
+    elif inspect.isfunction(value):
+        blocks.insert(1, _fenced(f"{name}{_signature(value)}", "python"))
+    return "\n\n".join(part for part in blocks if part)
 
 
-def _members(thing: type) -> Iterator[tuple[str, Any]]:
-    for name, member in inspect.getmembers(thing, inspect.isfunction):
+def _members(class_: type) -> Iterator[tuple[str, Any]]:
+    for name, member in inspect.getmembers(class_, inspect.isfunction):
         if not name.startswith("_") and inspect.getdoc(member):
             yield name, member
 
 
 def _method(owner: str, name: str, member: Any) -> str:
     word = "async def" if inspect.iscoroutinefunction(member) else "def"
-    shown = _fenced(f"{word} {name}{_signature(member)}", "python")
-    return f"### {owner}.{name}\n\n{shown}\n\n{_fenced_code(inspect.getdoc(member) or '')}"
+    signature = _fenced(f"{word} {name}{_signature(member)}", "python")
+    return f"### {owner}.{name}\n\n{signature}\n\n{_fenced_code(inspect.getdoc(member) or '')}"
 
 
-def _has_signature(thing: type) -> bool:
-    return "__init__" in vars(thing) and not hasattr(thing, "__members__")
+def _has_signature(class_: type) -> bool:
+    return "__init__" in vars(class_) and not hasattr(class_, "__members__")
 
 
-def _signature(thing: Any) -> str:
-    shown = str(inspect.signature(thing)).replace("'", "")
-    return shown.replace("(self, ", "(").replace("(self)", "()")
+def _signature(value: Any) -> str:
+    signature = str(inspect.signature(value)).replace("'", "")
+    return signature.replace("(self, ", "(").replace("(self)", "()")
 
 
 def _fenced_code(docstring: str) -> str:
     """A docstring as Markdown: its indented parts are code, and its sections (`Raises:` and others) are lists."""
-    docstring = _SECTION.sub(lambda found: f"{found[1]}:\n\n{_LINE.sub('* ', found[2])}", docstring)
+    docstring = _SECTION.sub(lambda match: f"{match[1]}:\n\n{_LINE.sub('* ', match[2])}", docstring)
     indented = re.compile(r"(?:(?<=\n\n)|\A)((?:    .*\n?|\n(?=    ))+)")
-    return indented.sub(lambda found: _fenced(textwrap.dedent(found[1]).strip("\n"), "python") + "\n", docstring)
+    return indented.sub(lambda match: _fenced(textwrap.dedent(match[1]).strip("\n"), "python") + "\n", docstring)
 
 
 def _fenced(text: str, language: str) -> str:

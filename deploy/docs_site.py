@@ -139,7 +139,7 @@ def build(out: Path, url: str, work: Path = _WORK) -> None:
     """
     shutil.rmtree(work, ignore_errors=True)
     source = work / "pages"
-    pages = {place: (ROOT / place).read_text(encoding="utf-8") for _, section in NAV for _, place in section}
+    pages = {path: (ROOT / path).read_text(encoding="utf-8") for _, section in NAV for _, path in section}
     sections = {title: list(section) for title, section in NAV}
     generated = {
         "Trainers": _trainers(pages),
@@ -148,13 +148,13 @@ def build(out: Path, url: str, work: Path = _WORK) -> None:
         "Operate": [("Metrics", "reference/metrics.md", reference.metrics_page(_asked(url, "/metrics").decode()))],
         "Reference": _reference(url),
     }
-    for title, more in generated.items():
-        for name, place, text in more:
-            pages[place] = text
-            sections[title].append((name, place))
-    for place, text in (*pages.items(), *_files(pages)):
-        (source / place).parent.mkdir(parents=True, exist_ok=True)
-        (source / place).write_text(_shown_links(place, text, pages), encoding="utf-8")
+    for title, section_pages in generated.items():
+        for name, path, text in section_pages:
+            pages[path] = text
+            sections[title].append((name, path))
+    for path, text in (*pages.items(), *_files(pages)):
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_text(_shown_links(path, text, pages), encoding="utf-8")
     for picture in (ROOT / "docs/images").iterdir():
         (source / "docs/images").mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, source / "docs/images")
@@ -174,23 +174,23 @@ def make(out: Path, url: str | None = None) -> None:
 
 def _trainers(pages: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Cut the sections on trainers out of the client's page, and give each a page of its own."""
-    before, head, rest = pages[_TRAINERS].partition("\n### ")
-    sections, behind = re.split(r"^(?=## )", head.lstrip("\n") + rest, maxsplit=1, flags=re.MULTILINE)
+    lead, head, body = pages[_TRAINERS].partition("\n### ")
+    sections, tail = re.split(r"^(?=## )", head.lstrip("\n") + body, maxsplit=1, flags=re.MULTILINE)
     listed = []
     for section in re.split(r"^### ", sections, flags=re.MULTILINE)[1:]:
         title, _, text = section.partition("\n")
-        place = f"client/trainers/{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}.md"
+        path = f"client/trainers/{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}.md"
         text = _outside_code(text, lambda part: _LINK.sub(r"../\1", part))
-        listed.append(f"* [{title}]({Path(place).relative_to('client')})\n")
-        yield title, place, f"# {title}\n{text}"
-    pages[_TRAINERS] = f"{before}\n{''.join(listed)}\n{behind}"
+        listed.append(f"* [{title}]({Path(path).relative_to('client')})\n")
+        yield title, path, f"# {title}\n{text}"
+    pages[_TRAINERS] = f"{lead}\n{''.join(listed)}\n{tail}"
 
 
 def _verifiers(url: str) -> Iterator[tuple[str, str, str]]:
     with rewardline.Client(url) as client:
         for described in _json(url, "/v1/verifiers")["verifiers"]:
             results = client.score(reference.example_items(described), deadline_s=_PATIENCE_S)
-            verdicts = [{"status": each.status, "score": each.score, "reason": each.reason} for each in results]
+            verdicts = [{"status": result.status, "score": result.score, "reason": result.reason} for result in results]
             yield described["name"], f"verifiers/{described['name']}.md", reference.verifier_page(described, verdicts)
 
 
@@ -217,17 +217,17 @@ def _asked(url: str, path: str) -> bytes:
 
 def _files(pages: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pages that show the files and folders which other pages link to."""
-    found = {target for place, text in pages.items() for target in _targets(place, text)}
-    for target in sorted(found - pages.keys()):
+    targets = {target for source, text in pages.items() for target in _targets(source, text)}
+    for target in sorted(targets - pages.keys()):
         path = ROOT / target
         if not path.exists():
             continue  # --strict tells the link
         if path.suffix in {".md", ".png", ".svg"}:
             continue
-        files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-        shown = [each for each in files if "__pycache__" not in each.parts]
-        parts = (f"## {each.relative_to(ROOT)}\n\n{_file(each)}" for each in shown)
-        yield f"{target}.md", f"# {target}\n\n" + "\n\n".join(parts) + "\n"
+        files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+        visible = [file for file in files if "__pycache__" not in file.parts]
+        blocks = (f"## {file.relative_to(ROOT)}\n\n{_file(file)}" for file in visible)
+        yield f"{target}.md", f"# {target}\n\n" + "\n\n".join(blocks) + "\n"
 
 
 def _file(path: Path) -> str:
@@ -235,25 +235,25 @@ def _file(path: Path) -> str:
     return f"````{_LANGUAGES.get(path.suffix, 'text')}\n{text}\n````"
 
 
-def _targets(place: str, text: str) -> Iterator[str]:
+def _targets(source: str, text: str) -> Iterator[str]:
     for part in _TOLD.split(text)[::2]:
         for target in _LINK.findall(part):
             if "://" not in target and not target.startswith("mailto:"):
-                yield _resolved(place, target)
+                yield _resolved(source, target)
 
 
-def _resolved(place: str, target: str) -> str:
-    return str((ROOT / place).parent.joinpath(target).resolve().relative_to(ROOT))
+def _resolved(source: str, target: str) -> str:
+    return str((ROOT / source).parent.joinpath(target).resolve().relative_to(ROOT))
 
 
-def _shown_links(place: str, text: str, pages: Mapping[str, str]) -> str:
+def _shown_links(source: str, text: str, pages: Mapping[str, str]) -> str:
     """The text with links to files replaced by links to the pages that show them."""
 
-    def shown(found: re.Match[str]) -> str:
-        target = found[1]
+    def shown(match: re.Match[str]) -> str:
+        target = match[1]
         if "://" in target or target.startswith("mailto:"):
             return target
-        path = _resolved(place, target)
+        path = _resolved(source, target)
         is_shown = path not in pages and not path.endswith((".md", ".png", ".svg")) and (ROOT / path).exists()
         return f"{target.rstrip('/')}.md" if is_shown else target
 
@@ -261,8 +261,8 @@ def _shown_links(place: str, text: str, pages: Mapping[str, str]) -> str:
 
 
 def _outside_code(text: str, change: Any) -> str:
-    parts = _TOLD.split(text)
-    return "".join(change(part) if index % 2 == 0 else part for index, part in enumerate(parts))
+    pieces = _TOLD.split(text)
+    return "".join(change(part) if index % 2 == 0 else part for index, part in enumerate(pieces))
 
 
 def render(work: Path, sections: Mapping[str, Pages]) -> Path:
@@ -276,9 +276,9 @@ def render(work: Path, sections: Mapping[str, Pages]) -> Path:
     """
     (work / "mkdocs.yml").write_text(json.dumps(_config(sections), ensure_ascii=False), encoding="utf-8")
     command = (sys.executable, "-m", "zensical", "build", "--strict", "--clean", "--config-file", "mkdocs.yml")
-    done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours
-    if done.returncode:
-        raise NotBuilt((done.stdout + done.stderr).strip()[-6000:])
+    process = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours
+    if process.returncode:
+        raise NotBuilt((process.stdout + process.stderr).strip()[-6000:])
     return work / "site"
 
 
@@ -289,7 +289,7 @@ def _config(sections: Mapping[str, Pages]) -> dict[str, Any]:
         "docs_dir": "pages",
         "site_dir": "site",
         "use_directory_urls": False,
-        "nav": [{title: [{name: place} for name, place in pages]} for title, pages in sections.items()],
+        "nav": [{title: [{name: path} for name, path in pages]} for title, pages in sections.items()],
         "theme": {
             "font": False,
             "features": ["content.code.copy", "navigation.top", "search.highlight"],
@@ -319,13 +319,13 @@ def _served() -> Iterator[str]:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            found = re.search(r"HTTP on (\S+) and", line)
-            if found is None:
+            match = re.search(r"HTTP on (\S+) and", line)
+            if match is None:
                 raise NotBuilt(f"the service did not start: {line!r}; `rewardline serve` says why")
-            ends = time.monotonic() + _PATIENCE_S
-            while _json(found[1], "/readyz")["status"] != "ready" and time.monotonic() < ends:
+            deadline = time.monotonic() + _PATIENCE_S
+            while _json(match[1], "/readyz")["status"] != "ready" and time.monotonic() < deadline:
                 time.sleep(0.1)
-            yield found[1]
+            yield match[1]
         finally:
             process.terminate()
 

@@ -66,12 +66,12 @@ def obstacles(changelog: str, name: str, status: str) -> list[str]:
         name: The version.
         status: What `git status --porcelain` printed.
     """
-    found = [f"{each} names another version; run python -m deploy.version" for each in version.outdated()]
+    reasons = [f"{file} names another version; run python -m deploy.version" for file in version.outdated()]
     if not re.search(rf"^## {re.escape(name)} \(\d{{4}}-\d\d-\d\d\)$", changelog, re.MULTILINE):
-        found.append(f"CHANGELOG.md has no section '## {name} (YYYY-MM-DD)'")
+        reasons.append(f"CHANGELOG.md has no section '## {name} (YYYY-MM-DD)'")
     if status:
-        found.append(f"files are changed or not committed: {', '.join(line[3:] for line in status.splitlines())}")
-    return found
+        reasons.append(f"files are changed or not committed: {', '.join(line[3:] for line in status.splitlines())}")
+    return reasons
 
 
 def distributions(out: Path) -> None:
@@ -102,8 +102,8 @@ def bill_of_materials(out: Path) -> None:
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
     _run(str(python), *pip, "--requirement", str(PINNED))
     options = ("--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible", "--validate")
-    told = _run(str(python), "-W", "ignore", "-m", "cyclonedx_py", "requirements", *options, str(LOCKED))
-    bill: dict[str, Any] = json.loads(told)
+    output = _run(str(python), "-W", "ignore", "-m", "cyclonedx_py", "requirements", *options, str(LOCKED))
+    bill: dict[str, Any] = json.loads(output)
     name = version.version()
     bill["metadata"]["component"]["version"] = name
     (out / f"rewardline-server-{name}.cdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
@@ -140,14 +140,14 @@ def images(out: Path) -> None:
     try:
         with closing(docker.APIClient(version="auto", **kwargs_from_env())) as client:
             _run(sys.executable, "-m", "deploy.docker.build", "--only", "server,box-host", "--sbom-dir", str(out))
-            made = {}
+            ids = {}
             for image in ("rewardline-server", "rewardline-box-host"):
                 client.tag(image, image, version.version())
-                found = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
-                made[f"{image}:{version.version()}"] = found["Id"]
+                image_info = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
+                ids[f"{image}:{version.version()}"] = image_info["Id"]
     except DockerException as error:
         raise NotMade(f"no Docker daemon: {error}") from error
-    (out / "images.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    (out / "images.json").write_text(json.dumps(ids, indent=1) + "\n", encoding="utf-8")
 
 
 def checksums(out: Path) -> None:
@@ -171,9 +171,9 @@ def make(out: Path, dry: bool, with_images: bool) -> list[str]:
         NotMade
     """
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    found = obstacles(changelog, version.version(), _run("git", "status", "--porcelain"))
-    if found and not dry:
-        raise NotMade("; ".join(found))
+    reasons = obstacles(changelog, version.version(), _run("git", "status", "--porcelain"))
+    if reasons and not dry:
+        raise NotMade("; ".join(reasons))
     out.mkdir(parents=True)
     distributions(out)
     (out / "constraints.txt").write_text(constraints(LOCKED.read_text(encoding="utf-8")), encoding="utf-8")
@@ -186,9 +186,9 @@ def make(out: Path, dry: bool, with_images: bool) -> list[str]:
         except NotMade as error:
             if not dry:
                 raise
-            found.append(f"no images were made: {error}")
+            reasons.append(f"no images were made: {error}")
     checksums(out)
-    return found
+    return reasons
 
 
 def _run(*command: str, cwd: Path = ROOT) -> str:
@@ -199,21 +199,21 @@ def _run(*command: str, cwd: Path = ROOT) -> str:
     """
     timed = ("env", f"SOURCE_DATE_EPOCH={_commit_time()}", *command)
     try:
-        done = subprocess.run(timed, cwd=cwd, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours
+        process = subprocess.run(timed, cwd=cwd, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours
     except subprocess.TimeoutExpired as error:
         raise NotMade(f"{' '.join(command)}: did not end in {_PATIENCE_S} s") from error
-    if done.returncode:
-        raise NotMade(f"{' '.join(command)}: {(done.stdout + done.stderr).strip()[-2000:]}")
-    return done.stdout
+    if process.returncode:
+        raise NotMade(f"{' '.join(command)}: {(process.stdout + process.stderr).strip()[-2000:]}")
+    return process.stdout
 
 
 @cache
 def _commit_time() -> str:
     """The time that wheels, archives and the bill of materials name, in seconds since 1970."""
-    told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)  # noqa: S607
-    if told.returncode:
-        raise NotMade(f"a release is made of a git checkout: {told.stderr.strip()}")
-    return told.stdout.strip()
+    process = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)  # noqa: S607
+    if process.returncode:
+        raise NotMade(f"a release is made of a git checkout: {process.stderr.strip()}")
+    return process.stdout.strip()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -231,13 +231,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             shutil.rmtree(out, ignore_errors=True)
         elif out.exists():
             parser.error(f"{out} is there already; name a new folder")
-        found = make(out, options.dry_run, not options.no_images)
+        reasons = make(out, options.dry_run, not options.no_images)
     except (NotMade, version.BadVersion) as error:
         sys.exit(f"no release was made: {error}")
     sys.stdout.write((out / "SHA256SUMS").read_text(encoding="utf-8"))
-    for each in found:
-        sys.stdout.write(f"in the way of a release: {each}\n")
-    if not found and not options.dry_run:
+    for reason in reasons:
+        sys.stdout.write(f"in the way of a release: {reason}\n")
+    if not reasons and not options.dry_run:
         sys.stdout.write(f"{out} is release {name}. Next: git tag -a v{name}; upload the files; push the images.\n")
 
 

@@ -38,16 +38,16 @@ def version(root: Path = ROOT) -> str:
     Raises:
         BadVersion: the file does not say it.
     """
-    found = re.search(_ASSIGNED, (root / SOURCE).read_text(encoding="utf-8"), re.MULTILINE)
-    if found is None:
+    match = re.search(_ASSIGNED, (root / SOURCE).read_text(encoding="utf-8"), re.MULTILINE)
+    if match is None:
         raise BadVersion(f'{SOURCE}: expected one line __version__ = "1.2.3"')
-    return found[0]
+    return match[0]
 
 
 def outdated(root: Path = ROOT) -> list[str]:
     """The files that name another version, or none where they should."""
-    wanted = {version(root)}
-    return [name for name, pattern in FOLLOWERS.items() if set(_places(root / name, pattern)) != wanted]
+    current = {version(root)}
+    return [name for name, pattern in FOLLOWERS.items() if set(_places(root / name, pattern)) != current]
 
 
 def write(new: str, root: Path = ROOT) -> None:

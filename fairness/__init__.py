@@ -37,8 +37,8 @@ def share_of(tenant: str) -> int | None:
     """How many times what it leaves free of a room the tenant may hold. None: it is the only one that there can be, and
     may fill the room.
     """
-    others = WEIGHTS.keys() - {tenant}
-    is_alone = not others and (tenant in WEIGHTS or tenant == DEFAULT)
+    rivals = WEIGHTS.keys() - {tenant}
+    is_alone = not rivals and (tenant in WEIGHTS or tenant == DEFAULT)
     return None if is_alone else _OF_WHAT_IS_FREE * weight_of(tenant)
 
 
@@ -50,8 +50,8 @@ class Room:
     whatever fits.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, capacity: int) -> None:
+        self.most = capacity
         self.all = 0
         """What all tenants hold."""
         self._held: dict[str, int] = {}
@@ -59,20 +59,20 @@ class Room:
     def held(self, tenant: str) -> int:
         return self._held.get(tenant, 0)
 
-    def fits(self, tenant: str, more: int) -> bool:
+    def fits(self, tenant: str, amount: int) -> bool:
         """Whether the tenant may have so much more. Giving back is always possible."""
-        own, left = self.held(tenant), self.most - self.all - more
-        if more <= 0:
+        held_now, free = self.held(tenant), self.most - self.all - amount
+        if amount <= 0:
             return True
         share = share_of(tenant)
-        return left >= 0 and (not own or share is None or own + more <= share * left)
+        return free >= 0 and (not held_now or share is None or held_now + amount <= share * free)
 
-    def take(self, tenant: str, more: int) -> None:
+    def take(self, tenant: str, amount: int) -> None:
         """Note that the tenant has so much more, or less if negative."""
-        own = self._held.pop(tenant, 0) + more
-        if own:
-            self._held[tenant] = own
-        self.all += more
+        held_now = self._held.pop(tenant, 0) + amount
+        if held_now:
+            self._held[tenant] = held_now
+        self.all += amount
 
     def kept_out(self) -> list[str]:
         """The tenants that hold something and may not have one more."""
@@ -106,17 +106,17 @@ class Turns:
         """Note that what the tenant was served cost so much more than was charged, or less if negative."""
         self._due[tenant] = self.due(tenant) + cost / weight_of(tenant)
         if len(self._due) > _KEPT:
-            latest = sorted(self._due.items(), key=lambda each: each[1])[-_KEPT // 2 :]
+            latest = sorted(self._due.items(), key=lambda entry: entry[1])[-_KEPT // 2 :]
             self._due = {name: due for name, due in latest if due > self._now}
 
 
 class FairLock:
     """A lock that tenants get in turn, each for the first of its tasks that wait. `places` tasks may have it at once."""
 
-    def __init__(self, places: int = 1) -> None:
+    def __init__(self, slots: int = 1) -> None:
         self._turns = Turns()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        self._free = places
+        self._free = slots
 
     async def __aenter__(self) -> None:
         tenant = TENANT.get()

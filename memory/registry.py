@@ -66,7 +66,7 @@ class _Libraries:
     @property
     def entries(self) -> int:
         functions = sum(cache.cache_info().currsize for cache in self.caches)
-        return functions + sum(len(kept) for kept in _kept_patterns())
+        return functions + sum(len(patterns) for patterns in _kept_patterns())
 
     @property
     def used_bytes(self) -> int:
@@ -75,7 +75,7 @@ class _Libraries:
 
     def measuring(self) -> Iterator[None]:
         """Measure all, with a stop behind each."""
-        patterns = [pattern for kept in _kept_patterns() for pattern in [*kept.values()]]
+        patterns = [pattern for pattern_cache in _kept_patterns() for pattern in [*pattern_cache.values()]]
         size = _estimated(patterns)
         for cache in self.caches:
             yield
@@ -85,10 +85,10 @@ class _Libraries:
     def _bytes_of(self, cache: "_lru_cache_wrapper[Any]") -> int:
         """The bytes of the entries of a cache. They are measured again only if there was a new one."""
         misses = cache.cache_info().misses
-        before = self._measured.get(id(cache))
-        if before is None or before[0] != misses:
-            before = self._measured[id(cache)] = misses, sampled_bytes(cache)
-        return before[1]
+        measurement = self._measured.get(id(cache))
+        if measurement is None or measurement[0] != misses:
+            measurement = self._measured[id(cache)] = misses, sampled_bytes(cache)
+        return measurement[1]
 
     def halve(self) -> None:
         self.clear()
@@ -132,12 +132,12 @@ def memories() -> Iterator[Memory]:
 
 def holdings() -> Mapping[str, Holding]:
     """What is held, by the names of memories. Those that hold nothing are left out."""
-    held: dict[str, Holding] = {}
+    by_name: dict[str, Holding] = {}
     for memory in memories():
         if entries := memory.entries:
-            before = held.get(memory.name, Holding(0, 0))
-            held[memory.name] = Holding(before.entries + entries, before.bytes + memory.used_bytes)
-    return held
+            holding = by_name.get(memory.name, Holding(0, 0))
+            by_name[memory.name] = Holding(holding.entries + entries, holding.bytes + memory.used_bytes)
+    return by_name
 
 
 def total_bytes() -> int:
@@ -146,15 +146,15 @@ def total_bytes() -> int:
 
 def halve() -> None:
     """Drop half of what is remembered: the older half of each store, and then the largest of the others."""
-    most = total_bytes() // 2
+    target = total_bytes() // 2
     for store in [*_stores]:
         store.halve()
-    left = total_bytes()
-    others: list[Memory] = [*_functions, _libraries]
-    for memory in sorted(others, key=lambda memory: memory.used_bytes, reverse=True):
-        if left <= most:
+    remaining = total_bytes()
+    memories: list[Memory] = [*_functions, _libraries]
+    for memory in sorted(memories, key=lambda memory: memory.used_bytes, reverse=True):
+        if remaining <= target:
             return
-        left -= memory.used_bytes
+        remaining -= memory.used_bytes
         memory.halve()
 
 
@@ -215,9 +215,9 @@ def sampled_bytes(cache: "_lru_cache_wrapper[Any]") -> int:
     if not entries:
         return 0
     # The referents of such a cache are the key and the result of each entry, and a few objects of its own.
-    parts = [part for part in gc.get_referents(cache) if not isinstance(part, type)][: 2 * entries]
+    referents = [part for part in gc.get_referents(cache) if not isinstance(part, type)][: 2 * entries]
     sampled = range(entries) if entries <= _SAMPLES else _random.sample(range(entries), _SAMPLES)
-    measured = sum(size_of(parts[2 * place]) + size_of(parts[2 * place + 1]) for place in sampled)
+    measured = sum(size_of(referents[2 * index]) + size_of(referents[2 * index + 1]) for index in sampled)
     return ENTRY_BYTES * entries + entries * measured // len(sampled)
 
 
@@ -236,6 +236,6 @@ def _is_bounded(function: "_lru_cache_wrapper[Any]") -> bool:
 
 def _kept_patterns() -> Iterator[dict[Any, Any]]:
     for name in ("re", "regex.regex"):
-        kept = getattr(sys.modules.get(name), "_cache", None)
-        if isinstance(kept, dict):
-            yield kept
+        cache = getattr(sys.modules.get(name), "_cache", None)
+        if isinstance(cache, dict):
+            yield cache

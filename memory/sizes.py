@@ -24,7 +24,7 @@ def size_of(value: object) -> int:
     if type(value) in _PLAIN:
         return sys.getsizeof(value)
     counted = 0
-    known = {id(value)}
+    seen_ids = {id(value)}
     waiting: list[object] = [value]
     walked = not_walked = 0
     kinds: dict[type, _Walk] = {type(value): _walk_of(type(value))}
@@ -41,19 +41,19 @@ def size_of(value: object) -> int:
             inners += dict.keys(part)  # those that are texts are not among the referents
         not_walked += max(0, len(inners) - _MOST_PARTS)
         del inners[_MOST_PARTS:]
-        for inner in inners:
-            if (number := id(inner)) in known:
+        for child in inners:
+            if (number := id(child)) in seen_ids:
                 continue
-            known.add(number)
-            kind = type(inner)
+            seen_ids.add(number)
+            kind = type(child)
             if kind in _PLAIN:
                 walked += 1
-                counted += getsizeof(inner)
+                counted += getsizeof(child)
                 continue
             if kind not in kinds:
                 kinds[kind] = _walk_of(kind)
             if kinds[kind]:
-                waiting.append(inner)
+                waiting.append(child)
     return counted + (len(waiting) + not_walked) * counted // walked
 
 

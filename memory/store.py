@@ -63,14 +63,14 @@ class Store(Generic[K, V]):
         self._keep(key, value, self._size(key, value))
 
     def _keep(self, key: K, value: V, size: int) -> None:
-        kept = self._kept
-        if key in kept:
+        entries = self._kept
+        if key in entries:
             self.pop(key)
         if size > self.max_bytes:
             return
-        kept[key] = (value, size)
+        entries[key] = (value, size)
         self._used_bytes += size
-        while self._used_bytes > self.max_bytes or len(kept) > self._max_entries:
+        while self._used_bytes > self.max_bytes or len(entries) > self._max_entries:
             self._drop_oldest()
 
     def pop(self, key: K) -> V | None:
@@ -81,8 +81,8 @@ class Store(Generic[K, V]):
         return entry[0]
 
     def halve(self) -> None:
-        most = self._used_bytes // 2
-        while self._used_bytes > most:
+        target = self._used_bytes // 2
+        while self._used_bytes > target:
             self._drop_oldest()
 
     def clear(self) -> None:

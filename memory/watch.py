@@ -133,13 +133,13 @@ def resident_bytes(pid: int | str = "self") -> int:
 
 def machine_bytes() -> int:
     """The memory that this process may have: that of the machine, or of its control group if that is less."""
-    least = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
+    limit_bytes = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
     for limit in _LIMITS:
         try:
-            least = min(least, int(Path(limit).read_text()))
+            limit_bytes = min(limit_bytes, int(Path(limit).read_text()))
         except (OSError, ValueError):  # there is no such file, or it says "max"
             continue
-    return least
+    return limit_bytes
 
 
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")

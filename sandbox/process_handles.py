@@ -48,16 +48,16 @@ def close(pidfd: int) -> None:
 async def wait(pidfd: int) -> None:
     """Wait for the end of a process through its pidfd, without reaping it."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
+    ended: asyncio.Future[None] = loop.create_future()
 
     def end() -> None:
         loop.remove_reader(pidfd)
-        if not done.done():
-            done.set_result(None)
+        if not ended.done():
+            ended.set_result(None)
 
     loop.add_reader(pidfd, end)
     try:
-        await done
+        await ended
     finally:
         loop.remove_reader(pidfd)
 

@@ -48,10 +48,10 @@ async def find_versions(sandbox: Sandbox) -> Mapping[str, str]:
         results.append(result)
         return True
 
-    asked = Execute(json.dumps(list(commands.items())).encode(), limits=_LIMITS)
-    await sandbox.run(Program(_ASKING), [asked], keep)
-    said = dict(zip(commands, _lines(results[0].stdout if results else b""), strict=False))
-    return {language.name: said[language.version] for language in languages if said.get(language.version)}
+    question = Execute(json.dumps(list(commands.items())).encode(), limits=_LIMITS)
+    await sandbox.run(Program(_ASKING), [question], keep)
+    answers = dict(zip(commands, _lines(results[0].stdout if results else b""), strict=False))
+    return {language.name: answers[language.version] for language in languages if answers.get(language.version)}
 
 
 def _lines(output: bytes) -> Sequence[str]:

@@ -44,7 +44,7 @@ class Span(Protocol):
 
     def set(self, attributes: Mapping[str, Value]) -> None: ...
 
-    def link(self, other: "Span") -> None:
+    def link(self, span: "Span") -> None:
         """Link two spans that belong together although neither is part of the other."""
 
     def fail(self, why: str) -> None:
@@ -76,9 +76,9 @@ def enter(name: str, carrier: Mapping[str, str | None]) -> Span | None:
     """Begin the span of a request and make it the task's current span; None without a tracer. The caller ends it."""
     if _tracer is None:
         return None
-    begun = _tracer.begin_request(name, {key: value for key, value in carrier.items() if value is not None})
-    _current.set(begun)
-    return begun
+    request_span = _tracer.begin_request(name, {key: value for key, value in carrier.items() if value is not None})
+    _current.set(request_span)
+    return request_span
 
 
 def leave() -> None:
@@ -93,8 +93,8 @@ def current() -> Span | None:
 
 def headers() -> Headers:
     """Headers that tell another service which trace a call belongs to; empty without a current span."""
-    here = _current.get()
-    return {} if here is None else here.headers
+    current = _current.get()
+    return {} if current is None else current.headers
 
 
 def note(**attributes: Value) -> None:
@@ -102,16 +102,16 @@ def note(**attributes: Value) -> None:
 
     Here and below, an attribute `name` is exported as `rewardline.name`.
     """
-    here = _current.get()
-    if here is not None:
-        here.set(_named(attributes))
+    current = _current.get()
+    if current is not None:
+        current.set(_named(attributes))
 
 
 def fail(why: str) -> None:
     """Mark the current span as failed, where no exception says so."""
-    here = _current.get()
-    if here is not None:
-        here.fail(why)
+    current = _current.get()
+    if current is not None:
+        current.fail(why)
 
 
 def _named(attributes: Mapping[str, Value]) -> dict[str, Value]:
@@ -180,12 +180,12 @@ def span(name: str, kind: Kind = "internal", *, parent: Span | None = None, **at
     """Begin a span below `parent`, or else below the current span. Do nothing when that span is not recorded."""
     if _tracer is None:
         return _NO_SPAN
-    above = parent if parent is not None else _current.get()
-    if above is None or not above.is_recorded:
+    parent_span = parent if parent is not None else _current.get()
+    if parent_span is None or not parent_span.is_recorded:
         return _NO_SPAN
-    begun = _tracer.begin(name, kind, above, ())
-    begun.set(_named(attributes))
-    return _Current(begun)
+    new_span = _tracer.begin(name, kind, parent_span, ())
+    new_span.set(_named(attributes))
+    return _Current(new_span)
 
 
 def shared(name: str, among: Iterable[Span | None], kind: Kind = "internal", **attributes: Value) -> Block:
@@ -195,13 +195,13 @@ def shared(name: str, among: Iterable[Span | None], kind: Kind = "internal", **a
     """
     if _tracer is None:
         return _NO_SPAN
-    all_of_them = dict.fromkeys(each for each in among if each is not None)
-    seen = [each for each in all_of_them if each.is_recorded]
-    if not seen:
+    all_of_them = dict.fromkeys(member for member in among if member is not None)
+    recorded = [member for member in all_of_them if member.is_recorded]
+    if not recorded:
         return _Current(next(iter(all_of_them), None))
-    begun = _tracer.begin(name, kind, seen[0], seen)
-    begun.set(_named(attributes))
-    return _Current(begun)
+    new_span = _tracer.begin(name, kind, recorded[0], recorded)
+    new_span.set(_named(attributes))
+    return _Current(new_span)
 
 
 def join(work: Span | None, request: Span | None) -> None:

@@ -161,8 +161,8 @@ def _python_of(client: docker.APIClient, image: str) -> str:
     try:
         client.start(container)
         client.wait(container)
-        said: bytes = client.logs(container, stderr=False)
-        return said.decode().strip()
+        output: bytes = client.logs(container, stderr=False)
+        return output.decode().strip()
     finally:
         client.remove_container(container, force=True)
 
@@ -190,17 +190,17 @@ def _say(text: str) -> None:
 
 
 @contextlib.contextmanager
-def _shown(what: str) -> Iterator[None]:
+def _shown(step: str) -> Iterator[None]:
     """Say what begins, and how long it took."""
-    _say(f"{what} ...")
+    _say(f"{step} ...")
     started = time.monotonic()
     yield
-    _say(f"{what}: done after {time.monotonic() - started:.0f} s")
+    _say(f"{step}: done after {time.monotonic() - started:.0f} s")
 
 
 def _revision() -> str:
-    found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)  # noqa: S607
-    return found.stdout.strip() or "unknown"
+    process = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)  # noqa: S607
+    return process.stdout.strip() or "unknown"
 
 
 def _box_base(client: docker.APIClient, languages: Sequence[str]) -> None:
@@ -218,8 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--languages", default="common", help="of the box host's programs: common, all, or names")
     parser.add_argument("--sbom-dir", type=Path, default=ROOT / ".build" / "sbom", help="where bills of materials go")
     options = parser.parse_args(arguments)
-    wanted = set(options.only.split(","))
-    if unknown := wanted - set(every):
+    chosen = set(options.only.split(","))
+    if unknown := chosen - set(every):
         parser.error(f"no such image: {', '.join(sorted(unknown))}; there are {', '.join(every)}")
     try:
         languages = recipe.languages_named(options.languages)
@@ -227,18 +227,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     try:
         with closing(docker.APIClient(version="auto", timeout=_PATIENCE_S, **kwargs_from_env())) as client:
-            _make(client, wanted, languages, options.sbom_dir)
+            _make(client, chosen, languages, options.sbom_dir)
     except (NotMade, NoWheels, boxes.BuildFailed, DockerException) as error:
         sys.exit(f"no image was made: {error}")
 
 
-def _make(client: docker.APIClient, wanted: set[str], languages: Sequence[str], sbom_dir: Path) -> None:
-    if "companions" in wanted:
+def _make(client: docker.APIClient, chosen: set[str], languages: Sequence[str], sbom_dir: Path) -> None:
+    if "companions" in chosen:
         with _shown(f"{COMPANIONS.name}, from Debian's packages"):
             ensure(client, COMPANIONS)
-    if "box-host" in wanted:
+    if "box-host" in chosen:
         _box_base(client, languages)
-    images = [image for image in (SERVER, BOX_HOST) if image.target in wanted]
+    images = [image for image in (SERVER, BOX_HOST) if image.target in chosen]
     prepared = prepare(client) if images else b""
     for image in images:
         with _shown(image.name):

@@ -45,8 +45,8 @@ class Debian:
         """The version of the recipe. It changes with everything that goes into the image, except for Debian's own
         updates.
         """
-        parts = [RELEASE, self.packages, self.steps, _LEFT_OUT, _CLEANING, _NO_SETUID]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+        ingredients = [RELEASE, self.packages, self.steps, _LEFT_OUT, _CLEANING, _NO_SETUID]
+        return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()[:12]
 
 
 def ensure(client: docker.APIClient, image: Debian) -> None:
@@ -66,10 +66,10 @@ def ensure(client: docker.APIClient, image: Debian) -> None:
 
 def _version_of(client: docker.APIClient, name: str) -> str | None:
     try:
-        found = client.inspect_image(name)  # type: ignore[no-untyped-call]  # its stubs have holes
+        image = client.inspect_image(name)  # type: ignore[no-untyped-call]  # its stubs have holes
     except ImageNotFound:
         return None
-    version: str | None = (found["Config"].get("Labels") or {}).get(VERSION_LABEL)
+    version: str | None = (image["Config"].get("Labels") or {}).get(VERSION_LABEL)
     return version
 
 

@@ -56,9 +56,9 @@ def _licences(about: Mapping[str, Any]) -> list[str]:
     """The licences that the metadata name (PEP 566 as JSON). The whole text of a licence is not its name."""
     if expression := about.get("license_expression"):
         return [expression]
-    named = [line.rpartition(" :: ")[2] for line in about.get("classifier", []) if line.startswith("License :: ")]
+    names = [line.rpartition(" :: ")[2] for line in about.get("classifier", []) if line.startswith("License :: ")]
     licence = str(about.get("license", "")).strip()
-    return named or [line for line in [licence] if line and "\n" not in line]
+    return names or [line for line in [licence] if line and "\n" not in line]
 
 
 def _component(name: str, version: str, url: str, licences: list[str]) -> dict[str, Any]:

@@ -39,12 +39,13 @@ def fetch(locked: Path, folder: Path, python: str) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="rewardline-wheels-") as temporary:
-        wanted = Path(temporary) / "requirements.txt"
-        wanted.write_text("".join(_needed(locked.read_text(), python)))
+        requirements = Path(temporary) / "requirements.txt"
+        requirements.write_text("".join(_needed(locked.read_text(), python)))
         try:
-            _download(wanted, folder, python, "--no-index", "--find-links", str(folder))  # the folder holds all of them
+            # This succeeds if the folder holds all of them.
+            _download(requirements, folder, python, "--no-index", "--find-links", str(folder))
         except NoWheels:
-            _download(wanted, folder, python)
+            _download(requirements, folder, python)
 
 
 def _needed(locked: str, python: str) -> Iterator[str]:
@@ -62,15 +63,15 @@ def _needed(locked: str, python: str) -> Iterator[str]:
             yield f"{requirement} \\{newline}{hashes}"
 
 
-def _download(wanted: Path, folder: Path, python: str, *more: str) -> None:
+def _download(requirements: Path, folder: Path, python: str, *options: str) -> None:
     machine = platform.machine()
     command = [
         *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
-        *("--no-deps", "--require-hashes", "--requirement", str(wanted), "--dest", str(folder)),
+        *("--no-deps", "--require-hashes", "--requirement", str(requirements), "--dest", str(folder)),
         *("--implementation", "cp", "--python-version", python),
         *(f"--platform={name}_{machine}" for name in _GLIBC),
-        *more,
+        *options,
     ]
-    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 - all of it is ours
-    if done.returncode:
-        raise NoWheels("\n".join(line for line in done.stderr.splitlines() if line.startswith("ERROR")))
+    process = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 - all of it is ours
+    if process.returncode:
+        raise NoWheels("\n".join(line for line in process.stderr.splitlines() if line.startswith("ERROR")))

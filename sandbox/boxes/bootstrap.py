@@ -73,8 +73,8 @@ def command(python: str, transport: str, *, with_site: bool, module: str = RUNNE
         with_site: Whether installed packages can be imported.
         module: A module of the archive in the first frame: its `main(source, sink, header)` is called.
     """
-    without = () if with_site else ("-S",)
-    return [python, "-s", *without, "-u", "-c", _BOOTSTRAP, transport, module]
+    options = () if with_site else ("-S",)
+    return [python, "-s", *options, "-u", "-c", _BOOTSTRAP, transport, module]
 
 
 def first_frame(configuration: Configuration, *, has_runner: bool = False) -> bytes:
@@ -95,27 +95,27 @@ def frame(header: Mapping[str, Any], modules: bytes) -> bytes:
     return LENGTHS.pack(len(text), len(modules)) + text + modules
 
 
-async def pack(*others: str) -> bytes:
+async def pack(*modules: str) -> bytes:
     """`archive` for the event loop: the first time the runner is compiled, which takes a tenth of a second."""
-    return archive(*others) if others in _packed else await asyncio.to_thread(archive, *others)
+    return archive(*modules) if modules in _packed else await asyncio.to_thread(archive, *modules)
 
 
-def archive(*others: str) -> bytes:
+def archive(*modules: str) -> bytes:
     """A zip archive of the runner's modules, stored uncompressed: an interpreter without zlib can import it too.
 
     Args:
-        others: Paths below `sandbox` of modules to add. Nothing else of their packages is included.
+        *modules: Paths below `sandbox` of modules to add. Nothing else of their packages is included.
     """
-    if others not in _packed:
-        _packed[others] = _archive(others)
-    return _packed[others]
+    if modules not in _packed:
+        _packed[modules] = _archive(modules)
+    return _packed[modules]
 
 
-def _archive(others: tuple[str, ...]) -> bytes:
+def _archive(modules: tuple[str, ...]) -> bytes:
     packed = io.BytesIO()
-    paths = [*sorted((_SANDBOX / "runner").rglob("*.py")), *(_SANDBOX / other for other in others)]
+    paths = [*sorted((_SANDBOX / "runner").rglob("*.py")), *(_SANDBOX / module for module in modules)]
     with zipfile.ZipFile(packed, "w") as file, TemporaryDirectory() as folder:
-        for package in sorted({parent for other in others for parent in _packages(other)} | {"sandbox"}):
+        for package in sorted({parent for module in modules for parent in _packages(module)} | {"sandbox"}):
             file.writestr(f"{package}/__init__.py", "")
         for path in paths:
             name = f"sandbox/{path.relative_to(_SANDBOX)}"

@@ -130,20 +130,20 @@ class Link:
             tell(self._loss)
 
     def _send(self, frame: bytes) -> None:
-        rest = memoryview(frame)
+        unsent = memoryview(frame)
         if not self._outgoing:
-            rest = rest[self._sent(rest) :]
-            if not rest:
+            unsent = unsent[self._sent(unsent) :]
+            if not unsent:
                 return
             self._loop.add_writer(self._connection, self._write)
-        self._outgoing.append(rest)
+        self._outgoing.append(unsent)
 
     def _write(self) -> None:
         while self._outgoing:
             head = self._outgoing[0]
-            sent = self._sent(head)
-            if sent < len(head):
-                self._outgoing[0] = head[sent:]
+            count = self._sent(head)
+            if count < len(head):
+                self._outgoing[0] = head[count:]
                 return
             self._outgoing.popleft()
         self._loop.remove_writer(self._connection)

@@ -33,16 +33,16 @@ class Range:
 class Ranges:
     """The user ids of one service. Each range is lent to one box at a time."""
 
-    def __init__(self, among: Range, each: int, *, is_shared: bool = False) -> None:
+    def __init__(self, among: Range, range_size: int, *, is_shared: bool = False) -> None:
         """Divide ids into ranges of equal size.
 
         Args:
             among: All ids that boxes may use.
-            each: How many ids a box gets.
+            range_size: How many ids a box gets.
             is_shared: Boxes may have the same ids, because there are too few and something else keeps boxes apart.
         """
         self._among = among
-        self._each = each
+        self._each = range_size
         self._is_shared = is_shared
         self._lent: set[int] = set()
 
@@ -52,17 +52,17 @@ class Ranges:
         Raises:
             SandboxUnavailable: all ranges are lent.
         """
-        places = self._among.count // self._each
-        place = secrets.randbelow(places)
+        range_count = self._among.count // self._each
+        index = secrets.randbelow(range_count)
         if not self._is_shared:
-            if len(self._lent) >= places:
+            if len(self._lent) >= range_count:
                 raise SandboxUnavailable(
-                    f"all user ids are in use: there are enough for {places} boxes, and each box needs its own"
+                    f"all user ids are in use: there are enough for {range_count} boxes, and each box needs its own"
                 )
-            while place in self._lent:
-                place = (place + 1) % places
-            self._lent.add(place)
-        return Range(self._among.first + place * self._each, self._each)
+            while index in self._lent:
+                index = (index + 1) % range_count
+            self._lent.add(index)
+        return Range(self._among.first + index * self._each, self._each)
 
     def give_back(self, ids: Range) -> None:
         """Take a range back, once no process or file with these ids is left."""

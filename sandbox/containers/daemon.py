@@ -66,14 +66,18 @@ class TaskDaemon(Daemon):
 
         def find(client: docker.APIClient) -> Image | None:
             try:
-                found = client.inspect_image(name)  # type: ignore[no-untyped-call]  # its stubs have holes
+                image_info = client.inspect_image(name)  # type: ignore[no-untyped-call]  # its stubs have holes
             except ImageNotFound:
                 return None
-            labels = found["Config"].get("Labels") or {}
-            config = found["Config"]
+            labels = image_info["Config"].get("Labels") or {}
+            config = image_info["Config"]
             user = labels.get(USER_LABEL) or config.get("User") or "0"
             return Image(
-                found["Id"], found["Size"], user, config.get("WorkingDir") or "/", found.get("Architecture") or ""
+                image_info["Id"],
+                image_info["Size"],
+                user,
+                config.get("WorkingDir") or "/",
+                image_info.get("Architecture") or "",
             )
 
         return await self._ask(find)
@@ -82,8 +86,8 @@ class TaskDaemon(Daemon):
         """The images of ours with a label."""
 
         def find(client: docker.APIClient) -> Sequence[Image]:
-            found = client.images(filters={"label": label})
-            return [Image(image["Id"], image["Size"], image["Labels"][USER_LABEL]) for image in found]
+            listed = client.images(filters={"label": label})
+            return [Image(image["Id"], image["Size"], image["Labels"][USER_LABEL]) for image in listed]
 
         return await self._ask(find)
 
@@ -140,8 +144,8 @@ class TaskDaemon(Daemon):
         """Start a command in a running container; its id, and its streams in Docker's attach format."""
 
         def begin(client: docker.APIClient) -> tuple[str, socket.socket]:
-            made = client.exec_create(name, list(command), user=user, workdir=folder)
-            return made["Id"], own_socket(client.exec_start(made["Id"], socket=True))
+            execution = client.exec_create(name, list(command), user=user, workdir=folder)
+            return execution["Id"], own_socket(client.exec_start(execution["Id"], socket=True))
 
         return await self._ask(begin)
 
@@ -150,10 +154,10 @@ class TaskDaemon(Daemon):
 
         def find(client: docker.APIClient) -> int | None:
             try:
-                found = client.exec_inspect(command)
+                execution = client.exec_inspect(command)
             except NotFound:
                 return GONE
-            return None if found["Running"] else found["ExitCode"]
+            return None if execution["Running"] else execution["ExitCode"]
 
         return await self._ask(find)
 
@@ -170,7 +174,7 @@ class TaskDaemon(Daemon):
             )
             try:
                 return any(
-                    found["Actor"]["Attributes"]["name"] == name for found in events
+                    event_found["Actor"]["Attributes"]["name"] == name for event_found in events
                 )  # the filter takes prefixes
             finally:
                 events.close()
@@ -197,10 +201,10 @@ class TaskDaemon(Daemon):
             if stats is None:
                 return None
             processes = stats.get("pids_stats", {})
-            found = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
+            listed = client.containers(all=True, size=True, filters={"name": f"^/{name}$"})
             return Usage(
                 _cpu_s(stats),
-                sum(container.get("SizeRw", 0) for container in found),
+                sum(container.get("SizeRw", 0) for container in listed),
                 processes.get("current", 0) >= _NEARLY_ALL * (processes.get("limit") or math.inf),
             )
 
@@ -227,14 +231,14 @@ class SlowDaemon(TaskDaemon):
         """
 
         def pull(client: docker.APIClient) -> None:
-            seen: dict[str, int] = {}
+            bytes_of: dict[str, int] = {}
             try:
                 for event in client.pull(_with_tag(image), stream=True, decode=True):
                     _check(image, event)
-                    layer, came = event.get("id", ""), _bytes_that_came(event)
-                    if came > seen.get(layer, 0):
-                        on_bytes(came - seen.get(layer, 0))
-                        seen[layer] = came
+                    layer, byte_count = event.get("id", ""), _bytes_that_came(event)
+                    if byte_count > bytes_of.get(layer, 0):
+                        on_bytes(byte_count - bytes_of.get(layer, 0))
+                        bytes_of[layer] = byte_count
             except NotFound as error:
                 raise BadTask("no_image", f"no registry has the image {image!r}") from error
             except APIError as error:
@@ -271,8 +275,8 @@ class SlowDaemon(TaskDaemon):
         """Make an image of a container; its id."""
 
         def commit(client: docker.APIClient) -> str:
-            made = client.commit(name, conf={"Labels": dict(labels)})
-            return str(made["Id"])
+            committed = client.commit(name, conf={"Labels": dict(labels)})
+            return str(committed["Id"])
 
         return await self._ask(commit)
 
@@ -352,8 +356,8 @@ class _Archive(io.RawIOBase):
             if self._room < 0:
                 raise TooLarge("the folder has too many bytes")
             self._rest += piece
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken
+        chunk, self._rest = self._rest[:size], self._rest[size:]
+        return chunk
 
 
 def _files(pieces: Iterator[bytes], max_bytes: int, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:

@@ -239,10 +239,10 @@ class DockerContainers(Containers):
             await _set_up(container, task)
             labels = {BASE_LABEL: label_of(task, image.id), USER_LABEL: image.user}
             base = await self._slow.commit(container.name, labels)
-        found = await self._daemon.image(base)
-        if found is None:
+        base_image = await self._daemon.image(base)
+        if base_image is None:
             raise SandboxUnavailable("an image of a task's setup was made, and is not there")
-        return found
+        return base_image
 
     @contextlib.asynccontextmanager
     async def _started(self, task: Task, image: Image, files: Files) -> AsyncIterator["DockerContainer"]:
@@ -293,8 +293,8 @@ class DockerContainers(Containers):
             is_gvisor=self.is_gvisor,
         )
         ours = programs(image.architecture)
-        given = packed(files, with_folders=True, programs=ours, mode=0o755 if self.is_gvisor else 0o711)
-        await self._daemon.create(name, container, given, EXCHANGE)
+        exchange_tar = packed(files, with_folders=True, programs=ours, mode=0o755 if self.is_gvisor else 0o711)
+        await self._daemon.create(name, container, exchange_tar, EXCHANGE)
 
     async def _end(self, starting: asyncio.Future[None], name: str, turn: contextlib.AsyncExitStack) -> None:
         """Remove a container once the request that starts it is over: a removal before that would miss it. Then its turn ends."""
@@ -358,8 +358,8 @@ class DockerContainers(Containers):
             await self._remove_unremoved()
 
     async def _remove_left_behind(self) -> None:
-        found = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
-        for container, labels in found.items():
+        containers = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
+        for container, labels in containers.items():
             if ownership.is_left_behind(labels):
                 await self._remove(container)
                 self.counters.killed_left_behind += 1
@@ -458,10 +458,10 @@ class DockerContainer(Container):
         return End.PROCESS_LIMIT if self._has_met_processes else None
 
     async def fill(self, folder: str, files: Mapping[str, bytes]) -> None:
-        above, _, name = folder.rpartition("/")
+        parent, _, name = folder.rpartition("/")
         owner = self._user.partition(":")[0]
-        given = filled(name, files, int(owner) if owner.isdecimal() else 0 if owner == "root" else GIVER)
-        await self._daemon.put(self.name, above or "/", given)
+        folder_tar = filled(name, files, int(owner) if owner.isdecimal() else 0 if owner == "root" else GIVER)
+        await self._daemon.put(self.name, parent or "/", folder_tar)
 
     async def end_others(self) -> bool:
         if not programs(self._architecture):
@@ -545,10 +545,10 @@ class DockerContainer(Container):
             if usage is not None and usage.disk_bytes > limits.disk_mb * _MB:
                 return End.DISK_LIMIT
             if patience.is_due(now := clock()):
-                before = patience.starved_s
+                starved_s = patience.starved_s
                 patience.look(now, self._cpu_s, waiting=await self.waiting())
                 patience.begin_step(clock(), self._cpu_s)
-                self._counters.starved_seconds += patience.starved_s - before
+                self._counters.starved_seconds += patience.starved_s - starved_s
             if patience.is_over(now):
                 return End.TIME_LIMIT
             if patience.is_hopeless:
@@ -681,9 +681,9 @@ class _Output:
         return bytes(self._content[: self._max_bytes])
 
     def add(self, piece: bytes) -> None:
-        begin = max(0, len(self._content) - len(self._mark))
+        search_start = max(0, len(self._content) - len(self._mark))
         self._content += piece
-        end = self._content.find(self._mark, begin) if self._mark else -1
+        end = self._content.find(self._mark, search_start) if self._mark else -1
         if 0 <= end <= self._max_bytes:
             self.is_whole = True
             del self._content[end:]
@@ -730,8 +730,8 @@ async def _set_up(container: Container, task: Task) -> None:
         ended = await container.run(["sh", "-c", command])
         if ended.end is not End.EXITED or ended.exit_code != 0:
             how = f"exits with {ended.exit_code}" if ended.end is End.EXITED else f"meets its {ended.end}"
-            said = ended.output[-_MAX_SAID_CHARS:].decode(errors="replace").strip()
-            raise BadTask("setup_fails", f"the setup command {command[:_MAX_SAID_CHARS]!r} {how}: {said}")
+            output = ended.output[-_MAX_SAID_CHARS:].decode(errors="replace").strip()
+            raise BadTask("setup_fails", f"the setup command {command[:_MAX_SAID_CHARS]!r} {how}: {output}")
 
 
 def packed(
@@ -753,11 +753,11 @@ def packed(
 
 def filled(folder: str, files: Mapping[str, bytes], owner: int) -> bytes:
     """A tar of a folder where all may write, with files in it."""
-    below = {str(parent) for path in files for parent in PurePosixPath(path).parents} - {"."}
+    folders = {str(parent) for path in files for parent in PurePosixPath(path).parents} - {"."}
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as members:
         members.addfile(_member(folder, tarfile.DIRTYPE, 0o777, owner))
-        for path in sorted(below):
+        for path in sorted(folders):
             members.addfile(_member(f"{folder}/{path}", tarfile.DIRTYPE, 0o777, owner))
         for path, content in files.items():
             _add(members, _member(f"{folder}/{path}", tarfile.REGTYPE, 0o755, owner), content)

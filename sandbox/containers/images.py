@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, Literal
 
 from sandbox.base import SandboxUnavailable
 from sandbox.containers.base import BadTask, Counters, Task, TaskRefused
@@ -83,16 +83,16 @@ class Images:
         """
         if name not in self._built and not any(fnmatchcase(name, pattern) for pattern in self._rules.allowed):
             raise TaskRefused("image_not_allowed", f"this server runs no tasks in the image {name!r}")
-        found = await self._quick.image(name)
-        if found is None:
+        local_image = await self._quick.image(name)
+        if local_image is None:
             if not self._rules.may_pull:
                 raise SandboxUnavailable(
                     f"the Docker daemon has no image {name!r}, and this server pulls none (setting `repository_pull`)",
                     "no_image",
                 )
-            found = await self._pulls.do(name, lambda: self._pull(name))
-        self._note_use(found.id)
-        return found
+            local_image = await self._pulls.do(name, lambda: self._pull(name))
+        self._note_use(local_image.id)
+        return local_image
 
     async def build(self, context: Mapping[str, bytes], *, may_network: bool) -> str:
         """The name of the image of a Dockerfile and the files beside it, built if it is not here.
@@ -104,11 +104,11 @@ class Images:
             raise TaskRefused("build_not_allowed", "this server builds no images (setting `harbor_build`)")
         digest = _digest(context, may_network)
         name = f"rewardline-build:{digest[:32]}"
-        found = await self._quick.image(name)
-        if found is None:
-            found = await self._builds.do(name, lambda: self._build(name, digest, context, may_network))
+        local_image = await self._quick.image(name)
+        if local_image is None:
+            local_image = await self._builds.do(name, lambda: self._build(name, digest, context, may_network))
         self._built.add(name)
-        self._note_use(found.id)
+        self._note_use(local_image.id)
         return name
 
     async def base(self, task: Task, prepare: Prepare) -> Image:
@@ -121,8 +121,8 @@ class Images:
         if not task.setup:
             return image
         label = label_of(task, image.id)
-        known = await self._quick.images(f"{BASE_LABEL}={label}")
-        base = known[0] if known else await self._preparations.do(label, lambda: self._make(task, image, prepare))
+        bases = await self._quick.images(f"{BASE_LABEL}={label}")
+        base = bases[0] if bases else await self._preparations.do(label, lambda: self._make(task, image, prepare))
         self._ours[base.id] = max(base.size_bytes - image.size_bytes, 0)
         self._note_use(base.id)
         return base
@@ -161,13 +161,9 @@ class Images:
         except (BadTask, SandboxUnavailable):
             self._counters.pulls_failed += 1
             raise
-        found = await self._quick.image(name)
-        if found is None:
-            raise SandboxUnavailable(f"the image {name!r} was pulled, and is not there", "pull_failed")
+        image = await self._added(name, "pull")
         self._counters.images_pulled += 1
-        self._ours[found.id] = found.size_bytes
-        await self._evict_others(found.id)
-        return found
+        return image
 
     async def _build(self, name: str, digest: str, context: Mapping[str, bytes], may_network: bool) -> Image:
         for needed in _needed(context.get("Dockerfile", b"").decode(errors="replace")):
@@ -178,13 +174,18 @@ class Images:
         except (BadTask, SandboxUnavailable):
             self._counters.builds_failed += 1
             raise
-        found = await self._quick.image(name)
-        if found is None:
-            raise SandboxUnavailable(f"the image {name!r} was built, and is not there", "build_failed")
+        image = await self._added(name, "build")
         self._counters.images_built += 1
-        self._ours[found.id] = found.size_bytes
-        await self._evict_others(found.id)
-        return found
+        return image
+
+    async def _added(self, name: str, action: Literal["pull", "build"]) -> Image:
+        """An image that is here since this action. It is ours, so that others may have to go."""
+        image = await self._quick.image(name)
+        if image is None:
+            raise SandboxUnavailable(f"the image {name!r} is not there after the {action}", f"{action}_failed")
+        self._ours[image.id] = image.size_bytes
+        await self._evict_others(image.id)
+        return image
 
     async def _make(self, task: Task, image: Image, prepare: Prepare) -> Image:
         self.begin_use(image.id)
@@ -211,8 +212,8 @@ class Images:
 
 def label_of(task: Task, image: str) -> str:
     """What is prepared for a task in an image, as a digest."""
-    what = [image, task.workdir, list(task.setup), sorted(task.environment.items()), task.network]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+    ingredients = [image, task.workdir, list(task.setup), sorted(task.environment.items()), task.network]
+    return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
 
 
 def _digest(context: Mapping[str, bytes], may_network: bool) -> str:

@@ -41,10 +41,10 @@ def build(client: docker.APIClient, image: str, languages: Sequence[str]) -> Non
 def is_current(client: docker.APIClient, image: str, languages: Sequence[str]) -> bool:
     """Whether there is an image of this name, made by the current recipe, for at least these languages."""
     try:
-        found = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
+        image_info = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
     except ImageNotFound:
         return False
-    labels = found["Config"].get("Labels") or {}
+    labels = image_info["Config"].get("Labels") or {}
     return recipe.is_current(labels) and set(languages) <= set(labels.get(recipe.LANGUAGES_LABEL, "").split(","))
 
 

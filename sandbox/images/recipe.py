@@ -49,21 +49,21 @@ def languages_named(text: str) -> list[str]:
         ValueError: there is no such language, or Debian has no package for it.
     """
     of_debian = sorted(name for name, language in all_languages().items() if language.packages)
-    named = {"all": of_debian, "common": list(COMMON)}.get(text) or sorted(text.split(","))
-    if unknown := set(named) - set(of_debian):
+    names = {"all": of_debian, "common": list(COMMON)}.get(text) or sorted(text.split(","))
+    if unknown := set(names) - set(of_debian):
         raise ValueError(
             f"no such language: {', '.join(sorted(unknown))}; there are common, all, {', '.join(of_debian)}"
         )
-    return named
+    return names
 
 
 def packages(languages: Sequence[str]) -> list[str]:
     """The Debian packages for these languages. Boxes always need Python."""
-    known = all_languages()
-    wanted = set(_BASE_PACKAGES)
+    languages_by_name = all_languages()
+    package_names = set(_BASE_PACKAGES)
     for name in languages:
-        wanted.update(known[name].packages)
-    return sorted(wanted)
+        package_names.update(languages_by_name[name].packages)
+    return sorted(package_names)
 
 
 def finishing_steps(languages: Sequence[str]) -> list[str]:
@@ -78,8 +78,8 @@ def labels(languages: Sequence[str]) -> dict[str, str]:
 
 def version(languages: Sequence[str]) -> str:
     """Changes with everything that goes into the image, except Debian's own updates."""
-    parts = [RELEASE, ENVIRONMENT, packages(languages), finishing_steps(languages)]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+    ingredients = [RELEASE, ENVIRONMENT, packages(languages), finishing_steps(languages)]
+    return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()[:12]
 
 
 def is_current(labels: Mapping[str, str]) -> bool:

@@ -66,11 +66,11 @@ class Language:
 @cache
 def all_languages() -> Mapping[str, Language]:
     """All languages by name."""
-    found: dict[str, Language] = {}
+    by_name: dict[str, Language] = {}
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         language: Language = import_module(module.name).LANGUAGE
-        found[language.name] = language
-    return found
+        by_name[language.name] = language
+    return by_name
 
 
 def find(name: str) -> Language | None:
@@ -80,8 +80,8 @@ def find(name: str) -> Language | None:
 
 @cache
 def _by_alias() -> Mapping[str, Language]:
-    found: dict[str, Language] = {}
+    by_alias: dict[str, Language] = {}
     for language in all_languages().values():
         for name in (language.name, *language.aliases):
-            found.setdefault(name, language)
-    return found
+            by_alias.setdefault(name, language)
+    return by_alias

@@ -66,19 +66,19 @@ _TUPLE_NAMES: Final = ["Unit", "Pair", "Triplet", "Quartet", "Quintet", "Sextet"
 
 def _tuple_class(name: str, size: int) -> str:
     kinds, values = [f"T{n}" for n in range(size)], [f"value{n}" for n in range(size)]
-    whole = f"{name}<{', '.join(kinds)}>"
-    given = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
+    type_name = f"{name}<{', '.join(kinds)}>"
+    parameters = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
     lines = [
-        f"package org.javatuples;\npublic final class {whole} extends Tuple {{",
-        f"public {name}({given}) {{ super({'(Object) ' if size == 1 else ''}{', '.join(values)}); }}",
-        f"public static <{', '.join(kinds)}> {whole} with({given}) {{ return new {name}<>({', '.join(values)}); }}",
+        f"package org.javatuples;\npublic final class {type_name} extends Tuple {{",
+        f"public {name}({parameters}) {{ super({'(Object) ' if size == 1 else ''}{', '.join(values)}); }}",
+        f"public static <{', '.join(kinds)}> {type_name} with({parameters}) {{ return new {name}<>({', '.join(values)}); }}",
     ]
     for n, kind in enumerate(kinds):
-        others = [f"getValue{m}()" if m != n else "value" for m in range(size)]
+        values_kept = [f"getValue{m}()" if m != n else "value" for m in range(size)]
         changed = f"{name}<{', '.join('T' if m == n else f'T{m}' for m in range(size))}>"
         lines += [
             f'@SuppressWarnings("unchecked") public {kind} getValue{n}() {{ return ({kind}) getValue({n}); }}',
-            f"public <T> {changed} setAt{n}(T value) {{ return new {name}<>({', '.join(others)}); }}",
+            f"public <T> {changed} setAt{n}(T value) {{ return new {name}<>({', '.join(values_kept)}); }}",
         ]
     return "\n".join((*lines, "}\n"))
 

@@ -31,8 +31,8 @@ def result_answer(result: Result) -> Answer:
         "tests": None if result.tests is None else len(result.tests),
         "fetched": [[path, len(data)] for path, data in result.fetched.items()],
     }
-    parts = (result.stdout, result.stderr, result.value or b"", result.tests or b"", *result.fetched.values())
-    return header, b"".join(parts)
+    bodies = (result.stdout, result.stderr, result.value or b"", result.tests or b"", *result.fetched.values())
+    return header, b"".join(bodies)
 
 
 def loaded_answer(loaded: Loaded) -> Answer:

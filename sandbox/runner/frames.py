@@ -87,9 +87,9 @@ def lengths(data: bytes) -> tuple[int, int]:
 
 def send(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
     """Write one frame to a blocking descriptor."""
-    rest = memoryview(packed(header, body))
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    unsent = memoryview(packed(header, body))
+    while unsent:
+        unsent = unsent[os.write(descriptor, unsent) :]
 
 
 def receive_header(descriptor: int) -> tuple[dict[str, Any], int]:

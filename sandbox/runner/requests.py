@@ -57,8 +57,8 @@ def read_load(header: dict[str, Any], body: bytes) -> Load:
         BadPath: a file would not be in the program's directory.
         BoxUnusable: the body does not match the header.
     """
-    files, rest = _files(header["files"], body)
-    if rest:
+    files, tail = _files(header["files"], body)
+    if tail:
         raise BoxUnusable("the body of `load` is longer than its files")
     compiling = header["compile"]
     return Load(

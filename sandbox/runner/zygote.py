@@ -96,7 +96,7 @@ def main(source: int, sink: int, configuration: dict[str, Any], prepared: "Prepa
         configuration: `Configuration` as JSON.
         prepared: What the process that this one was forked from has done already.
     """
-    with _exit_after(gone=0):
+    with _exit_after(gone_status=0):
         Runner(source, sink, configuration_of(configuration), prepared).serve()
     raise AssertionError("never reached")
 
@@ -134,14 +134,14 @@ def programs_of(configuration: Configuration) -> list[str]:
 
 
 @contextmanager
-def _exit_after(gone: int = _SERVICE_GONE) -> Iterator[None]:
-    """Exit this process when the block ends in any way. The exit status is `gone` when the service is gone."""
+def _exit_after(gone_status: int = _SERVICE_GONE) -> Iterator[None]:
+    """Exit this process when the block ends in any way. The exit status is `gone_status` when the service is gone."""
     status = EXIT_BOX_UNUSABLE
     try:
         yield
         status = 0
     except (Closed, BrokenPipeError, ConnectionResetError):
-        status = gone
+        status = gone_status
     except (BoxUnusable, OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError) as error:
         os.write(2, f"runner: {type(error).__name__}: {error}\n".encode(errors="replace"))
     finally:
@@ -265,14 +265,14 @@ class Runner:
 
     def _serve_job(self) -> None:
         """Answer requests up to the end of a job."""
-        asked = ""
-        while asked != "unload":
+        question = ""
+        while question != "unload":
             header, body_bytes = frames.receive_header(self._source)
-            asked = header["ask"]
-            if asked == "input":  # of a run that has ended before
+            question = header["ask"]
+            if question == "input":  # of a run that has ended before
                 self._body(body_bytes)
                 continue
-            answer, body = self._answers[asked](header, body_bytes)
+            answer, body = self._answers[question](header, body_bytes)
             frames.send(self._sink, answer, body)
             self._dirty += self._workspace.clear_runs()
 
@@ -376,5 +376,7 @@ def _check_end_of_job(status: int) -> None:
 
 
 def configuration_of(fields: dict[str, Any]) -> Configuration:
-    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    return Configuration(**known)
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Configuration(**settings)

@@ -12,13 +12,13 @@ from sandbox.self_check.report import LONG, SHORT, Extent, Finding, Report
 _PID: Final = re.compile(r"/proc/\d+/")
 
 
-async def check(sandbox: Sandbox, which: Extent = SHORT) -> Report:
+async def check(sandbox: Sandbox, extent: Extent = SHORT) -> Report:
     """Attack a started sandbox and report what got through.
 
     Raises:
         SandboxUnavailable: programs could not be run.
     """
-    attacks = [attack for attack in ATTACKS if which is LONG or attack.is_short]
+    attacks = [attack for attack in ATTACKS if extent is LONG or attack.is_short]
     promised = [attack for attack in attacks if sandbox.isolation not in attack.not_promised_by]
     with outside() as untouchable:
         findings = [await _finding(attack, sandbox, untouchable) for attack in promised]

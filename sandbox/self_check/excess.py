@@ -29,15 +29,15 @@ def must_end_as(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandb
     return carry_out
 
 
-def must_stop_at(source: str, limits: Limits, most: int) -> Callable[[Sandbox, Outside], Awaitable[str]]:
-    """An attack that prints its progress at each step. It may get as far as `most`, and no further."""
+def must_stop_at(source: str, limits: Limits, limit: int) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+    """An attack that prints its progress at each step. It may get as far as `limit`, and no further."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
         results = await run_attack(sandbox, source, outside, [Execute(limits=limits)])
         numbers = [int(word) for result in results for word in result.stdout.split() if word.isdigit()]
         if not numbers:
             return "the attack could not begin" + "".join(f": {ending(result)}" for result in results)
-        return f"it got to {max(numbers)}; at most {most} is allowed" if max(numbers) > most else ""
+        return f"it got to {max(numbers)}; at most {limit} is allowed" if max(numbers) > limit else ""
 
     return carry_out
 

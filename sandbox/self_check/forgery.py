@@ -29,9 +29,9 @@ async def forgery(sandbox: Sandbox, outside: Outside) -> str:
     """Write forged results to every open descriptor; results of the runs after it must stay honest."""
     runs = [Execute(arguments=[argument], limits=LIMITS) for argument in ("forge", "second", "third")]
     results = await run_attack(sandbox, _FORGERY, outside, runs)
-    said = [(result.exit, result.code, result.stdout) for result in results]
-    wanted = [(Exit.EXITED, 5, b""), (Exit.EXITED, 0, b"honest second\n"), (Exit.EXITED, 0, b"honest third\n")]
-    return "" if said == wanted else f"a result the program made up: {said}"
+    reported = [(result.exit, result.code, result.stdout) for result in results]
+    expected = [(Exit.EXITED, 5, b""), (Exit.EXITED, 0, b"honest second\n"), (Exit.EXITED, 0, b"honest third\n")]
+    return "" if reported == expected else f"a result the program made up: {reported}"
 
 
 _HONEST_CASE: Final = 4

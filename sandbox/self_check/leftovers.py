@@ -80,8 +80,8 @@ async def leftovers(sandbox: Sandbox, outside: Outside) -> str:
     mark = f"left-{secrets.token_hex(8)}"
     leave, find = _LEAVE % (mark, SLEEP), _FIND % mark
     await asyncio.gather(*(run_and_parse(sandbox, leave, outside) for _ in range(sandbox.slots)))
-    said = await asyncio.gather(*(run_and_parse(sandbox, find, outside) for _ in range(sandbox.slots)))
-    through = sorted({reached for _, reached in said if reached})
+    reports = await asyncio.gather(*(run_and_parse(sandbox, find, outside) for _ in range(sandbox.slots)))
+    through = sorted({reached for _, reached in reports if reached})
     if await asyncio.to_thread(_is_running, mark):
         through.append("a process that was left is still running")
     return ", ".join(through)

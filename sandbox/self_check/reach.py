@@ -110,9 +110,9 @@ async def environment(sandbox: Sandbox, outside: Outside) -> str:
     lines, through = await run_and_parse(sandbox, _ENVIRONMENT, outside)
     if through:
         return through
-    said = frozenset(lines)
-    known = {name for name, line in _own_environment().items() if line in said} - _USUAL_NAMES
-    return ", ".join(sorted(name for name in known if not name.startswith("PYTHON")))
+    printed = frozenset(lines)
+    leaked = {name for name, line in _own_environment().items() if line in printed} - _USUAL_NAMES
+    return ", ".join(sorted(name for name in leaked if not name.startswith("PYTHON")))
 
 
 def _own_environment() -> dict[str, str]:

@@ -75,10 +75,10 @@ def leave_network() -> None:
 def keep_only(fd: int) -> int:
     """Close every file but `fd`, which gets a new number. The standard streams become /dev/null."""
     null = os.open(os.devnull, os.O_RDWR)
-    kept = os.dup2(fd, 100, inheritable=False)
+    duplicate = os.dup2(fd, 100, inheritable=False)
     for stream in range(3):
         os.dup2(null, stream)
-    os.dup2(kept, _KEPT_FD, inheritable=False)
+    os.dup2(duplicate, _KEPT_FD, inheritable=False)
     for name in os.listdir("/proc/self/fd"):
         if int(name) > _KEPT_FD:
             with suppress(OSError):  # the listing's own file is gone already
@@ -111,11 +111,11 @@ def landlock_version() -> int:
     return int(_libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION))
 
 
-def _limit(which: int, value: int) -> None:
-    hard = resource.getrlimit(which)[1]
+def _limit(resource_id: int, value: int) -> None:
+    hard = resource.getrlimit(resource_id)[1]
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    resource.setrlimit(which, (value, value))
+    resource.setrlimit(resource_id, (value, value))
 
 
 def _prctl(option: int, value: int) -> None:
@@ -123,9 +123,9 @@ def _prctl(option: int, value: int) -> None:
         _raise_errno(f"prctl {option}")
 
 
-def _raise_errno(what: str) -> NoReturn:
+def _raise_errno(action: str) -> NoReturn:
     number = ctypes.get_errno()
-    raise OSError(number, f"{what}: {os.strerror(number)}")
+    raise OSError(number, f"{action}: {os.strerror(number)}")
 
 
 def _drop_capabilities() -> None:
@@ -137,8 +137,8 @@ def _drop_capabilities() -> None:
     sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
     if _libc.capget(header, sets) != 0:
         _raise_errno("capget")
-    kept = sets[1] & _CAP_DAC_READ_SEARCH
-    if _libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)) != 0:
+    permitted = sets[1] & _CAP_DAC_READ_SEARCH
+    if _libc.capset(header, (ctypes.c_uint32 * 6)(permitted, permitted, 0, 0, 0, 0)) != 0:
         _raise_errno("capset")
 
 
@@ -176,7 +176,7 @@ def _deny_forking() -> None:
     deny = 4 + len(calls) + 1  # the place of the last instruction; jumps count from the next one
     code = [(_LOAD, 0, 0, 4), (_JUMP_IF_EQUAL, 0, deny - 2, architecture), (_LOAD, 0, 0, 0)]
     code.append((_JUMP_IF_AT_LEAST, deny - 4, 0, _X32_CALLS))
-    code += [(_JUMP_IF_EQUAL, deny - place - 1, 0, call) for place, call in enumerate(calls, start=4)]
+    code += [(_JUMP_IF_EQUAL, deny - index - 1, 0, call) for index, call in enumerate(calls, start=4)]
     code += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
     packed = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
     program = _Program(len(code), packed)

@@ -25,8 +25,8 @@ def find(module: str, name: str) -> Function:
     importlib.import_module(module)
     function = _FUNCTIONS.get((module, name))
     if function is None:
-        known = sorted(each for of, each in _FUNCTIONS if of == module)
+        functions = sorted(function_name for of, function_name in _FUNCTIONS if of == module)
         raise LookupError(
-            f"{module}.{name} is no worker function: write @worker_function above it; {module} has {known}"
+            f"{module}.{name} is no worker function: write @worker_function above it; {module} has {functions}"
         )
     return function

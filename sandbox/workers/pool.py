@@ -485,12 +485,12 @@ class Workers:
 
     def _flush(self, worker: _Worker) -> None:
         try:
-            sent = worker.connection.send(worker.outgoing)
+            count = worker.connection.send(worker.outgoing)
         except BlockingIOError:
             return
         except OSError:  # the worker has died: the reader will notice
-            sent = len(worker.outgoing)
-        del worker.outgoing[:sent]
+            count = len(worker.outgoing)
+        del worker.outgoing[:count]
 
     def _flush_rest(self, worker: _Worker) -> None:
         self._flush(worker)
@@ -848,21 +848,21 @@ class Workers:
                 timer.cancel()
         self._retry = self._watch = None
         orphans = list(self._workers.values())
-        again: list[_Item] = []
+        retried: list[_Item] = []
         for worker in orphans:
             if not worker.gone:
                 self._drop(worker)
             under_way = worker.suspect or (worker.window[0] if worker.window else None)
             if under_way is not None:
                 under_way.interruptions += 1
-            again += [worker.suspect] if worker.suspect is not None else []
-            again += worker.window
+            retried += [worker.suspect] if worker.suspect is not None else []
+            retried += worker.window
             if worker.solo is not None:
                 self._suspects.append(worker.solo)
         self._workers.clear()
         self._fast.clear()
         self._slow.clear()
-        for item in reversed(again):
+        for item in reversed(retried):
             if item.interruptions >= MAX_INTERRUPTIONS:
                 item.settle(Exit.STALLED, f"the workers' zygote died {item.interruptions} times under it")
             elif not item.call.abandoned:

@@ -89,8 +89,8 @@ class _Zygote:
         packet, fds, _, _ = socket.recv_fds(self._control, ORDER.size, 1, socket.MSG_CMSG_CLOEXEC)
         if not packet:
             return False
-        what, number = ORDER.unpack(packet)
-        if what == END:
+        order, number = ORDER.unpack(packet)
+        if order == END:
             self._kill(number)
         else:
             self._fork(number, fds[0])
@@ -135,8 +135,8 @@ class _Zygote:
 
     def _kill(self, number: int) -> None:
         """Kill by pid: no other process can have that pid until the worker is reaped."""
-        for pid, known in self._workers.items():
-            if known == number:
+        for pid, worker_number in self._workers.items():
+            if worker_number == number:
                 os.kill(pid, signal.SIGKILL)
 
     def _kill_all(self) -> None:

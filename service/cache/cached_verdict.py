@@ -18,9 +18,9 @@ encode_verdict = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(CachedVerdict).decode
 
 
-def decode_verdict(held: bytes) -> CachedVerdict | None:
+def decode_verdict(content: bytes) -> CachedVerdict | None:
     """Decode a cached verdict. None if the bytes are not one (an older layout, or damage)."""
     try:
-        return _decode(held)
+        return _decode(content)
     except msgspec.MsgspecError:
         return None

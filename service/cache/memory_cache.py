@@ -39,8 +39,8 @@ class MemoryCache:
         return len(self._values)
 
     def halve(self) -> None:
-        most = self._bytes // 2
-        while self._bytes > most:
+        target = self._bytes // 2
+        while self._bytes > target:
             self._remove(next(iter(self._values)))
 
     def __len__(self) -> int:

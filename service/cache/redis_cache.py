@@ -242,13 +242,13 @@ class RedisCache:
         self.counters.mgets += 1
         try:
             async with _timeout(self._lookup_timeout_s):
-                found = await self._ask(self._client, keys)
+                values = await self._ask(self._client, keys)
         except Exception as error:  # noqa: BLE001  # any error that a broken server causes in the library is a miss
             self._on_failure(error)
             return [None] * len(keys)
         self._failures = 0
         self.counters.mget_s += loop.time() - began
-        return [self._unframed(key, framed) for key, framed in zip(keys, found, strict=True)]
+        return [self._unframed(key, framed) for key, framed in zip(keys, values, strict=True)]
 
     async def _ask(self, client: Client, keys: Sequence[bytes]) -> list[Any]:
         """The server's values for `keys`, in order.
@@ -263,21 +263,21 @@ class RedisCache:
             return _checked(reply, len(keys))
         groups = self._by_tag(keys)
         pipeline = client.pipeline()
-        for tag, places in groups.items():
-            pipeline.execute_command("MGET", *[tag + keys[place] for place in places])
-        found: list[Any] = [None] * len(keys)
+        for tag, positions in groups.items():
+            pipeline.execute_command("MGET", *[tag + keys[position] for position in positions])
+        values: list[Any] = [None] * len(keys)
         replies = _checked(await pipeline.execute(), len(groups))
-        for places, reply in zip(groups.values(), replies, strict=True):
-            for place, framed in zip(places, _checked(reply, len(places)), strict=True):
-                found[place] = framed
-        return found
+        for positions, reply in zip(groups.values(), replies, strict=True):
+            for position, framed in zip(positions, _checked(reply, len(positions)), strict=True):
+                values[position] = framed
+        return values
 
     def _by_tag(self, keys: Sequence[bytes]) -> dict[bytes, list[int]]:
         """The places of `keys`, by the start of their name in the cluster. Equal starts share a slot."""
         groups: dict[bytes, list[int]] = {}
-        for place, key in enumerate(keys):
+        for position, key in enumerate(keys):
             tag = self._tags[key[0] % _CLUSTER_TAGS] if key else self._tags[0]
-            groups.setdefault(self._prefix + tag, []).append(place)
+            groups.setdefault(self._prefix + tag, []).append(position)
         return groups
 
     def _unframed(self, key: bytes, framed: object) -> bytes | None:
@@ -318,9 +318,9 @@ class RedisCache:
         self.counters.dropped_writes += count
 
     def _take(self, count: int) -> list[tuple[bytes, bytes]]:
-        taken = [self._queue.popleft() for _ in range(count)]
-        self._queued_bytes -= sum(len(value) for _, value in taken)
-        return taken
+        entries = [self._queue.popleft() for _ in range(count)]
+        self._queued_bytes -= sum(len(value) for _, value in entries)
+        return entries
 
     def _set_writable(self) -> None:
         if self._queue and self._state == "closed":
@@ -339,15 +339,15 @@ class RedisCache:
             entries = self._take(min(len(self._queue), MAX_KEYS_PER_MGET))
             if not entries:
                 return
-            written = 0
+            stored = 0
             try:
                 async with asyncio.timeout(_WRITE_TIMEOUT_S):
-                    written = await self._send(self._client, entries)
+                    stored = await self._send(self._client, entries)
             except Exception as error:  # noqa: BLE001  # as for reading
                 self._on_failure(error)
             finally:
-                self.counters.written += written
-                self.counters.dropped_writes += len(entries) - written
+                self.counters.written += stored
+                self.counters.dropped_writes += len(entries) - stored
 
     async def _send(self, client: Client, entries: Sequence[tuple[bytes, bytes]]) -> int:
         """Write `entries` in one pipeline. Returns how many Redis took."""
@@ -357,7 +357,7 @@ class RedisCache:
         for names, values in groups:
             pipeline.execute_command("EVAL", _SET_MANY, len(names), *names, ttl_s, *values)
         replies = _checked(await pipeline.execute(raise_on_error=False), len(groups))
-        written = 0
+        stored = 0
         refusal: ResponseError | None = None
         for (names, _), reply in zip(groups, replies, strict=True):
             if isinstance(reply, ResponseError) and not isinstance(reply, ClusterError):
@@ -365,19 +365,19 @@ class RedisCache:
             elif isinstance(reply, Exception):
                 raise reply
             else:
-                written += len(names)
+                stored += len(names)
         self._on_written(refusal)
-        return written
+        return stored
 
     def _write_groups(self, entries: Sequence[tuple[bytes, bytes]]) -> list[tuple[list[bytes], list[bytes]]]:
         """The names and framed values of each script call. In a cluster the names of one call share a slot."""
-        places: Mapping[bytes, Sequence[int]] = {self._prefix: range(len(entries))}
+        positions: Mapping[bytes, Sequence[int]] = {self._prefix: range(len(entries))}
         if self._address.is_cluster:
-            places = self._by_tag([key for key, _ in entries])
+            positions = self._by_tag([key for key, _ in entries])
         groups = []
-        for tag, whole in places.items():
-            for start in range(0, len(whole), _KEYS_PER_SCRIPT):
-                part = [entries[place] for place in whole[start : start + _KEYS_PER_SCRIPT]]
+        for tag, group in positions.items():
+            for start in range(0, len(group), _KEYS_PER_SCRIPT):
+                part = [entries[position] for position in group[start : start + _KEYS_PER_SCRIPT]]
                 groups.append(([tag + key for key, _ in part], [_sum(key, value) + value for key, value in part]))
         return groups
 

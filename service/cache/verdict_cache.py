@@ -47,15 +47,15 @@ class VerdictCache:
         in memory.
         """
         values = [self.memory.get(key) for key in keys]
-        absent = [place for place, value in enumerate(values) if value is None]
+        absent = [position for position, value in enumerate(values) if value is None]
         self.counters.hits_memory += len(keys) - len(absent)
         missed = len(absent)
         if absent and self._redis:
-            found = await self._redis.get_many([keys[place] for place in absent])
-            for place, value in zip(absent, found, strict=True):
+            remote_values = await self._redis.get_many([keys[position] for position in absent])
+            for position, value in zip(absent, remote_values, strict=True):
                 if value is not None:
-                    self.memory.set(keys[place], value)
-                    values[place] = value
+                    self.memory.set(keys[position], value)
+                    values[position] = value
                     missed -= 1
             self.counters.hits_redis += len(absent) - missed
         self.counters.misses += missed

@@ -56,19 +56,19 @@ def feedback(options: Options, state: State, turns: Sequence[Outcome]) -> str:
         "reward": f"{last.reward:g}",
         "reason": last.reason,
     }
-    return _NAME.sub(lambda found: values[found[1]], _template(options, state, last.reason))
+    return _NAME.sub(lambda match: values[match[1]], _template(options, state, last.reason))
 
 
 def _template(options: Options, state: State, reason: str) -> str:
     kind = "correct" if state == "solved" else "exhausted" if state == "exhausted" else "incorrect"
     if kind == "incorrect" and reason == NO_ANSWER:
         kind = NO_ANSWER
-    given = options.feedback
-    own: str | None = getattr(given, kind)
-    if own is None and kind != "correct":
-        own = given.incorrect
+    templates = options.feedback
+    template: str | None = getattr(templates, kind)
+    if template is None and kind != "correct":
+        template = templates.incorrect
     default: str = getattr(DEFAULTS[options.language], kind)
-    return default if own is None else own
+    return default if template is None else template
 
 
 def giveaway(templates: Templates, answers: Any, surroundings: Any) -> str | None:
@@ -79,12 +79,12 @@ def giveaway(templates: Templates, answers: Any, surroundings: Any) -> str | Non
     the fields that name an answer, since others are everyday words (`"language": "python"`). Longer texts are looked
     for in all fields.
     """
-    given = {name: _words(text) for name in templates.__struct_fields__ if (text := getattr(templates, name))}
-    longest = max(map(len, given.values()), default=0)
+    words_of = {name: _words(text) for name in templates.__struct_fields__ if (text := getattr(templates, name))}
+    longest = max(map(len, words_of.values()), default=0)
     if not longest:
         return None
     for answer in islice(_answers(answers, surroundings, longest), _MAX_ANSWERS):
-        for name, text in given.items():
+        for name, text in words_of.items():
             if answer in text:
                 return name
     return None
@@ -92,19 +92,19 @@ def giveaway(templates: Templates, answers: Any, surroundings: Any) -> str | Non
 
 def _answers(answers: Any, surroundings: Any, longest: int) -> Iterator[str]:
     """The texts to look for, as `_words` of at most `longest` characters. Each comes once, the outer ones first."""
-    seen = set()
+    texts = set()
     waiting: list[tuple[Any, bool]] = [(answers, True), (surroundings, False)]
     for value, is_answer in waiting:
         if isinstance(value, dict):
-            waiting += [(below, is_answer and name in _ANSWER_FIELDS) for name, below in value.items()]
+            waiting += [(child, is_answer and name in _ANSWER_FIELDS) for name, child in value.items()]
         elif isinstance(value, list):
-            waiting += [(below, is_answer) for below in value]
+            waiting += [(child, is_answer) for child in value]
         elif isinstance(value, str | int | float) and not isinstance(value, bool):
             text = str(value)
             if (1 if is_answer else _TELLING_CHARS) <= len(text) <= longest:
                 words = _words(text)
-                if len(words) > 2 and words not in seen:
-                    seen.add(words)
+                if len(words) > 2 and words not in texts:
+                    texts.add(words)
                     yield words
 
 

@@ -154,10 +154,10 @@ class Interactions:
         """
         for _ in range(_ATTEMPTS):
             record = await self._get(name, request.index)
-            taken = self._replayed(record, request)
-            if taken is not None:
+            replay = self._replayed(record, request)
+            if replay is not None:
                 self.turns["replayed"] += 1
-                return bytes(taken.answer)
+                return bytes(replay.answer)
             answer = await self._take(name, record, request, deadline)
             if answer is not None:
                 return encode(answer)
@@ -176,8 +176,8 @@ class Interactions:
         progress, answer = turns.after_turn(
             record.plan.options, record.progress, verdict, self._engine.registry.edition
         )
-        taken = Taken(request.digest(), request.idempotency_key, msgspec.Raw(encode(answer)))
-        fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken)}
+        taken_turn = Taken(request.digest(), request.idempotency_key, msgspec.Raw(encode(answer)))
+        fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken_turn)}
         # After the last turn the reference is removed: nothing is left to judge.
         dropped = [_ITEM] if answer.should_terminate else []
         change = _change(fields, record.plan, dropped, is_over=answer.should_terminate)
@@ -250,16 +250,16 @@ class Interactions:
         """
         fields = (VERSION, _BODY, _PLAN, _PROGRESS, _ITEM, _turn(turn_index))
         try:
-            kept = await self.store.read(name, fields)
+            values = await self.store.read(name, fields)
         except Gone as error:
             raise _damaged(name, error) from error
-        if not any(kept):
+        if not any(values):
             return None
         try:
-            return _record(*kept)
+            return _record(*values)
         except (msgspec.MsgspecError, ValueError) as error:
             # What a link has garbled is whole at the next look.
-            if await self.store.read(name, fields) != kept:
+            if await self.store.read(name, fields) != values:
                 raise StateUnavailable(
                     "the interaction could not be read; ask again", retry_after_s=_RETRY_AFTER_S
                 ) from error
@@ -272,7 +272,7 @@ def _record(
     plan: bytes | None,
     progress: bytes | None,
     item: bytes | None,
-    taken: bytes | None,
+    turn_json: bytes | None,
 ) -> _Record:
     """
     Raises:
@@ -286,7 +286,7 @@ def _record(
         _plan_decoder.decode(plan or b""),
         _progress_decoder.decode(progress or b""),
         item or b"",
-        None if taken is None else _taken_decoder.decode(taken),
+        None if turn_json is None else _taken_decoder.decode(turn_json),
     )
     if record.taken is not None:
         _answer_decoder.decode(record.taken.answer)
@@ -307,8 +307,8 @@ def _turn(index: int) -> str:
 
 
 def _judged_by(creation: Creation) -> dict[str, str]:
-    named = {name: getattr(creation.item, name) for name in _NAMES}
-    return {name: value for name, value in named.items() if value is not None}
+    names = {name: getattr(creation.item, name) for name in _NAMES}
+    return {name: value for name, value in names.items() if value is not None}
 
 
 def _is_silent(messages: Sequence[Message]) -> bool:

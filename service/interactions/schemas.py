@@ -185,8 +185,8 @@ def decode_creation(body: bytes) -> Creation:
     options = parse(_options_decoder, encode({name: raw[name] for name in raw if name in _OPTION_NAMES}), [])
     if options.instance_id is not None and not re.fullmatch(ID_PATTERN, options.instance_id):
         raise unprocessable("instance_id", f"expected text of the form {ID_PATTERN}")  # `$` let a line's end pass
-    own = {name: value for name, value in raw.items() if name not in _OPTION_NAMES}
-    item_json = encode(own | {"response": ""})
+    item_fields = {name: value for name, value in raw.items() if name not in _OPTION_NAMES}
+    item_json = encode(item_fields | {"response": ""})
     item = parse(_item_decoder, item_json, [])
     tree.pop("instance_id", None)
     digest = hashlib.sha256(_encode_sorted(tree)).hexdigest()
@@ -222,11 +222,11 @@ def _use_our_names(raw: dict[str, Any], tree: dict[str, Any]) -> None:
     """Rename other names of fields to ours, in both forms of the body. If one name is null, the other one counts."""
     for alias, name in ALIASES.items():
         if alias in tree:
-            given = name if tree.get(name) is not None else alias
+            source_name = name if tree.get(name) is not None else alias
             for fields in (raw, tree):
-                fields[name] = fields[given]
+                fields[name] = fields[source_name]
                 del fields[alias]
 
 
-def unprocessable(field: str, message: str, *below: str) -> Unprocessable:
-    return Unprocessable(message, errors=[FieldError([field, *below], message)])
+def unprocessable(field: str, message: str, *path: str) -> Unprocessable:
+    return Unprocessable(message, errors=[FieldError([field, *path], message)])

@@ -87,13 +87,13 @@ def judged(result: Result, *, is_silent: bool) -> Judged:
     assert result.score is not None
     assert result.reward is not None
     checks = result.checks and [{name: check.get(name) for name in _CHECK_FIELDS} for check in result.checks]
-    rest = (result.extracted, result.verifier, result.version, result.recipe, checks)
+    origin = (result.extracted, result.verifier, result.version, result.recipe, checks)
     if is_silent:
-        return Judged(0.0, min(0.0, result.reward), "no_answer", *rest)
-    return Judged(result.score, result.reward, result.reason, *rest)
+        return Judged(0.0, min(0.0, result.reward), "no_answer", *origin)
+    return Judged(result.score, result.reward, result.reason, *origin)
 
 
-def replayed(progress: Progress, taken: Taken | None, request: TurnRequest) -> Taken | None:
+def replayed(progress: Progress, last_turn: Taken | None, request: TurnRequest) -> Taken | None:
     """The turn that the request repeats, or None if it asks for the next one.
 
     Raises:
@@ -103,8 +103,8 @@ def replayed(progress: Progress, taken: Taken | None, request: TurnRequest) -> T
     if progress.state == "finalized":
         raise Conflict(f"the interaction was finalized after turn {count}; it takes no more")
     if index <= count:
-        if taken is not None and taken.is_of(request):
-            return taken
+        if last_turn is not None and last_turn.is_of(request):
+            return last_turn
         raise Conflict(f"turn {index} was taken with other messages; {_next(progress)}")
     if index != count + 1 or progress.state != "open":
         raise Conflict(f"turn_index is {index}, but {_next(progress)}")
@@ -130,7 +130,7 @@ def after_turn(options: Options, progress: Progress, verdict: Judged, edition: s
     step = steps([turn.reward for turn in turns], options.penalty)[-1]
     score = trajectory_score(options, turns)
     assert score is not None
-    after = Progress(state, turns)
+    following = Progress(state, turns)
     answer = TurnAnswer(
         should_terminate=state != "open",
         response=feedback(options, state, turns),
@@ -145,10 +145,10 @@ def after_turn(options: Options, progress: Progress, verdict: Judged, edition: s
             options.max_turns - count,
             *verdict[3:],
             step_reward=step if options.trajectory == "improving" else None,
-            mixed_versions=after.is_mixed,
+            mixed_versions=following.is_mixed,
         ),
     )
-    return after, answer
+    return following, answer
 
 
 def trajectory_score(options: Options, turns: Sequence[Turn]) -> float | None:
@@ -165,7 +165,9 @@ def trajectory_score(options: Options, turns: Sequence[Turn]) -> float | None:
             return _finite(sum(rewards))
         case "discounted":
             solved = (
-                options.gamma**before for before, reward in enumerate(rewards) if reward >= options.success_threshold
+                options.gamma**exponent
+                for exponent, reward in enumerate(rewards)
+                if reward >= options.success_threshold
             )
             return next(solved, 0.0)
         case "improving":
@@ -176,7 +178,7 @@ def steps(rewards: Sequence[float], penalty: float) -> list[float]:
     """One number per turn: 0, or minus the penalty if the reward is not above the one before (for the first turn: above
     0). This is the tool reward of verl's `Gsm8kTool.execute`.
     """
-    return [0.0 if now > before else -penalty for before, now in pairwise([0.0, *rewards])]
+    return [0.0 if now > previous else -penalty for previous, now in pairwise([0.0, *rewards])]
 
 
 def view(name: str, plan: Plan, progress: Progress) -> View:

@@ -175,9 +175,9 @@ class Board:
         try:
             yield rung
         finally:
-            others = self._waiting[job_id]
-            del others[rung]
-            if not others:
+            waiters = self._waiting[job_id]
+            del waiters[rung]
+            if not waiters:
                 del self._waiting[job_id]
 
     def ring(self, job_id: str, *, ended: bool) -> None:

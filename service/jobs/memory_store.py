@@ -59,7 +59,7 @@ class MemoryJobStore:
 
     @property
     def unfinished(self) -> int:
-        return sum(not held.state.is_last for held in self._held)
+        return sum(not job.state.is_last for job in self._held)
 
     async def start(self) -> None:
         pass
@@ -71,16 +71,16 @@ class MemoryJobStore:
         """Wait until no job is queued or running. Then wait up to the timeout until callers have fetched the jobs that
         ended meanwhile.
         """
-        ending = [held for held in self._held if not held.state.is_last]
+        ending = [job for job in self._held if not job.state.is_last]
         await self._until(lambda: not self.unfinished)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._until(lambda: all(held.is_collected for held in ending))
+                await self._until(lambda: all(job.is_collected for job in ending))
 
     async def submit(self, submission: Submission) -> str:
-        known = self._by_key.get(submission.key)
-        if known is not None:
-            job_id, digest = known
+        existing_id = self._by_key.get(submission.key)
+        if existing_id is not None:
+            job_id, digest = existing_id
             if digest != submission.digest:
                 raise conflict()
             self._counters.repeated += 1
@@ -94,44 +94,44 @@ class MemoryJobStore:
             raise self._limits.overloaded(
                 values.all, nbytes.all, values.held(tenant), nbytes.held(tenant), self._held.first_goes_in_s
             )
-        held = _Held(submission)
-        self._held.put(job_id, held, size, self._limits.unfinished_ttl_s)
+        job = _Held(submission)
+        self._held.put(job_id, job, size, self._limits.unfinished_ttl_s)
         if submission.key:
             self._by_key[submission.key] = job_id, submission.digest
-        self._enqueue(job_id, held)
+        self._enqueue(job_id, job)
         self._counters.submitted += 1
         return job_id
 
     async def read(self, job_id: str, after: int) -> Snapshot | None:
-        held = self._held.get(job_id)
-        if held is None:
+        job = self._held.get(job_id)
+        if job is None:
             return None
-        if held.state.is_last and after <= len(held.lines):
-            held.is_collected = True
+        if job.state.is_last and after <= len(job.lines):
+            job.is_collected = True
             self._changed.set()
-        return Snapshot(held.state, held.submission.items, len(held.lines), held.lines[after:], held.summary)
+        return Snapshot(job.state, job.submission.items, len(job.lines), job.lines[after:], job.summary)
 
     async def cancel(self, job_id: str) -> State | None:
-        held = self._held.get(job_id)
-        if held is None:
+        job = self._held.get(job_id)
+        if job is None:
             return None
-        before = held.state
-        if before is State.DONE:
+        state = job.state
+        if state is State.DONE:
             self._held.drop(job_id)
-        elif before is not State.CANCELLED:
+        elif state is not State.CANCELLED:
             self._counters.cancelled += 1
-            self._end(job_id, held, State.CANCELLED)
-        return before
+            self._end(job_id, job, State.CANCELLED)
+        return state
 
     async def take(self, passed_over: Callable[[], Sequence[str]] = tuple) -> Claim:
         while True:
             while waiting := self._queues.keys() - passed_over():
                 tenant = self._turns.next(sorted(waiting))
                 job_id = self._dequeue(tenant)
-                held = self._held.get(job_id)
-                if held is not None and held.state is State.QUEUED:
-                    self._turns.charge(tenant, held.submission.items)
-                    return self._claim(job_id, held)
+                job = self._held.get(job_id)
+                if job is not None and job.state is State.QUEUED:
+                    self._turns.charge(tenant, job.submission.items)
+                    return self._claim(job_id, job)
             self._queued.clear()
             await self._queued.wait()
 
@@ -149,17 +149,17 @@ class MemoryJobStore:
                 await rung.wait()
 
     async def append(self, claim: Claim, offset: int, lines: Sequence[bytes]) -> int:
-        held = self._owned(claim)
-        assert offset == len(held.lines)
-        held.lines += lines
+        job = self._owned(claim)
+        assert offset == len(job.lines)
+        job.lines += lines
         self._held.grow(claim.job_id, sum(map(len, lines)))
         self.board.ring(claim.job_id, ended=False)
-        return len(held.lines)
+        return len(job.lines)
 
     async def finish(self, claim: Claim, summary: bytes) -> None:
-        held = self._owned(claim)
-        held.summary = summary
-        self._end(claim.job_id, held, State.DONE)
+        job = self._owned(claim)
+        job.summary = summary
+        self._end(claim.job_id, job, State.DONE)
 
     async def release(self, claim: Claim) -> None:
         self._enqueue(claim.job_id, self._owned(claim))
@@ -171,23 +171,23 @@ class MemoryJobStore:
         self._owned(claim)
         self._held.drop(claim.job_id)
 
-    def _claim(self, job_id: str, held: _Held) -> Claim:
+    def _claim(self, job_id: str, job: _Held) -> Claim:
         now = asyncio.get_running_loop().time()
-        held.state = State.RUNNING
-        held.attempts += 1
-        held.token = str(held.attempts)
-        if held.begun is None:
-            held.begun = now
-        return Claim(job_id, held.token, held.attempts, held.submission, list(held.lines), now - held.begun)
+        job.state = State.RUNNING
+        job.attempts += 1
+        job.token = str(job.attempts)
+        if job.begun is None:
+            job.begun = now
+        return Claim(job_id, job.token, job.attempts, job.submission, list(job.lines), now - job.begun)
 
     def _owned(self, claim: Claim) -> _Held:
-        held = self._held.get(claim.job_id)
-        if held is None or held.state is not State.RUNNING or held.token != claim.token:
+        job = self._held.get(claim.job_id)
+        if job is None or job.state is not State.RUNNING or job.token != claim.token:
             raise ClaimLost
-        return held
+        return job
 
-    def _enqueue(self, job_id: str, held: _Held) -> None:
-        held.state = State.QUEUED
+    def _enqueue(self, job_id: str, job: _Held) -> None:
+        job.state = State.QUEUED
         self._queues.setdefault(parted(job_id)[0], deque()).append(job_id)
         self._queued.set()
 
@@ -198,16 +198,16 @@ class MemoryJobStore:
             del self._queues[tenant]
         return job_id
 
-    def _end(self, job_id: str, held: _Held, state: State) -> None:
-        held.state = state
-        held.is_collected = state is State.CANCELLED
-        held.submission = held.submission.unloaded()
-        self._held.put(job_id, held, sum(map(len, held.lines)), self._limits.ttl_s)
+    def _end(self, job_id: str, job: _Held, state: State) -> None:
+        job.state = state
+        job.is_collected = state is State.CANCELLED
+        job.submission = job.submission.unloaded()
+        self._held.put(job_id, job, sum(map(len, job.lines)), self._limits.ttl_s)
         self._tell_end(job_id)
 
-    def _on_gone(self, job_id: str, held: _Held) -> None:
-        held.is_collected = True
-        self._by_key.pop(held.submission.key, None)
+    def _on_gone(self, job_id: str, job: _Held) -> None:
+        job.is_collected = True
+        self._by_key.pop(job.submission.key, None)
         self._tell_end(job_id)
 
     def _tell_end(self, job_id: str) -> None:

@@ -141,8 +141,8 @@ class RedisJobStore:
         if reply is None:
             return None
         try:
-            state, items, done, summary = reply
-            snapshot = Snapshot(State(state.decode()), int(items), int(done), (), summary or None)
+            state, items, done_count, summary = reply
+            snapshot = Snapshot(State(state.decode()), int(items), int(done_count), (), summary or None)
             lines = await self._lines(job_id, after, snapshot.done)
         except (ValueError, TypeError, AttributeError) as error:
             if await self._call("read", job_id) != reply:  # the link has garbled it
@@ -161,14 +161,14 @@ class RedisJobStore:
         if lines is None:
             return None
         if not snapshot.state.is_last:
-            whole = [line for line in lines[: _first_hole(lines)] if line is not None]
-            return replace(snapshot, done=len(whole), lines=whole[after:])
+            sound_lines = [line for line in lines[: _first_hole(lines)] if line is not None]
+            return replace(snapshot, done=len(sound_lines), lines=sound_lines[after:])
         log.error("jobs: a part of job %s is damaged in Redis", job_id)
         try:
-            whole, summary = completed(lines, snapshot.items)
+            sound_lines, summary = completed(lines, snapshot.items)
         except Damaged as error:
             raise _damaged(job_id, error) from error
-        return replace(snapshot, lines=whole[after:], summary=summary if snapshot.state is State.DONE else None)
+        return replace(snapshot, lines=sound_lines[after:], summary=summary if snapshot.state is State.DONE else None)
 
     async def _lines(self, job_id: str, start: int, end: int) -> list[bytes | None] | None:
         """The results of the job from `start` up to `end`, None for each that is damaged. None if the job has been removed
@@ -190,11 +190,11 @@ class RedisJobStore:
         if reply is None:
             return None
         try:
-            before = State(reply.decode())
+            state = State(reply.decode())
         except (ValueError, AttributeError) as error:
             raise self._link.nonsense() from error
-        self._counters.cancelled += not before.is_last
-        return before
+        self._counters.cancelled += not state.is_last
+        return state
 
     # For the runner
 
@@ -277,11 +277,11 @@ class RedisJobStore:
     async def _call(self, step: str, *arguments: Any) -> Any:
         return await self._link.ask("EVAL", _STEPS, 1, _PREFIX, step, *arguments)
 
-    def _hear(self, what: bytes, job_id: str) -> None:
-        if what == b"queued":
+    def _hear(self, event: bytes, job_id: str) -> None:
+        if event == b"queued":
             self._queued.set()
         else:
-            self.board.ring(job_id, ended=what == b"ended")
+            self.board.ring(job_id, ended=event == b"ended")
 
     def _hear_all(self) -> None:
         self._queued.set()

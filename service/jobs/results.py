@@ -159,20 +159,20 @@ def completed(lines: Sequence[bytes | None], items: int) -> tuple[list[bytes], b
     """
     heads = [_head(line) for line in lines if line is not None]
     missing = iter(sorted(set(range(items)) - {head.index for head in heads}))
-    whole: list[bytes] = []
+    results: list[bytes] = []
     summary = Summary(items=items, cached=sum(head.cached for head in heads))
     for line in lines:
         if line is not None:
-            whole.append(line)
+            results.append(line)
             continue
         index = next(missing, None)
         if index is None:
             raise Damaged("there are results of other items")
-        whole.append(stream_line(index, unjudged(index, _DAMAGED)).rstrip())
-    statuses = [_head(line).status for line in whole]
+        results.append(stream_line(index, unjudged(index, _DAMAGED)).rstrip())
+    statuses = [_head(line).status for line in results]
     summary.ok, summary.invalid = statuses.count("ok"), statuses.count("invalid")
     summary.failed = len(statuses) - summary.ok - summary.invalid
-    return whole, encode(summary)
+    return results, encode(summary)
 
 
 def is_summary(stored: bytes, items: int) -> bool:
@@ -194,7 +194,7 @@ def _head(line: bytes) -> _Head:
 
 def _whole(lines: Sequence[bytes | None]) -> list[bytes]:
     """The results before the first that is damaged and not judged again yet."""
-    return [line for line in takewhile(lambda each: each is not None, lines) if line is not None]
+    return [line for line in takewhile(lambda line_or_hole: line_or_hole is not None, lines) if line is not None]
 
 
 async def _patiently(ask: Callable[[], Awaitable[T]]) -> T:

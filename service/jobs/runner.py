@@ -197,18 +197,18 @@ class Runner:
                 return
             items = [request.items[index] for index in indexes]
             batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
-            async with contextlib.aclosing(self._engine.stream(batch)) as parts:
-                async for part in parts:
+            async with contextlib.aclosing(self._engine.stream(batch)) as chunks:
+                async for part in chunks:
                     if isinstance(part, Summary):
                         record.add_shared(part.deduplicated)
                     else:
-                        record.add((indexes[place], result) for place, result in part)
+                        record.add((indexes[position], result) for position, result in part)
 
 
 def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -> list[tuple[int, Result]]:
-    found = []
+    results = []
     for index in indexes:
         item_id = request.items[index].id
         assert item_id is not None
-        found.append((index, unjudged(item_id, verdict)))
-    return found
+        results.append((index, unjudged(item_id, verdict)))
+    return results

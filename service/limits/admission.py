@@ -220,7 +220,7 @@ class Permit:
                 return
 
 
-def announced(count: str | bytes | None, most: int) -> int:
+def announced(count: str | bytes | None, limit: int) -> int:
     """The number of items that a request announces (`X-Item-Count`), at most the number that a request may bring.
     Without the header it is one.
 
@@ -230,8 +230,8 @@ def announced(count: str | bytes | None, most: int) -> int:
     if count is None:
         return 1
     if len(count) > _MAX_DIGITS or not (count.isascii() and count.isdigit()):
-        shown = count.decode("latin-1") if isinstance(count, bytes) else count
+        text = count.decode("latin-1") if isinstance(count, bytes) else count
         raise BadRequest(
-            f"X-Item-Count: {shown[:40]!r} is not a number of items; send one whole number, such as 64, or leave it out"
+            f"X-Item-Count: {text[:40]!r} is not a number of items; send one whole number, such as 64, or leave it out"
         )
-    return max(1, min(int(count), most))
+    return max(1, min(int(count), limit))

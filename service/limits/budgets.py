@@ -55,9 +55,9 @@ class Budget(BaseModel):
         first.
         """
         for name, per_minute in ((measure.value, False), (f"{measure.value}_per_minute", True)):
-            most: float | None = getattr(self, name)
-            if most is not None:
-                yield name, per_minute, most
+            limit: float | None = getattr(self, name)
+            if limit is not None:
+                yield name, per_minute, limit
 
 
 class Budgets(BaseModel):

@@ -18,7 +18,7 @@ def of_grpc(auth: Mapping[str, Iterable[bytes]]) -> str | None:
     def texts(name: str) -> list[str]:
         return [value.decode("utf-8", "replace") for value in auth.get(name, ())]
 
-    return _name(texts("x509_common_name"), [each for each in texts("x509_subject_alternative_name") if "://" in each])
+    return _name(texts("x509_common_name"), [uri for uri in texts("x509_subject_alternative_name") if "://" in uri])
 
 
 def _name(common: list[str], uris: list[str]) -> str | None:

@@ -190,19 +190,19 @@ class Keys:
 
     def _match(self, token: bytes) -> Caller | None:
         digest = hashlib.sha256(token).digest()
-        matches = [caller for known, caller in self._callers.items() if hmac.compare_digest(digest, known)]
+        matches = [caller for key_digest, caller in self._callers.items() if hmac.compare_digest(digest, key_digest)]
         return matches[0] if matches else None
 
 
 def _token(authorization: str) -> bytes:
     """The key in the header; empty when there is none."""
-    scheme, _, given = authorization.partition(" ")
+    scheme, _, key = authorization.partition(" ")
     if scheme.lower() == "bearer":
-        return given.strip().encode("utf-8", "surrogateescape")
+        return key.strip().encode("utf-8", "surrogateescape")
     if scheme.lower() != "basic":
         return b""
     try:
-        return base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+        return base64.b64decode(key.strip(), validate=True).partition(b":")[2]
     except ValueError:
         return b""
 
@@ -236,12 +236,12 @@ class _KeysFile(BaseModel):
 
 def _parsed(path: Path) -> _KeysFile:
     try:
-        given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-        parsed = _KeysFile.model_validate(given)
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        parsed = _KeysFile.model_validate(content)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadKeys([f"cannot read {path}: {error}"]) from error
     except ValidationError as error:
-        raise BadKeys([f"{path}: {line}" for line in sentences(error, given, fields=_KeysFile.model_fields)]) from error
+        raise BadKeys([f"{path}: {line}" for line in sentences(error, content, fields=_KeysFile.model_fields)]) from error
     _check(path, parsed.keys)
     return parsed
 
@@ -277,11 +277,11 @@ def read(path: Path) -> dict[bytes, Caller]:
 
 def _check(path: Path, specs: Mapping[str, _KeySpec]) -> None:
     problems = [f"{path}: keys.{name}: a name is {_NAME.pattern}" for name in specs if not _NAME.fullmatch(name)]
-    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, spec in specs.items():
-        other = seen.setdefault(spec.sha256, name)
-        if other != name:
-            problems.append(f"{path}: keys.{name} and keys.{other} are the same key")
+        namesake = names.setdefault(spec.sha256, name)
+        if namesake != name:
+            problems.append(f"{path}: keys.{name} and keys.{namesake} are the same key")
     if problems:
         raise BadKeys(problems)
 
@@ -293,8 +293,8 @@ def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Calle
     Raises:
         BadKeys: the file has mistakes. The error holds all of them.
     """
-    parts = {digest: given.partition("@") for given, digest in digests.items()}
-    callers = {digest: Caller(name, tenant=tenant) for digest, (name, _, tenant) in parts.items()}
+    owners = {digest: owner.partition("@") for owner, digest in digests.items()}
+    callers = {digest: Caller(name, tenant=tenant) for digest, (name, _, tenant) in owners.items()}
     if file is None:
         return callers
     from_file = read(file)

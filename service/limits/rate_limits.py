@@ -41,10 +41,10 @@ class RateLimits:
         if caller.items_per_s is None and caller.max_items_in_flight is None:
             return
         account = self._accounts.setdefault(caller.name, _Account())
-        most = caller.max_items_in_flight
-        if most is not None and account.in_flight and account.in_flight + items > most:
+        limit = caller.max_items_in_flight
+        if limit is not None and account.in_flight and account.in_flight + items > limit:
             self.refused[caller.name, "in_flight"] += 1
-            message = f"the key {caller.name!r} has {account.in_flight} items in flight; at most {most} may be"
+            message = f"the key {caller.name!r} has {account.in_flight} items in flight; at most {limit} may be"
             raise Overloaded(message, retry_after_s=1.0)
         if caller.items_per_s is not None:
             self._spend(caller.name, account, caller.items_per_s, items)

@@ -73,9 +73,9 @@ class Tokens:
         return Caller(NAME, _scopes(claims.get(settings.oidc_scopes_claim)), tenant=self._tenant(claims))
 
     def _tenant(self, claims: Mapping[str, Any]) -> str:
-        named = claims[self._settings.oidc_tenant_claim]
-        tenant = f"{self._settings.oidc_tenant_prefix}{named}"
-        if not isinstance(named, str) or not named or not FORM.fullmatch(tenant):
+        claim = claims[self._settings.oidc_tenant_claim]
+        tenant = f"{self._settings.oidc_tenant_prefix}{claim}"
+        if not isinstance(claim, str) or not claim or not FORM.fullmatch(tenant):
             raise Unauthenticated(f"the claim {self._settings.oidc_tenant_claim!r} of the token is no tenant")
         return tenant
 
@@ -83,12 +83,12 @@ class Tokens:
         """The issuer's key of this name; without a name its only key."""
         if self._clock() - self._read_at > OLD_S or self._known(name) is None:
             await self._read(name)
-        found = self._known(name)
-        if found is None:
+        key = self._known(name)
+        if key is None:
             if self._read_at < self._tried_at:
                 raise StateUnavailable("the keys of the issuer cannot be read now; try again", retry_after_s=AGAIN_S)
             raise jwt.InvalidTokenError("the issuer has no such key")
-        return found
+        return key
 
     def _known(self, name: str | None) -> jwt.PyJWK | None:
         if name is None and len(self._keys) == 1:
@@ -109,10 +109,10 @@ class Tokens:
                 self._read_at = self._tried_at
 
 
-def _usable(found: jwt.PyJWKSet) -> Mapping[str | None, jwt.PyJWK]:
+def _usable(key_set: jwt.PyJWKSet) -> Mapping[str | None, jwt.PyJWK]:
     return {
         key.key_id: key
-        for key in found.keys
+        for key in key_set.keys
         if key.algorithm_name in ALGORITHMS and key.public_key_use in (None, "sig")
     }
 
@@ -125,19 +125,19 @@ def _scopes(claim: object) -> frozenset[Scope]:
     return frozenset(scope for scope in Scope if scope.value in words)
 
 
-async def _content(place: str | None) -> bytes:
+async def _content(source: str | None) -> bytes:
     """What is in the file, or at the URL.
 
     Raises:
         OSError, aiohttp.ClientError, TimeoutError, ValueError
     """
-    assert place is not None
-    if not place.startswith(("http://", "https://")):
-        return await asyncio.to_thread(Path(place).read_bytes)
+    assert source is not None
+    if not source.startswith(("http://", "https://")):
+        return await asyncio.to_thread(Path(source).read_bytes)
     timeout = aiohttp.ClientTimeout(total=_FETCH_S)
     async with (
         aiohttp.ClientSession(timeout=timeout) as session,
-        session.get(place, allow_redirects=False, raise_for_status=True) as reply,
+        session.get(source, allow_redirects=False, raise_for_status=True) as reply,
     ):
         if reply.status != 200:
             raise ValueError(f"status {reply.status}")

@@ -39,10 +39,10 @@ _ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "IN
 """gRPC codes that are the fault of the server, by OpenTelemetry's conventions."""
 
 
-def request_id(given: str | None, traceparent: str | None) -> str:
+def request_id(own_id: str | None, traceparent: str | None) -> str:
     """The caller's own id if it is printable and short, else the trace id, else a new one."""
-    if given and _REQUEST_ID.fullmatch(given):
-        return given
+    if own_id and _REQUEST_ID.fullmatch(own_id):
+        return own_id
     if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
         return trace[1]
     return secrets.token_hex(8)
@@ -172,8 +172,8 @@ class Call:
         return {name: value for name, value in (("tenant", self.tenant), ("run_id", self.run_id)) if value}
 
     def _end(self, span: spans.Span, code: str) -> None:
-        whose = {f"rewardline.{name}": value for name, value in self._owner().items()}
-        span.set({"rewardline.items": self.items, **whose, **_coded(self.door, self.method, code)})
+        owner = {f"rewardline.{name}": value for name, value in self._owner().items()}
+        span.set({"rewardline.items": self.items, **owner, **_coded(self.door, self.method, code)})
         if code in _ERRORS or code.startswith("5"):
             span.fail(code)
         span.end()

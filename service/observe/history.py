@@ -92,7 +92,7 @@ class History:
     ) -> None:
         """`collect` gives all metrics. `clock` must be the event loop's."""
         self._collect = collect
-        self._rows = [Row(row.title, [each for each in row.panels if _is_of_one(each)]) for row in rows]
+        self._rows = [Row(row.title, [candidate for candidate in row.panels if _is_of_one(candidate)]) for row in rows]
         self._clock = clock
         self._epoch_s = round(wall() - clock(), 1)
         self._leaves = _Leaves()
@@ -178,9 +178,9 @@ def _is_of_one(panel: Panel) -> bool:
 
 def _shown(rows: Sequence[Row]) -> list[Shown]:
     return [
-        Shown(each.title, row.title, each.about, each.unit, each.kind, each.red_above)
+        Shown(panel.title, row.title, panel.about, panel.unit, panel.kind, panel.red_above)
         for row in rows
-        for each in row.panels
+        for panel in row.panels
     ]
 
 
@@ -211,12 +211,12 @@ class _Leaf:
         self.cells = {} if self.is_level else dict.fromkeys(self.cells, 0.0)
 
     def add(self, group: Group, value: float) -> None:
-        before = self.cells.get(group)
+        current = self.cells.get(group)
         how = self.term.how if isinstance(self.term, Level) else "sum"
-        if before is None or how == "sum":
-            self.cells[group] = value + (before or 0.0)
+        if current is None or how == "sum":
+            self.cells[group] = value + (current or 0.0)
         else:
-            self.cells[group] = max(before, value) if how == "max" else min(before, value)
+            self.cells[group] = max(current, value) if how == "max" else min(current, value)
 
     def end(self, step: int) -> None:
         if not isinstance(self.term, Increase) or self.term.per_step:
@@ -267,9 +267,9 @@ def _fits(match: Match, labels: Mapping[str, str]) -> bool:
     label, how, value = match
     if value.startswith("$"):
         return True
-    found = labels.get(label, "")
-    same = found == value if how in ("=", "!=") else re.fullmatch(value, found) is not None
-    return same is not how.startswith("!")
+    label_value = labels.get(label, "")
+    is_equal = label_value == value if how in ("=", "!=") else re.fullmatch(value, label_value) is not None
+    return is_equal is not how.startswith("!")
 
 
 @dataclass(slots=True)
@@ -280,18 +280,18 @@ class _Child:
     last: float
 
     def add(self, value: float) -> None:
-        before, self.last = self.last, value
+        previous, self.last = self.last, value
         for leaf, group in self.leaves:
             if leaf.is_level:
                 leaf.add(group, value)
-            elif value != before or group not in leaf.cells:
-                leaf.add(group, _rise(before, value))
+            elif value != previous or group not in leaf.cells:
+                leaf.add(group, _rise(previous, value))
 
 
-def _rise(before: float, value: float) -> float:
-    if math.isnan(before):
+def _rise(previous: float, value: float) -> float:
+    if math.isnan(previous):
         return 0.0
-    return value - before if value >= before else value
+    return value - previous if value >= previous else value
 
 
 @dataclass(slots=True)
@@ -327,20 +327,20 @@ class _Track:
         """The name of a line: `p99 http`. The line of all others has the name of its first label: `p99 other door`."""
         text = self._line.legend
         is_other = set(labels.values()) == {OTHER}
-        for place, (label, value) in enumerate(labels.items()):
-            shown = value if not is_other else "" if place else f"{OTHER} {label}"
-            text = text.replace("{{" + label + "}}", shown)
+        for index, (label, value) in enumerate(labels.items()):
+            text_shown = value if not is_other else "" if index else f"{OTHER} {label}"
+            text = text.replace("{{" + label + "}}", text_shown)
         return text.strip() or ("(none)" if labels and "instance" not in labels else "")
 
-    def note(self, step: int, before: int, elapsed_s: float | None) -> None:
-        """Keep the figures of a step. `before` is the last step that has figures."""
+    def note(self, step: int, previous_step: int, elapsed_s: float | None) -> None:
+        """Keep the figures of a step. `previous_step` is the last step that has figures."""
         figures = self._figures(elapsed_s, None)
         if not figures.keys() <= self._columns.keys():
             self._make_room(figures, step)
             if not figures.keys() <= self._columns.keys():
                 figures = self._figures(elapsed_s, self._columns.keys())
         for group, column in self._columns.items():
-            for missed in range(max(before + 1, step - STEPS + 1), step):
+            for missed in range(max(previous_step + 1, step - STEPS + 1), step):
                 column.ring[missed % STEPS] = math.nan
             figure = column.ring[step % STEPS] = figures.get(group, math.nan)
             if figure and not math.isnan(figure):
@@ -358,34 +358,34 @@ class _Track:
         for group in chain(new[:room], [self._other] if len(new) > room else []):
             self._columns.setdefault(group, _Column())
 
-    def _figures(self, elapsed_s: float | None, kept: Iterable[Group] | None) -> Cells:
-        """The figures of this step, by group. Groups that are not `kept` are one."""
+    def _figures(self, elapsed_s: float | None, groups: Iterable[Group] | None) -> Cells:
+        """The figures of this step, by group. Groups that are not `groups` are one."""
         if elapsed_s is None and not self._leaf.is_level:
             return {}
-        cells = self._folded(self._leaf, kept)
+        cells = self._folded(self._leaf, groups)
         if isinstance(self._term, Quantile):
             return _quantiles(cells, self._term.share)
         if not self.by and not self._leaf.is_level:
             cells = cells or {(): 0.0}
         if self._whole is not None:
-            wholes = self._folded(self._whole, kept if self._whole.term.by else None)
+            wholes = self._folded(self._whole, groups if self._whole.term.by else None)
             return {group: _divided(cell, wholes.get(group, wholes.get((), 0.0))) for group, cell in cells.items()}
         if isinstance(self._term, Rate) and elapsed_s is not None:
             return {group: cell / elapsed_s for group, cell in cells.items()}
         return cells
 
-    def _folded(self, leaf: _Leaf, kept: Iterable[Group] | None) -> Cells:
-        if kept is None:
+    def _folded(self, leaf: _Leaf, groups: Iterable[Group] | None) -> Cells:
+        if groups is None:
             return leaf.cells
         folded = _Leaf(leaf.term)
         extra = len(leaf.term.by) - len(self.by)
         for group, cell in leaf.cells.items():
-            folded.add(group if group[extra:] in kept else (*group[:extra], *self._other), cell)
+            folded.add(group if group[extra:] in groups else (*group[:extra], *self._other), cell)
         return folded.cells
 
 
-def _divided(part: float, whole: float) -> float:
-    return part / whole if whole else math.nan
+def _divided(part: float, divisor: float) -> float:
+    return part / divisor if divisor else math.nan
 
 
 def _quantiles(cells: Cells, share: float) -> Cells:
@@ -393,19 +393,19 @@ def _quantiles(cells: Cells, share: float) -> Cells:
     buckets: dict[Group, list[tuple[float, float]]] = {}
     for (bound, *group), count in cells.items():
         buckets.setdefault(tuple(group), []).append((float(bound), count))
-    return {group: _quantile(sorted(found), share) for group, found in buckets.items()}
+    return {group: _quantile(sorted(bounds), share) for group, bounds in buckets.items()}
 
 
 def _quantile(buckets: Sequence[tuple[float, float]], share: float) -> float:
     """The quantile of cumulative counts by upper bound, the last of which is infinite."""
-    wanted = share * buckets[-1][1]
-    if not wanted:
+    rank = share * buckets[-1][1]
+    if not rank:
         return math.nan
     low = count_below = 0.0
     for bound, count in buckets:
-        if count >= wanted:
+        if count >= rank:
             if math.isinf(bound):
                 return low
-            return low + (bound - low) * (wanted - count_below) / (count - count_below)
+            return low + (bound - low) * (rank - count_below) / (count - count_below)
         low, count_below = bound, count
     return low

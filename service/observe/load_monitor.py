@@ -54,8 +54,8 @@ class LoadMonitor:
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            wanted = loop.time() + TICK_S
+            due = loop.time() + TICK_S
             await asyncio.sleep(TICK_S)
             now = loop.time()
-            self._lag.note(now, max(0.0, now - wanted))
+            self._lag.note(now, max(0.0, now - due))
             self._peak.note(now, sum(self._queued_s().values()))

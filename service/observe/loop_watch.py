@@ -73,8 +73,8 @@ class LoopWatch:
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         """A callback of the loop. So the frame below this one is that of the loop."""
-        below = sys._getframe().f_back
-        work = (loop, threading.get_ident(), id(below))
+        frame = sys._getframe().f_back
+        work = (loop, threading.get_ident(), id(frame))
         threading.Thread(target=self._run, args=work, name="rewardline-loop-watch", daemon=True).start()
 
     def _run(self, loop: asyncio.AbstractEventLoop, thread: int, bottom: int) -> None:

@@ -193,12 +193,12 @@ class Metrics:
 
     async def exposed(self) -> bytes:
         """The exposition, made family by family: with many labels all of it would hold the event loop for long."""
-        pace, parts = Pace(), []
+        pace, chunks = Pace(), []
         for family in self.registry.collect():
-            parts.append(generate_latest(_Family(family)))
+            chunks.append(generate_latest(_Family(family)))
             if pace.is_over():
                 await pace.rest()
-        return b"".join(parts)
+        return b"".join(chunks)
 
 
 class _Family(CollectorRegistry):

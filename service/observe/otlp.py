@@ -102,9 +102,9 @@ class _Span:
 
     __slots__ = ("_headers", "inner", "is_recorded")
 
-    def __init__(self, inner: trace.Span) -> None:
-        self.inner = inner
-        self.is_recorded = inner.is_recording()
+    def __init__(self, span: trace.Span) -> None:
+        self.inner = span
+        self.is_recorded = span.is_recording()
         self._headers: dict[str, str] | None = None
 
     @property
@@ -122,9 +122,9 @@ class _Span:
         if self.inner.is_recording():
             self.inner.set_attributes(attributes)
 
-    def link(self, other: spans.Span) -> None:
-        if self.inner.is_recording() and other.is_recorded and isinstance(other, _Span):
-            self.inner.add_link(other.inner.get_span_context())
+    def link(self, span: spans.Span) -> None:
+        if self.inner.is_recording() and span.is_recorded and isinstance(span, _Span):
+            self.inner.add_link(span.inner.get_span_context())
 
     def fail(self, why: str) -> None:
         if self.inner.is_recording():
@@ -139,18 +139,18 @@ class _Span:
 class _Tracer:
     """An OpenTelemetry tracer as a `tracing.spans.Tracer`."""
 
-    def __init__(self, inner: trace.Tracer) -> None:
-        self._inner = inner
+    def __init__(self, tracer: trace.Tracer) -> None:
+        self._inner = tracer
 
     def begin_request(self, name: str, carrier: spans.Headers) -> spans.Span:
-        above = _PROPAGATOR.extract(carrier, Context())
-        return _Span(self._inner.start_span(name, above, trace.SpanKind.SERVER))
+        context = _PROPAGATOR.extract(carrier, Context())
+        return _Span(self._inner.start_span(name, context, trace.SpanKind.SERVER))
 
     def begin(self, name: str, kind: spans.Kind, parent: spans.Span, links: Sequence[spans.Span]) -> spans.Span:
         assert isinstance(parent, _Span)
-        above = trace.set_span_in_context(parent.inner, Context())
-        others = [trace.Link(each.inner.get_span_context()) for each in links if isinstance(each, _Span)]
-        return _Span(self._inner.start_span(name, above, _KINDS[kind], links=others))
+        context = trace.set_span_in_context(parent.inner, Context())
+        span_links = [trace.Link(link.inner.get_span_context()) for link in links if isinstance(link, _Span)]
+        return _Span(self._inner.start_span(name, context, _KINDS[kind], links=span_links))
 
 
 class _Batches(BatchSpanProcessor):
@@ -178,8 +178,8 @@ class _Batches(BatchSpanProcessor):
 class _Sending(SpanExporter):
     """An exporter that counts spans, and logs once when the collector begins or stops to take them."""
 
-    def __init__(self, inner: SpanExporter) -> None:
-        self._inner = inner
+    def __init__(self, exporter: SpanExporter) -> None:
+        self._inner = exporter
         self._works = True
         self.taken = 0
         """Spans that were taken off the queue."""

@@ -26,13 +26,13 @@ class RewardCounts(Collector):
         self._counts: dict[tuple[str, str], list[float]] = {}
         """By recipe and label: the count of each bucket, the count beyond the last bound, and the sum of rewards."""
 
-    def observe(self, items: Sequence[ScoreItem], results: Sequence[Result], known: Set[str]) -> None:
-        """Count results, a part of a batch or all. `results[i]` belongs to `items[i]`. `known` holds the labels that routes name."""
+    def observe(self, items: Sequence[ScoreItem], results: Sequence[Result], labels: Set[str]) -> None:
+        """Count results, a part of a batch or all. `results[i]` belongs to `items[i]`. `labels` holds the labels that routes name."""
         for item, result in zip(items, results, strict=True):
             if result.reward is None:
                 continue
             label = item.tag or item.data_source or item.domain or ""
-            if label and label not in known:
+            if label and label not in labels:
                 label = OTHER
             counts = self._of(result.recipe or result.verifier or "", label)
             counts[bisect_left(BOUNDS, result.reward)] += 1

@@ -98,10 +98,10 @@ def _check_audit_log(settings: Settings) -> None:
     folder = settings.audit_dir
     if folder is None:
         return
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
         raise CannotStart(f"audit_dir: nothing can be written to {folder}; name a folder of this user")
 
 

@@ -66,20 +66,20 @@ def publish_usage(metrics: Metrics, usage: Usage) -> None:
     ledger = usage.ledger
 
     def by_tenant() -> Mapping[tuple[str, str], float]:
-        found: dict[tuple[str, str], float] = {}
+        amounts: dict[tuple[str, str], float] = {}
         for tenant, account in ledger.totals():
             for measure, amount in account.here.items():
                 labels = (metrics.tenant_label(tenant), measure.value)
-                found[labels] = found.get(labels, 0.0) + amount
-        return found
+                amounts[labels] = amounts.get(labels, 0.0) + amount
+        return amounts
 
     def by_run() -> Mapping[tuple[str, str], float]:
-        found: dict[tuple[str, str], float] = {}
+        amounts: dict[tuple[str, str], float] = {}
         for (tenant, run), items in ledger.run_counts.counts().items():
             label = metrics.tenant_label(tenant)
             labels = (label, run if label == tenant else OTHER)
-            found[labels] = found.get(labels, 0.0) + items
-        return found
+            amounts[labels] = amounts.get(labels, 0.0) + items
+        return amounts
 
     metrics.watch_pairs("tenant_usage", "What tenants have used", by_tenant, ("tenant", "measure"))
     metrics.watch_pairs("run_items", "Items by run; other: older ones, and those without", by_run, ("tenant", "run"))

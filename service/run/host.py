@@ -27,14 +27,14 @@ def allow_many_files() -> None:
     Raises:
         CannotStart: the hard limit is too low.
     """
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES if most == resource.RLIM_INFINITY else min(most, OPEN_FILES)
-    if wanted < LEAST_FILES:
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    target = OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, OPEN_FILES)
+    if target < LEAST_FILES:
         raise CannotStart(
-            f"this process may open {wanted} files (RLIMIT_NOFILE), and needs at least {LEAST_FILES}, one for each "
+            f"this process may open {target} files (RLIMIT_NOFILE), and needs at least {LEAST_FILES}, one for each "
             f"connection besides; raise the limit where it is started: `ulimit -n {OPEN_FILES}`, `LimitNOFILE=` of systemd"
         )
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard_limit))
 
 
 def check_processes(settings: Settings) -> None:
@@ -43,24 +43,24 @@ def check_processes(settings: Settings) -> None:
     Raises:
         CannotStart: they are not.
     """
-    wanted = _OWN_THREADS + settings.worker_count
+    count = _OWN_THREADS + settings.worker_count
     over = threading.Event()
-    begun: list[threading.Thread] = []
+    threads: list[threading.Thread] = []
     try:
-        for _ in range(wanted):
+        for _ in range(count):
             thread = threading.Thread(target=over.wait, daemon=True)
             thread.start()
-            begun.append(thread)
+            threads.append(thread)
     except RuntimeError as error:
         limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
         allowed = "" if limit == resource.RLIM_INFINITY else f", and its limit for all its processes is {limit}"
         raise CannotStart(
-            f"user {os.getuid()} can start only {len(begun)} more processes and threads{allowed}; a start needs {wanted}; "
+            f"user {os.getuid()} can start only {len(threads)} more processes and threads{allowed}; a start needs {count}; "
             "raise RLIMIT_NPROC (`ulimit -u`), or the pids limit of the container"
         ) from error
     finally:
         over.set()
-        for thread in begun:
+        for thread in threads:
             thread.join()
 
 

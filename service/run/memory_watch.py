@@ -61,13 +61,13 @@ class MemoryWatch:
 
     def look(self) -> None:
         memory.drop_overfull()
-        before = self.watch.rss_bytes
+        rss_bytes = self.watch.rss_bytes
         if self.watch.check():
             self._workers.halve_memories()
             log.warning(
                 "memory_full",
                 bound_bytes=self.watch.bound_bytes,
-                service_bytes=before,
+                service_bytes=rss_bytes,
                 workers_bytes=self._workers.resident_bytes,
                 remembered_bytes=memory.total_bytes(),
             )
@@ -88,8 +88,8 @@ class MemoryWatch:
 
 
 def _bytes() -> dict[str, float]:
-    return {name: held.bytes for name, held in memory.holdings().items()}
+    return {name: holding.bytes for name, holding in memory.holdings().items()}
 
 
 def _entries() -> dict[str, float]:
-    return {name: held.entries for name, held in memory.holdings().items()}
+    return {name: holding.entries for name, holding in memory.holdings().items()}

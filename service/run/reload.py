@@ -100,15 +100,15 @@ class _Reader:
         if settings.keys_file is None:
             return
         try:
-            found = await asyncio.to_thread(keys.gather, settings.key_digests(), settings.keys_file)
+            callers = await asyncio.to_thread(keys.gather, settings.key_digests(), settings.keys_file)
             budgets = await asyncio.to_thread(keys.budgets, settings.keys_file)
         except BadKeys as error:
             log.warning("keys not reloaded; the old ones stay in force", problems=error.problems)
             self._metrics.observe_keys_reload("refused")
             return
-        self._callers.use(found)
+        self._callers.use(callers)
         self._usage.use(budgets)
-        log.info("keys reloaded", keys=len(found), budgets=len(budgets))
+        log.info("keys reloaded", keys=len(callers), budgets=len(budgets))
         self._metrics.observe_keys_reload("done")
 
     async def _read_certificates(self) -> None:

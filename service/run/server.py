@@ -23,9 +23,8 @@ from service.run import tls
 from service.run.cannot_start import CannotStart
 from service.run.core import Core
 from service.run.http_server import STOP_S, HttpServer, first, http_config
-from service.run.ports import addresses_of, bind_grpc
 from service.run.reload import reloading
-from service.run.sockets import Addresses, Sockets
+from service.run.sockets import Addresses, CannotBind, Sockets, port_of
 from service.run.tls import BadCertificate, Certificates
 from service.run.whole import beating, drain, open_around
 from service.settings import Settings
@@ -49,7 +48,7 @@ async def serve(settings: Settings, built: Core, sockets: Sockets, on_open: Call
             built.metrics,
             built.readiness,
         )
-        grpc_port = bind_grpc(grpc_server, settings)
+        grpc_port = _bind_grpc(grpc_server, settings)
         certificates = _certificates(settings)
         tls_context = None if certificates is None else certificates.context
         http_server = HttpServer(http_config(service.app, settings, tls_context))
@@ -61,7 +60,7 @@ async def serve(settings: Settings, built: Core, sockets: Sockets, on_open: Call
                 tasks = [await http_server.start(sockets.http)]
                 if sockets.ops:
                     tasks.append(await ops_server.start(*sockets.ops))
-                on_open(addresses_of(settings, sockets, grpc_port))
+                on_open(_addresses_of(settings, sockets, grpc_port))
                 starting = asyncio.create_task(built.settled())
                 async with beating(service, health.follow()):
                     await first(stopping, _failure(starting), *tasks)
@@ -127,3 +126,26 @@ def _signals(stopping: asyncio.Future[signal.Signals]) -> Any:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+def _bind_grpc(server: Any, settings: Settings) -> int:
+    address = _join(settings.host, settings.grpc_port)
+    try:
+        credentials = tls.grpc_credentials(settings)
+        if credentials is not None:
+            return int(server.add_secure_port(address, credentials))
+        return int(server.add_insecure_port(address))
+    except BadCertificate as error:
+        raise CannotStart(str(error)) from error
+    except RuntimeError as error:
+        raise CannotBind(f"cannot listen on {address}: {error}") from error
+
+
+def _addresses_of(settings: Settings, sockets: Sockets, grpc_port: int) -> Addresses:
+    scheme = "http" if settings.tls_cert is None else "https"
+    ops = f"http://{_join(settings.ops_host or settings.host, port_of(sockets.ops[0]))}" if sockets.ops else None
+    return Addresses(f"{scheme}://{_join(settings.host, port_of(sockets.http))}", _join(settings.host, grpc_port), ops)
+
+
+def _join(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -69,14 +69,14 @@ def bind_ops(host: str, port: int) -> list[socket.socket]:
         return [_bind("ops_port", host, port)]
     except ValueError:
         addresses = _addresses_of(host)
-    own = [address for address in addresses if _is_own(address)]
-    if not own:
+    local = [address for address in addresses if _is_own(address)]
+    if not local:
         raise CannotBind(
             f"cannot listen on {host}:{port} (setting `ops_host`): it names {addresses}, and none of them is this machine"
         )
     with contextlib.ExitStack() as undo:
         sockets = [undo.enter_context(_bind("ops_port", _LOOPBACK, port))]
-        for address in own:
+        for address in local:
             if address != _LOOPBACK:
                 sockets.append(undo.enter_context(_bind("ops_port", address, port_of(sockets[0]))))
         undo.pop_all()

@@ -105,16 +105,16 @@ def grpc_credentials(settings: Settings) -> grpc.ServerCredentials | None:
 def _context(settings: Settings) -> ssl.SSLContext:
     assert settings.tls_cert is not None
     assert settings.tls_key is not None
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        made.load_cert_chain(settings.tls_cert, settings.tls_key)
+        context.load_cert_chain(settings.tls_cert, settings.tls_key)
         if settings.tls_client_ca is not None:
-            made.verify_mode = ssl.CERT_REQUIRED
-            made.load_verify_locations(settings.tls_client_ca)
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(settings.tls_client_ca)
     except (OSError, ssl.SSLError) as error:
         raise BadCertificate(f"tls_cert {settings.tls_cert}, tls_key {settings.tls_key}: {error}") from error
-    return made
+    return context
 
 
 def _configuration(settings: Settings) -> grpc.ServerCertificateConfiguration:

@@ -104,11 +104,11 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
 
 
 @contextlib.asynccontextmanager
-async def beating(service: Service, *more: Coroutine[object, object, None]) -> AsyncIterator[None]:
-    """Run what a service does beside its requests, and `more`, while the block lasts."""
+async def beating(service: Service, *coroutines: Coroutine[object, object, None]) -> AsyncIterator[None]:
+    """Run what a service does beside its requests, and `coroutines`, while the block lasts."""
     core = service.core
     reports = (core.task_daemon.run(), core.boxes.report())
-    beats = [core.load_monitor.run(), malloc_trim.trim_regularly(), core.memory_watch.run(), *reports, *more]
+    beats = [core.load_monitor.run(), malloc_trim.trim_regularly(), core.memory_watch.run(), *reports, *coroutines]
     if service.history is not None:
         beats.append(service.history.run())
     tasks = [asyncio.create_task(beat) for beat in beats]
@@ -167,20 +167,20 @@ def callers_of(settings: Settings) -> tuple[Keys, Mapping[str, Budgets]]:
         budgets = keys.budgets(settings.keys_file)
     except BadKeys as error:
         raise CannotStart(str(error)) from error
-    known = Keys(
+    all_keys = Keys(
         callers,
         required=settings.keys_file is not None,
         issuer=_issuer(settings),
         takes_certificates=settings.tls_client_tenants,
     )
-    return known, budgets
+    return all_keys, budgets
 
 
 def _issuer(settings: Settings) -> Issuer | None:
     if settings.oidc_issuer is None:
         return None
     try:
-        found: Issuer = importlib.import_module("service.limits.tokens").Tokens(settings)
+        tokens: Issuer = importlib.import_module("service.limits.tokens").Tokens(settings)
     except ImportError as error:
         raise CannotStart("oidc_issuer needs PyJWT: pip install 'rewardline-server[oidc]'") from error
-    return found
+    return tokens

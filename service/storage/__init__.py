@@ -6,8 +6,7 @@
     memory_table     values in this process, each with its size and its time
     record_store     the contract of records with versions, which interactions, tasks and sessions are
     redis_records, memory_records   that contract over a link, and over a table
-    owned_records    the records of the tenant that asks
-    records          chooses one of the two
+    records          chooses one of the two, and shows a tenant its own records
 
 Background jobs are a queue and no records. Their stores in `service/jobs` stand on a listening link and on a table.
 """

@@ -98,16 +98,16 @@ class ListeningLink(RedisLink):
             await disconnect(old, self._connect_s)
 
     async def _latest_event(self) -> bytes:
-        found = await self._execute("XREVRANGE", self._events, "+", "-", "COUNT", 1)
-        return bytes(found[0][0]) if found else b"0-0"
+        events = await self._execute("XREVRANGE", self._events, "+", "-", "COUNT", 1)
+        return bytes(events[0][0]) if events else b"0-0"
 
     async def _next_events(self, last: bytes) -> bytes:
         """Pass on the events after `last`, or wait a moment for some. Returns the id of the latest one."""
         options = ("COUNT", _EVENTS_AT_ONCE, "BLOCK", round(_BLOCK_S * 1000), "STREAMS", self._events, last)
-        found = await self._execute("XREAD", *options)
-        for _, events in found or []:
+        streams = await self._execute("XREAD", *options)
+        for _, events in streams or []:
             for event_id, event in events:
                 last = bytes(event_id)
-                for what, name in event.items():
-                    self._on_event(what, name.decode("ascii", "replace"))
+                for kind, name in event.items():
+                    self._on_event(kind, name.decode("ascii", "replace"))
         return last

@@ -42,13 +42,13 @@ class MemoryRecords:
         return [record.get(field) for field in fields]
 
     async def swap(self, name: str, version: bytes | None, change: Change) -> bool:
-        before = self._records.get(name) or {}
-        if before.get(VERSION) != version:
+        record = self._records.get(name) or {}
+        if record.get(VERSION) != version:
             return False
-        after = {field: value for field, value in {**before, **change.fields}.items() if field not in change.dropped}
-        nbytes = _RECORD_BYTES + sum(len(value) + _FIELD_BYTES for value in after.values())
+        changed = {field: value for field, value in {**record, **change.fields}.items() if field not in change.dropped}
+        nbytes = _RECORD_BYTES + sum(len(value) + _FIELD_BYTES for value in changed.values())
         self._make_room(name, nbytes)
-        self._records.put(name, after, nbytes, change.ttl_s)
+        self._records.put(name, changed, nbytes, change.ttl_s)
         self._reopen(name)
         if change.is_over:
             self._over.setdefault(parted(name)[0], {})[name] = None
@@ -65,7 +65,7 @@ class MemoryRecords:
         """
         tenant, records = parted(name)[0], self._records
         while not records.fits(name, nbytes):
-            oldest = next((other for other in self._over.get(tenant, ()) if other != name), None)
+            oldest = next((candidate for candidate in self._over.get(tenant, ()) if candidate != name), None)
             if oldest is None:
                 raise Overloaded(
                     f"{len(records)} records of {records.nbytes / 1e6:.1f} MB are in memory, "

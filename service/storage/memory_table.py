@@ -53,8 +53,8 @@ class MemoryTable(Generic[T]):
 
     def fits(self, name: str, nbytes: int) -> bool:
         """Whether its tenant may have a value of so many bytes, in place of the one of the same name."""
-        tenant, held = parted(name)[0], self._entries.get(name)
-        values, size = (1, 0) if held is None else (0, held.nbytes)
+        tenant, entry = parted(name)[0], self._entries.get(name)
+        values, size = (1, 0) if entry is None else (0, entry.nbytes)
         return self.values.fits(tenant, values) and self.bytes.fits(tenant, nbytes - size)
 
     def put(self, name: str, value: T, nbytes: int, ttl_s: float) -> None:

@@ -76,16 +76,16 @@ def parse_redis_url(url: str) -> RedisAddress:
     Raises:
         ValueError: the URL has none of these forms. The message never quotes the URL, which may hold a password.
     """
-    scheme, separator, rest = url.partition("://")
+    scheme, separator, location = url.partition("://")
     if not separator or scheme not in _SCHEMES:
         raise ValueError(f"Redis URL: expected one of {', '.join(f'{name}://' for name in _SCHEMES)}")
-    parts = urlsplit(f"//{rest}")
-    if parts.fragment or "@" in parts.path + parts.query:
+    url_parts = urlsplit(f"//{location}")
+    if url_parts.fragment or "@" in url_parts.path + url_parts.query:
         raise ValueError("Redis URL: percent-encode the characters / ? # @ in user name and password")
-    entry, _, hosts = parts.netloc.rpartition("@")
+    entry, _, hosts = url_parts.netloc.rpartition("@")
     username, _, password = entry.partition(":")
-    options = _options(scheme, parts.query)
-    path = unquote(parts.path)
+    options = _options(scheme, url_parts.query)
+    path = unquote(url_parts.path)
     address = RedisAddress(
         scheme=scheme, username=unquote(username) or None, password=unquote(password) or None, options=options
     )
@@ -126,8 +126,8 @@ def connect(address: RedisAddress, *, timeout_s: float, connect_timeout_s: float
             "username": address.options.get("sentinel_username"),
             "password": address.options.get("sentinel_password"),
         }
-        asked = {**waits, **tls, **entry, "retry": _once()}
-        sentinel = Sentinel(address.hosts, sentinel_kwargs=asked)  # type: ignore[no-untyped-call]  # so in redis-py
+        options = {**waits, **tls, **entry, "retry": _once()}
+        sentinel = Sentinel(address.hosts, sentinel_kwargs=options)  # type: ignore[no-untyped-call]  # so in redis-py
         master: Redis = sentinel.master_for(address.service, db=address.db, retry=_once(), **common)
         return master
     if address.path:
@@ -175,8 +175,8 @@ def _options(scheme: str, query: str) -> dict[str, str]:
     except ValueError:
         raise ValueError("Redis URL: after ? expected name=value pairs joined by &") from None
     if not options.keys() <= set(allowed):
-        known = ", ".join(allowed) or "none"
-        raise ValueError(f"Redis URL: unknown option after ?; with {scheme}:// there are: {known}")
+        names = ", ".join(allowed) or "none"
+        raise ValueError(f"Redis URL: unknown option after ?; with {scheme}:// there are: {names}")
     if options.get("ssl_cert_reqs", "required") not in _CERT_REQS:
         raise ValueError(f"Redis URL: ssl_cert_reqs is one of {', '.join(_CERT_REQS)}")
     if options.get("ssl_check_hostname", "true") not in ("true", "false"):
@@ -192,27 +192,27 @@ def _at_socket(address: RedisAddress, hosts: str, path: str) -> RedisAddress:
 
 
 def _at_hosts(address: RedisAddress, hosts: str, path: str) -> RedisAddress:
-    places = tuple(_host(place, 26379 if address.is_sentinel else 6379) for place in hosts.split(","))
+    addresses = tuple(_host(host, 26379 if address.is_sentinel else 6379) for host in hosts.split(","))
     steps = path.strip("/").split("/") if path.strip("/") else []
     if address.is_cluster:
         if steps:
             raise ValueError("Redis URL: a cluster has no database number and no path")
-        return replace(address, hosts=places)
+        return replace(address, hosts=addresses)
     if address.is_sentinel:
         if not 1 <= len(steps) <= 2:
             raise ValueError(f"Redis URL: expected {address.scheme}://host:port,host:port/service_name[/db]")
-        return replace(address, hosts=places, service=steps[0], db=_db(steps[1]) if steps[1:] else 0)
-    if len(places) > 1:
+        return replace(address, hosts=addresses, service=steps[0], db=_db(steps[1]) if steps[1:] else 0)
+    if len(addresses) > 1:
         raise ValueError(f"Redis URL: {address.scheme}:// takes one host; several need +sentinel or +cluster")
     if len(steps) > 1:
         raise ValueError(f"Redis URL: expected {address.scheme}://host:port/db")
-    return replace(address, hosts=places, db=_db(steps[0]) if steps else 0)
+    return replace(address, hosts=addresses, db=_db(steps[0]) if steps else 0)
 
 
-def _host(place: str, default_port: int) -> tuple[str, int]:
+def _host(address: str, default_port: int) -> tuple[str, int]:
     try:
-        parts = urlsplit(f"//{place}")
-        host, port = parts.hostname, parts.port
+        url_parts = urlsplit(f"//{address}")
+        host, port = url_parts.hostname, url_parts.port
     except ValueError:
         raise ValueError("Redis URL: a port is a number from 1 to 65535; an IPv6 host stands in [ ]") from None
     if not host or port == 0:

@@ -72,11 +72,11 @@ class RedisLink:
         """
         task = asyncio.current_task()
         assert task is not None
-        before = task.cancelling()
+        cancellations = task.cancelling()
         try:
             return await self._client.execute_command(*command)
         finally:
-            if task.cancelling() > before:
+            if task.cancelling() > cancellations:
                 raise asyncio.CancelledError
 
     def _connect(self) -> Client:

@@ -54,17 +54,17 @@ class Exhausted:
 
     @property
     def message(self) -> str:
-        whose = f"the run {self.run!r} of {self.tenant!r}" if self.run else f"the tenant {self.tenant!r}"
+        owner = f"the run {self.run!r} of {self.tenant!r}" if self.run else f"the tenant {self.tenant!r}"
         end = f"it begins anew at {self.ends_at}" if self.ends_at else "it does not end by itself: raise it"
-        return f"{whose} has used {self.used:.15g} of its budget {self.budget} of {self.limit:.15g}; {end}"
+        return f"{owner} has used {self.used:.15g} of its budget {self.budget} of {self.limit:.15g}; {end}"
 
     @property
     def detail(self) -> dict[str, Any]:
         """What a verdict says beside its message."""
-        said: dict[str, Any] = {"budget": self.budget, "of": "run" if self.run else "tenant"}
+        fields: dict[str, Any] = {"budget": self.budget, "of": "run" if self.run else "tenant"}
         if self.retry_after_s is not None:
-            said |= {"retry_after_s": round(self.retry_after_s, 3), "ends_at": self.ends_at}
-        return said
+            fields |= {"retry_after_s": round(self.retry_after_s, 3), "ends_at": self.ends_at}
+        return fields
 
 
 class _Tenant:
@@ -125,9 +125,9 @@ class Ledger:
         now = self._clock()
         for account in self._accounts(tenant, RUN.get(), now):
             account.move(now)
-            found = next(_exhausted(account, _budget(budgets, account), measures, now), None)
-            if found is not None:
-                return found
+            exhausted = next(_exhausted(account, _budget(budgets, account), measures, now), None)
+            if exhausted is not None:
+                return exhausted
         return None
 
     def tenants(self) -> list[str]:
@@ -140,12 +140,12 @@ class Ledger:
 
     def totals(self) -> Iterator[tuple[str, Account]]:
         """The account of each tenant."""
-        return ((name, each.account) for name, each in self._tenants.items())
+        return ((name, account.account) for name, account in self._tenants.items())
 
     def runs(self, tenant: str) -> list[Account]:
         """The accounts of the runs of a tenant, the latest first."""
-        held = self._tenants.get(tenant)
-        return [] if held is None else list(reversed(held.runs.values()))
+        tenant_account = self._tenants.get(tenant)
+        return [] if tenant_account is None else list(reversed(tenant_account.runs.values()))
 
     def know(self, tenant: str, runs: Sequence[str]) -> None:
         """Make accounts for a tenant and for runs, the latest first, that may be known elsewhere."""
@@ -206,15 +206,15 @@ def _budget(budgets: Budgets, account: Account) -> Budget:
 
 def _exhausted(account: Account, budget: Budget, measures: Sequence[Measure], now: float) -> Iterator[Exhausted]:
     """The limits of a budget that are reached, first those that do not end by themselves."""
-    ends = (account.number + 1) * MINUTE_S
-    found = []
+    minute_end = (account.number + 1) * MINUTE_S
+    reached = []
     for measure in measures:
-        for name, per_minute, most in budget.limits_of(measure):
+        for name, per_minute, limit in budget.limits_of(measure):
             used = (account.minute if per_minute else account.total).of(measure)
-            if used >= most:
-                end = (ends - now, _iso(ends)) if per_minute else (None, None)
-                found.append(Exhausted(account.tenant, account.run, name, most, used, *end))
-    return iter(sorted(found, key=lambda each: each.retry_after_s is not None))
+            if used >= limit:
+                end = (minute_end - now, _iso(minute_end)) if per_minute else (None, None)
+                reached.append(Exhausted(account.tenant, account.run, name, limit, used, *end))
+    return iter(sorted(reached, key=lambda budget_reached: budget_reached.retry_after_s is not None))
 
 
 def _told(
@@ -222,8 +222,8 @@ def _told(
 ) -> tuple[str, Amounts, Amounts, Mapping[str, float], Sequence[UsedUp]]:
     """The fields of `report.Usage`."""
     account.move(now)
-    used_up = [UsedUp(each.budget, each.ends_at) for each in _exhausted(account, budget, BUDGETED, now)]
-    total, minute = (Amounts(*map(each.of, Measure)) for each in (account.total, account.minute))
+    used_up = [UsedUp(exhausted.budget, exhausted.ends_at) for exhausted in _exhausted(account, budget, BUDGETED, now)]
+    total, minute = (Amounts(*map(exhausted.of, Measure)) for exhausted in (account.total, account.minute))
     return _iso(account.began), total, minute, budget.set_limits(), used_up
 
 

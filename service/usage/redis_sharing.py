@@ -209,8 +209,8 @@ class RedisSharing:
             if account.number == number:
                 account.minute.settle(minute)
 
-    def _key(self, tenant: str, *parts: object) -> str:
-        return ":".join((f"{self._prefix}{{{quote(tenant, safe='')}}}", *map(str, parts)))
+    def _key(self, tenant: str, *segments: object) -> str:
+        return ":".join((f"{self._prefix}{{{quote(tenant, safe='')}}}", *map(str, segments)))
 
 
 def _listed(amounts: Mapping[Measure, float]) -> list[str]:

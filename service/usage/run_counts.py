@@ -12,9 +12,9 @@ _MOST_TENANTS: Final = 10_000
 class RunCounts:
     """Counts by tenant and run. Each only grows; a run that comes again after it was forgotten begins at 0."""
 
-    def __init__(self, most: int) -> None:
-        """`most` runs are told apart."""
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        """`capacity` runs are told apart."""
+        self._most = capacity
         self._latest: OrderedDict[tuple[str, str], float] = OrderedDict()
         self._others: dict[str, float] = {}
 
@@ -22,8 +22,8 @@ class RunCounts:
         if not run:
             self._add_to_others(tenant, items)
             return
-        whose = (tenant, run)
-        self._latest[whose] = self._latest.pop(whose, 0.0) + items
+        owner = (tenant, run)
+        self._latest[owner] = self._latest.pop(owner, 0.0) + items
         if len(self._latest) > self._most:
             (tenant, _), forgotten = self._latest.popitem(last=False)
             self._add_to_others(tenant, forgotten)

@@ -92,21 +92,21 @@ class CodeQuality(Code):
             raise InvalidItem("two_references", "give either reference_solution or reference_ms, not both")
         # This comes first, because the response must not decide whether the item is invalid.
         references = await self._reference_times(params, suite)
-        found = await self._find(item, suite)
-        if isinstance(found, Verdict):
-            return found
-        assert found.code is not None
-        program = program_of(found, suite, params.prelude)
+        code = await self._find(item, suite)
+        if isinstance(code, Verdict):
+            return code
+        assert code.code is not None
+        program = program_of(code, suite, params.prelude)
         judged = await self._run(suite, program, params.terms(explain=True))
         correctness = outcomes.score_of(judged.outcomes, params.policy, params.threshold)
         measured: Sequence[Measured] = ()
         if correctness > 0:
             times = await self._repeated(params, suite, program, judged.outcomes)
             measured = _measured(times, references, params.time_limit_s)
-        manner = await self._style(found.code) if found.language == "python" else None
+        manner = await self._style(code.code) if code.language == "python" else None
         if isinstance(manner, Verdict):
             return manner
-        return _verdict(item, found.code, found.language, judged, correctness, measured, manner)
+        return _verdict(item, code.code, code.language, judged, correctness, measured, manner)
 
     async def _run(self, suite: Suite, program: Program, terms: Terms) -> Judged:
         return await judging.judge(self._sandbox, self._workers, suite, program, terms)
@@ -116,10 +116,10 @@ class CodeQuality(Code):
     ) -> Times:
         """The times of a program that has run its tests once already."""
         times = [[outcome.cpu_s] if outcome.points > 0 else [] for outcome in first]
-        again, positions = _only(suite, [position for position, runs in enumerate(times) if runs])
+        subset, positions = _only(suite, [position for position, runs in enumerate(times) if runs])
         terms = replace(params.terms(explain=True), policy="ratio")
         for _ in range(params.repeat - 1):
-            judged = await self._run(again, program, terms)
+            judged = await self._run(subset, program, terms)
             for position, outcome in zip(positions, judged.outcomes, strict=False):
                 if outcome.points > 0 and times[position]:
                     times[position].append(outcome.cpu_s)
@@ -142,11 +142,11 @@ class CodeQuality(Code):
             return [params.reference_ms / 1000] * suite.size
         if params.reference_solution is None:
             return [None] * suite.size
-        known = self._references.of(params)
-        async with known.turn:
-            if known.times is None:
-                known.times = await self._measured_reference(params, suite, params.reference_solution)
-        return known.times
+        reference = self._references.of(params)
+        async with reference.turn:
+            if reference.times is None:
+                reference.times = await self._measured_reference(params, suite, params.reference_solution)
+        return reference.times
 
     async def _measured_reference(self, params: CodeQualityParams, suite: Suite, solution: str) -> Sequence[float]:
         language = language_of(params.language, suite) or DEFAULT_LANGUAGE
@@ -195,11 +195,11 @@ class _References:
         """References by the address of their parameters. The address cannot be reused while they are held here."""
 
     def of(self, params: CodeQualityParams) -> _Reference:
-        known = self._known.get(id(params))
-        if known is None:
-            known = _Reference(params)
-            self._known.put(id(params), known)
-        return known
+        reference = self._known.get(id(params))
+        if reference is None:
+            reference = _Reference(params)
+            self._known.put(id(params), reference)
+        return reference
 
 
 def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]:
@@ -228,8 +228,8 @@ def _only(suite: Suite, positions: Sequence[int]) -> tuple[Suite, Sequence[int]]
 
 def _measured(times: Times, references: Sequence[float | None], limit_s: float) -> list[Measured]:
     """The measurements of the passed tests. Tests that the suite does not name have no reference."""
-    known = [*references, *([None] * len(times))]
-    return [Measured(runs, limit_s, known[position]) for position, runs in enumerate(times) if runs]
+    reference_times = [*references, *([None] * len(times))]
+    return [Measured(runs, limit_s, reference_times[position]) for position, runs in enumerate(times) if runs]
 
 
 def _verdict(
@@ -255,8 +255,8 @@ def _verdict(
     if judged.compiler is not None:
         detail["compiler"] = clip(judged.compiler)
     if item.explain:
-        shown = judged.outcomes[: outcomes.MAX_TESTS_SHOWN]
-        detail["tests"] = [outcome.detail() for outcome in shown]
+        listed = judged.outcomes[: outcomes.MAX_TESTS_SHOWN]
+        detail["tests"] = [outcome.detail() for outcome in listed]
         detail["times"] = [_times(test) for test in measured[:_MAX_TIMES_SHOWN]]
         detail["style"] = manner[1] if manner else []
     reason = "compile_error" if judged.compiler is not None else outcomes.reason_of(judged.outcomes, correctness)

@@ -70,8 +70,8 @@ def judge(source: str) -> tuple[float, list[Finding]]:
 
 
 def _unused(tree: ast.Module) -> Iterator[Finding]:
-    found = [message for message in Checker(tree).messages if isinstance(message, _UNUSED)]
-    for count, message in enumerate(sorted(found, key=lambda message: message.lineno)):
+    unused = [message for message in Checker(tree).messages if isinstance(message, _UNUSED)]
+    for count, message in enumerate(sorted(unused, key=lambda message: message.lineno)):
         kind = "unused_import" if isinstance(message, messages.UnusedImport) else "unused_name"
         yield kind, message.lineno, 0.05 if count < 4 else 0.0
 

@@ -16,33 +16,30 @@ What a script can still do to the image that its tests run in is in docs/harbor.
 
 import asyncio
 import os
-from collections.abc import Sequence
 from shlex import quote
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import msgspec
 
 from sandbox.workers import Exit, Task
-from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
+from verifiers.boxed import BoxVerifier, read_in_worker, unread
 from verifiers.harbor import responses, tasks
 from verifiers.harbor.judging import REWARD, HarborTask, Judging
 from verifiers.harbor.reference import MAX_TASK_BYTES, HarborParams, HarborReference
-from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
-from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange, of_worker
+from verifiers.long_texts import INLINE_CHARS, ask_workers, sendable
+from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, of_worker
 from verifiers.repository.given import EDIT
-from verifiers.repository.verdicts import not_read, settled
 
 READ: Final = Task("verifiers.harbor.responses", "read_in_worker", time_limit_s=20.0, output_bytes=2 * MAX_CHANGE_BYTES)
 TAR: Final = Task("verifiers.harbor.tasks", "of_tar_in_worker", time_limit_s=20.0, output_bytes=2 * MAX_TASK_BYTES)
 
 
-class Harbor(Verifier[HarborParams]):
+class Harbor(BoxVerifier[HarborParams]):
     name = "harbor"
     version = "4"
     params = HarborParams
     summary = "The tests of a Harbor task reward what the response did, in a container of the task's image"
-    chunk_items: ClassVar[int] = 1
-    bounds_itself: ClassVar[bool] = True
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
@@ -50,9 +47,6 @@ class Harbor(Verifier[HarborParams]):
         self._root = resources.task_root
         self._judging = Judging(resources.containers, resources.workers)
         self.concurrency = resources.containers.slots + 1
-
-    async def score(self, items: Sequence[Item[HarborParams]]) -> Sequence[Verdict]:
-        return [await settled(self._judge(item)) for item in items]
 
     def own_answer(self, params: HarborParams) -> str | None:
         if params.form == "change":
@@ -105,7 +99,7 @@ class Harbor(Verifier[HarborParams]):
             return await asyncio.to_thread(self._files_now, reference)
         (outcome,) = await ask_workers(self._workers, TAR, [reference.tar])
         if outcome.exit is not Exit.OK:
-            raise not_read(outcome)
+            raise unread(outcome)
         files, message = outcome.value
         if message:
             raise InvalidItem("bad_task", message)
@@ -124,18 +118,14 @@ class Harbor(Verifier[HarborParams]):
         """The script or the change of the response.
 
         Raises:
-            NoChange: there is none, which is judged.
+            WrongResponse: there is none.
             Unavailable: it could not be read.
         """
         form, think = item.params.form, item.params.think
         if len(item.response) <= INLINE_CHARS:
             return responses.read(item.response, form, think, workdir)
-        (outcome,) = await ask_workers(self._workers, READ, [[sendable(item.response), form, think, workdir]])
-        if is_too_complex(outcome, item.response):
-            raise NoChange("too_complex", outcome.message)
-        if outcome.exit is not Exit.OK:
-            raise not_read(outcome)
-        script, change = outcome.value
+        payload = [sendable(item.response), form, think, workdir]
+        script, change = await read_in_worker(self._workers, READ, item.response, payload)
         return of_worker(change) if script is None else str(script)
 
 

@@ -26,6 +26,7 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
+from verifiers.boxed import WrongResponse
 from verifiers.harbor.reference import HarborReference
 from verifiers.harbor.rewards import MAX_REWARD_BYTES
 from verifiers.harbor.scripts import APPLY, REWARDS, TESTS, Exit, run_tests
@@ -81,12 +82,8 @@ class Run:
     response_end: str = ""
 
 
-class _Judged(Exception):
+class _Judged(WrongResponse):
     """The response has decided the run before the tests."""
-
-    def __init__(self, reason: str, message: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 class _Lost(Exception):
@@ -192,7 +189,7 @@ class Judging:
         return await self._reward(container, task, ended, response_end)
 
     async def _reward(self, container: Container, task: HarborTask, ended: Ended, response_end: str) -> Run:
-        said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+        output = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
         for name in ("reward.json", "reward.txt"):
             content = (await container.read(f"{REWARDS}/{name}", max_bytes=MAX_REWARD_BYTES)).get("")
             if content is None:
@@ -200,16 +197,16 @@ class Judging:
             (outcome,) = await ask_workers(self._workers, REWARD, [[name, content, task.reference.reward_key]])
             if outcome.exit in (WorkerExit.RAISED, WorkerExit.STALLED):
                 raise Unavailable(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
-            found, message = (
+            score, message = (
                 outcome.value if outcome.exit is WorkerExit.OK else (0.0, f"reading meets the {outcome.exit}")
             )
             if message:
                 return Run(reason="bad_reward", message=message, response_end=response_end)
-            if found > task.reference.max_reward:
-                message = f"the reward {found:g} is more than max_reward, {task.reference.max_reward:g}"
+            if score > task.reference.max_reward:
+                message = f"the reward {score:g} is more than max_reward, {task.reference.max_reward:g}"
                 return Run(reason="bad_reward", message=message, response_end=response_end)
-            return Run(max(found, 0.0), response_end=response_end)
-        return Run(reason="no_reward", message=f"the tests wrote none. They said: {said}", response_end=response_end)
+            return Run(max(score, 0.0), response_end=response_end)
+        return Run(reason="no_reward", message=f"the tests wrote none. They said: {output}", response_end=response_end)
 
 
 async def _act(container: Container, task: HarborTask, response: str | Change | None) -> Ended | None:
@@ -233,7 +230,7 @@ async def _act(container: Container, task: HarborTask, response: str | Change | 
 
 async def _apply(container: Container) -> None:
     applied = await container.run(("sh", f"{GIVEN}/apply.sh"), _OUR_LIMITS)
-    said = applied.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    output = applied.output[-_SAID_CHARS:].decode(errors="replace").strip()
     if applied.end is End.TIME_LIMIT and applied.cpu_s <= _OUR_LIMITS.cpu_s:
         raise SandboxUnavailable("the change could not be applied in time", "preparation_failed")
     if applied.end is not End.EXITED:
@@ -241,9 +238,9 @@ async def _apply(container: Container) -> None:
     if applied.exit_code == Exit.NO_TOOL:
         raise InvalidItem("bad_image", "the image has neither git nor patch, so no diff can be applied in it")
     if applied.exit_code == Exit.FORBIDDEN:
-        raise _Judged("forbidden_path", said)
+        raise _Judged("forbidden_path", output)
     if applied.exit_code != Exit.DONE:
-        raise _Judged("patch_failed", said)
+        raise _Judged("patch_failed", output)
 
 
 def _given(response: str | Change | None) -> dict[str, bytes]:

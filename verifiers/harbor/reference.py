@@ -50,19 +50,19 @@ class HarborReference(BaseModel):
 
     @model_validator(mode="after")
     def _is_one_task(self) -> Self:
-        if sum(each is not None for each in (self.path, self.tar, self.files)) != 1:
+        if sum(source is not None for source in (self.path, self.tar, self.files)) != 1:
             raise ValueError("a task has one of path, tar and files")
         return self
 
 
-def _of_text(given: Any) -> Any:
+def _of_text(value: Any) -> Any:
     """An object for its JSON text, or for the path of a task; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    if not given.lstrip().startswith("{"):
-        return {"path": given}
+    if not isinstance(value, str):
+        return value
+    if not value.lstrip().startswith("{"):
+        return {"path": value}
     try:
-        return msgspec.json.decode(given)
+        return msgspec.json.decode(value)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError("the reference must be an object, JSON text of one, or the path of a task") from error
 

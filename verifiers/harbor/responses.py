@@ -36,11 +36,11 @@ def read(response: str, form: Form, think: Think, workdir: str) -> str | Change:
     if segment.reason != "found":
         raise NoChange("truncated" if segment.reason == "truncated" else "no_answer")
     text = response[segment.start : segment.end]
-    given = _object(text)
-    if isinstance(given.get("script"), str):
-        return _checked(given["script"])
+    fields = _object(text)
+    if isinstance(fields.get("script"), str):
+        return _checked(fields["script"])
     fences = _fences(text)
-    is_change = bool(given) or "<patch>" in text or has_edits(text) or any(tag in _OF_CHANGES for tag, _ in fences)
+    is_change = bool(fields) or "<patch>" in text or has_edits(text) or any(tag in _OF_CHANGES for tag, _ in fences)
     if form == "script" or not is_change:
         scripts = [body for tag, body in fences if tag in _SHELLS]
         if scripts:
@@ -69,23 +69,23 @@ def _object(text: str) -> dict[str, Any]:
     if not bare.startswith("{"):
         return {}
     try:
-        given = msgspec.json.decode(bare)
+        value = msgspec.json.decode(bare)
     except (msgspec.DecodeError, RecursionError):
         return {}
-    return given if isinstance(given, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _fences(text: str) -> list[tuple[str, str]]:
     """The tag and the body of each fence. One that is not closed has none."""
-    found: list[tuple[str, str]] = []
+    fences: list[tuple[str, str]] = []
     mark, tag, start = "", "", 0
     for fence in _FENCE.finditer(text + "\n"):
         if not mark:
             mark, tag, start = fence[1], fence[2].lower(), fence.end()
         elif fence[1].startswith(mark) and not fence[2]:
-            found.append((tag, text[start : fence.start()]))
+            fences.append((tag, text[start : fence.start()]))
             mark = ""
-    return found
+    return fences
 
 
 @worker_function
@@ -93,7 +93,7 @@ def read_in_worker(payload: list[Any]) -> list[Any]:
     """Run `read` in a worker: `[script, change]`, one of which is None; the change is as `changes.of_worker` takes it."""
     response, form, think, workdir = payload
     try:
-        found = read(response, form, think, workdir)
+        result = read(response, form, think, workdir)
     except NoChange as error:
         return [None, changes.to_send(error)]
-    return [found, None] if isinstance(found, str) else [None, changes.to_send(found)]
+    return [result, None] if isinstance(result, str) else [None, changes.to_send(result)]

@@ -26,12 +26,12 @@ def rewards(name: str, content: bytes) -> dict[str, float]:
     if not content or len(content) > MAX_REWARD_BYTES:
         raise NoReward(f"{name} is empty, or has more than {MAX_REWARD_BYTES} bytes")
     try:
-        found: Any = json.loads(content.decode()) if name == "reward.json" else {"reward": float(content.decode())}
+        scores: Any = json.loads(content.decode()) if name == "reward.json" else {"reward": float(content.decode())}
     except (ValueError, RecursionError) as error:
         raise NoReward(f"{name} cannot be read: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(scores, dict):
         raise NoReward(f"{name} is no object of rewards")
-    return {key: _number(name, value) for key, value in found.items()}
+    return {key: _number(name, value) for key, value in scores.items()}
 
 
 def reward(name: str, content: bytes, key: str | None) -> float:
@@ -40,11 +40,11 @@ def reward(name: str, content: bytes, key: str | None) -> float:
     Raises:
         NoReward: there is none.
     """
-    found = rewards(name, content)
-    wanted = key or ("reward" if "reward" in found or len(found) != 1 else next(iter(found)))
-    if wanted not in found:
-        raise NoReward(f"{name} has no reward {wanted!r}; name one of its {len(found)} with reward_key")
-    return found[wanted]
+    scores = rewards(name, content)
+    name_of_reward = key or ("reward" if "reward" in scores or len(scores) != 1 else next(iter(scores)))
+    if name_of_reward not in scores:
+        raise NoReward(f"{name} has no reward {name_of_reward!r}; name one of its {len(scores)} with reward_key")
+    return scores[name_of_reward]
 
 
 @worker_function

@@ -101,13 +101,13 @@ def config(files: Files) -> Config:
     if not folders.isdisjoint(files):
         raise InvalidItem("bad_task", f"{min(folders & set(files))[:200]!r} in the task is a file and a folder")
     try:
-        found = Config.model_validate(tomllib.loads(files.get("task.toml", b"").decode()))
+        settings = Config.model_validate(tomllib.loads(files.get("task.toml", b"").decode()))
     except (ValueError, RecursionError) as error:
         raise InvalidItem("bad_task", f"task.toml cannot be read: {_first(error)}") from error
-    asked = _unsupported(found, files)
-    if asked:
-        raise InvalidItem("unsupported_task", f"the task needs {asked}, which this verifier does not have")
-    return found
+    unsupported = _unsupported(settings, files)
+    if unsupported:
+        raise InvalidItem("unsupported_task", f"the task needs {unsupported}, which this verifier does not have")
+    return settings
 
 
 def _unsupported(config: Config, files: Files) -> str:
@@ -127,7 +127,7 @@ def _unsupported(config: Config, files: Files) -> str:
             "${" in value for value in [*environment.env.values(), *tests.env.values()]
         ),
     }
-    return next((what for what, is_asked in needs.items() if is_asked), "")
+    return next((feature for feature, is_asked in needs.items() if is_asked), "")
 
 
 def of_folder(root: Path, path: str) -> dict[str, bytes]:
@@ -142,17 +142,17 @@ def of_folder(root: Path, path: str) -> dict[str, bytes]:
         raise InvalidItem("no_task", f"there is no task {path[:200]!r}")
     files: dict[str, bytes] = {}
     total_bytes = 0
-    for here, folders, names in os.walk(folder):
+    for directory, folders, names in os.walk(folder):
         for name in [*folders, *names]:
-            file = Path(here, name)
-            inner = file.relative_to(folder).as_posix()
-            if not _is_of_task(inner) or (file.is_dir() and not file.is_symlink()):
+            file = Path(directory, name)
+            relative = file.relative_to(folder).as_posix()
+            if not _is_of_task(relative) or (file.is_dir() and not file.is_symlink()):
                 continue
             if file.is_symlink() or not file.is_file():
-                raise InvalidItem("bad_task", f"{inner!r} in the task is a link or a device, and no file")
+                raise InvalidItem("bad_task", f"{relative!r} in the task is a link or a device, and no file")
             total_bytes += file.stat().st_size
             _check_size(len(files) + 1, total_bytes)
-            files[inner] = file.read_bytes()
+            files[relative] = file.read_bytes()
     return files
 
 
@@ -208,10 +208,10 @@ def _check_size(files: int, total_bytes: int) -> None:
 
 def _megabytes(size: str | None) -> int | None:
     """Megabytes of a size such as `2G`."""
-    found = None if size is None else _SIZE.fullmatch(size)
-    if found is None:
+    match = None if size is None else _SIZE.fullmatch(size)
+    if match is None:
         return None
-    return min(max(int(found[1]) * (1024 if found[2].upper() == "G" else 1), 16), 1_048_576)
+    return min(max(int(match[1]) * (1024 if match[2].upper() == "G" else 1), 16), 1_048_576)
 
 
 def _first(error: Exception) -> str:

@@ -24,33 +24,30 @@ after it was accepted. `invalid`: the reference does not elaborate. What the res
 read is judged: 0, `crashed`, `time_limit`, `memory_limit` or `output_limit`.
 """
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 import msgspec
 from pydantic import Field
 
-from sandbox.base import Limits, SandboxUnavailable
-from sandbox.workers import Exit, Task, WorkersUnavailable
+from sandbox.base import Limits
+from sandbox.workers import Exit, Task
 from verifiers import code_blocks
 from verifiers.base import (
     Example,
-    InvalidItem,
     Item,
     Params,
     Resources,
     Status,
-    Unavailable,
     Verdict,
-    Verifier,
     clip,
 )
+from verifiers.boxed import BoxVerifier
 from verifiers.code_blocks import Found, Select
 from verifiers.commitment import Think
 from verifiers.lean import repl, texts
 from verifiers.lean.dialogue import DECLARATIONS, Dialogue
 from verifiers.lean.texts import Statement
-from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, sendable, trouble
+from verifiers.long_texts import BROKEN_LIMITS, INLINE_CHARS, ask_workers, sendable, trouble
 
 MAX_CODE_CHARS: Final = 200_000
 """Code that is longer is not judged: 0, `too_large`."""
@@ -94,55 +91,34 @@ FIND = Task(
 )
 
 
-class Lean(Verifier[LeanParams]):
+class Lean(BoxVerifier[LeanParams]):
     name = "lean"
     version = "3"
     params = LeanParams
     summary = "The response proves the reference's theorem in Lean 4, by the kernel and with allowed axioms alone"
-    chunk_items: ClassVar[int] = 1
-    bounds_itself: ClassVar[bool] = True
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
         self._sandbox = resources.sandbox
         self.concurrency = resources.sandbox.slots + 1
 
-    async def score(self, items: Sequence[Item[LeanParams]]) -> Sequence[Verdict]:
-        verdicts: list[Verdict] = []
-        await self.score_each(items, lambda _, verdict: verdicts.append(verdict))
-        return verdicts
-
-    async def score_each(self, items: Sequence[Item[LeanParams]], deliver: Callable[[int, Verdict], None]) -> None:
-        for position, item in enumerate(items):
-            try:
-                verdict = await self._judge(item)
-            except InvalidItem as error:
-                verdict = Verdict.invalid(error.reason, str(error))
-            except SandboxUnavailable as error:
-                verdict = Verdict.failed(error.reason, str(error), **error.detail)
-            except Unavailable as error:
-                verdict = Verdict.failed(error.reason, str(error), **error.detail)
-            except WorkersUnavailable as error:
-                verdict = Verdict.failed("workers_unavailable", str(error))
-            deliver(position, verdict)
-
     async def _judge(self, item: Item[LeanParams]) -> Verdict:
         params = item.params
         stated = texts.statement(params.reference, params.header)
-        found = await self._find(item)
-        if isinstance(found, Verdict):
-            return found
-        if found.code is None:
-            return Verdict.wrong(found.reason)
-        if len(found.code) > MAX_CODE_CHARS:
+        code = await self._find(item)
+        if isinstance(code, Verdict):
+            return code
+        if code.code is None:
+            return Verdict.wrong(code.reason)
+        if len(code.code) > MAX_CODE_CHARS:
             return Verdict.wrong("too_large")
-        proof = texts.proof(found.code, stated)
+        proof = texts.proof(code.code, stated)
         word = texts.forbidden(proof, compiler=params.native_decide)
         if word is not None:
             verdict = Verdict.wrong("forbidden", message=f"a proof may not have {word[:80]!r}")
         else:
             verdict = await self._prove(params, stated, proof)
-        return msgspec.structs.replace(verdict, extracted=clip(found.code))
+        return msgspec.structs.replace(verdict, extracted=clip(code.code))
 
     async def _prove(self, params: LeanParams, stated: Statement, proof: str) -> Verdict:
         """The verdict on code that Lean may read.
@@ -169,7 +145,7 @@ class Lean(Verifier[LeanParams]):
         if len(item.response) <= INLINE_CHARS:
             return code_blocks.find(item.response, "lean", params.think, params.select)
         payload = [sendable(item.response), "lean", params.think, params.select, "", "", ["lean"]]
-        (outcome,) = await self._workers.map(FIND, [payload])
+        (outcome,) = await ask_workers(self._workers, FIND, [payload])
         if outcome.exit is Exit.OK:
             return Found(*outcome.value)
         return Found(None, "no_code", "lean") if outcome.exit in BROKEN_LIMITS else trouble(outcome)

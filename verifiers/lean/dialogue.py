@@ -62,11 +62,11 @@ class Dialogue:
 
     def reading(self) -> list[Order]:
         stated, secret = self._stated, f"{self._stated.space}{self._secret}"
-        shown = f"#print axioms {secret}\nset_option pp.universes true in\n#check @{secret}\n"
+        preamble = f"#print axioms {secret}\nset_option pp.universes true in\n#check @{secret}\n"
         return [
             {"cmd": stated.header},
             {"cmd": stated.declared_as(self._secret), "env": _HEADER},
-            {"cmd": f"{shown}#print axioms {stated.space}{stated.name}", "env": _STATED},
+            {"cmd": f"{preamble}#print axioms {stated.space}{stated.name}", "env": _STATED},
             {"cmd": self._proof, "env": _STATED},
             {"pickleTo": DECLARATIONS, "env": _PROOF},
         ]
@@ -83,10 +83,10 @@ class Dialogue:
     def _checks(self, theorem: Theorem, env: int) -> list[Order]:
         """The universes have names, so that a proof for some of them alone is no proof."""
         levels = ".{" + ", ".join(f"u{n}" for n in range(theorem.levels)) + "}" if theorem.levels else ""
-        wanted = f"type_of% (@_root_.{theorem.namespace}{self._secret}{levels})"
+        statement = f"type_of% (@_root_.{theorem.namespace}{self._secret}{levels})"
         return [
             {"cmd": f"#print axioms _root_.{theorem.full_name}", "env": env},
-            {"cmd": f"theorem _root_.{self._secret}'{levels} : {wanted} := @_root_.{theorem.full_name}", "env": env},
+            {"cmd": f"theorem _root_.{self._secret}'{levels} : {statement} := @_root_.{theorem.full_name}", "env": env},
         ]
 
     def theorem(self, talk: Talk, *, is_own_header: bool) -> Theorem:
@@ -109,18 +109,18 @@ class Dialogue:
         if error is not None:
             raise InvalidItem("bad_reference", f"the reference does not elaborate: {self._public(error)}")
         names = _reply(talk, _NAMES)
-        found = _axioms_by_name(names)
-        full = next((name for name in found if name.endswith(self._secret)), None)
+        axioms = _axioms_by_name(names)
+        full = next((name for name in axioms if name.endswith(self._secret)), None)
         if full is None:
             raise Unavailable("lean_protocol", f"no name of the reference's theorem in {_texts(names)}")
         theorem = Theorem(full.removesuffix(self._secret), self._stated.name, self._levels(names))
-        if theorem.full_name in found:
+        if theorem.full_name in axioms:
             raise InvalidItem("bad_reference", f"the header has a theorem {theorem.full_name} already")
         return theorem
 
     def _levels(self, names: Reply) -> int:
-        shown = re.search(re.escape(self._secret) + r"\.\{([^}]*)\}", "\n".join(_texts(names)))
-        return shown[1].count(",") + 1 if shown else 0
+        match = re.search(re.escape(self._secret) + r"\.\{([^}]*)\}", "\n".join(_texts(names)))
+        return match[1].count(",") + 1 if match else 0
 
     def refusal(self, talk: Talk) -> Verdict | None:
         """The verdict if Lean does not take the response's code; None: it does.
@@ -165,8 +165,8 @@ class Dialogue:
             Unavailable: it came to no end.
         """
         checks = 3 if compiler else 1
-        for place in range(checks):
-            error = _reply(talk, place).error
+        for index in range(checks):
+            error = _reply(talk, index).error
             if error is not None:
                 raise Unavailable("lean_protocol", f"the declarations cannot be read again: {self._public(error)}")
         used, typed = _reply(talk, checks), _reply(talk, checks + 1)
@@ -179,9 +179,9 @@ class Dialogue:
             return Verdict.wrong("other_statement", message=self._public(typed.error))
         if _SORRY in names:
             return Verdict.wrong("sorry")
-        others = [name for name in names if name not in axioms and not (compiler and _is_of_compiler(name))]
-        if others:
-            return Verdict.wrong("axioms", axioms=[name[:80] for name in others[:10]])
+        foreign = [name for name in names if name not in axioms and not (compiler and _is_of_compiler(name))]
+        if foreign:
+            return Verdict.wrong("axioms", axioms=[name[:80] for name in foreign[:10]])
         return Verdict.correct(axioms=[name[:80] for name in names[:10]])
 
     def _public(self, text: str) -> str:
@@ -195,27 +195,27 @@ def _is_of_compiler(name: str) -> bool:
 
 def _axioms_by_name(reply: Reply) -> dict[str, list[str]]:
     """What `#print axioms` said: the axioms of each declaration."""
-    found: dict[str, list[str]] = {}
+    axioms: dict[str, list[str]] = {}
     for text in _texts(reply):
-        if without := _NO_AXIOMS.match(text):
-            found[without[1]] = []
-        elif some := _AXIOMS.match(text):
-            found[some[1]] = [name.strip() for name in some[2].split(",")]
-    return found
+        if no_axioms := _NO_AXIOMS.match(text):
+            axioms[no_axioms[1]] = []
+        elif listed := _AXIOMS.match(text):
+            axioms[listed[1]] = [name.strip() for name in listed[2].split(",")]
+    return axioms
 
 
 def _texts(reply: Reply) -> list[str]:
     return [message.data for message in reply.messages]
 
 
-def _reply(talk: Talk, place: int) -> Reply:
+def _reply(talk: Talk, index: int) -> Reply:
     """The answer to a command.
 
     Raises:
         Unavailable: the process ended before it.
     """
-    if place < len(talk.replies):
-        return talk.replies[place]
+    if index < len(talk.replies):
+        return talk.replies[index]
     if talk.result.exit in _ENDS:
         raise Unavailable("lean_limit", f"Lean reached a limit apart from the response's code: {talk.end}")
     if talk.result.exit is not Exit.EXITED or talk.result.code:

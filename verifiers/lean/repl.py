@@ -48,8 +48,8 @@ class Reply(msgspec.Struct, frozen=True):
             return self.message
         for message in self.messages:
             if message.severity == "error":
-                place = f"{message.pos.line}:{message.pos.column}: " if message.pos else ""
-                return place + message.data
+                position = f"{message.pos.line}:{message.pos.column}: " if message.pos else ""
+                return position + message.data
         return None
 
 

@@ -112,34 +112,34 @@ def statement(reference: str, header: str | None) -> Statement:
     if not heads:
         raise InvalidItem("bad_reference", "the reference states no theorem; expected `theorem NAME … : … := by sorry`")
     head = heads[-1]
-    preamble, rest = _PRIVATE.sub("", text[: head.start()]), text[head.end() :]
+    preamble, body = _PRIVATE.sub("", text[: head.start()]), text[head.end() :]
     if "sorry" in _TOKEN.findall(preamble):
         raise InvalidItem("bad_reference", "the reference leaves open more than its last theorem (`sorry`)")
-    if ":=" not in rest or _NO_PROOF.search(rest):
-        rest = _NO_PROOF.sub("", rest).rstrip() + " := by sorry\n"
+    if ":=" not in body or _NO_PROOF.search(body):
+        body = _NO_PROOF.sub("", body).rstrip() + " := by sorry\n"
     return Statement(
         imports or (HEADER if header is None else header),
         bool(imports) or header is not None,
         preamble,
         head["space"],
         head["name"],
-        rest,
+        body,
     )
 
 
 def proof(code: str, stated: Statement) -> str:
     """The code of a response as Lean gets it, behind the reference: lines keep their numbers."""
     _, text = split_header(without_comments(code.replace("\0", " ")))
-    wanted = _declarations(stated.preamble)
-    if not wanted:
+    declarations = _declarations(stated.preamble)
+    if not declarations:
         return text
     tokens = list(_TOKEN.finditer(text))
     joined = _joined([match[0] for match in tokens])
-    place = joined.find(_joined(wanted))
-    if place < 0:
+    position = joined.find(_joined(declarations))
+    if position < 0:
         return text
-    first = joined.count("\0", 0, place)
-    start, end = tokens[first].start(), tokens[first + len(wanted) - 1].end()
+    first = joined.count("\0", 0, position)
+    start, end = tokens[first].start(), tokens[first + len(declarations) - 1].end()
     return text[:start] + _blank(text[start:end]) + text[end:]
 
 
@@ -168,39 +168,39 @@ def _is_forbidden(word: str, *, compiler: bool) -> bool:
 
 def without_comments(text: str) -> str:
     """The text with blanks in place of comments. A comment that never ends goes to the end."""
-    parts: list[str] = []
-    place = 0
+    pieces: list[str] = []
+    position = 0
     for start, end in _comments(text):
-        parts += [text[place:start], _blank(text[start:end])]
-        place = end
-    return "".join([*parts, text[place:]])
+        pieces += [text[position:start], _blank(text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    place = 0
-    while match := _BEGIN.search(text, place):
+    position = 0
+    while match := _BEGIN.search(text, position):
         sign = match[0]
         if sign == "--":
-            place = _end_or(text, text.find("\n", match.end()))
-            yield match.start(), place
+            position = _end_or(text, text.find("\n", match.end()))
+            yield match.start(), position
         elif sign == "/-":
-            place = _end_of_comment(text, match.end())
-            yield match.start(), place
+            position = _end_of_comment(text, match.end())
+            yield match.start(), position
         elif sign == '"':
-            rest = _STRING_REST.match(text, match.end())
-            place = rest.end() if rest else len(text)
+            string_end = _STRING_REST.match(text, match.end())
+            position = string_end.end() if string_end else len(text)
         elif sign.startswith("r"):  # r#"…"#: no escapes, as many signs behind it as before
             closing = '"' + "#" * (len(sign) - 2)
-            place = _end_or(text, text.find(closing, match.end()))
-            place = min(len(text), place + len(closing))
+            position = _end_or(text, text.find(closing, match.end()))
+            position = min(len(text), position + len(closing))
         else:
-            place = match.end()
+            position = match.end()
 
 
-def _end_of_comment(text: str, place: int) -> int:
-    """The end of a comment that has begun before `place`; comments may hold comments."""
+def _end_of_comment(text: str, position: int) -> int:
+    """The end of a comment that has begun before `position`; comments may hold comments."""
     depth = 1
-    for sign in _COMMENT_SIGN.finditer(text, place):
+    for sign in _COMMENT_SIGN.finditer(text, position):
         depth += 1 if sign[0] == "/-" else -1
         if depth == 0:
             return sign.end()
@@ -217,8 +217,8 @@ def _joined(tokens: Sequence[str]) -> str:
     return "\0" + "".join(f"{token}\0" for token in tokens)
 
 
-def _end_or(text: str, place: int) -> int:
-    return len(text) if place < 0 else place
+def _end_or(text: str, position: int) -> int:
+    return len(text) if position < 0 else position
 
 
 def _blank(text: str) -> str:
@@ -227,8 +227,8 @@ def _blank(text: str) -> str:
 
 def split_header(text: str) -> tuple[str, str]:
     """The imports at the beginning, and the text with blanks in their place."""
-    place = 0
-    while place < len(text) and (line := _HEADER_LINE.match(text, place)):
-        place = line.end()
-    header = text[:place]
-    return (header if header.strip() else ""), _blank(header) + text[place:]
+    position = 0
+    while position < len(text) and (line := _HEADER_LINE.match(text, position)):
+        position = line.end()
+    header = text[:position]
+    return (header if header.strip() else ""), _blank(header) + text[position:]

@@ -110,8 +110,8 @@ def judge(item: Item[NeMoGymParams]) -> Verdict:
     server = item.params.server
     judged = RECORDED.get(server) if item.params.recorded else SERVERS.get(server)
     if judged is None:
-        known = ", ".join(sorted(RECORDED if item.params.recorded else SERVERS))
-        return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {known}")
+        servers = ", ".join(sorted(RECORDED if item.params.recorded else SERVERS))
+        return Verdict.invalid("unknown_server", f"server {clip(item.params.server)!r} is not one of: {servers}")
     try:
         judgement = judged(Rollout.of(item))
         if item.params.measure != "score":

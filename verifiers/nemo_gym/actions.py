@@ -27,15 +27,15 @@ def single_step(rollout: Rollout) -> Judgement:
     calls = action["calls"] if isinstance(action.get("calls"), list) else [action]
     if not 1 <= len(calls) <= MAX_THINGS:
         raise InvalidItem("bad_row", f"the row's 'expected_action.calls' must be 1 to {MAX_THINGS} calls")
-    expected = [_call(each) for each in calls]
+    expected = [_call(entry) for entry in calls]
     threshold = rollout.row.get("word_count_similarity_threshold", _SAME_WORDS)
     if not isinstance(threshold, int | float):
         raise InvalidItem("bad_row", "the row's 'word_count_similarity_threshold' must be a number")
     if not rollout.calls:
         return Judgement(0.0, rollout.text, "no_call")
     fitting = [
-        [place for place, made in enumerate(rollout.calls) if _is_same_call(wanted, made, threshold)]
-        for wanted in expected
+        [index for index, call in enumerate(rollout.calls) if _is_same_call(expected_call, call, threshold)]
+        for expected_call in expected
     ]
     return Judgement(float(can_be_paired(fitting)), rollout.calls[0].name, "wrong_call")
 
@@ -45,17 +45,17 @@ def example_mcp_weather(rollout: Rollout) -> Judgement:
     weather = rollout.get("expected_weather", str)
     city = str(rollout.get("verifier_metadata", dict).get("expected_city")).casefold()
     cities = [_arguments(call.arguments).get("city") for call in rollout.calls if call.name == "get_weather"]
-    asked = any(str(named).casefold() == city for named in cities)
-    return Judgement(float(asked and weather.casefold() in rollout.text.casefold()), rollout.text)
+    is_asked = any(str(argument).casefold() == city for argument in cities)
+    return Judgement(float(is_asked and weather.casefold() in rollout.text.casefold()), rollout.text)
 
 
 def math_advanced_calculations(rollout: Rollout) -> Judgement:
     """The tools gave each of the expected numbers."""
-    wanted = parsed(rollout.row.get("ground_truth"))
-    if not isinstance(wanted, list) or not wanted or not all(isinstance(number, int | float) for number in wanted):
+    numbers = parsed(rollout.row.get("ground_truth"))
+    if not isinstance(numbers, list) or not numbers or not all(isinstance(number, int | float) for number in numbers):
         raise InvalidItem("bad_row", "the row needs 'ground_truth' as a list of numbers; add it")
     solutions = {_solution(result) for result in rollout.results}
-    return Judgement(float(solutions.issuperset(wanted)), rollout.text)
+    return Judgement(float(solutions.issuperset(numbers)), rollout.text)
 
 
 def tool_call_multireward(rollout: Rollout) -> Judgement:
@@ -69,8 +69,8 @@ def tool_call_multireward(rollout: Rollout) -> Judgement:
     tools = [tool for tool in rollout.get("declared_tools", list) if isinstance(tool, dict)]
     has_arguments = bool(rollout.calls) and isinstance(parsed(rollout.calls[0].arguments), dict)
     is_valid = has_arguments and all(key in calls[0]["arguments"] for key in _required(tools, name))
-    parts = {"correctness": is_right, "schema_valid": is_valid, "format": len(calls) == 1 and not rollout.text}
-    return Judgement(sum(parts.values()) / len(parts), name, "no_call")
+    marks = {"correctness": is_right, "schema_valid": is_valid, "format": len(calls) == 1 and not rollout.text}
+    return Judgement(sum(marks.values()) / len(marks), name, "no_call")
 
 
 def _is_expected(row: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bool:
@@ -78,11 +78,11 @@ def _is_expected(row: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> 
     Raises:
         InvalidItem: the row has no expected call, and no record of these calls.
     """
-    wanted, recorded = row.get("expected_call"), row.get("correctness")
-    if isinstance(wanted, dict) and isinstance(wanted.get("name"), str):
-        arguments = _arguments(wanted.get("arguments"))
+    expected, recorded = row.get("expected_call"), row.get("correctness")
+    if isinstance(expected, dict) and isinstance(expected.get("name"), str):
+        arguments = _arguments(expected.get("arguments"))
         return any(
-            call["name"] == wanted["name"] and all(call["arguments"].get(key) == arguments[key] for key in arguments)
+            call["name"] == expected["name"] and all(call["arguments"].get(key) == arguments[key] for key in arguments)
             for call in calls
         )
     if recorded not in (0, 1) or not isinstance(row.get("predicted_calls"), list):
@@ -102,26 +102,26 @@ def _required(tools: Sequence[Mapping[str, Any]], name: str | None) -> Sequence[
 def circle_click(rollout: Rollout) -> Judgement:
     """The first click is in the circle of the colour."""
     colour, circles = rollout.get("target_color", str), rollout.get("circles", list)
-    circle = next((each for each in circles if isinstance(each, dict) and each.get("color") == colour), {})
+    circle = next((shape for shape in circles if isinstance(shape, dict) and shape.get("color") == colour), {})
     try:
         x, y, radius = (float(circle[name]) for name in ("x", "y", "radius"))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidItem("bad_row", "the row needs a circle of its 'target_color' with x, y and radius") from error
     clicks = [_arguments(call.arguments) for call in rollout.calls if call.name == "click"]
     try:
-        place = (int(clicks[0]["x"]), int(clicks[0]["y"]))
-        distance = math.dist(place, (x, y))
+        click = (int(clicks[0]["x"]), int(clicks[0]["y"]))
+        distance = math.dist(click, (x, y))
     except (IndexError, KeyError, TypeError, ValueError, OverflowError):
         return Judgement(0.0, None, "no_call")
-    return Judgement(float(distance <= radius), str(place))
+    return Judgement(float(distance <= radius), str(click))
 
 
 def example_multi_step(rollout: Rollout) -> Judgement:
     """The last call hands in the expected values, in their order."""
-    wanted = rollout.get("expected_synonym_values", list)
+    expected = rollout.get("expected_synonym_values", list)
     calls = [_arguments(call.arguments) for call in rollout.calls if call.name == "extract_synonym_values"]
     values = calls[-1].get("synonym_values") if calls else None
-    return Judgement(float(values == wanted), json.dumps(values))
+    return Judgement(float(values == expected), json.dumps(values))
 
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
@@ -157,27 +157,33 @@ def _solution(result: str) -> float | None:
         return None
 
 
-def _is_same_call(wanted: ToolCall, made: ToolCall, threshold: float) -> bool:
-    return wanted.name == made.name and _is_same(wanted.arguments, _arguments(made.arguments), threshold)
+def _is_same_call(expected: ToolCall, call: ToolCall, threshold: float) -> bool:
+    return expected.name == call.name and _is_same(expected.arguments, _arguments(call.arguments), threshold)
 
 
-def _is_same(wanted: Any, made: Any, threshold: float) -> bool:
-    if not isinstance(made, type(wanted)):
+def _is_same(expected: Any, actual: Any, threshold: float) -> bool:
+    if not isinstance(actual, type(expected)):
         return False
-    if isinstance(wanted, dict):
-        return wanted.keys() == made.keys() and all(_is_same(wanted[key], made[key], threshold) for key in wanted)
-    if isinstance(wanted, list):
-        pairs = zip(wanted, made, strict=False)
-        return len(wanted) == len(made) and all(_is_same(one, other, threshold) for one, other in pairs)
-    if isinstance(wanted, str):
-        return _is_same_text(wanted, made, threshold)
-    if isinstance(wanted, float):
-        return math.isclose(wanted, made, rel_tol=0.0, abs_tol=_TOLERANCE)
-    return bool(wanted == made)
+    if isinstance(expected, dict):
+        return expected.keys() == actual.keys() and all(
+            _is_same(expected[key], actual[key], threshold) for key in expected
+        )
+    if isinstance(expected, list):
+        pairs = zip(expected, actual, strict=False)
+        return len(expected) == len(actual) and all(
+            _is_same(expected_item, actual_item, threshold) for expected_item, actual_item in pairs
+        )
+    if isinstance(expected, str):
+        return _is_same_text(expected, actual, threshold)
+    if isinstance(expected, float):
+        return math.isclose(expected, actual, rel_tol=0.0, abs_tol=_TOLERANCE)
+    return bool(expected == actual)
 
 
-def _is_same_text(wanted: str, made: str, threshold: float) -> bool:
-    one, other = wanted.lower().split(), made.lower().split()
-    if min(len(one), len(other)) < 2:
-        return wanted == made
-    return (Counter(one) & Counter(other)).total() >= threshold * (len(one) + len(other))
+def _is_same_text(expected: str, actual: str, threshold: float) -> bool:
+    expected_words, actual_words = expected.lower().split(), actual.lower().split()
+    if min(len(expected_words), len(actual_words)) < 2:
+        return expected == actual
+    return (Counter(expected_words) & Counter(actual_words)).total() >= threshold * (
+        len(expected_words) + len(actual_words)
+    )

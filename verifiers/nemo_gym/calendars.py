@@ -23,18 +23,18 @@ def calendar(rollout: Rollout) -> Judgement:
     expected = rollout.row.get("exp_cal_state")
     if not isinstance(expected, dict):
         raise InvalidItem("bad_row", "the row needs 'exp_cal_state' as an object; add it")
-    wanted = {name: _wanted(event) for name, event in expected.items()}
+    constraints = {name: _wanted(event) for name, event in expected.items()}
     if not rollout.text:
         return Judgement(0.0, None, "no_answer")
-    if not wanted:
+    if not constraints:
         return Judgement(1.0)
     events = _events(rollout.text)
     if events is None:
         return Judgement(0.0, None, "no_answer")
     times = sorted((event[1], event[1] + event[2]) for event in events.values())
-    if len(events) != len(wanted) or any(one[1] > other[0] for one, other in pairwise(times)):
-        return Judgement(0.0, None, "conflicting_events" if len(events) == len(wanted) else "wrong_answer")
-    fits = all(name in events and wanted[name](*events[name][1:]) for name in wanted)
+    if len(events) != len(constraints) or any(earlier[1] > later[0] for earlier, later in pairwise(times)):
+        return Judgement(0.0, None, "conflicting_events" if len(events) == len(constraints) else "wrong_answer")
+    fits = all(name in events and constraints[name](*events[name][1:]) for name in constraints)
     return Judgement(float(fits), json.dumps(sorted(events.values())))
 
 
@@ -65,16 +65,16 @@ def _limits(limit: str | None) -> Fits:
     match = _LIMIT.fullmatch(limit or "")
     if match is None:
         return lambda _, __: True
-    kind, one = match[1], _minutes(match[2] + (f" and {match[3]}" if match[3] and match[1] != "between" else ""))
+    kind, first_time = match[1], _minutes(match[2] + (f" and {match[3]}" if match[3] and match[1] != "between" else ""))
     match kind:
         case "before":
-            return lambda start, minutes: start + minutes <= one
+            return lambda start, minutes: start + minutes <= first_time
         case "after":
-            return lambda start, _: start >= one
+            return lambda start, _: start >= first_time
         case "at":
-            return lambda start, _: start == one
-    other = _minutes(match[3])
-    return lambda start, minutes: start >= one and start + minutes <= other
+            return lambda start, _: start == first_time
+    second_time = _minutes(match[3])
+    return lambda start, minutes: start >= first_time and start + minutes <= second_time
 
 
 def _minutes(time: Any) -> int:
@@ -94,8 +94,8 @@ def _minutes(time: Any) -> int:
 
 def _events(text: str) -> Mapping[str, tuple[str, int, float]] | None:
     """The names, starts and lengths of the first list of objects, by the names. None: there is none, or one is unreadable."""
-    starts: Sequence[int] = [match.start() for match in re.finditer(r"\[", text)][:_MOST_STARTS]
-    for start in starts:
+    brackets: Sequence[int] = [match.start() for match in re.finditer(r"\[", text)][:_MOST_STARTS]
+    for start in brackets:
         try:
             value, _ = read_json_at(text, start)
         except Unreadable:

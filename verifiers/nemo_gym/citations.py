@@ -42,7 +42,7 @@ def citation_if(rollout: Rollout) -> Judgement:
     if mode not in ("cite", "no_cite"):
         raise InvalidItem("bad_row", "the row's 'verifier.mode' must be cite or no_cite")
     valid, expected = set(_names(rule, "valid_id_set") or ()), _names(rule, "expected_ids")
-    least, slack = _count(rule, "min_valid_citations"), _count(rule, "expected_slack")
+    min_citations, slack = _count(rule, "min_valid_citations"), _count(rule, "expected_slack")
     pattern = _pattern(rule, grammar)
     text = rollout.text
     if not text or rollout.calls:
@@ -53,7 +53,7 @@ def citation_if(rollout: Rollout) -> Judgement:
         marked = bool(spans) or (grammar in _LISTS and bool(_TAGS[0].search(text)))
         return Judgement(float(not marked and not _ATTEMPT.search(text)), None, "citation_unexpected")
     right = [source for source in cited if source in valid]
-    wrong = _fault(text, spans, grammar) or _wrong_sources(cited, right, expected, least, slack)
+    wrong = _fault(text, spans, grammar) or _wrong_sources(cited, right, expected, min_citations, slack)
     return Judgement(float(wrong is None), ",".join(cited), wrong or "wrong_citation")
 
 
@@ -65,10 +65,10 @@ def _pattern(rule: Mapping[str, Any], grammar: str) -> Any:
     source = rule.get("id_regex") or _SOURCES.get(str(kind), _SOURCES["full_source"])
     if not isinstance(source, str):
         raise InvalidItem("bad_row", "the row's 'verifier.id_regex' must be text")
-    before, after = _MARKS[grammar]
-    more = f"(?:,(?:{source}))*" if grammar in _LISTS else ""
-    whole = f"{before}((?:{source}){more}){after}"
-    (compiled,) = compile_all([whole], "verifier.id_regex", dot_all=grammar == "claim_wrap_xml")
+    opening, closing = _MARKS[grammar]
+    tail = f"(?:,(?:{source}))*" if grammar in _LISTS else ""
+    citation = f"{opening}((?:{source}){tail}){closing}"
+    (compiled,) = compile_all([citation], "verifier.id_regex", dot_all=grammar == "claim_wrap_xml")
     if compiled.groups != (2 if grammar == "claim_wrap_xml" else 1):
         raise InvalidItem("bad_row", "the row's 'verifier.id_regex' must have no groups; write (?:...)")
     return compiled
@@ -85,10 +85,10 @@ def _spans(pattern: Any, grammar: str, text: str) -> Sequence[Any]:
 
 def _fault(text: str, spans: Sequence[Any], grammar: str) -> str | None:
     """Why the form of the citations is wrong."""
-    answer, rest = _blanked(text, spans, keeps_claim=True), _blanked(text, spans, keeps_claim=False)
+    answer, uncited = _blanked(text, spans, keeps_claim=True), _blanked(text, spans, keeps_claim=False)
     if not re.search(r"\w", answer):
         return "no_answer"
-    if _ATTEMPT.search(rest):
+    if _ATTEMPT.search(uncited):
         return "malformed_citation"
     if grammar in _LISTS and any(len(tag.findall(text)) != len(spans) for tag in _TAGS):
         return "malformed_citation"
@@ -97,18 +97,18 @@ def _fault(text: str, spans: Sequence[Any], grammar: str) -> str | None:
 
 def _blanked(text: str, spans: Sequence[Any], *, keeps_claim: bool) -> str:
     """The text with a blank for each citation, or for all of it but its claim."""
-    parts, end = [], 0
+    pieces, end = [], 0
     for span in spans:
         claim = span.group(2) if keeps_claim and span.re.groups > 1 else ""
-        parts += [text[end : span.start()], " ", claim, " "]
+        pieces += [text[end : span.start()], " ", claim, " "]
         end = span.end()
-    return "".join([*parts, text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def _wrong_sources(
-    cited: Sequence[str], right: Sequence[str], expected: Sequence[str] | None, least: int, slack: int
+    cited: Sequence[str], right: Sequence[str], expected: Sequence[str] | None, min_citations: int, slack: int
 ) -> str | None:
-    if len(right) < least:
+    if len(right) < min_citations:
         return "no_citation"
     if len(right) < len(cited):
         return "wrong_citation"

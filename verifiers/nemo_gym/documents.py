@@ -29,18 +29,18 @@ def format_verification(rollout: Rollout) -> Judgement:
     match rule.get("type"):
         case "regex" | "inline_prose":
             patterns = _patterns(rule, "verify_regex")
-            least = rule.get("verify_min_matches", 1)
-            if not isinstance(least, int):
+            min_lines = rule.get("verify_min_matches", 1)
+            if not isinstance(min_lines, int):
                 raise InvalidItem("bad_row", "the row's 'verifier.verify_min_matches' must be a whole number")
             lines = sum(any(pattern.search(line) for pattern in patterns) for line in rollout.text.split("\n"))
-            return Judgement(float(lines >= least), None, "wrong_format", {"matching_lines": lines})
+            return Judgement(float(lines >= min_lines), None, "wrong_format", {"matching_lines": lines})
         case "string_match":
             markers = set(_strings(rule, "expected_markers"))
             matches = (match for pattern in _patterns(rule, "patterns") for match in pattern.finditer(rollout.text))
-            others = sum(match.group(0) not in markers for match in matches)
+            foreign_count = sum(match.group(0) not in markers for match in matches)
             missing = sum(marker not in rollout.text for marker in markers)
-            detail = {"missing_markers": missing, "other_markers": others}
-            return Judgement(float(not others and not missing), None, "wrong_format", detail)
+            detail = {"missing_markers": missing, "other_markers": foreign_count}
+            return Judgement(float(not foreign_count and not missing), None, "wrong_format", detail)
     raise InvalidItem("bad_row", "the row's 'verifier.type' must be regex, inline_prose or string_match")
 
 
@@ -82,10 +82,10 @@ def strict(schema: Any) -> Any:
     """A schema by which all properties must be there, and no others."""
     if not isinstance(schema, dict):
         return schema
-    parts = {name: strict(part) if isinstance(part, dict) else part for name, part in schema.items()}
+    strict_schema = {name: strict(part) if isinstance(part, dict) else part for name, part in schema.items()}
     if isinstance(properties := schema.get("properties"), dict):
-        parts |= {"required": list(properties), "additionalProperties": False}
-    return parts
+        strict_schema |= {"required": list(properties), "additionalProperties": False}
+    return strict_schema
 
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
@@ -195,7 +195,7 @@ def _has(document: Any, path: str) -> bool:
         return isinstance(document, dict) and path in document
     nodes = [document]
     for step in _steps(path):
-        nodes = [below for node in nodes for below in _below(node, step)]
+        nodes = [child for node in nodes for child in _below(node, step)]
     return bool(nodes)
 
 

@@ -41,18 +41,18 @@ Arguments = Mapping[str, Any]
 
 def swe_pivot(rollout: Rollout) -> Judgement:
     """The first call is of the same tool, or one for the same, on the same file, and its text is alike."""
-    name, wanted = _expected(rollout.row)
+    name, expected = _expected(rollout.row)
     if not rollout.calls:
         return Judgement(0.0, None, "no_call")
     call = rollout.calls[0]
-    made = parsed(call.arguments)
-    made = made if isinstance(made, dict) else {}
-    kind, made_kind = (_KIND_OF.get(each.lower(), "unknown") for each in (name, call.name))
+    arguments = parsed(call.arguments)
+    arguments = arguments if isinstance(arguments, dict) else {}
+    kind, made_kind = (_KIND_OF.get(tool.lower(), "unknown") for tool in (name, call.name))
     if call.name.lower() != name.lower() and (kind != made_kind or kind == "unknown"):
         return Judgement(0.0, call.name, "wrong_call")
-    if not _has_same_target(made_kind, kind, made, wanted):
+    if not _has_same_target(made_kind, kind, arguments, expected):
         return Judgement(0.0, call.name, "wrong_call")
-    likeness = _likeness(made, wanted, kind) if kind == made_kind else 1.0
+    likeness = _likeness(arguments, expected, kind) if kind == made_kind else 1.0
     return Judgement(float(likeness >= _FULL_CREDIT), call.name, "wrong_call", {"likeness": likeness})
 
 
@@ -72,57 +72,63 @@ def _expected(row: Mapping[str, Any]) -> tuple[str, Arguments]:
     )
 
 
-def _has_same_target(made_kind: str, kind: str, made: Arguments, wanted: Arguments) -> bool:
+def _has_same_target(made_kind: str, kind: str, arguments: Arguments, expected: Arguments) -> bool:
     if kind == made_kind == "edit":
-        return _has_same_edit(made, wanted)
+        return _has_same_edit(arguments, expected)
     if kind == made_kind == "bash":
-        return _has_same_command(_command(made), _command(wanted))
+        return _has_same_command(_command(arguments), _command(expected))
     if {kind, made_kind} <= {"search", "read"}:
-        one, other = _file(made), _file(wanted)
-        return not (one and other) or _end(one, 3) == _end(other, 3)
+        file, expected_file = _file(arguments), _file(expected)
+        return not (file and expected_file) or _end(file, 3) == _end(expected_file, 3)
     return True
 
 
-def _has_same_edit(made: Arguments, wanted: Arguments) -> bool:
-    commands = [str(call.get("command", "")) for call in (made, wanted)]
-    files = [_file(call) for call in (made, wanted)]
+def _has_same_edit(arguments: Arguments, expected: Arguments) -> bool:
+    commands = [str(call.get("command", "")) for call in (arguments, expected)]
+    files = [_file(call) for call in (arguments, expected)]
     if (all(commands) and commands[0] != commands[1]) or (all(files) and _end(files[0], 2) != _end(files[1], 2)):
         return False
-    ranges = [_lines(call.get("view_range")) for call in (made, wanted)]
+    ranges = [_lines(call.get("view_range")) for call in (arguments, expected)]
     if commands != ["view", "view"] or None in ranges:
         return True
     (start, end), (wanted_start, wanted_end) = ranges  # type: ignore[misc]
-    seen = max(0, min(end, wanted_end) - max(start, wanted_start))
-    return seen / max(1, wanted_end - wanted_start) >= _SEEN_LINES
+    overlap = max(0, min(end, wanted_end) - max(start, wanted_start))
+    return overlap / max(1, wanted_end - wanted_start) >= _SEEN_LINES
 
 
-def _has_same_command(made: str, wanted: str) -> bool:
+def _has_same_command(command: str, expected: str) -> bool:
     """Whether two commands run the same program, on one of the same paths, and are not all different."""
-    if not (made and wanted):
+    if not (command and expected):
         return True
-    if made.split()[0].rpartition("/")[2] != wanted.split()[0].rpartition("/")[2]:
+    if command.split()[0].rpartition("/")[2] != expected.split()[0].rpartition("/")[2]:
         return False
-    one, other = (
-        {_end(path.rstrip("/"), 3) for path in _PATH.findall(text) if len(path) > 2} - {""} for text in (made, wanted)
+    paths, expected_paths = (
+        {_end(path.rstrip("/"), 3) for path in _PATH.findall(text) if len(path) > 2} - {""}
+        for text in (command, expected)
     )
-    return (not one or not other or bool(one & other)) and _alike(made, wanted) >= _SAME_COMMAND
+    return (not paths or not expected_paths or bool(paths & expected_paths)) and _alike(
+        command, expected
+    ) >= _SAME_COMMAND
 
 
-def _likeness(made: Arguments, wanted: Arguments, kind: str) -> float:
+def _likeness(arguments: Arguments, expected: Arguments, kind: str) -> float:
     if kind == "bash":
-        commands = _command(made), _command(wanted)
+        commands = _command(arguments), _command(expected)
         return _alike(*commands) if all(commands) else 1.0
     if kind != "edit":
         return 1.0
-    pairs = [(str(made.get(name, "")), str(wanted.get(name, ""))) for name in ("old_str", "new_str")]
-    if any(one for one, _ in pairs) and any(other for _, other in pairs):
-        return min(_alike(one, other) if one and other else float(one == other) for one, other in pairs)
-    one, other = _content(made), _content(wanted)
-    return _alike(one, other) if one and other else float(one == other)
+    pairs = [(str(arguments.get(name, "")), str(expected.get(name, ""))) for name in ("old_str", "new_str")]
+    if any(text for text, _ in pairs) and any(expected_text for _, expected_text in pairs):
+        return min(
+            _alike(text, expected_text) if text and expected_text else float(text == expected_text)
+            for text, expected_text in pairs
+        )
+    text, expected_text = _content(arguments), _content(expected)
+    return _alike(text, expected_text) if text and expected_text else float(text == expected_text)
 
 
-def _alike(one: str, other: str) -> float:
-    return SequenceMatcher(None, one[:_MAX_CHARS], other[:_MAX_CHARS]).ratio()
+def _alike(first: str, second: str) -> float:
+    return SequenceMatcher(None, first[:_MAX_CHARS], second[:_MAX_CHARS]).ratio()
 
 
 def _content(call: Arguments) -> str:
@@ -141,9 +147,9 @@ def _file(call: Arguments) -> str:
     return next((str(call[name]).strip() for name in names if name in call), "")
 
 
-def _end(path: str, parts: int) -> str:
+def _end(path: str, count: int) -> str:
     """The last parts of a path: where a repository lies does not count."""
-    return "/".join(path.strip("/").split("/")[-parts:])
+    return "/".join(path.strip("/").split("/")[-count:])
 
 
 def _lines(value: Any) -> tuple[int, int] | None:

@@ -69,13 +69,13 @@ class _Room:
 
     def push(self, way: Cell) -> float:
         """The reward of a step in a direction, which may push a box."""
-        before = len(self.boxes & self.targets)
-        ahead, behind = _moved(self.player, way), _moved(_moved(self.player, way), way)
-        if ahead in self.boxes and behind in self.floor - self.boxes:
-            self.boxes = self.boxes - {ahead} | {behind}
-        if ahead in self.floor - self.boxes:
-            self.player = ahead
-        gained = len(self.boxes & self.targets) - before
+        boxes_home = len(self.boxes & self.targets)
+        target, landing = _moved(self.player, way), _moved(_moved(self.player, way), way)
+        if target in self.boxes and landing in self.floor - self.boxes:
+            self.boxes = self.boxes - {target} | {landing}
+        if target in self.floor - self.boxes:
+            self.player = target
+        gained = len(self.boxes & self.targets) - boxes_home
         return _STEP + _BOX * gained + (_SOLVED if self.is_solved else 0.0)
 
     @property
@@ -106,13 +106,13 @@ def grl_tetris(rollout: Rollout) -> Judgement:
     """
     _board(rollout.turns[0].shown if rollout.turns else rollout.prompt)
     total = 0.0
-    for place, turn in enumerate(rollout.turns):
+    for index, turn in enumerate(rollout.turns):
         moves = [name.lower() for name in _ACTION.findall(turn.text) if name.lower() in _SHIFTS]
         if not moves:
             break
         board, ways = _board(turn.shown), [_SHIFTS[name] for name in moves]
         fall = _fall(board, ways, is_hidden=False)
-        is_last = place == len(rollout.turns) - 1
+        is_last = index == len(rollout.turns) - 1
         if is_last and (fall.rest or fall != _fall(board, ways, is_hidden=True)):
             return _recorded(rollout, moves, total)
         total += _STEP * (fall.played + fall.rest) + _LINE * fall.lines
@@ -181,22 +181,24 @@ def blackjack(rollout: Rollout) -> Judgement:
     if not player:
         raise _unreadable("'info.player', the last hand")
     *hits, last = [_decision(turn.text) for turn in rollout.turns] or [""]
-    shown = [_HAND.search(turn.shown) for turn in rollout.turns]
-    hands = [_hand(found.group(1)) if found else [] for found in shown]
+    matches = [_HAND.search(turn.shown) for turn in rollout.turns]
+    hands = [_hand(match.group(1)) if match else [] for match in matches]
     holds = all(hit == "hit" for hit in hits) and hands == [player[:size] for size in range(2, 2 + len(hands))]
     cards = len(hands) + (2 if last == "hit" else 1)
     if not holds or cards != len(player) or (last == "stand") != bool(dealer):
         message = "the recorded hands are those of another response: its moves do not lead to the row's 'info'"
         raise InvalidItem("stale_judgement", message)
-    own, other = _value(player), _value(dealer)
-    if own > _TWENTY_ONE:
-        return Judgement(0.0, str(own))
+    total, dealer_total = _value(player), _value(dealer)
+    if total > _TWENTY_ONE:
+        return Judgement(0.0, str(total))
     if not dealer:
         raise _unreadable("'info.dealer', the dealer's hand")
     face = _SHOWN.findall(rollout.turns[-1].shown)
     if dealer[:1] != face[-1:]:
         raise _unreadable("the dealer's hand that was shown")
-    return Judgement(1.0 if other > _TWENTY_ONE or own > other else 0.5 if own == other else 0.0, str(own))
+    return Judgement(
+        1.0 if dealer_total > _TWENTY_ONE or total > dealer_total else 0.5 if total == dealer_total else 0.0, str(total)
+    )
 
 
 _TWENTY_ONE: Final = 21
@@ -260,9 +262,9 @@ def measured(judgement: Judgement, measure: Literal["gain", "loss"]) -> Judgemen
     return replace(judgement, score=max(sign * judgement.total / _MOST, 0.0))
 
 
-def _board(shown: str) -> Mapping[Cell, str]:
+def _board(text_shown: str) -> Mapping[Cell, str]:
     """The marks of the last board that a text shows, by their cells."""
-    _, mark, text = shown.rpartition("board:\n")
+    _, mark, text = text_shown.rpartition("board:\n")
     rows = text.partition("\n\n")[0].splitlines()
     if not mark or not rows or len({len(row) for row in rows}) != 1 or len(rows) * len(rows[0]) > _MAX_BOARD_CHARS:
         raise _unreadable("a board of equal lines in the request, or before the moves")

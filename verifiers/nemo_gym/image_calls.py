@@ -25,16 +25,16 @@ Arguments = Mapping[str, Any]
 
 def image_tools(rollout: Rollout) -> Judgement:
     """One call, of the same tool, on the same images, with arguments near the demonstrated ones."""
-    name, wanted = _expected(rollout)
+    name, expected = _expected(rollout)
     calls = _calls(rollout.text)
     if not calls:
         return Judgement(0.0, None, "no_call")
-    made_name, made = calls[0]
+    made_name, arguments = calls[0]
     if len(calls) > 1:
         return Judgement(0.0, made_name, "too_many_calls")
     if made_name != name and not (made_name in _REGIONS and name in _REGIONS):
         return Judgement(0.0, made_name, "wrong_call")
-    likeness = _likeness(name, made, wanted) if _has_same_images(name, made, wanted) else 0.0
+    likeness = _likeness(name, arguments, expected) if _has_same_images(name, arguments, expected) else 0.0
     return Judgement(float(likeness >= _FULL_CREDIT), made_name, "wrong_call", {"likeness": likeness})
 
 
@@ -60,19 +60,19 @@ def _expected(rollout: Rollout) -> tuple[str, Arguments]:
 def _calls(text: str) -> list[tuple[str, Arguments]]:
     """The calls in XML, then those in JSON."""
     xml: list[tuple[str, Arguments]] = []
-    others: list[tuple[str, Arguments]] = []
+    json_calls: list[tuple[str, Arguments]] = []
     for part in text.split(_CALL)[1:]:
         body, end, _ = part.partition(_END)
         if not end:
             continue
         if function := _FUNCTION.fullmatch(body):
-            name, inner = function.groups()
-            pairs = (part.partition(">") for part in between(inner, "<parameter=", "</parameter>"))
+            name, content = function.groups()
+            pairs = (part.partition(">") for part in between(content, "<parameter=", "</parameter>"))
             xml.append((name, {key: _parsed(value.strip()) for key, mark, value in pairs if mark}))
         elif isinstance(value := _parsed(body.strip()), dict) and (name := value.get("name") or value.get("tool_name")):
             arguments = value.get("arguments")
-            others.append((str(name).strip(), arguments if isinstance(arguments, dict) else {}))
-    return xml + others
+            json_calls.append((str(name).strip(), arguments if isinstance(arguments, dict) else {}))
+    return xml + json_calls
 
 
 def _parsed(value: Any) -> Any:
@@ -81,46 +81,46 @@ def _parsed(value: Any) -> Any:
     return value if read is None else read
 
 
-def _has_same_images(name: str, made: Arguments, wanted: Arguments) -> bool:
+def _has_same_images(name: str, arguments: Arguments, expected: Arguments) -> bool:
     """Whether the images are the same as far as both calls say."""
     if name == "image_side_by_side_tool":
-        one, other = (_numbers(call.get("img_indices")) for call in (made, wanted))
-        return one is None or other is None or sorted(one) == sorted(other)
+        first, second = (_numbers(call.get("img_indices")) for call in (arguments, expected))
+        return first is None or second is None or sorted(first) == sorted(second)
     keys = ("img_idx_a", "img_idx_b") if name in ("image_diff_tool", "image_overlay_tool") else (_WITH_ONE_IMAGE,)
-    pairs = [(_number(made.get(key)), _number(wanted.get(key))) for key in keys]
-    return all(one is None or other is None or int(one) == int(other) for one, other in pairs)
+    pairs = [(_number(arguments.get(key)), _number(expected.get(key))) for key in keys]
+    return all(first is None or second is None or int(first) == int(second) for first, second in pairs)
 
 
-def _likeness(name: str, made: Arguments, wanted: Arguments) -> float:
+def _likeness(name: str, arguments: Arguments, expected: Arguments) -> float:
     """How near the arguments are that matter for the tool, in [0, 1]."""
     match name:
         case "image_zoom_in_tool" | "image_crop_tool":
-            return _overlap(_box(made.get("bbox_2d")), _box(wanted.get("bbox_2d")))
+            return _overlap(_box(arguments.get("bbox_2d")), _box(expected.get("bbox_2d")))
         case "color_at_tool":
-            one, other = (_numbers(call.get("point_2d"), 2) for call in (made, wanted))
-            if one is None or other is None:
-                return float(other is None)
-            return max(0.0, 1.0 - math.dist(one, other) / _SIDE)
+            point, expected_point = (_numbers(call.get("point_2d"), 2) for call in (arguments, expected))
+            if point is None or expected_point is None:
+                return float(expected_point is None)
+            return max(0.0, 1.0 - math.dist(point, expected_point) / _SIDE)
         case "find_color_tool" | "count_objects_tool":
-            one, other = (_numbers(call.get("color"), 3) for call in (made, wanted))
-            if one is None or other is None:
-                return float(made.get("color") == wanted.get("color"))
-            return max(0.0, 1.0 - sum(abs(a - b) for a, b in zip(one, other, strict=True)) / _CHANNELS)
+            point, expected_point = (_numbers(call.get("color"), 3) for call in (arguments, expected))
+            if point is None or expected_point is None:
+                return float(arguments.get("color") == expected.get("color"))
+            return max(0.0, 1.0 - sum(abs(a - b) for a, b in zip(point, expected_point, strict=True)) / _CHANNELS)
         case "image_rotate_tool" | "image_flip_tool":
-            key = next((key for key in ("degrees", "axis") if key in wanted), None)
-            return 1.0 if key is None else float(_is_same(made.get(key), wanted[key], turns=key == "degrees"))
+            key = next((key for key in ("degrees", "axis") if key in expected), None)
+            return 1.0 if key is None else float(_is_same(arguments.get(key), expected[key], turns=key == "degrees"))
         case "image_diff_tool" | "image_overlay_tool" | "image_side_by_side_tool":
-            alpha, wanted_alpha = _number(made.get("alpha")), _number(wanted.get("alpha"))
+            alpha, wanted_alpha = _number(arguments.get("alpha")), _number(expected.get("alpha"))
             return float(alpha is None or wanted_alpha is None or abs(alpha - wanted_alpha) <= _TOLERANCE)
     raise InvalidItem("bad_row", f"the row's 'expected_action' is of no image tool that is known: {name[:80]!r}")
 
 
-def _is_same(made: Any, wanted: Any, *, turns: bool) -> bool:
-    one, other = _number(made), _number(wanted)
-    if one is None or other is None:
-        return str(made).strip().lower() == str(wanted).strip().lower()
-    apart = abs(one - other) % 360.0 if turns else abs(one - other)
-    return min(apart, 360.0 - apart if turns else apart) <= _TOLERANCE
+def _is_same(value: Any, expected: Any, *, turns: bool) -> bool:
+    number, expected_number = _number(value), _number(expected)
+    if number is None or expected_number is None:
+        return str(value).strip().lower() == str(expected).strip().lower()
+    distance = abs(number - expected_number) % 360.0 if turns else abs(number - expected_number)
+    return min(distance, 360.0 - distance if turns else distance) <= _TOLERANCE
 
 
 def _number(value: Any) -> float | None:
@@ -134,7 +134,7 @@ def _number(value: Any) -> float | None:
 def _numbers(value: Any, count: int | None = None) -> list[float] | None:
     if not isinstance(value, list) or (count is not None and len(value) != count):
         return None
-    numbers = [number for each in value if (number := _number(each)) is not None]
+    numbers = [number for entry in value if (number := _number(entry)) is not None]
     return numbers if len(numbers) == len(value) else None
 
 
@@ -146,13 +146,13 @@ def _box(value: Any) -> Sequence[float] | None:
     return x1, y1, x2, y2
 
 
-def _overlap(one: Sequence[float] | None, other: Sequence[float] | None) -> float:
+def _overlap(box_: Sequence[float] | None, expected_box: Sequence[float] | None) -> float:
     """The intersection over the union. The demonstrated box itself is right, also if it is empty."""
-    if one is None or other is None or one == other:
-        return float(other is None or one == other)
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
+    if box_ is None or expected_box is None or box_ == expected_box:
+        return float(expected_box is None or box_ == expected_box)
+    width = min(box_[2], expected_box[2]) - max(box_[0], expected_box[0])
+    height = min(box_[3], expected_box[3]) - max(box_[1], expected_box[1])
     if width <= 0 or height <= 0:
         return 0.0
-    both = width * height
-    return both / (sum((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)) - both)
+    intersection = width * height
+    return intersection / (sum((box[2] - box[0]) * (box[3] - box[1]) for box in (box_, expected_box)) - intersection)

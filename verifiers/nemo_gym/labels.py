@@ -17,23 +17,25 @@ _BOXED_NUMBER: Final = re.compile(r"\\boxed\{(\d{1,18})\}")
 
 def imo_gradingbench(rollout: Rollout) -> Judgement:
     """The last word of the answer is the grade of the proof."""
-    wanted = rollout.get("expected_answer", str).strip().lower()
-    if wanted not in _GRADES:
+    expected = rollout.get("expected_answer", str).strip().lower()
+    if expected not in _GRADES:
         raise InvalidItem("bad_row", f"the row's 'expected_answer' must be one of {', '.join(_GRADES)}")
     words = rollout.text.split()
     grade = words[-1].translate(_MARKUP).lower() if words else ""
     if grade not in _GRADES:
         return Judgement(0.0, None, "no_answer")
-    return Judgement(float(grade == wanted), grade)
+    return Judgement(float(grade == expected), grade)
 
 
 def math_proof_judgement(rollout: Rollout) -> Judgement:
     """`Judgement: Yes` or `Judgement: No`; the first one counts."""
-    wanted = _judgement(rollout.get("expected_judgement", str))
-    if wanted is None:
+    expected = _judgement(rollout.get("expected_judgement", str))
+    if expected is None:
         raise InvalidItem("bad_row", "the row's 'expected_judgement' must be 'Judgement: Yes' or 'Judgement: No'")
     judgement = _judgement(rollout.text)
-    return Judgement(0.0, None, "no_answer") if judgement is None else Judgement(float(judgement == wanted), judgement)
+    return (
+        Judgement(0.0, None, "no_answer") if judgement is None else Judgement(float(judgement == expected), judgement)
+    )
 
 
 def ragtruth(rollout: Rollout) -> Judgement:
@@ -41,27 +43,27 @@ def ragtruth(rollout: Rollout) -> Judgement:
 
     An answer that is no such object earns nothing; the original takes it for an empty list.
     """
-    wanted = rollout.row.get("is_halu")
-    if wanted not in (0, 1):
+    is_hallucinated = rollout.row.get("is_halu")
+    if is_hallucinated not in (0, 1):
         raise InvalidItem("bad_row", "the row needs 'is_halu' as true or false; add it")
     listed = _object(rollout.text).get("hallucination list")
     if not isinstance(listed, list):
         return Judgement(0.0, None, "no_answer")
-    return Judgement(float(bool(listed) == bool(wanted)), json.dumps(listed, ensure_ascii=False))
+    return Judgement(float(bool(listed) == bool(is_hallucinated)), json.dumps(listed, ensure_ascii=False))
 
 
 def circle_count(rollout: Rollout) -> Judgement:
     r"""The number of circles of a colour, in \boxed{}."""
     if rollout.row.get("circles") is None and rollout.row.get("expected_count") is not None:
-        wanted = rollout.get("expected_count", int)
+        expected = rollout.get("expected_count", int)
     else:
         colour = rollout.get("target_color", str)
         circles = rollout.get("circles", list)
-        wanted = sum(isinstance(circle, dict) and circle.get("color") == colour for circle in circles)
+        expected = sum(isinstance(circle, dict) and circle.get("color") == colour for circle in circles)
     boxed = {int(number) for number in _BOXED_NUMBER.findall(rollout.text)}
     if len(boxed) != 1:
         return Judgement(0.0, None, "conflicting_answers" if boxed else "no_answer")
-    return Judgement(float(boxed == {wanted}), str(*boxed))
+    return Judgement(float(boxed == {expected}), str(*boxed))
 
 
 def spartqa(rollout: Rollout) -> Judgement:
@@ -78,19 +80,19 @@ def spartqa(rollout: Rollout) -> Judgement:
     answers = [line for line in lines if _ANSWER_MARK in line.lower()] or lines
     answer = _plain(answers[-1].lower().rpartition(_ANSWER_MARK)[2]) if answers else ""
     answer = next((label for label, words in _OTHER_WORDS.items() if answer in words), answer)
-    named = {label for label in labels if label in answer} if answer not in labels else {answer}
+    mentioned = {label for label in labels if label in answer} if answer not in labels else {answer}
     # An object's name can stand in the other's.
-    named = {label for label in named if not any(label != other and label in other for other in named)}
-    if len(named) != 1:
-        return Judgement(0.0, answer, "conflicting_answers" if named else "no_answer")
-    return Judgement(float(named == {_plain(target)}), answer)
+    mentioned = {label for label in mentioned if not any(label != longer and label in longer for longer in mentioned)}
+    if len(mentioned) != 1:
+        return Judgement(0.0, answer, "conflicting_answers" if mentioned else "no_answer")
+    return Judgement(float(mentioned == {_plain(target)}), answer)
 
 
 def proof_genselect(rollout: Rollout) -> Judgement:
     """The number of the better proof, in `<best_solution>`; the last one counts."""
-    wanted = rollout.get("correct_index", int)
+    expected = rollout.get("correct_index", int)
     numbers = _BEST.findall(rollout.text)
-    return Judgement(float(int(numbers[-1]) == wanted), numbers[-1]) if numbers else Judgement(0.0, None, "no_answer")
+    return Judgement(float(int(numbers[-1]) == expected), numbers[-1]) if numbers else Judgement(0.0, None, "no_answer")
 
 
 _BEST: Final = re.compile(r"<best_solution>\s{0,8}(\d{1,9})\s{0,8}</best_solution>", re.IGNORECASE)

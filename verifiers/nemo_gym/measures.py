@@ -25,44 +25,44 @@ def graphwalks(rollout: Rollout) -> Judgement:
 
 def lc_niah(rollout: Rollout) -> Judgement:
     """F1 as for graphwalks, times the share of the thoughts beyond their longest copy out of the prompt."""
-    found = _nodes(rollout, lambda node: node.strip("\"'").strip())
+    judgement = _nodes(rollout, lambda node: node.strip("\"'").strip())
     thoughts, prompt = _plain(rollout.reasoning), _plain(rollout.prompt)
     if not thoughts:
-        return found
+        return judgement
     share = _longest_copy(thoughts, prompt) / len(thoughts)
-    return Judgement(found.score * (1 - share), found.extracted, found.wrong, {"copied_share": share})
+    return Judgement(judgement.score * (1 - share), judgement.extracted, judgement.wrong, {"copied_share": share})
 
 
 def mrcr(rollout: Rollout) -> Judgement:
     """The ratio of matching characters behind a prefix that the answer must begin with (openai/mrcr)."""
-    wanted, prefix = rollout.get("expected_answer", str), rollout.get("random_string_to_prepend", str)
+    expected, prefix = rollout.get("expected_answer", str), rollout.get("random_string_to_prepend", str)
     answer = rollout.text
     if not answer.startswith(prefix):
         return Judgement(0.0, answer, "no_prefix")
-    ratio = SequenceMatcher(None, answer.removeprefix(prefix), wanted.removeprefix(prefix)).ratio()
+    ratio = SequenceMatcher(None, answer.removeprefix(prefix), expected.removeprefix(prefix)).ratio()
     return Judgement(ratio, answer)
 
 
 def equivalence_rule(rollout: Rollout) -> Judgement:
     """Equal but for case and white space; or alike, by `grading_rule`."""
-    answer, wanted = _plain(rollout.text), _plain(rollout.get("expected_answer", str))
+    answer, expected = _plain(rollout.text), _plain(rollout.get("expected_answer", str))
     match rollout.row.get("grading_rule", "exact"):
         case "exact":
-            return Judgement(float(answer == wanted), rollout.text)
+            return Judgement(float(answer == expected), rollout.text)
         case "seq_match":
-            return Judgement(SequenceMatcher(None, answer, wanted).ratio(), rollout.text)
+            return Judgement(SequenceMatcher(None, answer, expected).ratio(), rollout.text)
         case "weighted_seq_match":
-            start = wanted[:_PREFIX_CHARS]
-            whole = SequenceMatcher(None, answer, wanted).ratio()
-            begins = SequenceMatcher(None, answer[: len(start)], start).ratio()
-            return Judgement(0.85 * whole + 0.15 * begins, rollout.text)
+            start = expected[:_PREFIX_CHARS]
+            text_ratio = SequenceMatcher(None, answer, expected).ratio()
+            start_ratio = SequenceMatcher(None, answer[: len(start)], start).ratio()
+            return Judgement(0.85 * text_ratio + 0.15 * start_ratio, rollout.text)
     raise InvalidItem("bad_row", "the row's 'grading_rule' must be exact, seq_match or weighted_seq_match")
 
 
 def ruler(rollout: Rollout) -> Judgement:
     """The share of the references that stand in the answer; for questions, whether one does (RULER)."""
-    wanted, answer = rollout.texts("outputs"), rollout.text.lower()
-    hits = [float(text.lower() in answer) for text in wanted]
+    references, answer = rollout.texts("outputs"), rollout.text.lower()
+    hits = [float(text.lower() in answer) for text in references]
     is_question = rollout.get("subset", str) in ("qa_1", "qa_2")
     return Judgement(max(hits) if is_question else sum(hits) / len(hits), rollout.text)
 
@@ -72,7 +72,7 @@ def ruler2(rollout: Rollout) -> Judgement:
 
     Rows with `eval_type` multichoice are for `multiple_choice`.
     """
-    wanted = rollout.texts("expected_answer")
+    references = rollout.texts("expected_answer")
     answer = rollout.text.translate(_CONTROLS).strip()
     kind = rollout.row.get("match_type", "all")
     if kind == "2steps":
@@ -81,7 +81,7 @@ def ruler2(rollout: Rollout) -> Judgement:
         answer = _without_documents(answer)
     elif kind != "all":
         raise InvalidItem("bad_row", "the row's 'match_type' must be all, part or 2steps")
-    shares = [_near(answer.lower(), text.lower()) for text in wanted]
+    shares = [_near(answer.lower(), text.lower()) for text in references]
     return Judgement(max(shares) if kind == "part" else sum(shares) / len(shares), answer)
 
 
@@ -95,8 +95,8 @@ def asr_with_pc(rollout: Rollout) -> Judgement:
     match rollout.row.get("task_type") or "ASR-PC":
         case "ASR-PC":
             name = "expected_answer" if rollout.row.get("expected_answer") else "ref_pc_tok"
-            wanted = _TOKEN.findall(rollout.get(name, str))
-            share = edits(_TOKEN.findall(rollout.text), wanted) / len(wanted)
+            tokens = _TOKEN.findall(rollout.get(name, str))
+            share = edits(_TOKEN.findall(rollout.text), tokens) / len(tokens)
             return Judgement(float(share < _FAILED_SHARE), rollout.text, detail={"wer_pc": share})
         case "Hallucination":
             seconds = rollout.row.get("audio_duration")
@@ -118,26 +118,26 @@ def vlm_eval_kit(rollout: Rollout) -> Judgement:
     if rollout.row.get("benchmark_name") != "OCRBench":
         raise InvalidItem("bad_row", "the row's 'benchmark_name' must be OCRBench; others are groups of rows")
     formula = rollout.row.get("category") == "Handwritten Mathematical Expression Recognition"
-    answer, *wanted = (
+    answer, *references = (
         "".join(text.split()) if formula else text.lower().strip().replace("\n", " ")
         for text in (rollout.text, *rollout.texts("answer"))
     )
-    return Judgement(float(any(text in answer for text in wanted)), rollout.text)
+    return Judgement(float(any(text in answer for text in references)), rollout.text)
 
 
 def rolemrc(rollout: Rollout) -> Judgement:
     """ROUGE-L of stems, as rouge-score has it with its stemmer."""
-    wanted = rollout.get("reference", str)
-    return Judgement(rouge_l(rollout.text, wanted, stemmed=True), rollout.text)
+    reference = rollout.get("reference", str)
+    return Judgement(rouge_l(rollout.text, reference, stemmed=True), rollout.text)
 
 
 def rouge_l(answer: str, reference: str, *, stemmed: bool = False) -> float:
     """F1 of the longest common subsequence of words, as rouge-score has it."""
-    given, wanted = rouge_words(answer, stemmed=stemmed), rouge_words(reference, stemmed=stemmed)
-    common = common_subsequence(given, wanted)
+    answer_words, reference_words = rouge_words(answer, stemmed=stemmed), rouge_words(reference, stemmed=stemmed)
+    common = common_subsequence(answer_words, reference_words)
     if not common:
         return 0.0
-    precision, recall = common / len(given), common / len(wanted)
+    precision, recall = common / len(answer_words), common / len(reference_words)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -165,20 +165,20 @@ SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {
 def _nodes(rollout: Rollout, cleaned: Callable[[str], str]) -> Judgement:
     try:
         nodes = json.loads(rollout.get("expected_answer", str))
-        wanted = {str(node) for node in nodes} if isinstance(nodes, list) else None
+        expected = {str(node) for node in nodes} if isinstance(nodes, list) else None
     except (ValueError, RecursionError):
-        wanted = None
-    if wanted is None:
+        expected = None
+    if expected is None:
         raise InvalidItem("bad_row", "the row's 'expected_answer' must be a JSON list of nodes, as text")
     lines = [line for line in rollout.text.split("\n") if line.strip()]
-    _, mark, rest = lines[-1].partition(_LIST_MARK) if lines else ("", "", "")
-    listed = rest.strip()
+    _, mark, tail = lines[-1].partition(_LIST_MARK) if lines else ("", "", "")
+    listed = tail.strip()
     end = listed.rfind("]")
     if not mark or not listed.startswith("[") or end < 0:
         return Judgement(0.0, None, "no_answer")
     nodes_of = (cleaned(part.strip()) for part in listed[1:end].split(","))
     answered = {node for node in nodes_of if node}
-    return Judgement(_f1(answered, wanted), listed[: end + 1])
+    return Judgement(_f1(answered, expected), listed[: end + 1])
 
 
 def _longest_copy(text: str, source: str) -> int:
@@ -205,16 +205,16 @@ _MOST_GRAMS: Final = 1_000_000
 """Beyond, they would take more memory than a worker has."""
 
 
-def _f1(answered: set[str], wanted: set[str]) -> float:
-    if not answered and not wanted:
+def _f1(answered: set[str], expected: set[str]) -> float:
+    if not answered and not expected:
         return 1.0
-    return 2 * len(answered & wanted) / (len(answered) + len(wanted))
+    return 2 * len(answered & expected) / (len(answered) + len(expected))
 
 
-def _near(answer: str, wanted: str) -> float:
-    if wanted in answer:
+def _near(answer: str, reference: str) -> float:
+    if reference in answer:
         return 1.0
-    words = wanted.split()
+    words = reference.split()
     return 1 - Levenshtein.distance(answer.split(), words) / len(words) if words else 0.0
 
 
@@ -223,13 +223,13 @@ _HEADER: Final = re.compile(r"Document \d{1,9}:")
 
 def _without_documents(text: str) -> str:
     """The text without its copies of documents: each from `Document 3:` to the next blank line."""
-    kept: list[str] = []
+    lines_kept: list[str] = []
     copies = False
     for line in text.split("\n"):
         copies = bool(line) if copies else bool(_HEADER.match(line))
-        if not copies and (line or kept):
-            kept.append(line)
-    return "\n".join(kept)
+        if not copies and (line or lines_kept):
+            lines_kept.append(line)
+    return "\n".join(lines_kept)
 
 
 def _plain(text: str) -> str:

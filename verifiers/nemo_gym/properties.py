@@ -33,10 +33,10 @@ _CLOSE: Final = 1e-6
 def litmus_agent(rollout: Rollout) -> Judgement:
     """The last marked answer, compared by the row's rule: numbers, yes or no, or words."""
     kind = rollout.row.get("answer_type")
-    wanted, match = rollout.row.get("expected_answer"), rollout.row.get("match") or {}
+    expected, match = rollout.row.get("expected_answer"), rollout.row.get("match") or {}
     if kind not in (None, "float", "bool", "string"):
         raise InvalidItem("bad_row", "the row's 'answer_type' must be float, bool or string")
-    if wanted is None or not isinstance(match, dict):
+    if expected is None or not isinstance(match, dict):
         raise InvalidItem("bad_row", "the row needs 'expected_answer', and 'match' as an object if there is one")
     legacy = "exact" if kind is None and str(rollout.row.get("property_type")) in _COUNTS else "isclose"
     rule = match.get("rule") or {"bool": "bool_eq", "string": "string_eq"}.get(str(kind), legacy)
@@ -44,26 +44,26 @@ def litmus_agent(rollout: Rollout) -> Judgement:
     if compare is None:
         raise InvalidItem("bad_row", f"the row's 'match.rule' must be one of {', '.join(_RULES)}")
     parse = _PARSERS.get("words" if rule == "string_eq" and kind == "string" else str(kind), _number)
-    _check(parse, compare, wanted, match)
+    _check(parse, compare, expected, match)
     captured = _captured(rollout)
     value = None if captured is None else parse(captured)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Judgement(0.0, captured, "no_answer")
-    return Judgement(float(compare(value, wanted, match)), captured)
+    return Judgement(float(compare(value, expected, match)), captured)
 
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"litmus_agent": litmus_agent}
 
 
-def _check(parse: Callable[[str], Any], compare: Callable[..., bool], wanted: Any, match: Mapping[str, Any]) -> None:
+def _check(parse: Callable[[str], Any], compare: Callable[..., bool], expected: Any, match: Mapping[str, Any]) -> None:
     """Refuse a reference that no answer can equal.
 
     Raises:
         InvalidItem
     """
     try:
-        own = parse(str(wanted))
-        is_right = own is not None and compare(own, wanted, match)
+        value = parse(str(expected))
+        is_right = value is not None and compare(value, expected, match)
     except (TypeError, ValueError, OverflowError):
         is_right = False
     if not is_right:
@@ -106,18 +106,18 @@ def _number(text: str) -> float | None:
 
 
 def _within(absolute: str | None, relative: str | None, default: float) -> Callable[..., bool]:
-    def compare(value: float, wanted: Any, match: Mapping[str, Any]) -> bool:
-        number = float(wanted)
-        share, least = (float(match.get(name, default)) if name else 0.0 for name in (relative, absolute))
+    def compare(value: float, expected: Any, match: Mapping[str, Any]) -> bool:
+        number = float(expected)
+        share, absolute_tolerance = (float(match.get(name, default)) if name else 0.0 for name in (relative, absolute))
         if absolute and relative:
-            return math.isclose(value, number, rel_tol=share, abs_tol=least)
-        return abs(value - number) <= (least if absolute else abs(share * number))
+            return math.isclose(value, number, rel_tol=share, abs_tol=absolute_tolerance)
+        return abs(value - number) <= (absolute_tolerance if absolute else abs(share * number))
 
     return compare
 
 
-def _same_words(value: Any, wanted: Any, _: Mapping[str, Any]) -> bool:
-    return str(value).lower().split() == str(wanted).lower().split()
+def _same_words(value: Any, expected: Any, _: Mapping[str, Any]) -> bool:
+    return str(value).lower().split() == str(expected).lower().split()
 
 
 _RULES: Final[Mapping[str, Callable[..., bool]]] = {

@@ -43,8 +43,8 @@ def _judge(record: Record) -> Callable[[Rollout], Judgement]:
             )
             raise InvalidItem("bad_row", message)
         recorded = [row.get(name) for name in names]
-        wanted = _plain(recorded[0] if isinstance(record.names, str) else recorded)
-        if wanted not in [_plain(record.taken(view)) for view in (rollout, replace(rollout, text=rollout.written))]:
+        expected = _plain(recorded[0] if isinstance(record.names, str) else recorded)
+        if expected not in [_plain(record.taken(view)) for view in (rollout, replace(rollout, text=rollout.written))]:
             message = f"the recorded result is about another response: this one does not give the row's {names[0]!r}"
             raise InvalidItem("stale_judgement", message)
         return Judgement(float(score), None, detail={"replayed": True})
@@ -98,8 +98,8 @@ def _proof(rollout: Rollout) -> str | None:
     """The proof that was recorded, if the last fence, or the text where there is none, ends with its steps."""
     recorded = rollout.row.get("predicted_proof")
     _, mark, steps = recorded.rpartition(":= by") if isinstance(recorded, str) else ("", "", "")
-    given = (FENCE.findall(rollout.text) or [rollout.text])[-1]
-    return recorded if mark and steps.strip() and "".join(given.split()).endswith("".join(steps.split())) else None
+    proof = (FENCE.findall(rollout.text) or [rollout.text])[-1]
+    return recorded if mark and steps.strip() and "".join(proof.split()).endswith("".join(steps.split())) else None
 
 
 def _law(rollout: Rollout) -> str | None:
@@ -126,10 +126,10 @@ def _reproduction(row: Row) -> bool | None:
     result = row.get("verification_result")
     if not isinstance(result, dict):
         return False if "verification_result" in row and row.get("model_patch") is None else None
-    before, after = result.get("return_codes_before_patch"), result.get("return_codes_after_patch")
-    if not _are_codes(before) or not _are_codes(after):
+    codes_before, codes_after = result.get("return_codes_before_patch"), result.get("return_codes_after_patch")
+    if not _are_codes(codes_before) or not _are_codes(codes_after):
         return None
-    return result.get("status") == "done" and any(before) and not any(after)
+    return result.get("status") == "done" and any(codes_before) and not any(codes_after)
 
 
 def _are_codes(values: Any) -> TypeGuard[list[int]]:
@@ -144,8 +144,8 @@ def _files(rollout: Rollout) -> Any:
     """The files that were recorded, if the response holds them."""
     recorded = rollout.row.get("extracted_rtl")
     files = list(recorded.values()) if isinstance(recorded, dict) else [None]
-    given = {part.strip() for part in (rollout.text, *FENCE.findall(rollout.text))}
-    is_given = all(isinstance(text, str) and text.strip() in given for text in files)
+    texts = {part.strip() for part in (rollout.text, *FENCE.findall(rollout.text))}
+    is_given = all(isinstance(text, str) and text.strip() in texts for text in files)
     return recorded if files and is_given else None
 
 

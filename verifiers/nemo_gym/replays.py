@@ -71,9 +71,9 @@ _UNKNOWN: Final = r"\boxed{[IDK]}"
 
 def _stated(rollout: Rollout) -> Judgement:
     """The judge sees all of the response or, where a pattern of the server says so, the line or the box that ends it."""
-    asked = _asked(_listed(rollout, "judge_evaluations")[0].get("responses_create_params"))
+    request_text = _asked(_listed(rollout, "judge_evaluations")[0].get("responses_create_params"))
     stated = [_bare(rollout.text.rpartition("\n")[2]), _closing_box(rollout.text)]
-    slot = _slot(asked)
+    slot = _slot(request_text)
     return _equal(replace(rollout, text=slot) if slot and slot in stated else rollout)
 
 
@@ -140,7 +140,7 @@ def _criteria(rollout: Rollout) -> Judgement:
     """The share of the criteria that are met."""
     listed = _listed(rollout, "rubric_evaluations")
     _check(rollout)
-    met = [_result(each.get("judge_response")) for each in listed]
+    met = [_result(evaluation.get("judge_response")) for evaluation in listed]
     return _replayed(None if None in met else sum(map(bool, met)) / len(met))
 
 
@@ -149,15 +149,18 @@ def _severities(rollout: Rollout) -> Judgement:
     listed = _listed(rollout, "rubric_judgements")
     _check(rollout)
     try:
-        weights = [(float(each["severity"]), bool(each["score"]), bool(each["must_pass"])) for each in listed]
+        weights = [
+            (float(criterion["severity"]), bool(criterion["score"]), bool(criterion["must_pass"]))
+            for criterion in listed
+        ]
     except (KeyError, TypeError, ValueError, OverflowError):
         return _replayed(None)
-    whole = sum(weight for weight, _, _ in weights)
-    if not math.isfinite(whole) or any(weight < 0 for weight, _, _ in weights):
+    total = sum(weight for weight, _, _ in weights)
+    if not math.isfinite(total) or any(weight < 0 for weight, _, _ in weights):
         return _replayed(None)
-    if any(must and not met for _, met, must in weights) or whole <= 0:
+    if any(must and not met for _, met, must in weights) or total <= 0:
         return _replayed(0.0)
-    return _replayed(sum(weight for weight, met, _ in weights if met) / whole)
+    return _replayed(sum(weight for weight, met, _ in weights if met) / total)
 
 
 def _two_judges(rollout: Rollout) -> Judgement:
@@ -221,7 +224,7 @@ def _evaluations(rollout: Rollout) -> list[str]:
     """The words of each call of the judge."""
     listed = _listed(rollout, "judge_evaluations")
     _check(rollout, listed[0].get("responses_create_params") or {})
-    return [_output(each.get("response")) for each in listed]
+    return [_output(evaluation.get("response")) for evaluation in listed]
 
 
 def _check(rollout: Rollout, request: Any = None) -> None:
@@ -237,12 +240,12 @@ def _check(rollout: Rollout, request: Any = None) -> None:
     if rollout.row.get("replay") is True:
         return
     recorded = [value for name in _RECORDED if isinstance(value := rollout.row.get(name), str)]
-    asked = None if request is None else _asked(request)
-    slot = None if asked is None else _slot(asked)
+    request_text = None if request is None else _asked(request)
+    slot = None if request_text is None else _slot(request_text)
     if slot is not None:
         is_same = bool(rollout.text) and slot.strip() == rollout.text
     else:
-        is_same = any(_bare(value) == _bare(rollout.text) for value in recorded) and _stands(rollout.text, asked)
+        is_same = any(_bare(value) == _bare(rollout.text) for value in recorded) and _stands(rollout.text, request_text)
         is_same = is_same or (rollout.row.get("cut_off") is True and recorded == [""])
     if not is_same:
         message = "nothing shows that the recorded judge was asked about this response; set ?replay=true if it was"
@@ -257,19 +260,19 @@ def _bare(text: str) -> str:
     return text.removeprefix("**") or text
 
 
-def _stands(text: str, asked: str | None) -> bool:
+def _stands(text: str, request_text: str | None) -> bool:
     """Whether a text stands in a request, and not as a part of a word. Without a request nothing contradicts it."""
-    if asked is None:
+    if request_text is None:
         return True
-    before, mark, after = asked.partition(text) if text else ("", "", "")
-    return bool(mark) and not before[-1:].isalnum() and not after[:1].isalnum()
+    lead, mark, tail = request_text.partition(text) if text else ("", "", "")
+    return bool(mark) and not lead[-1:].isalnum() and not tail[:1].isalnum()
 
 
-def _slot(asked: str) -> str | None:
+def _slot(request_text: str) -> str | None:
     """What a request holds in the candidate's place, all of it. None: the prompt has no place that is known."""
-    for heading, begin, end in _SLOTS:
-        _, is_headed, inputs = asked.partition(heading) if heading else ("", "-", asked)
-        _, is_begun, slot = inputs.partition(begin)
+    for heading, opening, end in _SLOTS:
+        _, is_headed, inputs = request_text.partition(heading) if heading else ("", "-", request_text)
+        _, is_begun, slot = inputs.partition(opening)
         if is_headed and is_begun and slot.endswith(end):
             return slot.removesuffix(end)
     return None

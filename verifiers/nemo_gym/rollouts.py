@@ -63,16 +63,16 @@ class Rollout:
     @classmethod
     def of(cls, item: Item[Any]) -> "Rollout":
         steps = [step for step in item.said.steps if step.role == "assistant"]
-        written = "".join(step.text for step in steps)
-        before, end, text = written.rpartition(_END_OF_THOUGHTS)
-        if not end and _THOUGHTS in written:
-            before, text = written, ""
-        reasoning = "".join(step.reasoning for step in steps) + before.replace(_THOUGHTS, "", 1)
+        all_text = "".join(step.text for step in steps)
+        lead, end, text = all_text.rpartition(_END_OF_THOUGHTS)
+        if not end and _THOUGHTS in all_text:
+            lead, text = all_text, ""
+        reasoning = "".join(step.reasoning for step in steps) + lead.replace(_THOUGHTS, "", 1)
         calls = tuple(call for step in steps for call in step.calls)
         results = tuple(step.text for step in item.said.steps if step.role == "tool")
         prompt = item.prompt or ""
         turns = tuple(_turns(prompt, item.said.steps))
-        return cls(text.strip(), written, reasoning, calls, results, prompt, item.params.reference, turns)
+        return cls(text.strip(), all_text, reasoning, calls, results, prompt, item.params.reference, turns)
 
     def get(self, name: str, kind: type[T]) -> T:
         """A field of the row.
@@ -100,37 +100,37 @@ class Rollout:
 
 
 def _turns(prompt: str, steps: Sequence[Step]) -> Iterator[Turn]:
-    shown, said = prompt, ""
+    observation, reply = prompt, ""
     for step in steps:
         if step.role == "user":
-            if said:
-                yield Turn(shown, said)
-            shown, said = step.text, ""
+            if reply:
+                yield Turn(observation, reply)
+            observation, reply = step.text, ""
         elif step.role == "assistant":
-            said += step.text.rpartition(_END_OF_THOUGHTS)[2]
-    if said:
-        yield Turn(shown, said)
+            reply += step.text.rpartition(_END_OF_THOUGHTS)[2]
+    if reply:
+        yield Turn(observation, reply)
 
 
-def between(text: str, begin: str, end: str) -> Iterator[str]:
+def between(text: str, opening: str, end: str) -> Iterator[str]:
     """The parts of a text from each mark to the next mark that ends it, in time that grows with the text alone."""
-    start = text.find(begin)
+    start = text.find(opening)
     while start >= 0:
-        stop = text.find(end, start := start + len(begin))
+        stop = text.find(end, start := start + len(opening))
         if stop < 0:
             return
         yield text[start:stop]
-        start = text.find(begin, stop + len(end))
+        start = text.find(opening, stop + len(end))
 
 
 def last_box(text: str) -> str | None:
     r"""The content of the last `\boxed{}`. None: there is none, or it does not end."""
-    _, mark, rest = text.rpartition("\\boxed{")
+    _, mark, content = text.rpartition("\\boxed{")
     depth = 1
-    for index, letter in enumerate(rest if mark else ""):
+    for index, letter in enumerate(content if mark else ""):
         depth += (letter == "{") - (letter == "}")
         if not depth:
-            return rest[:index]
+            return content[:index]
     return None
 
 

@@ -24,7 +24,7 @@ def stem(word: str) -> str:
         return _IRREGULAR.get(word, word)
     word = _without_plural(word)
     word = _without_tense(word)
-    word = _replaced(word, [("y", "i", lambda rest: len(rest) > 1 and _kinds(rest)[-1] == "c")])
+    word = _replaced(word, [("y", "i", lambda body: len(body) > 1 and _kinds(body)[-1] == "c")])
     word = _second(word)
     word = _replaced(word, _THIRD)
     word = _replaced(word, _FOURTH)
@@ -44,16 +44,16 @@ def _measure(word: str) -> int:
     return _kinds(word).count("vc")
 
 
-def _is_long(rest: str) -> bool:
-    return _measure(rest) > 0
+def _is_long(body: str) -> bool:
+    return _measure(body) > 0
 
 
-def _is_longer(rest: str) -> bool:
-    return _measure(rest) > 1
+def _is_longer(body: str) -> bool:
+    return _measure(body) > 1
 
 
-def _has_vowel(rest: str) -> bool:
-    return "v" in _kinds(rest)
+def _has_vowel(body: str) -> bool:
+    return "v" in _kinds(body)
 
 
 def _is_closed(word: str) -> bool:
@@ -65,8 +65,8 @@ def _is_closed(word: str) -> bool:
 def _replaced(word: str, rules: Sequence[Rule]) -> str:
     for suffix, new, holds in rules:
         if word.endswith(suffix):
-            rest = word[: len(word) - len(suffix)]
-            return rest + new if holds is None or holds(rest) else word
+            body = word[: len(word) - len(suffix)]
+            return body + new if holds is None or holds(body) else word
     return word
 
 
@@ -81,16 +81,16 @@ def _without_tense(word: str) -> str:
         return word[:-1] if len(word) == _SHORT_PLURAL else word[:-2]
     if word.endswith("eed"):
         return word[:-1] if _is_long(word[:-3]) else word
-    rest = next(
+    body = next(
         (word[: -len(end)] for end in ("ed", "ing") if word.endswith(end) and _has_vowel(word[: -len(end)])), ""
     )
-    if not rest:
+    if not body:
         return word
-    if rest.endswith(("at", "bl", "iz")):
-        return f"{rest}e"
-    if rest[-1] == rest[-2:-1] and _kinds(rest)[-1] == "c":
-        return rest if rest[-1] in "lsz" else rest[:-1]
-    return f"{rest}e" if _measure(rest) == 1 and _is_closed(rest) else rest
+    if body.endswith(("at", "bl", "iz")):
+        return f"{body}e"
+    if body[-1] == body[-2:-1] and _kinds(body)[-1] == "c":
+        return body if body[-1] in "lsz" else body[:-1]
+    return f"{body}e" if _measure(body) == 1 and _is_closed(body) else body
 
 
 def _second(word: str) -> str:
@@ -101,9 +101,9 @@ def _second(word: str) -> str:
 
 def _without_e(word: str) -> str:
     if word.endswith("e"):
-        rest = word[:-1]
-        if _is_longer(rest) or (_measure(rest) == 1 and not _is_closed(rest)):
-            word = rest
+        body = word[:-1]
+        if _is_longer(body) or (_measure(body) == 1 and not _is_closed(body)):
+            word = body
     return word[:-1] if word.endswith("ll") and _is_longer(word[:-1]) else word
 
 

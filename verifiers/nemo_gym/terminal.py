@@ -26,22 +26,22 @@ def terminal_multi_harness(rollout: Rollout) -> Judgement:
     """
     action = rollout.get("expected_action", dict)
     threshold = rollout.row.get("threshold")
-    least = float(threshold) if isinstance(threshold, int | float) else _SAME
+    bound = float(threshold) if isinstance(threshold, int | float) else _SAME
     compared = _HARNESSES.get(str(rollout.row.get("harness", "")), {})
     if action.get("type") == "message":
         return Judgement(float(not rollout.calls and bool(rollout.text)), rollout.text, "call_unexpected")
     listed = action.get("calls") if action.get("type") == "function_call_batch" else [action]
     if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_THINGS:
         raise InvalidItem("bad_row", f"the row's 'expected_action' must be a message, or 1 to {MAX_THINGS} calls")
-    wanted = sorted((_expected(call) for call in listed), key=_order)
+    expected_calls = sorted((_expected(call) for call in listed), key=_order)
     schemas = _schemas(rollout)
-    made = sorted(((call.name, parsed(call.arguments)) for call in rollout.calls), key=_order)
-    if len(made) != len(wanted):
-        return Judgement(0.0, rollout.text, "wrong_call" if made else "no_call")
+    calls = sorted(((call.name, parsed(call.arguments)) for call in rollout.calls), key=_order)
+    if len(calls) != len(expected_calls):
+        return Judgement(0.0, rollout.text, "wrong_call" if calls else "no_call")
     matches = all(
-        _matches(call, expected, schemas, compared, least) for call, expected in zip(made, wanted, strict=True)
+        _matches(call, expected, schemas, compared, bound) for call, expected in zip(calls, expected_calls, strict=True)
     )
-    return Judgement(float(matches), made[0][0], "wrong_call")
+    return Judgement(float(matches), calls[0][0], "wrong_call")
 
 
 SERVERS: Final[Mapping[str, Callable[[Rollout], Judgement]]] = {"terminal_multi_harness": terminal_multi_harness}
@@ -50,16 +50,20 @@ Call = tuple[str, Any]
 
 
 def _matches(
-    made: Call, wanted: Call, schemas: Mapping[str, Mapping[str, Any]], compared: Mapping[str, Compared], least: float
+    call: Call,
+    expected_call: Call,
+    schemas: Mapping[str, Mapping[str, Any]],
+    compared: Mapping[str, Compared],
+    bound: float,
 ) -> bool:
-    (name, arguments), (wanted_name, expected) = made, wanted
+    (name, arguments), (wanted_name, expected) = call, expected_call
     if not isinstance(arguments, dict) or name not in schemas:
         return False
     arguments = _typed(arguments, schemas[name])
     if not _compiled(schemas[name]).holds(arguments) or name != wanted_name or not arguments.keys() <= expected.keys():
         return False
     compare = compared.get(name)
-    return compare is None or compare(arguments, expected, least)
+    return compare is None or compare(arguments, expected, bound)
 
 
 def _expected(call: Any) -> Call:
@@ -119,43 +123,47 @@ def _read(value: Any, kind: type | None) -> Any:
     return read if kind is not None and isinstance(read, kind) else value
 
 
-def _alike(one: str, other: str, least: float) -> bool:
-    return SequenceMatcher(None, other, one).ratio() >= least
+def _alike(first: str, second: str, bound: float) -> bool:
+    return SequenceMatcher(None, second, first).ratio() >= bound
 
 
 def _text(name: str, *, lower: bool = False, plain: bool = False) -> Compared:
     """Texts that are alike but for the ends of lines and white space around."""
 
-    def compare(made: Arguments, wanted: Arguments, least: float) -> bool:
-        one, other = made.get(name), wanted.get(name)
-        if not isinstance(one, str) or not isinstance(other, str) or (plain and not (one.strip() and other.strip())):
+    def compare(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+        value, target = arguments.get(name), expected.get(name)
+        if (
+            not isinstance(value, str)
+            or not isinstance(target, str)
+            or (plain and not (value.strip() and target.strip()))
+        ):
             return False
         if not plain:
-            one, other = (part.replace("\r\n", "\n").replace("\r", "\n").strip() for part in (one, other))
-        return _alike(one.lower(), other.lower(), least) if lower else _alike(one, other, least)
+            value, target = (part.replace("\r\n", "\n").replace("\r", "\n").strip() for part in (value, target))
+        return _alike(value.lower(), target.lower(), bound) if lower else _alike(value, target, bound)
 
     return compare
 
 
 def _equal(*names: str) -> Compared:
-    return lambda made, wanted, _: all(made.get(name) == wanted.get(name) for name in names)
+    return lambda arguments, expected, _: all(arguments.get(name) == expected.get(name) for name in names)
 
 
-def _plan(made: Arguments, _: Arguments, __: float) -> bool:
-    plan = made.get("plan")
+def _plan(arguments: Arguments, _: Arguments, __: float) -> bool:
+    plan = arguments.get("plan")
     return bool(plan.strip() if isinstance(plan, str) else plan)
 
 
-def _result(made: Arguments, wanted: Arguments, least: float) -> bool:
-    one, other = (json.dumps(call.get("result"), sort_keys=True) for call in (made, wanted))
-    return _alike(one, other, least)
+def _result(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+    result, target = (json.dumps(call.get("result"), sort_keys=True) for call in (arguments, expected))
+    return _alike(result, target, bound)
 
 
-def _todos(made: Arguments, wanted: Arguments, _: float) -> bool:
-    one, other = made.get("todos"), wanted.get("todos")
-    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
+def _todos(arguments: Arguments, reference: Arguments, _: float) -> bool:
+    todos, targets = arguments.get("todos"), reference.get("todos")
+    if not isinstance(todos, list) or not isinstance(targets, list) or len(todos) != len(targets):
         return False
-    return all(_has_same_state(todo, expected) for todo, expected in zip(one, other, strict=True))
+    return all(_has_same_state(todo, expected) for todo, expected in zip(todos, targets, strict=True))
 
 
 def _has_same_state(todo: Any, expected: Any) -> bool:
@@ -164,18 +172,29 @@ def _has_same_state(todo: Any, expected: Any) -> bool:
     return all(todo.get(key) == expected.get(key) for key in ("status", "priority"))
 
 
-def _edit(made: Arguments, wanted: Arguments, least: float) -> bool:
-    return _equal("filePath", "replaceAll")(made, wanted, least) and made.get("oldString") != made.get("newString")
+def _edit(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+    return _equal("filePath", "replaceAll")(arguments, expected, bound) and arguments.get("oldString") != arguments.get(
+        "newString"
+    )
 
 
-def _page(made: Arguments, wanted: Arguments, _: float) -> bool:
-    one, other = made.get("url"), wanted.get("url")
-    return isinstance(one, str) and isinstance(other, str) and one.lower().strip() == other.lower().strip() != ""
+def _page(arguments: Arguments, expected: Arguments, _: float) -> bool:
+    url, expected_url = arguments.get("url"), expected.get("url")
+    return (
+        isinstance(url, str)
+        and isinstance(expected_url, str)
+        and url.lower().strip() == expected_url.lower().strip() != ""
+    )
 
 
-def _finish(made: Arguments, wanted: Arguments, least: float) -> bool:
-    one, other = (_paths(call.get("paths")) for call in (made, wanted))
-    return bool(one) and one == other and bool(made.get("reason")) and _text("reason", lower=True)(made, wanted, least)
+def _finish(arguments: Arguments, expected: Arguments, bound: float) -> bool:
+    paths, targets = (_paths(call.get("paths")) for call in (arguments, expected))
+    return (
+        bool(paths)
+        and paths == targets
+        and bool(arguments.get("reason"))
+        and _text("reason", lower=True)(arguments, expected, bound)
+    )
 
 
 def _paths(value: Any) -> Sequence[str] | None:

@@ -52,10 +52,10 @@ def _offers(text: str, _: Grid) -> list[Offer[Grid]]:
     return grids.offers(text, _SHAPE)
 
 
-def _check(answer: Grid, wanted: Grid) -> str | None:
-    if answer == wanted:
+def _check(answer: Grid, expected: Grid) -> str | None:
+    if answer == expected:
         return None
-    same_shape = [len(row) for row in answer] == [len(row) for row in wanted]
+    same_shape = [len(row) for row in answer] == [len(row) for row in expected]
     return "wrong_answer" if same_shape else "wrong_shape"
 
 

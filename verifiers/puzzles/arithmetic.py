@@ -59,15 +59,15 @@ def plain(text: str) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     position, text = 0, text.strip()
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             raise NotArithmetic
-        found.append(match["token"])
+        tokens.append(match["token"])
         position = match.end()
-    return found
+    return tokens
 
 
 class _Reader:
@@ -85,8 +85,8 @@ class _Reader:
     def _next(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
 
-    def _take(self, *wanted: str) -> str:
-        if (token := self._next()) not in wanted:
+    def _take(self, *tokens: str) -> str:
+        if (token := self._next()) not in tokens:
             return ""
         self._at += 1
         return token
@@ -98,8 +98,8 @@ class _Reader:
     def _expression(self, depth: int) -> Fraction:
         value = self._term(depth)
         while sign := self._take("+", "-"):
-            other = self._term(depth)
-            value = value + other if sign == "+" else value - other
+            term = self._term(depth)
+            value = value + term if sign == "+" else value - term
         return value
 
     def _term(self, depth: int) -> Fraction:
@@ -108,8 +108,8 @@ class _Reader:
         while (sign := self._take("*", "/")) or self._are_side_by_side():
             if divides and not sign:
                 raise NotArithmetic  # 8 / (2)(4): 16 or 1
-            other = self._factor(depth)
-            value = _divided(value, other) if sign == "/" else value * other
+            factor = self._factor(depth)
+            value = _divided(value, factor) if sign == "/" else value * factor
             divides = divides or sign == "/"
         return value
 
@@ -129,9 +129,9 @@ class _Reader:
             return self._group(depth, ")")
         if self._take("F"):
             self._expect("{")
-            above = self._group(depth, "}")
+            numerator = self._group(depth, "}")
             self._expect("{")
-            return _divided(above, self._group(depth, "}"))
+            return _divided(numerator, self._group(depth, "}"))
         token = self._next()
         if not token[:1].isdigit():
             raise NotArithmetic

@@ -70,10 +70,12 @@ def _read(params: CountdownParams) -> _Puzzle:
     numbers: Any = reference
     if isinstance(reference, Mapping):
         numbers = field(reference, "nums", "numbers", "ns", "cards", "puzzle", "puzzles")
-        given = field(reference, "target", "goal", "target_number")
-        if given is None and reference.get("source_dataset") == "puzzle24":
-            given = 24
-        target = given if given is not None else target
+        goal = field(reference, "target", "goal", "target_number")
+        # reasoning-gym's puzzle24 has no target field: it is always 24.
+        if goal is None and reference.get("source_dataset") == "puzzle24":
+            goal = 24
+        target = goal if goal is not None else target
+    # `[1, 2, 3]` or `1 2 3` as text.
     if isinstance(numbers, str):
         numbers = numbers.strip("[]() ").replace(",", " ").split()
     if not isinstance(numbers, Sequence) or not 0 < len(numbers) <= _MAX_NUMBERS:
@@ -84,6 +86,7 @@ def _read(params: CountdownParams) -> _Puzzle:
 
 
 def _number(value: Any, form: re.Pattern[str]) -> Fraction:
+    # `true` is an int in Python, and not a number here.
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise malformed(f"expected a number, found {str(value)[:40]!r}")
     if isinstance(value, int) and abs(value) >= 10**12:
@@ -99,13 +102,15 @@ def _number(value: Any, form: re.Pattern[str]) -> Fraction:
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[str]]:
     """The expressions of a text: the whole text, a whole line, or the part of a line behind words."""
-    whole = _bare(text)
-    if whole is not None and ("\n" not in whole or _is_equation(whole)):
-        return [Offer(0, len(text), whole)]
+    bare = _bare(text)
+    # `44 + 19 + 35`, also over several lines if these are one equation.
+    if bare is not None and ("\n" not in bare or _is_equation(bare)):
+        return [Offer(0, len(text), bare)]
     tail = list(notation.lines(text))[-_MAX_LINES:]
-    found = [each for start, line in tail if (each := _in_line(start, line, puzzle_)) is not None]
-    last = _core(found[-1].answer) if found else ""
-    return [offer._replace(answer=found[-1].answer) if _core(offer.answer) == last else offer for offer in found]
+    offers = [line_offer for start, line in tail if (line_offer := _in_line(start, line, puzzle_)) is not None]
+    # `1 + 2 = 3` and, later, `1+2`: the same answer, as it was written last.
+    last = _core(offers[-1].answer) if offers else ""
+    return [offer._replace(answer=offers[-1].answer) if _core(offer.answer) == last else offer for offer in offers]
 
 
 def _core(expression: str) -> str:
@@ -140,8 +145,10 @@ def _in_line(start: int, line: str, puzzle_: _Puzzle) -> Offer[str] | None:
     end = start + len(line.rstrip())
     if _EXPRESSION.fullmatch(plain):
         return Offer(start, end, plain)
+    # `The answer is 44 + 19 + 35`
     if (expression := _behind_words(plain)) is not None:
         return Offer(start + _expression_start(line), end, expression)
+    # `So 44 + 19 + 35 works, because …`
     if (expression := _between_words(plain)) is not None and _is_of_numbers(expression, puzzle_):
         first = re.search(r"[(0-9]", line)
         return Offer(start + (first.start() if first else 0), end, expression)
@@ -168,20 +175,25 @@ def _between_words(plain: str) -> str | None:
 
     "… evaluates to 24" counts as one more side of the equation.
     """
-    found = _BETWEEN_WORDS.fullmatch(plain)
-    if found is None or found["expression"].isdigit() or _OPERATION.search(found["words"]):
+    match = _BETWEEN_WORDS.fullmatch(plain)
+    # `We take 24 and …`: a number alone; `First 3 + 4 = 7, then 7 * 2 = …`: a second expression.
+    if match is None or match["expression"].isdigit() or _OPERATION.search(match["words"]):
         return None
-    said = Sentence(plain, 0, len(plain), "")
-    if "?" in plain or any(cue.kind in _OPEN for cue in said.cues):
+    sentence = Sentence(plain, 0, len(plain), "")
+    # `Maybe 8 * 3 works?`
+    if "?" in plain or any(cue.kind in _OPEN for cue in sentence.cues):
         return None
-    expression, behind = found["expression"].strip(), said.past(said.place(found.span("words"))[0], _SIGNS)
+    expression, first_word = match["expression"].strip(), sentence.past(sentence.place(match.span("words"))[0], _SIGNS)
     leads = [
-        said.words[cue.stop].start for cue in said.cues if cue.kind in _EQUALS and behind <= cue.stop < len(said.words)
+        sentence.words[cue.stop].start
+        for cue in sentence.cues
+        if cue.kind in _EQUALS and first_word <= cue.stop < len(sentence.words)
     ]
+    # `3 * 8 evaluates to 24` becomes `3 * 8 = 24`.
     if values := [value[0] for at in leads if (value := _VALUE.match(plain, at))]:
         return f"{expression} = {values[0]}"
-    is_led = any(cue.first == behind and cue.kind in _GOES_WITH for cue in said.cues)
-    return expression if is_led or _NEXT_SENTENCE.match(found["words"]) else None
+    is_led = any(cue.first == first_word and cue.kind in _GOES_WITH for cue in sentence.cues)
+    return expression if is_led or _NEXT_SENTENCE.match(match["words"]) else None
 
 
 _SIGNS = frozenset(",")
@@ -207,41 +219,45 @@ _POWER = re.compile(r"(?<=[\d)])\s?\*\*\s?(?=[\d(])")
 """Between operands `**` is a power, not emphasis."""
 
 
-def _check(answer: str, wanted: _Puzzle) -> str | None:
+def _check(answer: str, puzzle_: _Puzzle) -> str | None:
     try:
         sides = arithmetic.equation(answer)
     except arithmetic.DividesByZero:
+        # `8 / (3 - 3)` has no value.
         return "wrong_answer"
     except arithmetic.NotArithmetic:
         return "no_expression"
-    if any(side.value != wanted.target for side in sides):
+    # `44 + 19 = 63 = 98`: each side must have the target's value.
+    if any(side.value != puzzle_.target for side in sides):
         return "wrong_answer"
-    if any(_uses(side.numbers, wanted) for side in (sides[0], sides[-1])):
+    # `98 = 44 + 19 + 35` is as right as `44 + 19 + 35 = 98`.
+    if any(_uses(side.numbers, puzzle_) for side in (sides[0], sides[-1])):
         return None
     return "wrong_numbers"
 
 
-def _uses(written: Sequence[str], wanted: _Puzzle) -> bool:
-    used = Counter(Fraction(number) for number in written if number == "0" or number[0] != "0" or "." in number)
-    if used.total() != len(written):
+def _uses(numbers: Sequence[str], puzzle_: _Puzzle) -> bool:
+    used = Counter(Fraction(number) for number in numbers if number == "0" or number[0] != "0" or "." in number)
+    # `044` is not the given 44.
+    if used.total() != len(numbers):
         return False
-    return used == wanted.numbers if wanted.use == "exactly_once" else used <= wanted.numbers
+    return used == puzzle_.numbers if puzzle_.use == "exactly_once" else used <= puzzle_.numbers
 
 
-def _is_of_numbers(answer: str, wanted: _Puzzle) -> bool:
+def _is_of_numbers(answer: str, puzzle_: _Puzzle) -> bool:
     try:
-        return any(_uses(side.numbers, wanted) for side in arithmetic.equation(answer))
+        return any(_uses(side.numbers, puzzle_) for side in arithmetic.equation(answer))
     except (arithmetic.DividesByZero, arithmetic.NotArithmetic):
         return False
 
 
-def _claims_target(answer: str, wanted: _Puzzle) -> bool:
+def _claims_target(answer: str, puzzle_: _Puzzle) -> bool:
     """Whether an expression is meant as an answer: it has the right numbers, and is not said to equal another value."""
     try:
         sides = arithmetic.equation(answer)
     except (arithmetic.DividesByZero, arithmetic.NotArithmetic):
         return False
-    return _is_of_numbers(answer, wanted) and all(s.value == wanted.target for s in sides if len(s.numbers) == 1)
+    return _is_of_numbers(answer, puzzle_) and all(s.value == puzzle_.target for s in sides if len(s.numbers) == 1)
 
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)

@@ -51,14 +51,14 @@ def _read(params: PuzzleParams) -> _Puzzle:
     if not isinstance(reference, Mapping):
         raise malformed("expected an object with a graph and its colours")
     graph = graphs.read(reference)
-    given = field(reference, "color_options", "colors", "colours", "allowed_colors")
+    palette = field(reference, "color_options", "colors", "colours", "allowed_colors")
     count = field(reference, "num_colors", "k", "max_colors", "n_colors")
     colors: frozenset[str] | None = None
-    if isinstance(given, list | tuple):
-        colors = frozenset([label(color).casefold() for color in given])
+    if isinstance(palette, list | tuple):
+        colors = frozenset([label(color).casefold() for color in palette])
         count = len(colors) if count is None else count
-    elif given is not None:
-        count = given
+    elif palette is not None:
+        count = palette
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise malformed("expected `colors`, a list, or `num_colors`, a number from 1")
     if any(edge.start == edge.end for edge in graph.edges):
@@ -84,11 +84,11 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
         waiting = [first]
         while waiting:
             vertex = waiting.pop()
-            for other in neighbours[vertex]:
-                if other not in side:
-                    side[other] = not side[vertex]
-                    waiting.append(other)
-                elif side[other] is side[vertex]:
+            for neighbour in neighbours[vertex]:
+                if neighbour not in side:
+                    side[neighbour] = not side[vertex]
+                    waiting.append(neighbour)
+                elif side[neighbour] is side[vertex]:
                     return "two colours are not enough for a cycle of odd length"
     return None
 
@@ -107,21 +107,23 @@ _PICTURE = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     text = _plain(text)
-    found: list[Offer[Coloring]] = []
+    offers: list[Offer[Coloring]] = []
     for start, end, value in structures.offers(text, "{"):
         coloring = _coloring(value)
         if coloring is not None:
-            found.append(Offer(start, end, coloring))
-    if found:
-        return found
+            offers.append(Offer(start, end, coloring))
+    # `{"A": "red", "B": "blue"}`: with an object, the text around it is not read.
+    if offers:
+        return offers
     vertices = puzzle_.graph.vertices
+    # Vertices 0, 1, 2, …: `["red", "blue", "red"]` colours them in their order.
     if vertices[0] in ("0", "1") and all(str(at + int(vertices[0])) == name for at, name in enumerate(vertices)):
         for start, end, value in structures.offers(text, "["):
             is_list = isinstance(value, list) and all(isinstance(color, str | int) for color in value)
             if is_list and len(value) == len(vertices):
                 colors = [str(color).casefold() for color in value]
-                found.append(Offer(start, end, dict(zip(vertices, colors, strict=True))))
-    return found or _in_lines(text, puzzle_) or _in_classes(text, puzzle_)
+                offers.append(Offer(start, end, dict(zip(vertices, colors, strict=True))))
+    return offers or _in_lines(text, puzzle_) or _in_classes(text, puzzle_)
 
 
 def _plain(text: str) -> str:
@@ -134,11 +136,13 @@ def _plain(text: str) -> str:
 
 def _coloring(value: Any) -> Coloring | None:
     """The colouring of a mapping of names to names, or of an object that holds only such a mapping; else None."""
+    # `{"coloring": {"A": "red"}}`
     if isinstance(value, Mapping) and len(value) == 1:
-        inner = next(iter(value.values()))
-        value = inner if isinstance(inner, Mapping) else value
+        content = next(iter(value.values()))
+        value = content if isinstance(content, Mapping) else value
     if not isinstance(value, Mapping) or not value:
         return None
+    # `{"A": ["red"]}` and `{"A": true}` are not colourings.
     if not all(isinstance(color, str | int) and not isinstance(color, bool) for color in value.values()):
         return None
     return {" ".join(vertex.split()): " ".join(str(color).casefold().split()) for vertex, color in value.items()}
@@ -147,7 +151,7 @@ def _coloring(value: Any) -> Coloring | None:
 def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     """Offers in lines `vertex: color`, or in one line of them. A block that colours a vertex twice is never right."""
     names = set(puzzle_.graph.vertices)
-    found: list[Offer[Coloring]] = []
+    offers: list[Offer[Coloring]] = []
     block: dict[str, str] = {}
     first = start = last = 0
     for piece in re.split(r"(\n|[,;](?=\s))", text):
@@ -155,22 +159,25 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         if assigned is not None:
             vertex, color = assigned
             first = start if not block else first
+            # `A: red, A: blue`
             block[vertex] = color if block.get(vertex, color) == color else _TWICE
             last = start + len(piece)
         elif piece.strip(" \t,;") not in ("", "\n", "and"):
+            # Other words end a block: `A: red, B: blue. Check: …`
             if block:
-                found.append(Offer(first, last, block))
+                offers.append(Offer(first, last, block))
             block = {}
         start += len(piece)
     if block:
-        found.append(Offer(first, last, block))
-    return found
+        offers.append(Offer(first, last, block))
+    return offers
 
 
 def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] | None:
     """The pair in `vertex: color`, also behind words that end in a colon, or in `vertex color` with a known colour."""
     piece = piece.strip(_MARKS)
     words = [word.strip(_MARKS) for word in piece.removeprefix("and ").split()]
+    # `A red`
     if len(words) == 2 and words[0] in names and words[1].casefold() in (puzzle_.colors or ()):
         return words[0], words[1].casefold()
     assigns = _ASSIGNS.search(piece)
@@ -178,8 +185,10 @@ def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] 
         return None
     vertex = _name(piece[: assigns.start()], _VERTEX_WORDS)
     color = _name(piece[assigns.end() :], _COLOR_WORDS)
+    # `vertex A is assigned the color red`
     if vertex in names and color is not None:
         return vertex, color.casefold()
+    # `Final coloring: A = red`
     return _assigned(piece[assigns.end() :], puzzle_, names) if assigns[0] == ":" else None
 
 
@@ -205,10 +214,11 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     """
     names = {name.casefold(): name for name in puzzle_.graph.vertices}
     colors = puzzle_.colors or frozenset()
+    # A vertex that is called `red` cannot be told from the head of a row.
     if not 0 < len(colors) <= _MAX_CLASSES or colors.intersection(names) or len(names) < len(puzzle_.graph.vertices):
         return []
     heads = _heads(text, colors)
-    found: list[Offer[Coloring]] = []
+    offers: list[Offer[Coloring]] = []
     block: dict[str, str] = {}
     first = last = 0
     for head, limit in zip(heads, [*(following.start for following in heads[1:]), len(text)], strict=False):
@@ -217,14 +227,15 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         members = [word.casefold() for word in _MEMBER.findall(text[head.end : end])]
         members = [word for word in members if word not in _VERTEX_WORDS]
         is_class = bool(members) and text.find("?", head.end, end) < 0 and names.keys() >= set(members)
+        # `Red: A, C. But then … Blue: B`: words between the rows end the block.
         if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, head.start)):
-            found.append(Offer(first, last, block))
+            offers.append(Offer(first, last, block))
             block = {}
         if is_class:
             first, last = head.start if not block else first, end
             for vertex in (names[word] for word in members):
                 block[vertex] = head.color if vertex not in block else _TWICE
-    return [*found, Offer(first, last, block)] if block else found
+    return [*offers, Offer(first, last, block)] if block else offers
 
 
 class _Head(NamedTuple):
@@ -240,19 +251,19 @@ def _heads(text: str, colors: Iterable[str]) -> list[_Head]:
     small = caseless(text)
     heads: list[_Head] = []
     for color in colors:
-        wanted = caseless(color)
-        start = small.find(wanted)
+        small_color = caseless(color)
+        start = small.find(small_color)
         while start >= 0:
-            behind = _BEHIND_COLOR.match(text, start + len(wanted))
-            if behind and _WORD_EDGE.match(text, start):
-                heads.append(_Head(start, behind.end(), text[start : start + len(wanted)].casefold()))
-            start = small.find(wanted, start + 1)
+            tail = _BEHIND_COLOR.match(text, start + len(small_color))
+            if tail and _WORD_EDGE.match(text, start):
+                heads.append(_Head(start, tail.end(), text[start : start + len(small_color)].casefold()))
+            start = small.find(small_color, start + 1)
     heads.sort(key=lambda head: (head.start, -len(head.color)))
-    apart: list[_Head] = []
+    disjoint: list[_Head] = []
     for head in heads:
-        if not apart or head.start >= apart[-1].end:
-            apart.append(head)
-    return apart
+        if not disjoint or head.start >= disjoint[-1].end:
+            disjoint.append(head)
+    return disjoint
 
 
 _BEHIND_COLOR = re.compile(r"[`*\"')]{0,4}\s?(?:vertices|nodes)?\s?(?::|=|->|→|\|)", re.IGNORECASE)
@@ -265,6 +276,7 @@ def _colors_all(answer: Coloring, puzzle_: _Puzzle) -> bool:
 
 def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
     vertices = set(puzzle_.graph.vertices)
+    # `D: red` in a graph of A, B and C.
     if not answer.keys() <= vertices:
         return "unknown_vertex"
     if len(answer) < len(vertices):
@@ -272,8 +284,10 @@ def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
     used = set(answer.values())
     if _TWICE in used:
         return "conflicting_answers"
+    # `green` where only red and blue are allowed, or a third colour of two.
     if len(used) > puzzle_.most or (puzzle_.colors is not None and not used <= puzzle_.colors):
         return "wrong_colors"
+    # `A: red, B: red` with an edge from A to B.
     if any(answer[edge.start] == answer[edge.end] for edge in puzzle_.graph.edges):
         return "wrong_answer"
     return None

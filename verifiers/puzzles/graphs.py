@@ -46,53 +46,53 @@ def read(reference: Mapping[str, Any]) -> Graph:
         neighbours = None
     edges = field(reference, "edges", "links", "edge_list")
     if edges is None and isinstance(neighbours, Mapping):
-        found = [_edge(edge) for edge in _of_neighbours(neighbours)]
+        edges_read = [_edge(edge) for edge in _of_neighbours(neighbours)]
         is_directed = reference.get("directed", reference.get("is_directed", True)) is not False
-        named = [*map(label, neighbours)]
+        names = [*map(label, neighbours)]
     elif isinstance(edges, list | tuple):
         if len(edges) > MAX_EDGES:
             raise malformed(f"a graph has at most {MAX_EDGES} edges, this one has {len(edges)}")
-        found = [_edge(edge) for edge in edges]
+        edges_read = [_edge(edge) for edge in edges]
         is_directed = reference.get("directed", reference.get("is_directed", False)) is True
-        named = []
+        names = []
     else:
         raise malformed("expected `edges`, a list of pairs, or `graph`, the neighbours of each vertex")
-    named += _vertices(reference)
-    vertices = dict.fromkeys(named)
-    ends = dict.fromkeys(end for edge in found for end in edge[:2])
-    if _vertices(reference) and not ends.keys() <= vertices.keys():
+    names += _vertices(reference)
+    vertices = dict.fromkeys(names)
+    endpoints = dict.fromkeys(end for edge in edges_read for end in edge[:2])
+    if _vertices(reference) and not endpoints.keys() <= vertices.keys():
         raise malformed("an edge ends at a vertex that is not among the vertices")
-    vertices |= ends
+    vertices |= endpoints
     if not 0 < len(vertices) <= MAX_VERTICES:
         raise malformed(f"a graph has 1 to {MAX_VERTICES} vertices, this one has {len(vertices)}")
-    return Graph(tuple(vertices), tuple(found), is_directed)
+    return Graph(tuple(vertices), tuple(edges_read), is_directed)
 
 
 def _vertices(reference: Mapping[str, Any]) -> list[str]:
-    given = field(reference, "vertices", "nodes")
-    if given is None:
-        given = field(reference, "num_vertices", "num_nodes", "n")
-    if given is None:
+    vertices = field(reference, "vertices", "nodes")
+    if vertices is None:
+        vertices = field(reference, "num_vertices", "num_nodes", "n")
+    if vertices is None:
         return []
-    if isinstance(given, int) and not isinstance(given, bool) and 0 < given <= MAX_VERTICES:
-        return [str(number) for number in range(given)]
-    if not isinstance(given, list | tuple) or len(given) > MAX_VERTICES:
+    if isinstance(vertices, int) and not isinstance(vertices, bool) and 0 < vertices <= MAX_VERTICES:
+        return [str(number) for number in range(vertices)]
+    if not isinstance(vertices, list | tuple) or len(vertices) > MAX_VERTICES:
         raise malformed(f"expected `vertices`, a list of at most {MAX_VERTICES} names")
-    return [label(vertex.get("id") if isinstance(vertex, Mapping) else vertex) for vertex in given]
+    return [label(vertex.get("id") if isinstance(vertex, Mapping) else vertex) for vertex in vertices]
 
 
 def _of_neighbours(neighbours: Mapping[str, Any]) -> Iterable[Any]:
     count = 0
-    for start, ends in neighbours.items():
-        if not isinstance(ends, Mapping | list | tuple):
+    for start, targets in neighbours.items():
+        if not isinstance(targets, Mapping | list | tuple):
             raise malformed("expected the neighbours of each vertex as a list or an object of weights")
-        count += len(ends)
+        count += len(targets)
         if count > MAX_EDGES:
             raise malformed(f"a graph has at most {MAX_EDGES} edges")
-        if isinstance(ends, Mapping):
-            yield from ([start, end, weight] for end, weight in ends.items())
+        if isinstance(targets, Mapping):
+            yield from ([start, end, weight] for end, weight in targets.items())
         else:
-            for end in ends:
+            for end in targets:
                 yield [start, *end] if isinstance(end, list | tuple) else [start, end]
 
 
@@ -100,9 +100,9 @@ def _edge(edge: Any) -> Edge:
     if isinstance(edge, str) and (match := _EDGE_TEXT.fullmatch(edge)) is not None:
         edge = [match[1], match[2]]
     if isinstance(edge, Mapping):
-        ends = [field(edge, "from", "source", "u", "start"), field(edge, "to", "target", "v", "end")]
+        endpoints = [field(edge, "from", "source", "u", "start"), field(edge, "to", "target", "v", "end")]
         weight = field(edge, "weight", "w", "cost", "distance", "length")
-        edge = ends if weight is None else [*ends, weight]
+        edge = endpoints if weight is None else [*endpoints, weight]
     if not isinstance(edge, list | tuple) or len(edge) not in (2, 3):
         raise malformed(f"expected an edge as [from, to] or [from, to, weight], found {str(edge)[:60]!r}")
     weight = edge[2] if len(edge) == 3 else 1

@@ -35,16 +35,16 @@ class Shape(NamedTuple):
 
 def offers(text: str, shape: Shape) -> list[Offer[Grid]]:
     """The grids of a text, in order."""
-    found: list[Offer[Grid]] = []
+    grids: list[Offer[Grid]] = []
     if "[" in text:
         for pattern, between in ((_NESTED, _BETWEEN_ROWS), (_LISTED, _BETWEEN_TEXTS)):
             for match in pattern.finditer(text):
                 rows = [_cells(row, shape) for row in between.split(match["rows"])]
                 if all(rows):
-                    found.append(Offer(match.start(), match.end(), tuple([row for row in rows if row])))
+                    grids.append(Offer(match.start(), match.end(), tuple([row for row in rows if row])))
             text = pattern.sub(lambda match: "?" * len(match[0]), text)
-    found.extend(_lines(text, shape))
-    return sorted(found, key=lambda offer: offer.start)
+    grids.extend(_lines(text, shape))
+    return sorted(grids, key=lambda offer: offer.start)
 
 
 _NESTED = re.compile(r"[\[(]\s*+[\[(](?P<rows>[^\[\]()]*+(?:[\])]\s*+,?\s*+[\[(][^\[\]()]*+)*+)[\])]\s*+,?\s*+[\])]")
@@ -65,7 +65,7 @@ _MAX_CELL_CHARS = 8
 
 def _lines(text: str, shape: Shape) -> list[Offer[Grid]]:
     text = tabled(text)
-    found: list[Offer[Grid]] = []
+    grids: list[Offer[Grid]] = []
     rows: list[tuple[int, int, Row]] = []
     start = 0
     names: _Heading | None = None
@@ -81,11 +81,11 @@ def _lines(text: str, shape: Shape) -> list[Offer[Grid]]:
         if row is not None:
             rows.append((start, end, row))
         elif not _may_stand_between(line, shape):
-            found.extend(_stacked(rows, shape.height))
+            grids.extend(_stacked(rows, shape.height))
             rows = []
         start = end + 1
-    found.extend(_stacked(rows, shape.height))
-    return found
+    grids.extend(_stacked(rows, shape.height))
+    return grids
 
 
 def _may_stand_between(line: str, shape: Shape) -> bool:
@@ -113,8 +113,8 @@ def _heading(lines: Sequence[str], at: int, shape: Shape) -> _Heading | None:
         return _Heading.OF_COLUMNS
     if not shape.height or not _are_numbers([corner, *names]):
         return None
-    below = lines[at + 2 : at + 2 + 2 * shape.height]
-    rows = [line for line in takewhile(lambda line: "|" in line, below) if not _RULER.fullmatch(line)]
+    body = lines[at + 2 : at + 2 + 2 * shape.height]
+    rows = [line for line in takewhile(lambda line: "|" in line, body) if not _RULER.fullmatch(line)]
     return _Heading.OF_COLUMNS if len(rows) == shape.height else None
 
 

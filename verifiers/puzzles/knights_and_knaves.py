@@ -81,27 +81,27 @@ def _read(params: PuzzleParams) -> _Puzzle:
     if not isinstance(reference, Mapping):
         raise malformed("expected an object with `names` and `statements` or `solution`, or the solution as text")
     names = field(reference, "names", "people", "inhabitants")
-    said = decoded(_bracketed(reference.get("statements")))
+    claims = decoded(_bracketed(reference.get("statements")))
     if names is None:
         solution = _given_roles(reference, terms)
-        known = tuple(solution)
-        return _Puzzle(known, _said(said, known, solution), solution, terms)
+        people = tuple(solution)
+        return _Puzzle(people, _said(claims, people, solution), solution, terms)
     if not isinstance(names, list | tuple) or not 0 < len(names) <= _MAX_PEOPLE:
         raise malformed(f"expected `names`, a list of at most {_MAX_PEOPLE}")
-    known = tuple([label(name).casefold() for name in names])
-    if len(set(known)) < len(known):
+    people = tuple([label(name).casefold() for name in names])
+    if len(set(people)) < len(people):
         raise malformed("two inhabitants have the same name")
-    given = decoded(reference.get("solution"))
+    solution_roles = decoded(reference.get("solution"))
     roles: Roles | None = None
-    if isinstance(given, list | tuple):
-        if len(given) != len(known) or not all(isinstance(role, bool) for role in given):
+    if isinstance(solution_roles, list | tuple):
+        if len(solution_roles) != len(people) or not all(isinstance(role, bool) for role in solution_roles):
             raise malformed("expected `solution` as true or false for each name")
-        roles = dict(zip(known, given, strict=True))
-    elif given is not None or said is None:
+        roles = dict(zip(people, solution_roles, strict=True))
+    elif solution_roles is not None or claims is None:
         roles = _given_roles(reference, terms)
-        if set(roles) != set(known):
+        if set(roles) != set(people):
             raise malformed("the solution must give a role to each of the `names`, and to no other name")
-    return _Puzzle(known, _said(said, known, roles), roles, terms)
+    return _Puzzle(people, _said(claims, people, roles), roles, terms)
 
 
 def _bracketed(value: Any) -> Any:
@@ -112,18 +112,18 @@ def _bracketed(value: Any) -> Any:
 def _said(value: Any, names: Sequence[str], solution: Roles | None) -> tuple[Statement, ...]:
     if value is None:
         return ()
-    said = statements.read(value, len(names))
-    if solution is not None and not statements.agree(said, [solution[name] for name in names]):
+    claims = statements.read(value, len(names))
+    if solution is not None and not statements.agree(claims, [solution[name] for name in names]):
         raise malformed("the solution does not agree with the statements")
-    return said
+    return claims
 
 
 def _terms(reference: Any) -> Mapping[str, bool]:
     terms: dict[str, bool] = {}
-    given = field(reference, "knight_knave", "knight_knave_terms", "terms") if isinstance(reference, Mapping) else None
+    names = field(reference, "knight_knave", "knight_knave_terms", "terms") if isinstance(reference, Mapping) else None
     pairs = list(_PAIRS)
-    if isinstance(given, Mapping):
-        pairs.append((label(given.get("knight")).casefold(), label(given.get("knave")).casefold()))
+    if isinstance(names, Mapping):
+        pairs.append((label(names.get("knight")).casefold(), label(names.get("knave")).casefold()))
     for pair in pairs:
         for term, is_knight in zip(pair, (True, False), strict=True):
             if terms.setdefault(term, is_knight) is not is_knight:
@@ -149,14 +149,15 @@ def _given_roles(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Rol
         )
     if not isinstance(text, str) or len(text) > 20_000:
         raise malformed("expected the solution as text, such as 'Zoey is a knight, and Oliver is a knave'")
-    found: dict[str, bool] = {}
+    roles: dict[str, bool] = {}
     for name, role in _TOLD.findall(commitment.fold(text)):
         key, term = name.casefold(), role.casefold()
-        if term in terms and found.setdefault(key, terms[term]) is not terms[term]:
+        # `Zoey is a knight, … Zoey is a knave`
+        if term in terms and roles.setdefault(key, terms[term]) is not terms[term]:
             raise malformed(f"the solution gives {name[:40]!r} two roles")
-    if not 0 < len(found) <= _MAX_PEOPLE:
+    if not 0 < len(roles) <= _MAX_PEOPLE:
         raise malformed("the solution gives no inhabitant a role; expected text such as 'Zoey is a knight'")
-    return found
+    return roles
 
 
 _TOLD = re.compile(
@@ -202,6 +203,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
     claims = _claims(text[skipped:], puzzle_)
     at = _last_complete(claims, puzzle_.names)
     roles = _together(claims[at:])
+    # Only some of the inhabitants have a role, or one has both.
     if roles is None or set(roles) != set(puzzle_.names):
         return []
     return [
@@ -244,6 +246,7 @@ def _together(claims: Sequence[_Claim]) -> Roles | None:
     roles: dict[str, bool] = {}
     for claim in claims:
         for name in claim.names:
+            # `Zoey is a knight or a knave`, `Zoey is a knave` behind `Zoey is a knight`
             if claim.role is None or roles.setdefault(name, claim.role) is not claim.role:
                 return None
     return roles
@@ -273,7 +276,7 @@ class _Claims:
         self._beginnings = {term.partition(" ")[0] for term in puzzle_.terms}
         self._reserved = _BETWEEN.intersection(self._known)
         self._places = list(_TOKEN.finditer(text.translate(_IGNORED)))
-        self._written = [place[0] for place in self._places]
+        self._written = [span[0] for span in self._places]
         self._tokens = [word.casefold() for word in self._written]
         self._found: list[_Claim] = []
         self._names: list[str] = []
@@ -308,12 +311,15 @@ class _Claims:
         role = None if _is_choice(self._tokens, at, width, self._terms) else term
         following = self._tokens[at + width : at + width + 2]
         names_next = len(following) == 2 and following[0] in ("is", "are") and following[1] in self._known
+        # `Knights are Zoey and Oliver`: the role stands before its names.
         if names_next and not self._reserved:
             self._names, self._heading = [], role
         elif self._names and self._is_linked:
+            # `Zoey and Oliver are knights`, `Zoey: knight`
             self._claim(at + width - 1, role, self._names)
             self._names, self._heading = [], None
         elif (not self._names or self._heading is not None) and following[:1] == [":"]:
+            # `Knights: Zoey, Oliver`
             self._names, self._heading = [], role
         self._is_linked = False
 
@@ -323,6 +329,7 @@ class _Claims:
         self._names = [*self._names, name] if self._names and (joins or self._heading is not None) else [name]
         if len(self._names) == 1 or self._heading is not None:
             self._begin = self._places[at].start()
+        # `Knights: Zoey`
         if self._heading is not None:
             self._claim(at, self._heading, (name,))
         self._is_linked = False
@@ -333,13 +340,16 @@ class _Claims:
         if word in _BETWEEN or word in _SIGNS_BETWEEN:
             self._is_linked = bool(self._names)
         elif self._heading is not None and self._names and word in _CHOICE:
+            # `Knights: Zoey or Oliver`
             self._claim(at, None, self._names)
         elif word in _OTHERS and self._found and "if" not in self._tokens[max(0, at - 2) : at]:
+            # `Zoey is a knight, everyone else is a knave`
             self._names, self._is_linked = _others(self._found, self._all), False
             self._begin = self._places[at].start()
         elif word == "else" and self._names:
             self._is_linked = False
         elif word == "not" or word.endswith("n’t"):
+            # `Zoey is not a knight` gives no role, and contradicts one that was given.
             if self._names:
                 self._claim(at, None, self._names)
             self._names = []
@@ -349,6 +359,7 @@ class _Claims:
     def _end(self, word: str) -> None:
         """End the current claim at a word that belongs to no name and no role. A question gives no role."""
         self._names, self._is_linked = [], False
+        # `Is Zoey a knight?`
         if word == "?":
             del self._found[self._sentence :]
         if word in _STOPS:
@@ -382,15 +393,18 @@ def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, b
     following = tokens[at + width : at + width + 6]
     while following and following[0] in ("(", ","):
         following = following[1:]
+    # `a knight.`
     if not following or following[0] not in _CHOICE | {"and"}:
         return False
+    # `a knight and a knave`, but not `a knight and Oliver is a knave`
     if following[0] == "and":
-        place = 2 if following[1:2] in (["a"], ["an"]) else 1
-        return _term(following, place, terms)[0] is not None
-    return any(_term(following, place, terms)[0] is not None for place in range(1, len(following)))
+        offset = 2 if following[1:2] in (["a"], ["an"]) else 1
+        return _term(following, offset, terms)[0] is not None
+    return any(_term(following, offset, terms)[0] is not None for offset in range(1, len(following)))
 
 
 def _check(answer: Roles, puzzle_: _Puzzle) -> str | None:
+    # With the statements, any assignment that agrees with them is right.
     if puzzle_.statements:
         right = statements.agree(puzzle_.statements, [answer[name] for name in puzzle_.names])
     else:

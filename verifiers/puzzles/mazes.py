@@ -42,17 +42,17 @@ def read(reference: Mapping[str, Any], rows: Any) -> Maze:
         InvalidItem: the reference holds no maze.
     """
     cells = _cells(rows)
-    starts = _places(cells, "S") or _places(cells, "*") or _places(cells, "s")
+    start_cells = _places(cells, "S") or _places(cells, "*") or _places(cells, "s")
     is_hash_goal = bool(_places(cells, "*")) and len(_places(cells, "#")) == 1 and not _places(cells, "S")
     goals = _places(cells, "#") if is_hash_goal else [cell for sign in sorted(_GOALS) for cell in _places(cells, sign)]
-    start = _given(field(reference, "start", "source"), cells) or _only(starts, "start")
+    start = _given(field(reference, "start", "source"), cells) or _only(start_cells, "start")
     goal = _given(field(reference, "goal", "end", "target", "destination"), cells) or _only(goals, "goal")
     walls = []
     for y, row in enumerate(cells):
         for x, sign in enumerate(row):
             if sign in _WALLS or (sign == "#" and not is_hash_goal):
                 walls.append((y, x))
-            elif sign not in _OPEN and (y, x) not in (*starts, *goals):
+            elif sign not in _OPEN and (y, x) not in (*start_cells, *goals):
                 raise malformed(f"{sign[:10]!r} is no sign of a maze")
     if start == goal or start in walls or goal in walls:
         raise malformed("start and goal must be two open cells")
@@ -63,7 +63,7 @@ def _cells(rows: Any) -> Grid:
     lines = rows.strip("\n").split("\n") if isinstance(rows, str) else rows
     if not isinstance(lines, list | tuple) or not 0 < len(lines) <= MAX_SIDE:
         raise malformed(f"expected a maze of at most {MAX_SIDE} rows")
-    found = []
+    grid = []
     for line in lines:
         if not isinstance(line, str | list | tuple):
             raise malformed("expected each row of the maze as a text or a list")
@@ -74,20 +74,20 @@ def _cells(rows: Any) -> Grid:
             and all(len(word) == 1 for word in words)
         ):
             line = words
-        found.append(tuple([str(cell) if cell != "" else " " for cell in line]))
-    if not 0 < len(found[0]) <= MAX_SIDE or len({len(row) for row in found}) != 1:
+        grid.append(tuple([str(cell) if cell != "" else " " for cell in line]))
+    if not 0 < len(grid[0]) <= MAX_SIDE or len({len(row) for row in grid}) != 1:
         raise malformed("the rows of the maze are missing, too long, or not of the same length")
-    return tuple(found)
+    return tuple(grid)
 
 
 def _places(cells: Grid, sign: str) -> list[Cell]:
-    return [(y, x) for y, row in enumerate(cells) if sign in row for x, found in enumerate(row) if found == sign]
+    return [(y, x) for y, row in enumerate(cells) if sign in row for x, mark in enumerate(row) if mark == sign]
 
 
-def _only(places: Sequence[Cell], what: str) -> Cell:
-    if len(places) != 1:
-        raise malformed(f"expected one {what} in the maze, found {len(places)}")
-    return places[0]
+def _only(marked: Sequence[Cell], role: str) -> Cell:
+    if len(marked) != 1:
+        raise malformed(f"expected one {role} in the maze, found {len(marked)}")
+    return marked[0]
 
 
 def _given(value: Any, cells: Grid) -> Cell | None:

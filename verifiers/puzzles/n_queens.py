@@ -64,21 +64,21 @@ def _read(params: PuzzleParams) -> _Puzzle:
         cells = grids.given(decoded(board), lambda cell: cell in _QUEENS or cell in _FREE, _MAX_SIDE)
         if len(cells) != len(cells[0]) or (isinstance(side, int) and side != len(cells)):
             raise malformed("the board is no square of n rows")
-        given = _queens(cells)
+        fixed = _queens(cells)
         side = len(cells)
     else:
-        given = _listed(queens)
+        fixed = _listed(queens)
     if isinstance(side, bool) or not isinstance(side, int) or not 1 <= side <= _MAX_SIDE:
         raise malformed(f"expected a board, or `n` from 1 to {_MAX_SIDE}, found {str(side)[:40]!r}")
-    if any(not (0 <= row < side and 0 <= column < side) for row, column in given):
+    if any(not (0 <= row < side and 0 <= column < side) for row, column in fixed):
         raise malformed("a given queen stands outside the board; rows and columns count from 0")
     if side in (2, 3):
         raise InvalidItem("no_solution", f"{side} queens cannot stand on such a board")
-    if _attacks(given):
+    if _attacks(fixed):
         raise InvalidItem("no_solution", "the given queens attack each other")
-    if len(given) == side > 1:
+    if len(fixed) == side > 1:
         raise malformed("all queens are given: nothing is left to place")
-    return _Puzzle(side, given)
+    return _Puzzle(side, fixed)
 
 
 def _queens(cells: Grid) -> Queens:
@@ -90,12 +90,12 @@ def _listed(queens: Any) -> Queens:
         return ()
     if not isinstance(queens, list | tuple) or len(queens) > _MAX_SIDE:
         raise malformed("expected `queens` as a list of [row, column]")
-    found = []
+    squares = []
     for queen in queens:
         if not isinstance(queen, list | tuple) or len(queen) != 2 or not all(type(part) is int for part in queen):
             raise malformed("expected `queens` as a list of [row, column], counted from 0")
-        found.append((queen[0], queen[1]))
-    return tuple(sorted(found))
+        squares.append((queen[0], queen[1]))
+    return tuple(sorted(squares))
 
 
 def _attacks(queens: Queens) -> bool:
@@ -105,9 +105,9 @@ def _attacks(queens: Queens) -> bool:
 
 def _impossible(puzzle_: _Puzzle) -> str | None:
     """The reason, if a row or a column has no safe square left. There is no search."""
-    side, given = puzzle_
-    rows, columns = {y for y, _ in given}, {x for _, x in given}
-    sums, differences = {y + x for y, x in given}, {y - x for y, x in given}
+    side, fixed = puzzle_
+    rows, columns = {y for y, _ in fixed}, {x for _, x in fixed}
+    sums, differences = {y + x for y, x in fixed}, {y - x for y, x in fixed}
     free = [
         (y, x)
         for y in range(side)
@@ -115,6 +115,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
         for x in range(side)
         if x not in columns and y + x not in sums and y - x not in differences
     ]
+    # Each row and each column without a queen needs a free square.
     if len({y for y, _ in free}) < side - len(rows) or len({x for _, x in free}) < side - len(columns):
         return "a row or a column has no square left that no given queen attacks"
     return None
@@ -127,46 +128,50 @@ _PAIRS = re.compile(rf"{PAIR.pattern}(?:\s{{0,4}}[,;]?\s{{0,4}}(?:and\s)?{PAIR.p
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
     side = puzzle_.side
-    found: list[Offer[Queens]] = []
+    offers: list[Offer[Queens]] = []
     shape = Shape(lambda cell: cell in _QUEENS or cell in _FREE or (cell.isdecimal() and len(cell) <= 3), blank="_")
     for start, end, cells in grids.offers(text, shape):
         queens = _placed(cells, side)
+        # A copy of the given board is the puzzle and not an answer.
         if queens is not None and queens != puzzle_.given:
-            found.append(Offer(start, end, queens))
-    found.extend(_in_columns(text, side))
+            offers.append(Offer(start, end, queens))
+    offers.extend(_in_columns(text, side))
+    # `(1, 2), (2, 4), (3, 1), (4, 3)`
     for run in _PAIRS.finditer(text):
-        places = [(int(pair[1]), int(pair[2])) for pair in PAIR.finditer(run[0])]
-        if len(places) == side:
-            found.append(Offer(run.start(), run.end(), _from_pairs(places, side)))
-    if not found and (pairs := list(PAIR.finditer(text))):
+        squares = [(int(pair[1]), int(pair[2])) for pair in PAIR.finditer(run[0])]
+        if len(squares) == side:
+            offers.append(Offer(run.start(), run.end(), _from_pairs(squares, side)))
+    # `Row one: (0, 1). Row two: (1, 3). …`: the pairs of the whole text are one answer.
+    if not offers and (pairs := list(PAIR.finditer(text))):
         queens = _from_pairs([(int(pair[1]), int(pair[2])) for pair in pairs], side)
-        found.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
-    return _outermost(sorted(found, key=lambda offer: (offer.start, -offer.end)))
+        offers.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
+    return _outermost(sorted(offers, key=lambda offer: (offer.start, -offer.end)))
 
 
 def _outermost(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
     """The offers, without single rows of a board and without a second reading of a place that gives the same queens."""
-    found: list[Offer[Queens]] = []
+    outermost: list[Offer[Queens]] = []
     for offer in offers:
-        before = found[-1] if found else None
-        is_row = before is not None and before.start < offer.start and offer.end < before.end
-        if before is None or not (is_row or (offer.start < before.end and offer.answer == before.answer)):
-            found.append(offer)
-    return found
+        previous = outermost[-1] if outermost else None
+        # `[[0, 1, 0, 0], …]`: the inner lists are rows of the board before them.
+        is_row = previous is not None and previous.start < offer.start and offer.end < previous.end
+        if previous is None or not (is_row or (offer.start < previous.end and offer.answer == previous.answer)):
+            outermost.append(offer)
+    return outermost
 
 
 def _in_columns(text: str, side: int) -> list[Offer[Queens]]:
     """The lists of one column per row behind words (`Solution: [2, 4, 1, 3]`), and lines `Row 1: column 2`."""
-    found: list[Offer[Queens]] = []
+    offers: list[Offer[Queens]] = []
     for listed in _LIST.finditer(text):
         columns = [int(number) for number in listed["columns"].split(",")]
         if len(columns) == side:
-            found.append(Offer(listed.start(), listed.end(), _from_pairs(list(enumerate(columns)), side, True)))
+            offers.append(Offer(listed.start(), listed.end(), _from_pairs(list(enumerate(columns)), side, True)))
     rows = list(_ROW.finditer(text))
     for at in range(0, len(rows) if len(rows) % side == 0 else 0, side):
-        places = [(int(row["row"]), int(row["column"])) for row in rows[at : at + side]]
-        found.append(Offer(rows[at].start(), rows[at + side - 1].end(), _from_pairs(places, side)))
-    return found
+        pairs = [(int(row["row"]), int(row["column"])) for row in rows[at : at + side]]
+        offers.append(Offer(rows[at].start(), rows[at + side - 1].end(), _from_pairs(pairs, side)))
+    return offers
 
 
 _LIST = re.compile(
@@ -180,10 +185,13 @@ _ROW = re.compile(
 
 def _placed(cells: Grid, side: int) -> Queens | None:
     """The queens of a board, of a row of columns, or of rows of pairs; None if the cells are none of the three."""
+    # `_ Q _ _`, four of them
     if len(cells) == side and all(len(row) == side and _SQUARES.issuperset(row) for row in cells):
         return _queens(cells)
+    # `2 4 1 3`: the column of the queen in each row
     if len(cells) == 1 and len(cells[0]) == side and all(cell.isdecimal() for cell in cells[0]):
         return _from_pairs(list(enumerate(map(int, cells[0]))), side, rows_are_counted=True)
+    # `[[0, 1], [1, 3], [2, 0], [3, 2]]`: a row and a column each
     if len(cells) == side and all(len(row) == 2 and row[0].isdecimal() and row[1].isdecimal() for row in cells):
         return _from_pairs([(int(row[0]), int(row[1])) for row in cells], side)
     return None
@@ -191,14 +199,16 @@ def _placed(cells: Grid, side: int) -> Queens | None:
 
 def _from_pairs(pairs: Sequence[tuple[int, int]], side: int, rows_are_counted: bool = False) -> Queens:
     """The queens counted from 0, as the numbers show. Rows that were counted here already start at 0."""
+    # `[2, 4, 1, 3]` on four columns counts from 1, `[1, 3, 0, 2]` from 0.
     column_base = 1 if any(x == side for _, x in pairs) else 0
     row_base = 0 if rows_are_counted else 1 if any(y == side for y, _ in pairs) else 0
     return tuple(sorted((y - row_base, x - column_base) for y, x in pairs))
 
 
 def _check(answer: Queens, puzzle_: _Puzzle) -> str | None:
-    side, given = puzzle_
-    if not set(given) <= set(answer):
+    side, fixed = puzzle_
+    # A given queen was moved.
+    if not set(fixed) <= set(answer):
         return "givens_changed"
     if len(answer) != side:
         return "incomplete" if len(answer) < side else "wrong_answer"

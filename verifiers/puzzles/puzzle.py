@@ -73,10 +73,10 @@ class PuzzleVerifier(Verifier[Q]):
 
 def _is_quick(item: Item[Q]) -> bool:
     """Whether an item is judged inline. An item that is refused for its size is refused at once, without a worker."""
-    parts = item.params.parts
-    if parts > MAX_PARTS:
+    size = item.params.parts
+    if size > MAX_PARTS:
         return True
-    if parts > _QUICK_PARTS or len(item.response) > INLINE_CHARS:
+    if size > _QUICK_PARTS or len(item.response) > INLINE_CHARS:
         return False
     if len(item.response) <= _QUICK_CHARS:
         return True
@@ -124,19 +124,19 @@ def judge(item: Item[Q], rules: Rules[Q, Z, A]) -> Verdict:
 
 
 def _judge(item: Item[Q], rules: Rules[Q, Z, A], puzzle: Z) -> Verdict:
-    found = find(
+    finding = find(
         item,
         lambda text: rules.offers(text, puzzle),
         rules.auto,
         rules.folds,
         lambda answer: rules.is_whole(answer, puzzle),
     )
-    if found.answer is None:
-        return Verdict.wrong(found.reason, found.text, **found.detail)
-    reason = rules.check(found.answer, puzzle)
+    if finding.answer is None:
+        return Verdict.wrong(finding.reason, finding.text, **finding.detail)
+    reason = rules.check(finding.answer, puzzle)
     if reason is None:
-        return Verdict.correct(found.text, **found.detail)
-    return Verdict.wrong(reason, found.text, **found.detail)
+        return Verdict.correct(finding.text, **finding.detail)
+    return Verdict.wrong(reason, finding.text, **finding.detail)
 
 
 def _folded(text: str) -> str:
@@ -165,8 +165,8 @@ def find(
     is_whole: Callable[[A], bool] = lambda _: True,
 ) -> Found[A]:
     """Find the answer that a response commits to."""
-    sent = item.response if item.explain else None
-    extraction = commitment.extract(item.response, item.params, auto, sent=sent)
+    quoted = item.response if item.explain else None
+    extraction = commitment.extract(item.response, item.params, auto, sent=quoted)
     extraction = commitment.corrected(item.response, extraction, "reject")
     detail = extraction.detail(item.explain)
     if extraction.answer is None:
@@ -174,13 +174,13 @@ def find(
     if len(extraction.answer) > MAX_ANSWER_CHARS:
         return Found(None, "too_long", extraction.answer, detail)
     text = _folded(extraction.answer) if folds else extraction.answer
-    given = offers(text)
-    offered = standing.undenied(text, given)
-    found = _chosen(item, extraction, text, offered, is_whole)
-    if sent is not None:
-        chosen = offered[-1] if found.answer is not None else None
-        detail["mentions"] = [each.as_json(sent) for each in _mentioned(extraction, text, given, chosen)]
-    return found._replace(detail=detail)
+    all_offers = offers(text)
+    offered = standing.undenied(text, all_offers)
+    finding = _chosen(item, extraction, text, offered, is_whole)
+    if quoted is not None:
+        chosen = offered[-1] if finding.answer is not None else None
+        detail["mentions"] = [mention.as_json(quoted) for mention in _mentioned(extraction, text, all_offers, chosen)]
+    return finding._replace(detail=detail)
 
 
 def _mentioned(
@@ -206,13 +206,13 @@ def _chosen(
     if not offered:
         return Found(None, "no_answer", text, detail)
     last = offered[-1]
-    others = [offer for offer in offered if offer.answer != last.answer]
+    rivals = [offer for offer in offered if offer.answer != last.answer]
     if extraction.channel is Channel.WHOLE and item.params.on_conflict == "last":
-        others = [offer for offer in others if is_whole(offer.answer)]
-        restates = bool(others) and any(offer.answer == last.answer for offer in offered[: offered.index(others[-1])])
-        if others and not standing.replaces(text, last, others, restates):
+        rivals = [offer for offer in rivals if is_whole(offer.answer)]
+        restates = bool(rivals) and any(offer.answer == last.answer for offer in offered[: offered.index(rivals[-1])])
+        if rivals and not standing.replaces(text, last, rivals, restates):
             return Found(None, "conflicting_answers", text, detail)
-    elif others:
+    elif rivals:
         return Found(None, "conflicting_answers", text, detail)
     if (reason := standing.doubt(text, last)) is not None:
         return Found(None, reason, text, detail)
@@ -258,10 +258,10 @@ def decoded(reference: Any) -> Any:
     for _ in range(_MAX_WRAPPINGS):
         if isinstance(reference, str) and reference.lstrip()[:1] in ("{", "["):
             reference = _structure(reference)
-        inner = _wrapped(reference)
-        if inner is None:
+        unwrapped = _wrapped(reference)
+        if unwrapped is None:
             return reference
-        reference = inner
+        reference = unwrapped
     return reference
 
 
@@ -273,9 +273,9 @@ def _wrapped(reference: Any) -> Any:
     if not isinstance(reference, Mapping):
         return None
     for name in _WRAPPERS:
-        inner = reference.get(name)
-        if isinstance(inner, Mapping) or (isinstance(inner, str) and inner.lstrip().startswith("{")):
-            return inner
+        content = reference.get(name)
+        if isinstance(content, Mapping) or (isinstance(content, str) and content.lstrip().startswith("{")):
+            return content
     return None
 
 

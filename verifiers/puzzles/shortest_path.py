@@ -107,17 +107,17 @@ def _weights(graph: Graph) -> Mapping[str, Mapping[str, Weight]]:
 
 def _shortest(network: _Network) -> Weight | None:
     """The length of a shortest path, by Dijkstra's algorithm; None if there is no path."""
-    done: set[str] = set()
+    visited: set[str] = set()
     waiting: list[tuple[Weight, str]] = [(0, network.start)]
     while waiting:
         length, vertex = heappop(waiting)
         if vertex == network.goal:
             return length
-        if vertex in done:
+        if vertex in visited:
             continue
-        done.add(vertex)
+        visited.add(vertex)
         for following, weight in network.weights[vertex].items():
-            if following not in done:
+            if following not in visited:
                 heappush(waiting, (length + weight, following))
     return None
 
@@ -137,23 +137,25 @@ _MAX_LINE_CHARS = 100_000
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[_Answer]]:
     text = notation.plain(text)
-    found = _in_maze(text, puzzle_.field) if isinstance(puzzle_.field, Maze) else _in_network(text, puzzle_.field)
-    return found or _without_path(text)
+    offers = _in_maze(text, puzzle_.field) if isinstance(puzzle_.field, Maze) else _in_network(text, puzzle_.field)
+    return offers or _without_path(text)
 
 
 def _without_path(text: str) -> list[Offer[_Answer]]:
     """The offer of a last line which says that there is no path; else nothing."""
     end = len(text.rstrip("` \n"))
     tail = list(sentences(text, max(text.rfind("\n", 0, end) + 1, end - _TAIL_CHARS), end))
+    # `Is there no path?` and `If there is no path, …` say nothing.
     if not tail or any(sentence.asks or sentence.has(Kind.IF, 0, len(sentence.words)) for sentence in tail):
         return []
-    last, found = tail[-1], _Answer("infeasible")
+    last, answer = tail[-1], _Answer("infeasible")
     for sentence in reversed(tail):
-        if said := [cue for cue in sentence.cues if cue.kind is Kind.NONE]:
+        if cues := [cue for cue in sentence.cues if cue.kind is Kind.NONE]:
             words = sentence.words
-            return [Offer(words[said[0].first].start, words[said[-1].stop - 1].end, found)]
-    shown = text[last.start : last.end].replace("[ ]", "[]").replace(":", " ").split()
-    return [Offer(last.start, last.end, found)] if shown and shown[-1].strip("*").lower() in _NO_PATH else []
+            return [Offer(words[cues[0].first].start, words[cues[-1].stop - 1].end, answer)]
+    # `Answer: -1`, `Path: []`
+    tokens = text[last.start : last.end].replace("[ ]", "[]").replace(":", " ").split()
+    return [Offer(last.start, last.end, answer)] if tokens and tokens[-1].strip("*").lower() in _NO_PATH else []
 
 
 def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
@@ -161,9 +163,10 @@ def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
     blocks: list[tuple[int, int, list[str]]] = []
     for start, line in notation.lines(text):
         first, moves = _moves_of_line(line) if len(line) <= _MAX_LINE_CHARS else (0, [])
+        # Moves on the next line go on with the same answer.
         if moves and blocks and blocks[-1][1] == start - 1:
-            begin, _, before = blocks.pop()
-            blocks.append((begin, start + len(line), [*before, *moves]))
+            block_start, _, block_moves = blocks.pop()
+            blocks.append((block_start, start + len(line), [*block_moves, *moves]))
         elif moves:
             blocks.append((start + first, start + len(line), moves))
     if blocks:
@@ -171,9 +174,9 @@ def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
     cells = list(notation.PAIR.finditer(text))
     if len(cells) < 2:
         return []
-    places = [(int(cell[1]), int(cell[2])) for cell in cells]
-    origin = max((at for at, place in enumerate(places) if place == maze.start), default=0)
-    return [Offer(cells[origin].start(), cells[-1].end(), _Answer("moves", _moves(places[origin:])))]
+    positions = [(int(cell[1]), int(cell[2])) for cell in cells]
+    origin = max((at for at, position in enumerate(positions) if position == maze.start), default=0)
+    return [Offer(cells[origin].start(), cells[-1].end(), _Answer("moves", _moves(positions[origin:])))]
 
 
 def _moves_of_line(line: str) -> tuple[int, list[str]]:
@@ -184,42 +187,47 @@ def _moves_of_line(line: str) -> tuple[int, list[str]]:
     label = line[: _MAX_LABEL_CHARS + 1]
     first = max(label.rfind(":"), label.rfind("：")) + 1
     first = mark.end() if (mark := _LIST_MARK.match(line, first)) else first
-    parts = _MOVE.findall(line, first)
-    words = [part for part in parts if part not in _MOVES_OF_SIGNS]
+    signs = _MOVE.findall(line, first)
+    words = [part for part in signs if part not in _MOVES_OF_SIGNS]
+    # `→ → ↓ ↓`
     if not words:
-        return first, [_MOVES_OF_SIGNS[part] for part in parts]
+        return first, [_MOVES_OF_SIGNS[part] for part in signs]
+    # `right, right, down` and `right → right → down`
     if all(word.lower() in mazes.MOVES for word in words):
         return first, [word.lower() for word in words]
+    # `RRDD` and `R R D D`
     letters = "".join(words)
     return first, [_MOVES_OF_LETTERS[sign] for sign in letters] if _MOVES_OF_LETTERS.keys() >= set(letters) else []
 
 
-def _moves(places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+def _moves(positions: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """The moves from cell to cell; `jump` if two cells are no neighbours."""
     names = {step: name for name, step in mazes.MOVES.items()}
-    return tuple([names.get((b[0] - a[0], b[1] - a[1]), "jump") for a, b in pairwise(places)])
+    return tuple([names.get((b[0] - a[0], b[1] - a[1]), "jump") for a, b in pairwise(positions)])
 
 
 def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
-    found: list[Offer[_Answer]] = []
+    offers: list[Offer[_Answer]] = []
     for start, end, value in structures.offers(text, "{"):
         if isinstance(value, Mapping):
             path = field(value, "path", "shortest_path", "route", "nodes", "solution", "answer")
             length = field(
                 value, "length", "cost", "distance", "weight", "total_weight", "total_cost", "total_distance"
             )
+            # `{"path": ["A", "B", "C"], "length": 3}`
             if (steps := _steps(path, network)) is not None:
-                found.append(Offer(start, end, _Answer("path", steps, _length(length))))
-    if found:
-        return found
+                offers.append(Offer(start, end, _Answer("path", steps, _length(length))))
+    if offers:
+        return offers
     for start, end, value in structures.offers(text, "["):
+        # `["A", "B", "C"]`
         if (steps := _steps(value, network)) is not None:
-            found.append(Offer(start, end, _Answer("path", steps)))
+            offers.append(Offer(start, end, _Answer("path", steps)))
     for start, line in notation.lines(text):
         if len(line) <= _MAX_LINE_CHARS:
             for chain in _chains(line, network):
-                found.append(Offer(start + chain.start, start + chain.end, _Answer("path", chain.answer)))
-    return sorted(found, key=lambda offer: offer.start) or _in_last_line(text, network)
+                offers.append(Offer(start + chain.start, start + chain.end, _Answer("path", chain.answer)))
+    return sorted(offers, key=lambda offer: offer.start) or _in_last_line(text, network)
 
 
 def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
@@ -227,6 +235,7 @@ def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
     end = len(text.rstrip())
     start = max(text.rfind("\n", 0, end), text.rfind(":", 0, end)) + 1
     if end - start <= _MAX_LINE_CHARS:
+        # `A, B, C`, `A-B-C` or `A B C`
         for separator in (",", "-", None):
             names = [name.strip("`*\"'$()[]. ") for name in text[start:end].split(separator)]
             if len(names) > 1 and all(_is_vertex(name, network) for name in names):
@@ -248,6 +257,7 @@ def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
     The first and last are vertices.
     """
     if isinstance(value, str):
+        # `"A -> B -> C"`, `"A, B, C"`
         chains = list(_chains(value, network)) or list(_chains(value.replace(",", "→"), network))
         return chains[0].answer if len(chains) == 1 else None
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(name, str | int) for name in value):
@@ -258,8 +268,8 @@ def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
 def _known(names: Sequence[str], network: _Network) -> tuple[str, ...] | None:
     """The names as the graph writes them; None unless the first and the last are vertices."""
     names = [" ".join(name.strip("`*\"' ").split()) for name in names]
-    known = tuple([name if name in network.weights else network.names.get(name.casefold(), name) for name in names])
-    return known if known[0] in network.weights and known[-1] in network.weights else None
+    vertices = tuple([name if name in network.weights else network.names.get(name.casefold(), name) for name in names])
+    return vertices if vertices[0] in network.weights and vertices[-1] in network.weights else None
 
 
 def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
@@ -270,20 +280,23 @@ def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
     """
     arrows = [arrow.span() for arrow in _ARROW.finditer(line)]
     names: list[str] = []
-    begin = 0
+    chain_start = 0
     for number, ((_, start), (stop, _)) in enumerate(pairwise([(0, 0), *arrows, (len(line), 0)])):
         part = line[start:stop]
         name, is_inner = _bare_name(part, network), 0 < number < len(arrows)
+        # B in `A -> B -> C`
         if is_inner and _is_vertex(name, network):
             names.append(name)
             continue
         head, tail = _first_name(part, network), _last_name(part, network)
+        # A name that the graph does not know stays a step, so that the path is wrong.
         if is_inner and not (_is_vertex(head, network) and _is_vertex(tail, network)):
             names.append(name)
             continue
+        # `A -> B, then C -> D`: one chain ends with B, and the next begins with C.
         if names and (steps := _known([*names, head], network)) is not None:
-            yield Offer(begin, start + max(part.find(head), 0) + len(head), steps)
-        names, begin = [tail], start + max(part.rfind(tail), 0)
+            yield Offer(chain_start, start + max(part.find(head), 0) + len(head), steps)
+        names, chain_start = [tail], start + max(part.rfind(tail), 0)
 
 
 def _bare_name(text: str, network: _Network) -> str:
@@ -304,8 +317,8 @@ def _last_name(text: str, network: _Network) -> str:
     for at in range(max(0, len(words) - _MAX_NAME_WORDS), len(words)):
         if _is_vertex(name := " ".join(words[at:]).strip(_MARKS), network):
             return name
-    behind = _BEHIND_HAN.search(text[-_MAX_NAME_CHARS:])
-    return behind[0] if behind else text
+    match = _BEHIND_HAN.search(text[-_MAX_NAME_CHARS:])
+    return match[0] if match else text
 
 
 _MAX_NAME_CHARS = 60
@@ -332,15 +345,16 @@ def _is_vertex(name: str, network: _Network) -> bool:
 
 
 def _check(answer: _Answer, puzzle_: _Puzzle) -> str | None:
-    place = puzzle_.field
-    if isinstance(place, Maze):
-        return _check_maze(answer, place, puzzle_.is_optimal)
-    return _check_network(answer, place, puzzle_.is_optimal)
+    network = puzzle_.field
+    if isinstance(network, Maze):
+        return _check_maze(answer, network, puzzle_.is_optimal)
+    return _check_network(answer, network, puzzle_.is_optimal)
 
 
 def _check_maze(answer: _Answer, maze: Maze, is_optimal: bool) -> str | None:
     if answer.kind == "infeasible":
         return None if mazes.steps(maze) is None else "wrong_answer"
+    # Through a wall, off the grid, to a cell that is not a neighbour, or not to the goal.
     if "jump" in answer.steps or mazes.walked(maze, answer.steps) != maze.goal:
         return "no_path"
     return None if not is_optimal or len(answer.steps) == mazes.steps(maze) else "not_shortest"
@@ -358,17 +372,18 @@ def _check_network(answer: _Answer, network: _Network, is_optimal: bool) -> str 
         if weight is None:
             return "no_path"
         length += weight
+    # The right path with `"length": 4` where it is 3.
     if answer.length is not None and answer.length != length:
         return "wrong_length"
     return None if not is_optimal or length == _shortest(network) else "not_shortest"
 
 
 def _is_of_the_ends(answer: _Answer, puzzle_: _Puzzle) -> bool:
-    place = puzzle_.field
+    network = puzzle_.field
     return (
-        isinstance(place, Maze)
+        isinstance(network, Maze)
         or answer.kind != "path"
-        or (answer.steps[0], answer.steps[-1]) == (place.start, place.goal)
+        or (answer.steps[0], answer.steps[-1]) == (network.start, network.goal)
     )
 
 

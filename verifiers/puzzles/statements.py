@@ -33,22 +33,24 @@ def read(value: Any, people: int) -> tuple[Statement, ...]:
 def _statement(value: Any, people: int, depth: int) -> Statement:
     if not isinstance(value, list | tuple) or len(value) < 2 or not isinstance(value[0], str) or depth > _MAX_DEPTH:
         raise malformed(f"expected a statement such as ['lying', 0], found {str(value)[:60]!r}")
-    kind, rest = value[0], value[1:]
+    kind, operands = value[0], value[1:]
     if kind in ("telling-truth", "lying"):
-        if len(rest) != 1 or type(rest[0]) is not int or not 0 <= rest[0] < people:
+        if len(operands) != 1 or type(operands[0]) is not int or not 0 <= operands[0] < people:
             raise malformed("a statement names an inhabitant who does not exist; inhabitants are numbered from 0")
-        return kind, rest[0]
-    inner = tuple(_statement(part, people, depth + 1) for part in rest)
-    if kind in ("and", "or") or (kind == "not" and len(inner) == 1):
-        return kind, *inner
-    if kind in _PAIRS and len(inner) == 2:
-        return _PAIRS[kind], *inner
-    raise malformed(f"{kind[:20]!r} is no connective of {len(inner)} statements")
+        return kind, operands[0]
+    nested = tuple(_statement(part, people, depth + 1) for part in operands)
+    if kind in ("and", "or") or (kind == "not" and len(nested) == 1):
+        return kind, *nested
+    if kind in _PAIRS and len(nested) == 2:
+        return _PAIRS[kind], *nested
+    raise malformed(f"{kind[:20]!r} is no connective of {len(nested)} statements")
 
 
 def agree(statements: Sequence[Statement], are_knights: Sequence[bool]) -> bool:
     """Whether all knights tell the truth, and all knaves lie."""
-    return all(_holds(said, are_knights) is knight for said, knight in zip(statements, are_knights, strict=True))
+    return all(
+        _holds(statement, are_knights) is knight for statement, knight in zip(statements, are_knights, strict=True)
+    )
 
 
 def are_paradox(statements: Sequence[Statement]) -> bool:
@@ -65,19 +67,19 @@ def _size(statement: Statement) -> int:
 
 
 def _holds(statement: Statement, are_knights: Sequence[bool]) -> bool:
-    kind, *parts = statement
+    kind, *operands = statement
     match kind:
         case "telling-truth":
-            return are_knights[parts[0]]
+            return are_knights[operands[0]]
         case "lying":
-            return not are_knights[parts[0]]
+            return not are_knights[operands[0]]
         case "not":
-            return not _holds(parts[0], are_knights)
+            return not _holds(operands[0], are_knights)
         case "and":
-            return all(_holds(part, are_knights) for part in parts)
+            return all(_holds(part, are_knights) for part in operands)
         case "or":
-            return any(_holds(part, are_knights) for part in parts)
+            return any(_holds(part, are_knights) for part in operands)
         case "->":
-            return not _holds(parts[0], are_knights) or _holds(parts[1], are_knights)
+            return not _holds(operands[0], are_knights) or _holds(operands[1], are_knights)
         case _:
-            return _holds(parts[0], are_knights) is _holds(parts[1], are_knights)
+            return _holds(operands[0], are_knights) is _holds(operands[1], are_knights)

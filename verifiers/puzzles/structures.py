@@ -35,34 +35,34 @@ def offers(text: str, opening: str) -> list[tuple[int, int, Any]]:
 
     LaTeX braces, `\{`, count as braces.
     """
-    found = []
+    structures = []
     text = text.replace("\\{", " {").replace("\\}", " }")
     for start, end in _spans(text)[-_MAX_SPANS:]:
         if text[start] != opening:
             continue
         try:
-            found.append((start, end, read(text[start:end])))
+            structures.append((start, end, read(text[start:end])))
         except Unreadable:
             continue
-    return found
+    return structures
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """The bracketed spans outside any other closed span."""
-    closed: list[tuple[int, int]] = []
-    opened: list[tuple[str, int]] = []
+    spans: list[tuple[int, int]] = []
+    brackets: list[tuple[str, int]] = []
     for match in _BRACKET.finditer(text):
         char, position = match[0], match.start()
         if char in _CLOSING:
-            opened.append((_CLOSING[char], position))
-        elif opened and opened[-1][0] == char:
-            start = opened.pop()[1]
-            while closed and closed[-1][0] > start:
-                closed.pop()
-            closed.append((start, position + 1))
+            brackets.append((_CLOSING[char], position))
+        elif brackets and brackets[-1][0] == char:
+            start = brackets.pop()[1]
+            while spans and spans[-1][0] > start:
+                spans.pop()
+            spans.append((start, position + 1))
         else:
-            opened.clear()
-    return closed
+            brackets.clear()
+    return spans
 
 
 _CLOSING = {"{": "}", "[": "]"}

@@ -59,17 +59,15 @@ def _read(params: PuzzleParams) -> _Puzzle:
     reference: Any = decoded(params.reference)
     box: Any = None
     solution: Any = None
-    given: Any = reference
+    rows: Any = reference
     if isinstance(reference, Mapping):
-        given = field(
-            reference, "puzzle", "grid", "board", "quizzes", "quiz", "question", "givens", "sudoku", "initial"
-        )
+        rows = field(reference, "puzzle", "grid", "board", "quizzes", "quiz", "question", "givens", "sudoku", "initial")
         solution = field(reference, "solution", "solutions", "answer")
         box = field(reference, "box", "box_size")
-        if given is None and solution is None:
+        if rows is None and solution is None:
             raise malformed("expected `puzzle`, the grid with its blanks")
-    is_solution = given is None
-    cells = _grid(solution if is_solution else given)
+    is_solution = rows is None
+    cells = _grid(solution if is_solution else rows)
     signs = _signs(cells)
     givens = _values(cells, signs)
     if givens is None:
@@ -122,15 +120,15 @@ def _signs(cells: Grid, like: Mapping[str, int] | None = None) -> Mapping[str, i
     if like is not None:
         return like
     side = len(cells)
-    written = {cell.upper() for row in cells for cell in row}
+    signs = {cell.upper() for row in cells for cell in row}
     numbers = {str(number): number for number in range(1, side + 1)}
     blank = {sign.upper(): 0 for sign in _BLANKS}
     if side <= 9:
         return blank | numbers
-    has_letters = any(cell in _LETTERS for cell in written - set(blank))
-    if has_letters and not any(cell.isdigit() and cell != "0" for cell in written):
+    has_letters = any(cell in _LETTERS for cell in signs - set(blank))
+    if has_letters and not any(cell.isdigit() and cell != "0" for cell in signs):
         return blank | {letter: at for at, letter in enumerate(_LETTERS[:side], start=1)}
-    if has_letters and "0" in written and written & {".", "_", "-", "*", "?"}:
+    if has_letters and "0" in signs and signs & {".", "_", "-", "*", "?"}:
         return blank | {f"{at:X}": at + 1 for at in range(10)} | dict(zip(_LETTERS, range(11, side + 1), strict=False))
     return blank | numbers | dict(zip(_LETTERS, range(10, side + 1), strict=False))
 
@@ -143,17 +141,17 @@ def _values(cells: Grid, signs: Mapping[str, int]) -> Values | None:
         return None
 
 
-def _box(given: Any, side: int) -> tuple[int, int]:
-    if isinstance(given, int) and not isinstance(given, bool):
-        given = [given, side // given if given > 0 else 0]
-    if given is None:
+def _box(sides: Any, side: int) -> tuple[int, int]:
+    if isinstance(sides, int) and not isinstance(sides, bool):
+        sides = [sides, side // sides if sides > 0 else 0]
+    if sides is None:
         height = max(number for number in range(1, math.isqrt(side) + 1) if side % number == 0)
-        given = [height, side // height]
-    if not isinstance(given, list | tuple) or len(given) != 2 or not all(type(length) is int for length in given):
+        sides = [height, side // height]
+    if not isinstance(sides, list | tuple) or len(sides) != 2 or not all(type(length) is int for length in sides):
         raise malformed("expected `box` = [height, width]")
-    if given[0] < 1 or given[0] * given[1] != side:
-        raise malformed(f"boxes of {given[0]} by {given[1]} do not fill a grid of {side}")
-    return given[0], given[1]
+    if sides[0] < 1 or sides[0] * sides[1] != side:
+        raise malformed(f"boxes of {sides[0]} by {sides[1]} do not fill a grid of {side}")
+    return sides[0], sides[1]
 
 
 def _units(values: Values, box: tuple[int, int]) -> Iterable[Sequence[int]]:
@@ -162,8 +160,8 @@ def _units(values: Values, box: tuple[int, int]) -> Iterable[Sequence[int]]:
     yield from zip(*values, strict=True)
     side, (height, width) = len(values), box
     for top in range(0, side, height):
-        for left in range(0, side, width):
-            yield [value for row in values[top : top + height] for value in row[left : left + width]]
+        for column in range(0, side, width):
+            yield [value for row in values[top : top + height] for value in row[column : column + width]]
 
 
 def _repeats(unit: Sequence[int]) -> bool:
@@ -177,13 +175,13 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
     side = len(givens)
     full = (1 << side) - 1
     rows, columns, boxes = [0] * side, [0] * side, [0] * side
-    places = [(y, x, y // height * height + x // width) for y in range(side) for x in range(side)]
-    for y, x, at in places:
+    cells = [(y, x, y // height * height + x // width) for y in range(side) for x in range(side)]
+    for y, x, at in cells:
         if value := givens[y][x]:
             bit = 1 << value - 1
             rows[y], columns[x], boxes[at] = rows[y] | bit, columns[x] | bit, boxes[at] | bit
     possible_rows, possible_columns, possible_boxes = list(rows), list(columns), list(boxes)
-    for y, x, at in places:
+    for y, x, at in cells:
         if givens[y][x]:
             continue
         free = full & ~(rows[y] | columns[x] | boxes[at])
@@ -192,7 +190,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
         possible_rows[y] |= free
         possible_columns[x] |= free
         possible_boxes[at] |= free
-    if any(found != full for found in (*possible_rows, *possible_columns, *possible_boxes)):
+    if any(possible != full for possible in (*possible_rows, *possible_columns, *possible_boxes)):
         return "a sign has no place left in a row, a column or a box"
     return None
 
@@ -205,12 +203,12 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
     side = len(puzzle_.givens)
     signs = puzzle_.signs
     echo = _echo(puzzle_)
-    found: list[Offer[Values]] = []
+    offers: list[Offer[Values]] = []
     for start, end, cells in grids.offers(text, Shape(lambda cell: cell.upper() in signs, side, side)):
         values = _values(cells, signs)
         if values is not None and values != echo and len(values) > 1:
-            found.append(Offer(start, end, values))
-    return sorted([*found, *_in_one_line(text, puzzle_)], key=lambda offer: offer.start)
+            offers.append(Offer(start, end, values))
+    return sorted([*offers, *_in_one_line(text, puzzle_)], key=lambda offer: offer.start)
 
 
 def _echo(puzzle_: _Puzzle) -> Values | None:
@@ -226,7 +224,7 @@ _MAX_LINE_CHARS = 4_000
 def _in_one_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
     """The grids in one line, in signs, in words for rows, or in one word: `1 2 3 4 / 3 4 1 2 / …`, `1234 …`."""
     side = len(puzzle_.givens)
-    found: list[Offer[Values]] = []
+    grids: list[Offer[Values]] = []
     for start, line in lines(text):
         if not side * side <= len(line) <= _MAX_LINE_CHARS:
             continue
@@ -241,8 +239,8 @@ def _in_one_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
             values = _values(rows, puzzle_.signs)
             if values is not None and values != _echo(puzzle_):
                 first = max(line.find(cells), 0) if isinstance(cells, str) else 0
-                found.append(Offer(start + first, start + len(line), values))
-    return found
+                grids.append(Offer(start + first, start + len(line), values))
+    return grids
 
 
 def _check(answer: Values, puzzle_: _Puzzle) -> str | None:
@@ -251,9 +249,9 @@ def _check(answer: Values, puzzle_: _Puzzle) -> str | None:
     if len(answer) != side or any(len(row) != side for row in answer):
         return "wrong_shape"
     pairs = [pair for rows in zip(givens, answer, strict=True) for pair in zip(*rows, strict=True)]
-    if any(given and given != found for given, found in pairs):
+    if any(clue and clue != cell for clue, cell in pairs):
         return "givens_changed"
-    if any(not found for _, found in pairs):
+    if any(not cell for _, cell in pairs):
         return "incomplete"
     return "wrong_answer" if any(_repeats(unit) for unit in _units(answer, puzzle_.box)) else None
 

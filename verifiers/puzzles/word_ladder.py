@@ -73,12 +73,13 @@ def _read(params: WordLadderParams) -> _Puzzle:
         words = re.split(r"[\s,;]+", words)
     if not isinstance(words, list | tuple | Mapping) or not words:
         raise InvalidItem("no_words", "a word ladder is checked by a dictionary: give `words`")
+    # COLD to WARMER changes more than letters, and COLD to COLD nothing.
     if len(start) != len(end) or start == end:
         raise malformed("the first and the last word must be different, and of the same length")
     if not all(isinstance(word, str) for word in words):
         raise malformed("expected `words` as a list of texts")
-    known = frozenset([word.strip().casefold() for word in words])
-    of_length = frozenset([word for word in known if len(word) == len(start)])
+    vocabulary = frozenset([word.strip().casefold() for word in words])
+    of_length = frozenset([word for word in vocabulary if len(word) == len(start)])
     return _Puzzle(start, end, of_length | {start, end}, params.shortest)
 
 
@@ -140,8 +141,8 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
     puzzle, if the text holds anything else.
     """
     text = _bare(text, len(puzzle_.start))
-    found = _runs(text, puzzle_, _LINK) or _runs(text, puzzle_, _SPACE)
-    return [offer for offer in found if len(offer.answer) > 2] or found
+    ladders = _runs(text, puzzle_, _LINK) or _runs(text, puzzle_, _SPACE)
+    return [offer for offer in ladders if len(offer.answer) > 2] or ladders
 
 
 def _bare(text: str, length: int) -> str:
@@ -150,9 +151,13 @@ def _bare(text: str, length: int) -> str:
     That is: list marks, LaTeX commands, remarks without a word of this length (`(l → r)`), remarks on a step on its own
     line, and the "and" before the last word. Every other sign keeps its place.
     """
-    text = _PAIR_LINE.sub(_without_remark, _LIST_MARK.sub(blank, plain(text)))
+    text = _LIST_MARK.sub(blank, plain(text))
+    # `COLD → CORD (l → r) → CARD`: the remark has no word of four letters.
     if "(" in text:
         text = _REMARK.sub(lambda match: match[0] if _holds_a_word(match[0], length) else blank(match), text)
+    # `cold → cord: change "l" to "r"` on a line of its own.
+    text = _PAIR_LINE.sub(_without_remark, text)
+    # `cold, cord, and card`; in a ladder of three letters "and" may be a word of it.
     return text if length == len("and") else _AND.sub(blank, text)
 
 
@@ -165,39 +170,47 @@ def _holds_a_word(remark: str, length: int) -> bool:
 
 
 def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
-    found: list[Offer[Ladder]] = []
+    ladders: list[Offer[Ladder]] = []
     for run in _run_pattern(len(puzzle_.start), link).finditer(text):
         words = [
             (run.start() + word.start(), run.start() + word.end(), word[0].casefold())
             for word in _WORD.finditer(run[0])
         ]
-        words = [*words[:1], *(behind for before, behind in pairwise(words) if not _told_again(text, before, behind))]
-        starts = [at for at, (start, _, word) in enumerate(words) if word == puzzle_.start and _begins(text, start)]
+        words = [
+            *words[:1],
+            *(current for previous, current in pairwise(words) if not _told_again(text, previous, current)),
+        ]
+        start_positions = [
+            at for at, (start, _, word) in enumerate(words) if word == puzzle_.start and _begins(text, start)
+        ]
+        # `Start: cold → cord`: the first word need not begin its line.
         first = next((at for at, (_, _, word) in enumerate(words) if word == puzzle_.start), len(words))
-        for at, stop in pairwise([*sorted({first, *starts}), len(words)]):
+        # Each line that begins with the first word begins another ladder.
+        for at, stop in pairwise([*sorted({first, *start_positions}), len(words)]):
             ladder = _up_to_end(text, words[at:stop], puzzle_.end)
             if len(ladder) > 1:
-                found.append(Offer(ladder[0][0], ladder[-1][1], tuple([word for _, _, word in ladder])))
-    return found
+                ladders.append(Offer(ladder[0][0], ladder[-1][1], tuple([word for _, _, word in ladder])))
+    return ladders
 
 
-def _told_again(text: str, before: _Place, behind: _Place) -> bool:
+def _told_again(text: str, previous: _Place, current: _Place) -> bool:
     """Whether a line begins with the last word of the line before it: "cold → cord" and "cord → card"."""
-    return before[2] == behind[2] and "\n" in text[before[1] : behind[0]]
+    return previous[2] == current[2] and "\n" in text[previous[1] : current[0]]
 
 
 def _up_to_end(text: str, words: Sequence[_Place], end: str) -> Sequence[_Place]:
     """The words of a ladder, without those that follow its last word on another line."""
-    for at, (place, following) in enumerate(pairwise(words), start=1):
-        if place[2] == end and "\n" in text[place[1] : following[0]]:
+    for at, (current, following) in enumerate(pairwise(words), start=1):
+        # `… → warm` and, on the next line, `Each word …`
+        if current[2] == end and "\n" in text[current[1] : following[0]]:
             return words[:at]
     return words
 
 
 def _begins(text: str, start: int) -> bool:
     """Whether only marks stand before a word on its line."""
-    before = text[max(0, start - _MAX_INDENT) : start].rpartition("\n")[2]
-    return not any(char.isalnum() for char in before)
+    lead = text[max(0, start - _MAX_INDENT) : start].rpartition("\n")[2]
+    return not any(char.isalnum() for char in lead)
 
 
 _MAX_INDENT = 40

@@ -51,17 +51,17 @@ def judge(item: Item[ZebraParams]) -> Verdict:
     if item.params.parts > MAX_PARTS:
         return Verdict.invalid("puzzle_too_large", f"the reference holds more than {MAX_PARTS} values")
     try:
-        wanted = _read(item.params)
+        solution = _read(item.params)
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))
-    found = find(item, lambda text: _offers(text, wanted), is_whole=lambda table: table.keys() >= wanted.keys())
-    if found.answer is None:
-        return Verdict.wrong(found.reason, found.text, **found.detail)
-    right, cells = _count(found.answer, wanted)
-    detail = {**found.detail, "right_cells": right, "cells": cells}
+    finding = find(item, lambda text: _offers(text, solution), is_whole=lambda table: table.keys() >= solution.keys())
+    if finding.answer is None:
+        return Verdict.wrong(finding.reason, finding.text, **finding.detail)
+    right, cells = _count(finding.answer, solution)
+    detail = {**finding.detail, "right_cells": right, "cells": cells}
     if right == cells:
-        return Verdict.correct(found.text, **detail)
-    wrong = Verdict.wrong("wrong_answer", found.text, **detail)
+        return Verdict.correct(finding.text, **detail)
+    wrong = Verdict.wrong("wrong_answer", finding.text, **detail)
     if not item.params.partial or not right:
         return wrong
     return Verdict(wrong.status, float(Fraction(right, cells)), "partly_right", wrong.extracted, wrong.detail)
@@ -76,8 +76,8 @@ _HIDDEN = re.compile(r"[_?.*\s-]*")
 def _read(params: ZebraParams) -> Table:
     reference: Any = decoded(params.reference)
     if isinstance(reference, Mapping):
-        inner = decoded(field(reference, "solution", "answer") or reference)
-        reference = inner if isinstance(inner, Mapping) else reference
+        content = decoded(field(reference, "solution", "answer") or reference)
+        reference = content if isinstance(content, Mapping) else reference
     table = _table(reference)
     if table is None or not 0 < len(table) <= _MAX_HOUSES:
         raise malformed(f"expected `header` and `rows`, or an object for each of up to {_MAX_HOUSES} houses")
@@ -91,41 +91,46 @@ def _read(params: ZebraParams) -> Table:
 
 def _table(value: Any) -> Table | None:
     """The table of a value in any form; None if it has none of them."""
+    # `[{"House": 1, "Name": "Eric"}, …]`
     if isinstance(value, list | tuple):
         return _of_records(value)
     if not isinstance(value, Mapping):
         return None
     header, rows = value.get("header"), value.get("rows")
+    # `{"header": ["House", "Name"], "rows": [["1", "Eric"]]}`
     if isinstance(header, list | tuple) and isinstance(rows, list | tuple):
         return _of_rows(header, rows)
-    found: dict[str, Mapping[str, str]] = {}
+    table: dict[str, Mapping[str, str]] = {}
+    # `{"House 1": {"Name": "Eric"}}`
     for house, row in value.items():
         if not isinstance(row, Mapping):
             return None
         cells = {_form(name): _form(cell) for name, cell in row.items()}
         cells.pop("house", None)
         key = _house(house)
-        if key in found:
+        # `House 1` and `house_1` are one house with two rows.
+        if key in table:
             return None
-        found[key] = cells
-    return found or None
+        table[key] = cells
+    return table or None
 
 
 def _of_rows(header: Sequence[Any], rows: Sequence[Any]) -> Table | None:
     names = [_form(name) for name in header]
+    # Two columns of one name, or no column beside that of the houses.
     if len(set(names)) < len(names) or len(names) < 2:
         return None
     at = next((at for at, name in enumerate(names) if name in _HOUSE_COLUMNS), 0)
-    found: dict[str, Mapping[str, str]] = {}
+    houses: dict[str, Mapping[str, str]] = {}
     for row in rows:
         if not isinstance(row, list | tuple) or len(row) != len(names):
             return None
         cells = [_form(cell) for cell in row]
         key = _house(cells[at])
-        if key in found:
+        if key in houses:
             return None
-        found[key] = {name: cell for place, (name, cell) in enumerate(zip(names, cells, strict=True)) if place != at}
-    return found or None
+        houses[key] = {name: cell for column, (name, cell) in enumerate(zip(names, cells, strict=True)) if column != at}
+    return houses or None
 
 
 _HOUSE_COLUMNS = ("house", "house number", "position", "#", "no.")
@@ -158,28 +163,29 @@ def _form(value: Any) -> str:
 # --- the answer
 
 
-def _offers(text: str, wanted: Table) -> list[Offer[Table]]:
-    found: list[Offer[Table]] = []
+def _offers(text: str, solution: Table) -> list[Offer[Table]]:
+    tables: list[Offer[Table]] = []
     for start, end, value in sorted([*structures.offers(text, "{"), *structures.offers(text, "[")], key=itemgetter(0)):
-        inner = (
+        content = (
             field(value, "solution", "answer", "table", "grid", "final_answer", "houses")
             if isinstance(value, Mapping)
             else None
         )
-        table = _table(inner if isinstance(inner, Mapping | list) else value)
+        table = _table(content if isinstance(content, Mapping | list) else value)
+        # A table of blanks is the form to fill in.
         if table is not None and any(cell for row in table.values() for cell in row.values()):
-            found.append(Offer(start, end, table))
+            tables.append(Offer(start, end, table))
     text = notation.tabled(notation.plain(text))
-    return found or _tables(text, wanted) or _lists(text, wanted)
+    return tables or _tables(text, solution) or _lists(text, solution)
 
 
 _RULER = re.compile(r"[\s|:+-]*")
 _MAX_COLUMNS = 50
 
 
-def _tables(text: str, wanted: Table) -> list[Offer[Table]]:
+def _tables(text: str, solution: Table) -> list[Offer[Table]]:
     """The Markdown tables of a text: lines of cells between `|`. The first line is the header, or names the houses."""
-    found: list[Offer[Table]] = []
+    tables: list[Offer[Table]] = []
     lines: list[list[str]] = []
     first = 0
     for start, line in notation.lines(f"{text}\n"):
@@ -188,13 +194,14 @@ def _tables(text: str, wanted: Table) -> list[Offer[Table]]:
             if not _RULER.fullmatch(line):
                 lines.append([cell.strip() for cell in line.strip().strip("|").split("|")])
         elif lines:
-            if {_house(name) for name in lines[0][1:]} == wanted.keys() and len({*map(len, lines)}) == 1:
+            # `| | House 1 | House 2 |`: the houses are columns.
+            if {_house(name) for name in lines[0][1:]} == solution.keys() and len({*map(len, lines)}) == 1:
                 lines = [list(column) for column in zip(*lines, strict=True)]
             table = _of_rows(lines[0], lines[1:])
             if table is not None:
-                found.append(Offer(first, start, table))
+                tables.append(Offer(first, start, table))
             lines = []
-    return found
+    return tables
 
 
 _HOUSE_LINE = re.compile(
@@ -204,21 +211,22 @@ _MARKS = " \t*`-•–—:([])"
 _ATTRIBUTE = re.compile(r"(?P<name>[^:=→]{1,60}?)[*`]{0,2}\s?(?:[:=→]|\bis\b)(?P<value>[^:=→]{1,100})", re.IGNORECASE)
 
 
-def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
+def _lists(text: str, solution: Table) -> list[Offer[Table]]:
     """The tables written as lines of attributes behind or below the number of a house.
 
     An attribute with two values has none.
     """
-    columns = set(next(iter(wanted.values())))
-    found: list[Offer[Table]] = []
+    columns = set(next(iter(solution.values())))
+    tables: list[Offer[Table]] = []
     houses: dict[str, dict[str, str]] = {}
     house = ""
     first = last = 0
     for start, line in notation.lines(text):
         heading = _HOUSE_LINE.fullmatch(line)
         attributes = _attributes(heading["rest"] if heading else line, columns) if heading or house else []
+        # `House 1` a second time, or a line of other words, ends the table.
         if houses and (heading["house"] in houses if heading else line.strip() and not attributes):
-            found.append(Offer(first, last, houses))
+            tables.append(Offer(first, last, houses))
             houses, house = {}, ""
         if heading and (attributes or not heading["rest"].strip(_MARKS)):
             first = first if houses else start
@@ -226,37 +234,40 @@ def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
             houses[house] = {}
         if house and attributes:
             for name, value in attributes:
+                # `Name: Eric, Name: Arnold`
                 houses[house][name] = value if houses[house].get(name, value) == value else ""
             last = start + len(line)
     if houses:
-        found.append(Offer(first, last, houses))
-    return [offer for offer in found if any(offer.answer.values())]
+        tables.append(Offer(first, last, houses))
+    return [offer for offer in tables if any(offer.answer.values())]
 
 
 def _attributes(text: str, columns: set[str]) -> list[tuple[str, str]]:
     """The attributes in `Name: Eric, Color = red`; empty if the text says anything else."""
-    found: list[tuple[str, str]] = []
+    attributes: list[tuple[str, str]] = []
     for piece in re.split(r"[,;|]\s", text.strip(_MARKS)):
         match = _ATTRIBUTE.fullmatch(piece.strip(_MARKS))
         if match is None or (name := _form(match["name"].strip(_MARKS))) not in columns:
             return []
-        found.append((name, _form(match["value"].strip(_MARKS))))
-    return found
+        attributes.append((name, _form(match["value"].strip(_MARKS))))
+    return attributes
 
 
-def _count(answer: Table, wanted: Table) -> tuple[int, int]:
+def _count(answer: Table, solution: Table) -> tuple[int, int]:
     """The number of right cells, and of all cells. A house or column that the solution lacks makes the table wrong."""
-    columns = list(next(iter(wanted.values())))
-    cells = len(wanted) * len(columns)
-    if not answer.keys() <= wanted.keys() or not all(row.keys() <= set(columns) for row in answer.values()):
+    columns = list(next(iter(solution.values())))
+    cells = len(solution) * len(columns)
+    # `House 7` of six, or a column `Pet` that the solution lacks.
+    if not answer.keys() <= solution.keys() or not all(row.keys() <= set(columns) for row in answer.values()):
         return 0, cells
     right = 0
     for column in columns:
-        given = Counter(row.get(column, "") for row in answer.values())
-        true = Counter(row[column] for row in wanted.values())
-        for house, row in wanted.items():
+        answered = Counter(row.get(column, "") for row in answer.values())
+        true = Counter(row[column] for row in solution.values())
+        for house, row in solution.items():
             value = row[column]
-            if answer.get(house, {}).get(column) == value and given[value] <= true[value]:
+            # `Eric` in every house is right in none of them.
+            if answer.get(house, {}).get(column) == value and answered[value] <= true[value]:
                 right += 1
     return right, cells
 

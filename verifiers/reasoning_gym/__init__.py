@@ -90,26 +90,26 @@ class ReasoningGym(Verifier[ReasoningGymParams]):
                     parse(item.params.reference, item.params.task), owner=item.owner
                 )
                 entries[id(item.params)] = entry
-                found = await self._extract(item)
+                extracted = await self._extract(item)
             except InvalidItem as error:
                 deliver(position, Verdict.invalid(error.reason, str(error)))
             except Unavailable as error:
                 deliver(position, Verdict.failed(error.reason, str(error), **error.detail))
             else:
-                if isinstance(found, Verdict):
-                    deliver(position, found)
+                if isinstance(extracted, Verdict):
+                    deliver(position, extracted)
                 else:
-                    by_task[entry.task].append((position, item.params, entry, *found))
+                    by_task[entry.task].append((position, item.params, entry, *extracted))
         async with asyncio.TaskGroup() as group:
-            for task, asked in by_task.items():
-                group.create_task(self._judge(task, asked, deliver))
+            for task, requests in by_task.items():
+                group.create_task(self._judge(task, requests, deliver))
 
-    async def _judge(self, task: Task, asked: "Sequence[_Asked]", deliver: Callable[[int, Verdict], None]) -> None:
+    async def _judge(self, task: Task, requests: "Sequence[_Asked]", deliver: Callable[[int, Verdict], None]) -> None:
         def hear(number: int, outcome: Outcome) -> None:
-            position, params, entry, answer, detail = asked[number]
+            position, params, entry, answer, detail = requests[number]
             deliver(position, _verdict(outcome, params, entry, answer, detail))
 
-        await self._scorers.score(task, [(entry, answer) for _, _, entry, answer, _ in asked], hear)
+        await self._scorers.score(task, [(entry, answer) for _, _, entry, answer, _ in requests], hear)
 
     async def _extract(self, item: Item[ReasoningGymParams]) -> "_Found | Verdict":
         payload = [

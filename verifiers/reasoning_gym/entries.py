@@ -44,15 +44,15 @@ def parse(reference: object, task: str | None) -> Entry:
     row = next((_object(row[name], name) for name in _HOLDERS if "metadata" not in row and row.get(name)), row)
     metadata = _object(row.get("metadata"), "the entry's metadata")
     name = task if task not in (None, _COMPOSITE) else metadata.get("source_dataset", task)
-    known = _task(name)
+    allowed = _task(name)
     answer = row.get("answer")
-    if known.probe is not None and not isinstance(answer, str):
+    if allowed.probe is not None and not isinstance(answer, str):
         answer = None
     elif not isinstance(answer, str) or not answer.strip():
         raise InvalidItem(
             "invalid_reference", f"the entry's answer must be a text that is not blank, not {answer!r:.60}"
         )
-    return Entry(known, answer, _text({"answer": answer, "metadata": metadata}))
+    return Entry(allowed, answer, _text({"answer": answer, "metadata": metadata}))
 
 
 def _task(name: object) -> Task:
@@ -60,9 +60,9 @@ def _task(name: object) -> Task:
         raise InvalidItem(
             "no_task", "neither `task` nor the entry's metadata.source_dataset names a task; give one of them"
         )
-    known = tasks.ALLOWED.get(name) if isinstance(name, str) else None
-    if known is not None:
-        return known
+    task = tasks.ALLOWED.get(name) if isinstance(name, str) else None
+    if task is not None:
+        return task
     refusal = tasks.REFUSED.get(name) if isinstance(name, str) else None
     if refusal is None:
         raise InvalidItem(
@@ -73,19 +73,19 @@ def _task(name: object) -> Task:
     raise InvalidItem("task_not_allowed", f"the scorer of {name} is not used, because {refusal.why}{instead}")
 
 
-def _object(value: object, what: str) -> dict[str, Any]:
+def _object(value: object, label: str) -> dict[str, Any]:
     """The JSON object that a value is, or that its text holds."""
     if isinstance(value, str):
         if len(value) > _MAX_CHARS:
             raise InvalidItem(
-                "reference_too_large", f"{what} has {len(value)} characters; at most {_MAX_CHARS} are allowed"
+                "reference_too_large", f"{label} has {len(value)} characters; at most {_MAX_CHARS} are allowed"
             )
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise InvalidItem("invalid_reference", f"{what} is text, but not JSON: {error}") from error
+            raise InvalidItem("invalid_reference", f"{label} is text, but not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise InvalidItem("invalid_reference", f"{what} must be an object, not {type(value).__name__}")
+        raise InvalidItem("invalid_reference", f"{label} must be an object, not {type(value).__name__}")
     return value
 
 
@@ -107,9 +107,11 @@ def _is_deep(value: object) -> bool:
     level = [value]
     for _ in range(_MAX_DEPTH):
         level = [
-            inner
-            for each in level
-            for inner in (each.values() if isinstance(each, dict) else each if isinstance(each, list | tuple) else ())
+            child
+            for entry in level
+            for child in (
+                entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list | tuple) else ()
+            )
         ]
         if not level:
             return False

@@ -62,10 +62,12 @@ def program(task: Task) -> Program:
     scorer, config = module.registered()
     setup = ast.parse(task.setup)
     excerpt = _Excerpt(package)
-    taken = excerpt.take_class(module, scorer, [_SCORE, *_attributes(setup)], replaced=_attributes(setup, ast.Store))
+    scorer_class = excerpt.take_class(
+        module, scorer, [_SCORE, *_attributes(setup)], replaced=_attributes(setup, ast.Store)
+    )
     excerpt.take_needs(module, setup)
     configured = ""
-    if config is not None and "config" in _attributes(taken):
+    if config is not None and "config" in _attributes(scorer_class):
         excerpt.take(module, config)
         configured = f"scorer.config = {config}()"
     frame = _FRAME.format(scorer=scorer, config=configured, setup=task.setup, prepare=task.prepare or "pass")
@@ -74,12 +76,12 @@ def program(task: Task) -> Program:
 
 def _distribution(name: str, version: str | None = None) -> Distribution:
     try:
-        found = distribution(name)
+        installed = distribution(name)
     except PackageNotFoundError as error:
         raise NotInstalled(f"the package {name} is not installed: {HOW_TO_INSTALL}") from error
-    if version is not None and found.version != version:
-        raise NotInstalled(f"{name} is installed as {found.version}, and only {version} was read: {HOW_TO_INSTALL}")
-    return found
+    if version is not None and installed.version != version:
+        raise NotInstalled(f"{name} is installed as {installed.version}, and only {version} was read: {HOW_TO_INSTALL}")
+    return installed
 
 
 def _text(package: Distribution, path: str) -> str:
@@ -168,23 +170,23 @@ class _Excerpt:
         return "\n".join(dict.fromkeys(texts)) + "\n"
 
     def take_class(
-        self, module: _Module, name: str, wanted: Sequence[str], replaced: Sequence[str] = ()
+        self, module: _Module, name: str, method_names: Sequence[str], replaced: Sequence[str] = ()
     ) -> ast.ClassDef:
         """Take a class without its bases, with the wanted methods and those that they call."""
-        whole = module.definitions[name]
-        assert isinstance(whole, ast.ClassDef)
-        methods = {node.name: node for node in whole.body if isinstance(node, ast.FunctionDef)}
+        definition = module.definitions[name]
+        assert isinstance(definition, ast.ClassDef)
+        methods = {node.name: node for node in definition.body if isinstance(node, ast.FunctionDef)}
         reached: dict[str, ast.FunctionDef] = {}
-        waiting = [*wanted]
+        waiting = [*method_names]
         while waiting:
             method = waiting.pop()
             if method in methods and method not in reached and method not in replaced:
                 reached[method] = methods[method]
                 waiting += _attributes(methods[method])
-        kept = ast.ClassDef(name, [], [], list(reached.values()), [])
-        self.take_needs(module, kept)
-        self.statements.append(kept)
-        return kept
+        excerpt = ast.ClassDef(name, [], [], list(reached.values()), [])
+        self.take_needs(module, excerpt)
+        self.statements.append(excerpt)
+        return excerpt
 
     def take(self, module: _Module, name: str) -> None:
         """Take a definition, and before it all that it needs. A name that the module does not define is a builtin."""
@@ -212,14 +214,16 @@ class _Excerpt:
         if origin:
             self.take(module, name)
             return
-        own = [defined for defined, node in module.definitions.items() if isinstance(node, ast.FunctionDef)]
-        for defined in own:
+        functions = [defined for defined, node in module.definitions.items() if isinstance(node, ast.FunctionDef)]
+        for defined in functions:
             self.take(module, defined)
-        members = ast.unparse(ast.Call(ast.Name("dict"), [], [ast.keyword(each, ast.Name(each)) for each in own]))
+        members = ast.unparse(
+            ast.Call(ast.Name("dict"), [], [ast.keyword(function, ast.Name(function)) for function in functions])
+        )
         self.statements += ast.parse(f"import types\n{name} = types.SimpleNamespace(**{members})").body
 
     def take_needs(self, module: _Module, node: ast.AST) -> None:
-        for name in dict.fromkeys(each.id for each in ast.walk(node) if isinstance(each, ast.Name)):
+        for name in dict.fromkeys(child.id for child in ast.walk(node) if isinstance(child, ast.Name)):
             self.take(module, name)
 
     def _module(self, name: str) -> _Module:
@@ -229,5 +233,5 @@ class _Excerpt:
 
 
 def _attributes(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> Sequence[str]:
-    found = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
-    return [each.attr for each in found if isinstance(each.ctx, context)]
+    attributes = [child for child in ast.walk(node) if isinstance(child, ast.Attribute)]
+    return [child.attr for child in attributes if isinstance(child.ctx, context)]

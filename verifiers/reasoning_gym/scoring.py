@@ -59,7 +59,7 @@ class Scorers:
         """Guards the making of programs: at most one program is made in one turn of the event loop."""
 
     async def score(
-        self, task: Task, asked: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]
+        self, task: Task, requests: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]
     ) -> None:
         """Score answers to entries of one task, and call `deliver(position, outcome)` once for each.
 
@@ -67,7 +67,7 @@ class Scorers:
         """
         positions: dict[tuple[bytes, str], list[int]] = {}
         entries: dict[bytes, Entry] = {}
-        for position, (entry, answer) in enumerate(asked):
+        for position, (entry, answer) in enumerate(requests):
             key = entry.key
             entries[key] = entry
             positions.setdefault((key, answer), []).append(position)
@@ -108,8 +108,8 @@ class Scorers:
         runs = [_call(entries[key], _controls(entries[key])) for key in unknown]
         runs += [_call(entries[key], [answer]) for key, answer in questions]
         trouble = await self._run(task, runs, hear)
-        for left in list(positions.values()):
-            for position in left:
+        for remaining in list(positions.values()):
+            for position in remaining:
                 deliver(position, trouble)
 
     async def _run(self, task: Task, runs: Sequence[Call], hear: Callable[[int, RunResult], bool]) -> Unavailable:
@@ -169,10 +169,10 @@ def _fault(entry: Entry, result: RunResult) -> InvalidItem | None:
     good, *junk = _values(result, 1 + len(_JUNK))
     if not isinstance(good, float) or (good < FULL_MARKS if entry.task.probe is None else good <= 0):
         observed = f"raises {good}" if isinstance(good, str) else f"gives {good:.6g}"
-        what = "the entry's own answer full marks" if entry.task.probe is None else "a trial answer more than 0"
+        promise = "the entry's own answer full marks" if entry.task.probe is None else "a trial answer more than 0"
         return InvalidItem(
             "reference_not_accepted",
-            f"the task's scorer does not give {what}: it {observed}; is the task the right one?",
+            f"the task's scorer does not give {promise}: it {observed}; is the task the right one?",
         )
     if any(isinstance(score, float) and not score < FULL_MARKS for score in junk):
         return InvalidItem(
@@ -209,7 +209,7 @@ def _values(result: RunResult, count: int) -> list[float | str]:
     if (
         not isinstance(values, list)
         or len(values) != count
-        or not all(isinstance(each, float | str) for each in values)
+        or not all(isinstance(value, float | str) for value in values)
     ):
         raise Unavailable("scorer_broken", "the box's answer is not one score for each answer")
     return values

@@ -15,39 +15,31 @@ Code under test runs in the same process as most test runners. What that means, 
 docs/repository-tasks.md.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-from sandbox.workers import Exit, Task
-from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
-from verifiers.long_texts import INLINE_CHARS, ask_workers, is_too_complex, sendable
+from sandbox.workers import Task
+from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.boxed import BoxVerifier, read_in_worker
+from verifiers.long_texts import INLINE_CHARS, sendable
 from verifiers.repository import changes, reports
-from verifiers.repository.changes import Change, NoChange
+from verifiers.repository.changes import Change
 from verifiers.repository.given import EDIT
 from verifiers.repository.judging import NEGATE, STATES, Judging
 from verifiers.repository.reference import RepositoryParams
-from verifiers.repository.verdicts import not_read, settled
 
 READ = Task(
     "verifiers.repository.changes", "read_in_worker", time_limit_s=20.0, output_bytes=2 * changes.MAX_CHANGE_BYTES
 )
 
 
-class Repository(Verifier[RepositoryParams]):
+class Repository(BoxVerifier[RepositoryParams]):
     name = "repository"
     version = "4"
     params = RepositoryParams
     summary = "The response's patch makes the failing tests of a repository pass, in a container of the task's image"
-    chunk_items: ClassVar[int] = 1
-    bounds_itself: ClassVar[bool] = True
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
         self._judging = Judging(resources.containers, resources.workers, resources.sandbox)
         self.concurrency = resources.containers.slots + 1
-
-    async def score(self, items: Sequence[Item[RepositoryParams]]) -> Sequence[Verdict]:
-        return [await settled(self._judge(item)) for item in items]
 
     def own_answer(self, params: RepositoryParams) -> str | None:
         patch = params.reference.patch
@@ -69,18 +61,14 @@ class Repository(Verifier[RepositoryParams]):
         """The change of the response.
 
         Raises:
-            NoChange: there is none, which is judged.
+            WrongResponse: there is none.
             Unavailable: it could not be read.
         """
         think, workdir = item.params.think, item.params.reference.workdir
         if len(item.response) <= INLINE_CHARS:
             return changes.read(item.response, think, workdir)
-        (outcome,) = await ask_workers(self._workers, READ, [[sendable(item.response), think, workdir]])
-        if is_too_complex(outcome, item.response):
-            raise NoChange("too_complex", outcome.message)
-        if outcome.exit is not Exit.OK:
-            raise not_read(outcome)
-        return changes.of_worker(outcome.value)
+        payload = [sendable(item.response), think, workdir]
+        return changes.of_worker(await read_in_worker(self._workers, READ, item.response, payload))
 
 
 def create(resources: Resources) -> Repository:

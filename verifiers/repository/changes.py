@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from sandbox.workers import worker_function
+from verifiers.boxed import WrongResponse
 from verifiers.commitment import Think, final_segment
 from verifiers.repository import edits
 from verifiers.repository.diffs import Broken, Cut, Forbidden, Section, block, check_path, sections
@@ -35,12 +36,8 @@ _ANY_FENCE: Final = re.compile(r"[ ]{0,3}(?:`{3,}|~{3,})")
 _INDENTED: Final = re.compile(r"([ \t]+)(?:diff --git |--- \S|`{3,}|~{3,})")
 
 
-class NoChange(Exception):
-    """The response has no change that could be applied. This is judged."""
-
-    def __init__(self, reason: str, message: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason
+class NoChange(WrongResponse):
+    """The response has no change that could be applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +80,9 @@ def read(response: str, think: Think, workdir: str) -> Change:
 
 
 def _of_text(text: str, workdir: str) -> Change:
-    given = _json(text)
-    if given is not None:
-        return _of_json(given, workdir)
+    fields = _json(text)
+    if fields is not None:
+        return _of_json(fields, workdir)
     edited = edits.read(text)
     if edited is not None:
         return _of_edits(edited, workdir)
@@ -97,12 +94,12 @@ def _sections(text: str) -> Sequence[Section]:
     start = text.rfind(_TAG)
     if start >= 0:
         end = text.rfind(_END_TAG)
-        found = _of_tag(text[start + len(_TAG) :].split("\n"))
-        if end < start and not found:
+        file_sections = _of_tag(text[start + len(_TAG) :].split("\n"))
+        if end < start and not file_sections:
             raise NoChange("truncated", "the tag <patch> is not closed")
-        return found
-    found, has_fence = _of_fences(text.split("\n"))
-    return found if has_fence else sections(text)
+        return file_sections
+    file_sections, has_fence = _of_fences(text.split("\n"))
+    return file_sections if has_fence else sections(text)
 
 
 def _dedented(text: str) -> str:
@@ -117,10 +114,10 @@ def _dedented(text: str) -> str:
     return "\n".join(lines)
 
 
-def _of_edits(found: edits.Edits, workdir: str) -> Change:
-    if not found.paths:
+def _of_edits(parsed: edits.Edits, workdir: str) -> Change:
+    if not parsed.paths:
         raise NoChange("no_patch", "the response changes no file")
-    if len(found.paths) > MAX_FILES:
+    if len(parsed.paths) > MAX_FILES:
         raise NoChange("too_large", f"the change has more than {MAX_FILES} files")
 
     def inside(path: str) -> str:
@@ -129,17 +126,17 @@ def _of_edits(found: edits.Edits, workdir: str) -> Change:
         return path
 
     return Change(
-        files={inside(path): content for path, content in found.files.items()},
-        replaced={inside(path): replaced for path, replaced in found.replaced.items()},
-        moved={inside(path): inside(target) for path, target in found.moved.items()},
-        paths=frozenset(map(inside, found.paths)),
+        files={inside(path): content for path, content in parsed.files.items()},
+        replaced={inside(path): replaced for path, replaced in parsed.replaced.items()},
+        moved={inside(path): inside(target) for path, target in parsed.moved.items()},
+        paths=frozenset(map(inside, parsed.paths)),
     )
 
 
 def _of_tag(lines: Sequence[str]) -> Sequence[Section]:
     """The changes behind an opening tag. They may be in a fence."""
-    begin = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    return block(lines, begin + bool(_ANY_FENCE.match(lines[begin])))[0]
+    start = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return block(lines, start + bool(_ANY_FENCE.match(lines[start])))[0]
 
 
 def _of_fences(lines: Sequence[str]) -> tuple[Sequence[Section], bool]:
@@ -151,21 +148,21 @@ def _of_fences(lines: Sequence[str]) -> tuple[Sequence[Section], bool]:
             position += 1
             continue
         has_fence = True
-        found, position = block(lines, position + 1)
-        here: dict[frozenset[str], list[Section]] = {}
-        for section in found:
-            here.setdefault(frozenset(section.paths), []).append(section)
-        by_paths |= here
+        file_sections, position = block(lines, position + 1)
+        paths_of_fence: dict[frozenset[str], list[Section]] = {}
+        for section in file_sections:
+            paths_of_fence.setdefault(frozenset(section.paths), []).append(section)
+        by_paths |= paths_of_fence
     return [section for group in by_paths.values() for section in group], has_fence
 
 
-def _of_sections(found: Sequence[Section]) -> Change:
-    if not found:
+def _of_sections(file_sections: Sequence[Section]) -> Change:
+    if not file_sections:
         raise NoChange("no_patch", "the response has no unified diff")
-    paths = frozenset(path for section in found for path in section.paths)
+    paths = frozenset(path for section in file_sections for path in section.paths)
     if len(paths) > MAX_FILES:
         raise NoChange("too_large", f"the change has more than {MAX_FILES} files")
-    return Change("".join(section.text() for section in found), paths=paths)
+    return Change("".join(section.text() for section in file_sections), paths=paths)
 
 
 def _json(text: str) -> dict[str, Any] | None:
@@ -176,19 +173,19 @@ def _json(text: str) -> dict[str, Any] | None:
     if not bare.startswith("{"):
         return None
     try:
-        given = msgspec.json.decode(bare)
+        value = msgspec.json.decode(bare)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return given if isinstance(given, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-def _of_json(given: Mapping[str, Any], workdir: str) -> Change:
+def _of_json(fields: Mapping[str, Any], workdir: str) -> Change:
     for name in ("patch", "model_patch"):
-        if isinstance(given.get(name), str):
-            return _of_sections(sections(given[name]))
-    if isinstance(given.get("tar"), str):
-        return _of_files(_members(given["tar"], workdir))
-    files = given.get("files")
+        if isinstance(fields.get(name), str):
+            return _of_sections(sections(fields[name]))
+    if isinstance(fields.get("tar"), str):
+        return _of_files(_members(fields["tar"], workdir))
+    files = fields.get("files")
     if not isinstance(files, dict) or not all(text is None or isinstance(text, str) for text in files.values()):
         raise NoChange("no_patch", "the JSON object has no files, no tar and no patch")
     return _of_files({path: None if text is None else text.encode(errors="replace") for path, text in files.items()})

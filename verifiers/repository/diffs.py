@@ -94,7 +94,7 @@ def block(lines: Sequence[str], position: int, *, until_fence: bool = True) -> t
     Raises:
         Broken: a change cannot be read.
     """
-    found: list[Section] = []
+    sections: list[Section] = []
     while position < len(lines):
         line = lines[position].rstrip("\r")
         if until_fence and _FENCE.match(line):
@@ -102,12 +102,12 @@ def block(lines: Sequence[str], position: int, *, until_fence: bool = True) -> t
         if line.startswith(_GIT) or (line.startswith(_OLD) and _starts(lines, position + 1, _NEW)):
             section, position = _section(lines, position)
             if not section.is_empty:
-                found.append(section)
-        elif _HUNK.match(line) and found:
+                sections.append(section)
+        elif _HUNK.match(line) and sections:
             raise Broken("a hunk stands apart from its file")
         else:
             position += 1
-    return found, position
+    return sections, position
 
 
 def reverse(section: Section) -> Section:
@@ -133,9 +133,9 @@ _HEAD_PAIRS: Final = (("old mode", "new mode"), ("new file", "deleted file"), ("
 
 def _swapped(line: str, pairs: Sequence[tuple[str, str]]) -> str:
     for pair in pairs:
-        for before, after in (pair, pair[::-1]):
-            if line.startswith(before):
-                return after + line.removeprefix(before)
+        for source, target in (pair, pair[::-1]):
+            if line.startswith(source):
+                return target + line.removeprefix(source)
     return line
 
 
@@ -181,12 +181,12 @@ def _heads(lines: Sequence[str], position: int, section: Section) -> int:
     return position
 
 
-def _note_mode(section: Section, what: str, mode: str) -> None:
+def _note_mode(section: Section, header: str, mode: str) -> None:
     if mode not in (*_PLAIN_MODES, _LINK_MODE):
         raise Forbidden(f"the mode {mode} is that of no file")
-    if what == "new file mode":
+    if header == "new file mode":
         section.old = None
-    elif what == "deleted file mode":
+    elif header == "deleted file mode":
         section.new = None
 
 
@@ -254,10 +254,10 @@ def check_path(path: str) -> None:
     Raises:
         Forbidden: it is not.
     """
-    parts = path.split("/")
-    if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
+    segments = path.split("/")
+    if path.startswith("/") or any(part in ("", ".", "..") for part in segments):
         raise Forbidden(f"{path[:100]!r} is not a path within the repository")
-    if any(_is_git(part) for part in parts):
+    if any(_is_git(part) for part in segments):
         raise Forbidden(f"{path[:100]!r} belongs to git")
     if re.search(r"[\x00-\x1f\x7f\"\\]", path) or len(path) > 1024:
         raise Forbidden(f"{path[:100]!r} has signs that no path here may have")
@@ -286,16 +286,16 @@ def _pair(names: str) -> tuple[str | None, str | None]:
     half = len(names) // 2
     if names[:half].removeprefix("a/") == names[half + 1 :].removeprefix("b/") and names[half : half + 1] == " ":
         return _without_prefixes(names[:half], names[half + 1 :])
-    old, found, new = names.partition(" b/")
-    if not found:
+    old, separator, new = names.partition(" b/")
+    if not separator:
         old, _, new = names.partition(" ")
         return _without_prefixes(old, new)
     return _without_prefixes(old, f"b/{new}")
 
 
 def _quoted_pair(names: str) -> tuple[str, str]:
-    parts: Iterator[str] = (match[0] for match in re.finditer(r'"(?:[^"\\]|\\.)*"|\S+', names))
-    pair = [_unquoted(part) for part in parts]
+    tokens: Iterator[str] = (match[0] for match in re.finditer(r'"(?:[^"\\]|\\.)*"|\S+', names))
+    pair = [_unquoted(part) for part in tokens]
     if len(pair) != 2:
         raise Broken(f"not two paths: {names[:100]!r}")
     return pair[0], pair[1]

@@ -121,32 +121,32 @@ def _of_patch(lines: Sequence[str], number: int, edits: Edits) -> int:
 
 def _body(lines: Sequence[str], number: int) -> tuple[Sequence[str], int]:
     """The lines up to the next file of a patch, and the number of the line behind them."""
-    begin = number
+    start = number
     while number < len(lines) and (not lines[number].startswith("*** ") or lines[number].startswith((_MOVE, _LAST))):
         number += 1
-    return lines[begin:number], number
+    return lines[start:number], number
 
 
 def _update(path: str, body: Sequence[str], edits: Edits) -> None:
     if body and body[0].startswith(_MOVE):
         edits.moved[path] = body[0].removeprefix(_MOVE).strip()
         body = body[1:]
-    found = edits.replaced.setdefault(path, [])
+    replacements = edits.replaced.setdefault(path, [])
     old: list[str] = []
     new: list[str] = []
-    behind: list[str] = []
+    anchors: list[str] = []
 
     def close(*, is_last: bool = False) -> None:
         if old or new:
-            found.append(Replacement(tuple(old), tuple(new), tuple(behind), is_last))
-            behind.clear()
+            replacements.append(Replacement(tuple(old), tuple(new), tuple(anchors), is_last))
+            anchors.clear()
         old.clear()
         new.clear()
 
     for line in body:
         if line.startswith("@@"):
             close()
-            behind += filter(None, [line.removeprefix("@@").removesuffix("@@").strip()])
+            anchors += filter(None, [line.removeprefix("@@").removesuffix("@@").strip()])
         elif line.startswith(_LAST):
             close(is_last=True)
         elif line[:1] not in ("", " ", "+", "-"):
@@ -198,63 +198,68 @@ def edited(text: bytes | None, replacements: Iterable[Replacement]) -> bytes:
     lines = (text or b"").decode(errors="surrogateescape").split("\n")
     ends_with_return = text is not None and b"\r\n" in text
     position = 0
-    for one in replacements:
-        if not any(map(str.strip, one.old)) and (text is None or not text.strip()):
-            lines, position = [*one.new, ""], 0
+    for replacement in replacements:
+        if not any(map(str.strip, replacement.old)) and (text is None or not text.strip()):
+            lines, position = [*replacement.new, ""], 0
             continue
         if text is None:
             raise Broken("the file is not there")
-        begin, end = _span(lines, one, position)
-        new = [f"{line}\r" for line in one.new] if ends_with_return else list(one.new)
-        lines[begin:end] = new
-        position = begin + len(new)
+        start, end = _span(lines, replacement, position)
+        new = [f"{line}\r" for line in replacement.new] if ends_with_return else list(replacement.new)
+        lines[start:end] = new
+        position = start + len(new)
     return "\n".join(lines).encode(errors="surrogateescape")
 
 
-def _span(lines: Sequence[str], one: Replacement, position: int) -> tuple[int, int]:
+def _span(lines: Sequence[str], replacement: Replacement, position: int) -> tuple[int, int]:
     """Where the lines are that become others: behind the last replacement, or else anywhere."""
     last = len(lines) - (not lines[-1])
     for start in dict.fromkeys((position, 0)):
-        begin: int | None = start
-        for line in one.behind:
-            begin = None if begin is None else _find(lines, [line], begin, is_whole=False)
-            begin = None if begin is None else begin + 1
-        if begin is not None and not one.old:
-            return (begin, begin) if one.behind else (last, last)
-        if begin is not None and one.is_last:
-            begin = max(begin, last - len(one.old))
-        at = None if begin is None else _find(lines, one.old, begin)
+        anchor_end: int | None = start
+        for line in replacement.behind:
+            anchor_end = None if anchor_end is None else _find(lines, [line], anchor_end, is_whole=False)
+            anchor_end = None if anchor_end is None else anchor_end + 1
+        if anchor_end is not None and not replacement.old:
+            return (anchor_end, anchor_end) if replacement.behind else (last, last)
+        if anchor_end is not None and replacement.is_last:
+            anchor_end = max(anchor_end, last - len(replacement.old))
+        at = None if anchor_end is None else _find(lines, replacement.old, anchor_end)
         if at is not None:
-            return at, at + len(one.old)
-    raise Broken(f"the file has no such lines: {next(filter(str.strip, one.old or one.behind), '')[:100]!r}")
+            return at, at + len(replacement.old)
+    raise Broken(
+        f"the file has no such lines: {next(filter(str.strip, replacement.old or replacement.behind), '')[:100]!r}"
+    )
 
 
-def _find(lines: Sequence[str], wanted: Sequence[str], begin: int, *, is_whole: bool = True) -> int | None:
+def _find(lines: Sequence[str], target: Sequence[str], start: int, *, is_whole: bool = True) -> int | None:
     """The first place of lines that are equal, but for white space at their ends, or around them if they are not whole."""
     strip = str.rstrip if is_whole else str.strip
-    text = "".join(f"\n{strip(line)}" for line in lines[begin:]) + "\n"
-    at = text.find("".join(f"\n{strip(line)}" for line in wanted) + "\n")
-    return None if at < 0 else begin + text.count("\n", 0, at)
+    text = "".join(f"\n{strip(line)}" for line in lines[start:]) + "\n"
+    at = text.find("".join(f"\n{strip(line)}" for line in target) + "\n")
+    return None if at < 0 else start + text.count("\n", 0, at)
 
 
 @worker_function
 def edit_in_worker(payload: Sequence[Any]) -> list[Any]:
     """Run `edited` on files: `[contents, message]` for `[[content, replacements], …]`; the message is empty if all was done."""
     try:
-        done = [edited(text, [Replacement(*fields) for fields in replacements]) for text, replacements in payload]
+        contents = [edited(text, [Replacement(*fields) for fields in replacements]) for text, replacements in payload]
     except Broken as error:
         return [[], str(error)]
-    return [done, ""]
+    return [contents, ""]
 
 
 def sendable(replaced: Mapping[str, Sequence[Replacement]]) -> dict[str, list[list[Any]]]:
     """Replacements as a worker takes them, and gives them."""
     return {
-        path: [[list(one.old), list(one.new), list(one.behind), one.is_last] for one in found]
-        for path, found in replaced.items()
+        path: [
+            [list(replacement.old), list(replacement.new), list(replacement.behind), replacement.is_last]
+            for replacement in replacements
+        ]
+        for path, replacements in replaced.items()
     }
 
 
 def received(replaced: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Replacement]]:
     """What `sendable` made, as it was."""
-    return {path: [Replacement(*fields) for fields in found] for path, found in replaced.items()}
+    return {path: [Replacement(*fields) for fields in replacements] for path, replacements in replaced.items()}

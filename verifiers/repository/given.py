@@ -5,10 +5,10 @@ from typing import Final
 
 from sandbox.containers import Container, TooLarge
 from sandbox.workers import Exit, Task, Workers
+from verifiers.boxed import unread
 from verifiers.long_texts import BROKEN_LIMITS, ask_workers
 from verifiers.repository import edits
 from verifiers.repository.changes import MAX_CHANGE_BYTES, Change, NoChange
-from verifiers.repository.verdicts import not_read
 
 EDIT: Final = Task("verifiers.repository.edits", "edit_in_worker", time_limit_s=20.0, output_bytes=2 * MAX_CHANGE_BYTES)
 
@@ -42,13 +42,13 @@ async def give_edited(change: Change, container: Container, workers: Workers) ->
     if outcome.exit in BROKEN_LIMITS:
         raise NoChange("too_complex", f"making the change meets the {outcome.exit}")
     if outcome.exit is not Exit.OK:
-        raise not_read(outcome)
+        raise unread(outcome)
     contents, message = outcome.value
     if message:
         raise NoChange("patch_failed", message)
-    done: dict[str, bytes | None] = dict(zip(texts, contents, strict=True))
-    moved = {target: done[path] for path, target in change.moved.items()}
-    await container.give(_numbered({**change.files, **done, **dict.fromkeys(change.moved), **moved}))
+    edited: dict[str, bytes | None] = dict(zip(texts, contents, strict=True))
+    moved = {target: edited[path] for path, target in change.moved.items()}
+    await container.give(_numbered({**change.files, **edited, **dict.fromkeys(change.moved), **moved}))
 
 
 def lines(names: Iterable[str]) -> bytes:

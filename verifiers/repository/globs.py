@@ -25,9 +25,9 @@ def _compiled(globs: tuple[str, ...]) -> Any:
 
 
 def _pattern(glob: str) -> str:
-    pattern, rest = "", glob
-    while rest:
-        piece = next((piece for piece in _PIECES if rest.startswith(piece)), None)
-        pattern += re2.escape(rest[0]) if piece is None else _PIECES[piece]
-        rest = rest[len(piece or rest[0]) :]
+    pattern, remaining = "", glob
+    while remaining:
+        piece = next((piece for piece in _PIECES if remaining.startswith(piece)), None)
+        pattern += re2.escape(remaining[0]) if piece is None else _PIECES[piece]
+        remaining = remaining[len(piece or remaining[0]) :]
     return pattern

@@ -26,6 +26,7 @@ from sandbox.workers import Task as WorkerTask
 from sandbox.workers import Workers
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.base_runs import BaseRuns
+from verifiers.boxed import unread
 from verifiers.long_texts import BROKEN_LIMITS, ask_workers
 from verifiers.repository import negation, reports
 from verifiers.repository.changes import Change
@@ -37,7 +38,6 @@ from verifiers.repository.reports import ReportPlan, State, UnreadableReport, pr
 from verifiers.repository.reports.formats import FILE_END, MAX_REPORT_BYTES, PROGRAM, literal_folder
 from verifiers.repository.reports.signed import CHANGED
 from verifiers.repository.scripts import PREPARE, TESTS_COMMAND, Exit, tests_script
-from verifiers.repository.verdicts import not_read
 
 STATES: Final = WorkerTask(
     "verifiers.repository.reports.formats", "report_in_worker", time_limit_s=60.0, output_bytes=MAX_REPORT_BYTES
@@ -91,16 +91,16 @@ class Run:
     """The text of files that were asked for, as they are before the tests run."""
     guard: Guard = Guard()
 
-    def passes(self, test: str, before: "Run | None" = None) -> bool:
+    def passes(self, test: str, base: "Run | None" = None) -> bool:
         """Whether a test passes. One that gives up must have given up before the change: code under test can do that."""
         state = self.states.get(test)
-        gave_up = before is None or before.states.get(test) is State.GAVE_UP
+        gave_up = base is None or base.states.get(test) is State.GAVE_UP
         return state in (State.PASSED, State.XFAILED) or (state is State.GAVE_UP and gave_up)
 
-    def keeps(self, test: str, before: "Run | None" = None) -> bool:
+    def keeps(self, test: str, base: "Run | None" = None) -> bool:
         """Whether a test of `pass_to_pass` is as it should be. One that is skipped in this image stays skipped."""
-        was_skipped = before is None or before.states.get(test) is State.SKIPPED
-        return self.passes(test, before) or (was_skipped and self.states.get(test) is State.SKIPPED)
+        was_skipped = base is None or base.states.get(test) is State.SKIPPED
+        return self.passes(test, base) or (was_skipped and self.states.get(test) is State.SKIPPED)
 
 
 class Judging:
@@ -129,23 +129,21 @@ class Judging:
         Raises:
             InvalidItem, BadTask, Unavailable, SandboxUnavailable: it was not judged.
         """
-        before = await self.base_run(reference, owner)
-        unguarded = [test for test in _asked(reference) if test not in before.guard.tests]
+        base = await self.base_run(reference, owner)
+        unguarded = [test for test in _asked(reference) if test not in base.guard.tests]
         if unguarded and not may_be_unguarded:
             message = f"{len(unguarded)} tests cannot be turned around, so nothing guards them: {unguarded[0][:80]!r}"
             raise InvalidItem("unguarded", message)
-        async with self._twin_run(reference, change, before.guard) as twin_run:
-            after = await self._run(reference, change)
-            verdict = _verdict(reference, before, after, explain=explain)
+        async with self._twin_run(reference, change, base.guard) as twin_run:
+            run = await self._run(reference, change)
+            verdict = _verdict(reference, base, run, explain=explain)
             if not verdict.score:
                 return verdict
             twin = await twin_run()
-        doubt = _doubt(before, after, twin, asked=_asked(reference)) or await self._forged(
-            reference, before, twin, owner
-        )
+        doubt = _doubt(base, run, twin, tests=_asked(reference)) or await self._forged(reference, base, twin, owner)
         if doubt is not None:
-            return _verdict(reference, before, doubt, explain=explain)
-        guarded = _with_guard(verdict, reference, before, after, twin)
+            return _verdict(reference, base, doubt, explain=explain)
+        guarded = _with_guard(verdict, reference, base, run, twin)
         if "unguarded" in guarded.detail and not may_be_unguarded:
             return Verdict.wrong(
                 "unguarded", **guarded.detail, message=f"the twin run has not judged them: {twin.reason}"
@@ -173,13 +171,13 @@ class Judging:
             if not running.cancelled():
                 running.exception()  # if nobody has waited for it, nobody wants it
 
-    async def _forged(self, reference: RepositoryReference, before: Run, twin: Run, owner: str) -> Run | None:
+    async def _forged(self, reference: RepositoryReference, base_run: Run, twin: Run, owner: str) -> Run | None:
         """What is wrong if tests pass both as they are and turned around. Those that do so without a change say nothing."""
-        odd = [test for test in before.guard.tests if _is_odd(test, before, twin)]
+        odd = [test for test in base_run.guard.tests if _is_odd(test, base_run, twin)]
         if odd:
             key = await self._key(reference, owner)
-            base = await self._base_twins.get(key, lambda: self._run(reference, Change(), turned=before.guard.files))
-            odd = [test for test in odd if not (before.passes(test) and base.passes(test))]
+            base = await self._base_twins.get(key, lambda: self._run(reference, Change(), turned=base_run.guard.files))
+            odd = [test for test in odd if not (base_run.passes(test) and base.passes(test))]
         if not odd:
             return None
         return Run(
@@ -197,62 +195,64 @@ class Judging:
 
     async def _key(self, reference: RepositoryReference, owner: str) -> bytes:
         image = await self._containers.base(_task(reference))
-        named = reference.model_dump_json(exclude={"patch", "scoring"})
-        return blake3.blake3(f"{owner}\n{image}\n{named}".encode()).digest()
+        fields = reference.model_dump_json(exclude={"patch", "scoring"})
+        return blake3.blake3(f"{owner}\n{image}\n{fields}".encode()).digest()
 
     async def _checked_base_run(self, reference: RepositoryReference) -> Run:
-        places = negation.places(_asked(reference), reference.log_format, reference.log_options.get("names", "whole"))
-        asked = sorted({file for file, _ in places.values()})[:_MOST_SOURCES]
-        run = await self._run(reference, Change(), sources=asked)
+        locations = negation.places(
+            _asked(reference), reference.log_format, reference.log_options.get("names", "whole")
+        )
+        files = sorted({file for file, _ in locations.values()})[:_MOST_SOURCES]
+        run = await self._run(reference, Change(), sources=files)
         if run.reason == End.TIME_LIMIT and run.cpu_s <= reference.cpu_s:
             raise SandboxUnavailable(f"without a change the tests take more than {reference.wall_s:g} s", "too_slow")
         if run.reason:
             raise InvalidItem("base_fails", f"without a change the tests give no result: {run.reason}: {run.message}")
-        lost = [test for test in reference.pass_to_pass if not run.keeps(test)]
-        if lost:
+        broken = [test for test in reference.pass_to_pass if not run.keeps(test)]
+        if broken:
             raise InvalidItem(
-                "base_fails", f"without a change {len(lost)} of pass_to_pass do not pass: {_named(lost, run)}"
+                "base_fails", f"without a change {len(broken)} of pass_to_pass do not pass: {_named(broken, run)}"
             )
         if reference.fail_to_pass and all(run.passes(test) for test in reference.fail_to_pass):
             raise InvalidItem("base_passes", "without a change all of fail_to_pass pass already")
-        guard = await self._guard(run.sources, places)
+        guard = await self._guard(run.sources, locations)
         is_ours = Protection(reference).covers
         missing = [
             test
             for test in reference.fail_to_pass
-            if test in places
-            and is_ours(places[test][0])
-            and places[test][0] in asked
-            and _is_missing(test, places[test], run, guard)
+            if test in locations
+            and is_ours(locations[test][0])
+            and locations[test][0] in files
+            and _is_missing(test, locations[test], run, guard)
         ]
         if missing:
             raise InvalidItem("no_such_test", f"{len(missing)} of fail_to_pass are not there: {missing[0][:200]!r}")
         states = {test: run.states[test] for test in _asked(reference) if test in run.states}
-        codes = {test: run.codes[test] for test in places if test in run.codes and is_ours(places[test][0])}
+        codes = {test: run.codes[test] for test in locations if test in run.codes and is_ours(locations[test][0])}
         return replace(run, states=states, codes=codes, sources={}, guard=guard)
 
-    async def _guard(self, sources: Mapping[str, bytes], places: Mapping[str, tuple[str, str]]) -> Guard:
+    async def _guard(self, sources: Mapping[str, bytes], locations: Mapping[str, tuple[str, str]]) -> Guard:
         """The tests at these places turned around, as far as they can be.
 
         Raises:
             Unavailable: no worker could do it.
         """
         files = list(sources)
-        payload = [[sources[file], sorted({test for at, test in places.values() if at == file})] for file in files]
+        payload = [[sources[file], sorted({test for at, test in locations.values() if at == file})] for file in files]
         (outcome,) = await ask_workers(self._workers, NEGATE, [payload])
         if outcome.exit is WorkerExit.STALLED:
-            raise not_read(outcome)
+            raise unread(outcome)
         if outcome.exit is not WorkerExit.OK:
             return Guard()
         turned = dict(zip(files, outcome.value, strict=True))
-        done = {(file, test) for file, (_, tests, _, _) in turned.items() for test in tests}
+        negated = {(file, test) for file, (_, tests, _, _) in turned.items() for test in tests}
         absent = {(file, test) for file, (_, _, _, tests) in turned.items() for test in tests}
-        guarded = {name for name, place in places.items() if place in done}
+        guarded = {name for name, location in locations.items() if location in negated}
         return Guard(
             {file: text for file, (text, tests, _, _) in turned.items() if tests},
             frozenset(guarded),
-            frozenset(name for name in guarded if turned[places[name][0]][2]),
-            frozenset(name for name, place in places.items() if place in absent),
+            frozenset(name for name in guarded if turned[locations[name][0]][2]),
+            frozenset(name for name, location in locations.items() if location in absent),
         )
 
     async def _run(
@@ -280,7 +280,7 @@ class Judging:
             refusal = _refusal(prepared, has_change=bool(change.paths))
             if refusal is not None:
                 return refusal
-            found = {
+            contents = {
                 path: text
                 for number, path in enumerate(sources, 1)
                 if (text := await container.fetch(f"source-{number}", max_bytes=MAX_REPORT_BYTES)) is not None
@@ -296,7 +296,7 @@ class Judging:
             if run.reason == "no_report" or not run.is_whole:
                 limit = await container.met_limit()
                 run = replace(run, reason=str(limit), message="") if limit else run
-        return replace(run, sources=found)
+        return replace(run, sources=contents)
 
     async def _read(self, reference: RepositoryReference, nonce: str, ended: Ended, report: bytes | None) -> Run:
         """What the tests reported.
@@ -318,8 +318,8 @@ class Judging:
             return Run({}, "forged", message, ended.cpu_s)
         if not states:
             return _no_report(message, ended)
-        found = {name: State(state) for name, state in states.items()}
-        return Run(found, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound, codes=codes)
+        state_of = {name: State(state) for name, state in states.items()}
+        return Run(state_of, cpu_s=ended.cpu_s, is_whole=is_whole, is_sound=is_sound, codes=codes)
 
     async def _read_by_program(self, reference: RepositoryReference, ended: Ended) -> Run:
         try:
@@ -330,8 +330,8 @@ class Judging:
 
 
 def _no_report(message: str, ended: Ended) -> Run:
-    said = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
-    return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {said}", ended.cpu_s)
+    output = ended.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    return Run({}, "no_report", f"{message or 'no test reported'}. The command said: {output}", ended.cpu_s)
 
 
 async def _fetched(container: Container, plan: ReportPlan) -> bytes | None:
@@ -352,7 +352,7 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
         InvalidItem: the task is at fault.
         Unavailable: nobody is.
     """
-    said = prepared.output[-_SAID_CHARS:].decode(errors="replace").strip()
+    output = prepared.output[-_SAID_CHARS:].decode(errors="replace").strip()
     code = prepared.exit_code
     is_slow = prepared.end is End.TIME_LIMIT and prepared.cpu_s <= _PREPARATION_LIMITS.cpu_s
     if prepared.end is not End.EXITED and has_change and not is_slow:
@@ -362,15 +362,15 @@ def _refusal(prepared: Ended, *, has_change: bool) -> Run | None:
     if code == Exit.DONE:
         return None
     if code == Exit.PATCH_FAILED or (has_change and code == Exit.TEST_PATCH_FAILED):
-        return Run({}, "patch_failed", said)
+        return Run({}, "patch_failed", output)
     if code == Exit.FORBIDDEN:
-        return Run({}, "forbidden_path", said)
+        return Run({}, "forbidden_path", output)
     if code in _CANNOT_RUN and not has_change:
-        raise InvalidItem("bad_image", f"the image cannot run sh in workdir: {said}")
-    known = {int(exit_code): found for exit_code, found in _INVALID.items()}.get(code or 0)
-    if known is not None:
-        raise InvalidItem(known[0], f"{known[1]} {said}".strip())
-    raise SandboxUnavailable(f"the repository could not be prepared ({code}): {said}", "preparation_failed")
+        raise InvalidItem("bad_image", f"the image cannot run sh in workdir: {output}")
+    fault = {int(exit_code): entry for exit_code, entry in _INVALID.items()}.get(code or 0)
+    if fault is not None:
+        raise InvalidItem(fault[0], f"{fault[1]} {output}".strip())
+    raise SandboxUnavailable(f"the repository could not be prepared ({code}): {output}", "preparation_failed")
 
 
 def _nonce(*, is_turned: bool) -> str:
@@ -378,43 +378,43 @@ def _nonce(*, is_turned: bool) -> str:
     return secrets.token_hex(32)[:-1] + secrets.choice("13579bdf" if is_turned else "02468ace")
 
 
-def _is_missing(test: str, place: tuple[str, str], run: Run, guard: Guard) -> bool:
+def _is_missing(test: str, location: tuple[str, str], run: Run, guard: Guard) -> bool:
     """Whether there is no such test, whatever a change does: the files of tests are the task's."""
-    file, inner = place
+    file, path = location
     if test in run.states:
         return False
     if file not in run.sources:
         return "::" in test and not any(name.partition("::")[0] == file for name in run.states)
     is_collected = any(name.startswith(f"{file}::") for name in run.states)
-    return test in guard.absent or (is_collected and "::" not in inner and test not in guard.tests)
+    return test in guard.absent or (is_collected and "::" not in path and test not in guard.tests)
 
 
-def _doubt(before: Run, after: Run, twin: Run, *, asked: Sequence[str]) -> Run | None:
+def _doubt(base: Run, run: Run, twin: Run, *, tests: Sequence[str]) -> Run | None:
     """What is wrong with a run that would earn something; None if nothing is."""
-    others = [test for test in asked if test in after.codes and after.codes[test] != before.codes.get(test, "")]
-    others = [test for test in others if after.codes[test] == CHANGED or test in before.codes]
-    if others:
-        message = f"{len(others)} tests are not those that their files have: {_named(others, after)}"
-        return replace(after, reason="forged", message=message)
-    if not after.is_whole:
-        return replace(after, reason="no_report", message="the test runner has not come to its end")
-    if before.is_sound and not after.is_sound:
-        return replace(after, reason="forged", message="the test that must fail was not run")
+    changed = [test for test in tests if test in run.codes and run.codes[test] != base.codes.get(test, "")]
+    changed = [test for test in changed if run.codes[test] == CHANGED or test in base.codes]
+    if changed:
+        message = f"{len(changed)} tests are not those that their files have: {_named(changed, run)}"
+        return replace(run, reason="forged", message=message)
+    if not run.is_whole:
+        return replace(run, reason="no_report", message="the test runner has not come to its end")
+    if base.is_sound and not run.is_sound:
+        return replace(run, reason="forged", message="the test that must fail was not run")
     return twin if twin.reason == "forged" else None
 
 
-def _is_odd(test: str, before: Run, twin: Run) -> bool:
+def _is_odd(test: str, base: Run, twin: Run) -> bool:
     """Whether a test that is turned around has passed."""
     state = twin.states.get(test)
     if state in (State.XFAILED, State.GAVE_UP):
-        return test not in before.guard.expecting and before.states.get(test) is not state
+        return test not in base.guard.expecting and base.states.get(test) is not state
     return state is State.PASSED
 
 
-def _with_guard(verdict: Verdict, reference: RepositoryReference, before: Run, after: Run, twin: Run) -> Verdict:
+def _with_guard(verdict: Verdict, reference: RepositoryReference, base: Run, run: Run, twin: Run) -> Verdict:
     """The verdict. It counts the tests that passed, and that no twin run guards."""
-    passed = [test for test in _asked(reference) if after.passes(test, before)]
-    unguarded = [test for test in passed if test not in before.guard.tests or test not in twin.states]
+    passed = [test for test in _asked(reference) if run.passes(test, base)]
+    unguarded = [test for test in passed if test not in base.guard.tests or test not in twin.states]
     if not unguarded:
         return verdict
     detail = {**verdict.detail, "unguarded": f"{len(unguarded)}/{len(passed)}"}
@@ -425,38 +425,38 @@ def _asked(reference: RepositoryReference) -> Sequence[str]:
     return (*reference.fail_to_pass, *reference.pass_to_pass)
 
 
-def _verdict(reference: RepositoryReference, before: Run, after: Run, *, explain: bool) -> Verdict:
+def _verdict(reference: RepositoryReference, base: Run, run: Run, *, explain: bool) -> Verdict:
     detail: dict[str, Any] = {}
-    wanted, kept = reference.fail_to_pass, reference.pass_to_pass
-    fixed = sum(after.passes(test, before) for test in wanted)
-    broken = [test for test in kept if not after.keeps(test, before)]
-    if not after.reason:
+    failing, passing = reference.fail_to_pass, reference.pass_to_pass
+    fixed = sum(run.passes(test, base) for test in failing)
+    broken = [test for test in passing if not run.keeps(test, base)]
+    if not run.reason:
         detail = {
-            "fail_to_pass": f"{fixed}/{len(wanted)}",
-            "pass_to_pass": f"{len(kept) - len(broken)}/{len(kept)}",
+            "fail_to_pass": f"{fixed}/{len(failing)}",
+            "pass_to_pass": f"{len(passing) - len(broken)}/{len(passing)}",
         }
-    elif after.message:
-        detail = {"message": after.message[:_SAID_CHARS]}
+    elif run.message:
+        detail = {"message": run.message[:_SAID_CHARS]}
     if explain:
-        detail["tests"] = _explained(before, after, (*wanted, *kept))
-        detail["cpu_s"] = round(after.cpu_s, 2)
-    if after.reason:
-        return Verdict.wrong(after.reason, **detail)
-    if fixed == len(wanted) and not broken:
+        detail["tests"] = _explained(base, run, (*failing, *passing))
+        detail["cpu_s"] = round(run.cpu_s, 2)
+    if run.reason:
+        return Verdict.wrong(run.reason, **detail)
+    if fixed == len(failing) and not broken:
         return Verdict.correct(**detail)
     if reference.scoring == "fraction" and not broken and fixed:
-        return Verdict(Status.OK, fixed / len(wanted), "tests_failed", None, detail)
-    return Verdict.wrong("tests_broken" if broken and fixed == len(wanted) else "tests_failed", **detail)
+        return Verdict(Status.OK, fixed / len(failing), "tests_failed", None, detail)
+    return Verdict.wrong("tests_broken" if broken and fixed == len(failing) else "tests_failed", **detail)
 
 
-def _explained(before: Run, after: Run, tests: Sequence[str]) -> list[dict[str, str]]:
+def _explained(base: Run, run: Run, tests: Sequence[str]) -> list[dict[str, str]]:
     """The tests, those first that did not pass, as far as a verdict has room for them."""
-    order = sorted(tests, key=lambda test: after.passes(test, before))
+    order = sorted(tests, key=lambda test: run.passes(test, base))
     return [
         {
             "test": test[:200],
-            "before": before.states.get(test, "missing"),
-            "after": after.states.get(test, "missing"),
+            "before": base.states.get(test, "missing"),
+            "after": run.states.get(test, "missing"),
         }
         for test in order[:_SHOWN]
     ]
@@ -489,7 +489,7 @@ def _given(
     protected = sorted(path for path in change.paths if protection.covers(path))
     tests = {path: text.encode() for path, text in reference.test_files.items()} | dict(turned)
     environment = {**reference.environment, **_joined(reference.environment, plan.environment)}
-    given: dict[str, bytes] = {
+    sent: dict[str, bytes] = {
         "prepare.sh": PREPARE.encode(),
         "tests.patch": (reference.test_patch or "").encode(),
         "protected": lines(protected),
@@ -500,16 +500,18 @@ def _given(
         "tests.sh": tests_script(reference.test_command, environment, plan.arguments).encode(),
     }
     if any(" " in path for path in change.paths):
-        given["exactly"] = b""  # `patch` would read another name than ours
-    given |= {f"test-{n}": text for n, text in enumerate(tests.values(), 1)}
-    files = {f"given/{name}": content for name, content in given.items()} | of_change(change)
+        sent["exactly"] = b""  # `patch` would read another name than ours
+    sent |= {f"test-{n}": text for n, text in enumerate(tests.values(), 1)}
+    files = {f"given/{name}": content for name, content in sent.items()} | of_change(change)
     return {**files, **plan.files}
 
 
-def _joined(own: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str]:
+def _joined(task_variables: Mapping[str, str], planned: Mapping[str, str]) -> dict[str, str]:
     """The variables of the plan, before what the task itself has there."""
     separators = {"PYTHONPATH": ":", "PYTEST_ADDOPTS": " "}
     return {
-        name: separators[name].join(filter(None, (value, own.get(name, "")))) if name in separators else value
+        name: separators[name].join(filter(None, (value, task_variables.get(name, ""))))
+        if name in separators
+        else value
         for name, value in planned.items()
     }

@@ -24,11 +24,11 @@ _PLAIN_BASES: Final = frozenset(("object", "TestCase", "IsolatedAsyncioTestCase"
 def places(names: Iterable[str], log_format: str, name_kind: str) -> dict[str, tuple[str, str]]:
     """Where tests are, as far as their names say it: the file, and the names of classes and function with `::` between."""
     if log_format == "unittest":
-        return {name: place for name in names if (place := _of_unittest(name))}
+        return {name: location for name in names if (location := _of_unittest(name))}
     if log_format != "pytest" or name_kind == "r2e":
         return {}
     split = {name: name.partition("[")[0].partition("::") for name in names}
-    return {name: (file, inner) for name, (file, _, inner) in split.items() if inner and _is_plain(file)}
+    return {name: (file, path) for name, (file, _, path) in split.items() if path and _is_plain(file)}
 
 
 def _is_plain(file: str) -> bool:
@@ -36,8 +36,8 @@ def _is_plain(file: str) -> bool:
 
 
 def _of_unittest(name: str) -> tuple[str, str] | None:
-    test, _, behind = name.partition(" (")
-    module, _, last = behind.rstrip(")").removesuffix(f".{test}").rpartition(".")
+    test, _, suffix = name.partition(" (")
+    module, _, last = suffix.rstrip(")").removesuffix(f".{test}").rpartition(".")
     file = f"{module.replace('.', '/')}.py"
     return (file, f"{last}::{test}") if module and last and _is_plain(file) else None
 
@@ -57,11 +57,11 @@ def negated(source: bytes, tests: Sequence[str]) -> tuple[bytes, list[str], bool
         tree = ast.parse(source)
         turned: set[ast.AST] = set()
         absent = _absent(tree, source, tests)
-        done = [test for test in tests if _negate(tree, test.split("::"), turned)]
+        tests_turned = [test for test in tests if _negate(tree, test.split("::"), turned)]
         text = ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return b"", [], False, []
-    return text.encode(errors="replace"), done, any(word in text for word in _XFAIL), absent
+    return text.encode(errors="replace"), tests_turned, any(word in text for word in _XFAIL), absent
 
 
 def _absent(tree: ast.Module, source: bytes, tests: Sequence[str]) -> list[str]:

@@ -152,9 +152,9 @@ class Protection:
     @cached_property
     def _folders_of_given(self) -> frozenset[str]:
         return frozenset(
-            "/".join(parts[:depth])
-            for parts in (path.split("/") for path in self._given)
-            for depth in range(1, len(parts))
+            "/".join(segments[:depth])
+            for segments in (path.split("/") for path in self._given)
+            for depth in range(1, len(segments))
         )
 
     @cached_property

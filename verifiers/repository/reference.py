@@ -18,8 +18,8 @@ MAX_TEXT_CHARS = 20_000_000
 
 def _inside(path: str) -> str:
     """Refuse a path that is not a plain one below the working directory."""
-    parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts or parts[0] == ".git" or "\0" in path or "\n" in path:
+    names = PurePosixPath(path).parts
+    if not names or path.startswith("/") or ".." in names or names[0] == ".git" or "\0" in path or "\n" in path:
         raise ValueError(f"{path[:100]!r} is not a path below the working directory")
     return path
 
@@ -116,14 +116,14 @@ class RepositoryReference(BaseModel):
         return self
 
 
-def _task(given: Any) -> Any:
+def _task(value: Any) -> Any:
     """The object of JSON text, and the task of a row; anything else as it is."""
-    if isinstance(given, str):
+    if isinstance(value, str):
         try:
-            given = msgspec.json.decode(given)
+            value = msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError) as error:
             raise ValueError("the reference must be an object, or JSON text of one") from error
-    return rows.from_row(given) if isinstance(given, Mapping) and rows.is_row(given) else given
+    return rows.from_row(value) if isinstance(value, Mapping) and rows.is_row(value) else value
 
 
 class RepositoryParams(Params):

@@ -45,10 +45,10 @@ _PYTEST_PARSERS: Final = ("parse_log_pytest", "parse_log_pytest_options", "parse
 Row = Mapping[str, Any]
 
 
-def is_row(given: Row) -> bool:
+def is_row(fields: Row) -> bool:
     """Whether an object is a row of a data set, and not a repository task."""
-    return "test_command" not in given and bool(
-        given.keys() & {"instance_id", "instance_dict", "responses_create_params", "expected_output_json", "fix_patch"}
+    return "test_command" not in fields and bool(
+        fields.keys() & {"instance_id", "instance_dict", "responses_create_params", "expected_output_json", "fix_patch"}
     )
 
 
@@ -58,9 +58,9 @@ def from_row(row: Row) -> dict[str, Any]:
     Raises:
         ValueError: the row lacks a field, or has another form than these.
     """
-    inner = _instance(row)
-    if inner is not None:
-        return from_row(inner)
+    instance = _instance(row)
+    if instance is not None:
+        return from_row(instance)
     if "expected_output_json" in row:
         return _r2e_gym(row)
     if "eval_script" in row:
@@ -86,10 +86,10 @@ def from_row(row: Row) -> dict[str, Any]:
 def _instance(row: Row) -> Row | None:
     """The row that a row of NeMo-Gym holds."""
     request = row.get("responses_create_params")
-    places = (row, row.get("metadata"), row.get("verifier_metadata"), request and request.get("metadata"))
-    for place in places:
-        if isinstance(place, Mapping) and place.get("instance_dict"):
-            return _object(place, "instance_dict")
+    objects = (row, row.get("metadata"), row.get("verifier_metadata"), request and request.get("metadata"))
+    for holder in objects:
+        if isinstance(holder, Mapping) and holder.get("instance_dict"):
+            return _object(holder, "instance_dict")
     return None
 
 
@@ -152,7 +152,7 @@ def _swe_bench_pro(row: Row) -> dict[str, Any]:
             "add the texts of run_script.sh and parser.py to the row as `run_script` and `parser`"
         )
     files = _strings(row, "selected_test_files_to_run")
-    before = str(row.get("before_repo_set_cmd") or "").strip().rpartition("\n")[2]
+    setup = str(row.get("before_repo_set_cmd") or "").strip().rpartition("\n")[2]
     run = f"bash -c {shlex.quote(_text(row, 'run_script'))} run_script.sh {shlex.quote(','.join(files))}"
     errors = f"{MADE}/stderr"
     return {
@@ -160,7 +160,7 @@ def _swe_bench_pro(row: Row) -> dict[str, Any]:
         "patch": row.get("patch") or None,
         "image": f"jefzda/sweap-images:{_text(row, 'dockerhub_tag')}",
         "workdir": "/app",
-        "test_command": "\n".join([before, f"{run} 2>{errors}", f"printf '\\0'; cat {errors}"]),
+        "test_command": "\n".join([setup, f"{run} 2>{errors}", f"printf '\\0'; cat {errors}"]),
         # the last line before the tests takes their files from the commit of the solution
         "protected": [*_files_of(str(row.get("test_patch") or "")), *(name for name in files if "/" in name)],
         "fail_to_pass": _strings(row, "fail_to_pass", "FAIL_TO_PASS"),
@@ -284,12 +284,12 @@ def _reverse(patch: str) -> str:
 
 def _strings(row: Row, *fields: str) -> list[str]:
     """A list of texts in one of these fields: a list, its JSON text, or its text in Python."""
-    given = next((row[field] for field in fields if row.get(field) is not None), None)
-    if isinstance(given, str):
-        given = _literal(given, fields[0])
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+    value = next((row[field] for field in fields if row.get(field) is not None), None)
+    if isinstance(value, str):
+        value = _literal(value, fields[0])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"the row's `{fields[0]}` must be a list of texts")
-    return given
+    return value
 
 
 def _literal(text: str, field: str) -> Any:
@@ -306,30 +306,30 @@ def _literal(text: str, field: str) -> Any:
 
 def _names(row: Row, field: str) -> list[str]:
     """A list of names, or its JSON text."""
-    given = row.get(field)
-    if isinstance(given, str):
-        given = _json(given, field)
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+    value = row.get(field)
+    if isinstance(value, str):
+        value = _json(value, field)
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"the row's `{field}` must be a list of names, or its JSON text")
-    return given
+    return value
 
 
 def _commands(row: Row, field: str) -> list[str]:
     """A command, or a list of them."""
-    given = row.get(field)
-    commands = [given] if isinstance(given, str) else given
+    value = row.get(field)
+    commands = [value] if isinstance(value, str) else value
     if not isinstance(commands, list) or not all(isinstance(line, str) and line for line in commands) or not commands:
         raise ValueError(f"the row has no `{field}`, which is a command or a list of them")
     return commands
 
 
 def _object(row: Row, field: str) -> dict[str, Any]:
-    given = row[field]
-    if isinstance(given, str):
-        given = _json(given, field)
-    if not isinstance(given, dict):
+    value = row[field]
+    if isinstance(value, str):
+        value = _json(value, field)
+    if not isinstance(value, dict):
         raise ValueError(f"the row's `{field}` must be an object, or its JSON text")
-    return given
+    return value
 
 
 def _json(text: str, field: str) -> Any:
@@ -340,7 +340,7 @@ def _json(text: str, field: str) -> Any:
 
 
 def _text(row: Row, field: str) -> str:
-    given = row.get(field)
-    if not isinstance(given, str) or not given:
+    value = row.get(field)
+    if not isinstance(value, str) or not value:
         raise ValueError(f"the row has no `{field}`")
-    return given
+    return value

@@ -87,20 +87,20 @@ def judge(item: Item[CodeFormatParams]) -> Verdict:
             "unknown_language",
             f"there is no language {params.language!r}; give a name that code fences use, such as python",
         )
-    found = code_blocks.find(item.response, language, params.think, params.select)
-    if found.code is None:
-        return Verdict.wrong(found.reason)
-    if not found.is_fenced:
+    program = code_blocks.find(item.response, language, params.think, params.select)
+    if program.code is None:
+        return Verdict.wrong(program.reason)
+    if not program.is_fenced:
         return Verdict.wrong("no_fence")
     if params.only_code and not _is_alone(item.response, params.think):
         return Verdict.wrong("text_outside")
-    if len(found.code) > _MAX_CHARS:
+    if len(program.code) > _MAX_CHARS:
         return Verdict.wrong("too_large")
-    if _is_comment(found.code, _BASH_COMMENTS if language in ("python", "bash") else _C_COMMENTS):
+    if _is_comment(program.code, _BASH_COMMENTS if language in ("python", "bash") else _C_COMMENTS):
         return Verdict.wrong("no_code")
     if language != "python":
         return Verdict.correct()
-    module = code_blocks.parsed(found.code)
+    module = code_blocks.parsed(program.code)
     if module is None:
         return Verdict.wrong("syntax_error")
     if not _stands(module):
@@ -122,14 +122,14 @@ def _stands(module: ast.Module) -> bool:
             return False
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             body = node.body if isinstance(node.body, list) else [node.body]
-            inside += ((inner, True, False) for inner in body)
+            inside += ((child, True, False) for child in body)
         elif isinstance(node, ast.ClassDef):
-            inside += ((inner, False, False) for inner in node.body)
+            inside += ((child, False, False) for child in node.body)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            inside += ((inner, in_function, True) for inner in node.body)
-            inside += ((inner, in_function, in_loop) for inner in node.orelse)
+            inside += ((child, in_function, True) for child in node.body)
+            inside += ((child, in_function, in_loop) for child in node.orelse)
         else:
-            inside += ((inner, in_function, in_loop) for inner in ast.iter_child_nodes(node))
+            inside += ((child, in_function, in_loop) for child in ast.iter_child_nodes(node))
     return True
 
 
@@ -200,12 +200,12 @@ _IDLE = (
 def _is_alone(response: str, think: Think) -> bool:
     segment = final_segment(response, think)
     text = response[segment.start : segment.end]
-    found = code_blocks.blocks(text)
-    if len(found) != 1:
+    fences = code_blocks.blocks(text)
+    if len(fences) != 1:
         return False
-    before = text[: found[0].start].rstrip("\n")
-    after = text[found[0].end :].strip().strip("`~")
-    return "\n" not in before and before.startswith(("`", "~")) and not has_text(after)
+    lead = text[: fences[0].start].rstrip("\n")
+    tail = text[fences[0].end :].strip().strip("`~")
+    return "\n" not in lead and lead.startswith(("`", "~")) and not has_text(tail)
 
 
 def _open_r1(text: str, language: str) -> bool:
@@ -217,10 +217,10 @@ def _open_r1(text: str, language: str) -> bool:
         return False
     position = len("<think>\n")
     for part in ("\n</think>\n<answer>\n", f"```{language}", "```"):
-        found = text.find(part, position)
-        if found < 0:
+        start = text.find(part, position)
+        if start < 0:
             return False
-        position = found + len(part)
+        position = start + len(part)
     closing = "\n</answer>"
     if text.find(closing + "\n", position) >= 0:
         return True

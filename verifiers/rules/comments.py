@@ -12,7 +12,7 @@ def shown(text: str) -> str:
     """The text without its comments. An open comment that begins a line goes on to the end."""
     if not may_be_in(text):
         return text
-    kept: list[str] = []
+    pieces: list[str] = []
     start = position = 0
     last = text.rfind("-->")
     while token := _TOKEN.search(text, position):
@@ -25,9 +25,9 @@ def shown(text: str) -> str:
         elif token[0] == "<!--":
             if position > last and not _begins_line(text, token.start()):
                 continue
-            kept.append(text[start : token.start()])
+            pieces.append(text[start : token.start()])
             start = position = text.index("-->", position) + 3 if position <= last else len(text)
-    return _LINK_COMMENT.sub("", "".join([*kept, text[start:]]))
+    return _LINK_COMMENT.sub("", "".join([*pieces, text[start:]]))
 
 
 def may_be_in(text: str) -> bool:
@@ -39,9 +39,9 @@ def is_wanted(arguments: Mapping[str, Any]) -> bool:
     return any(may_be_in(value) for value in arguments.values() if isinstance(value, str))
 
 
-def _begins_line(text: str, place: int) -> bool:
-    before = text[max(place - _MAX_INDENT - 1, 0) : place]
-    return not before.rpartition("\n")[2].strip() and (place <= _MAX_INDENT or "\n" in before)
+def _begins_line(text: str, position: int) -> bool:
+    lead = text[max(position - _MAX_INDENT - 1, 0) : position]
+    return not lead.rpartition("\n")[2].strip() and (position <= _MAX_INDENT or "\n" in lead)
 
 
 _MAX_INDENT = 3

@@ -91,7 +91,7 @@ def judge(response: str, params: CosineLengthParams, explain: bool = False) -> V
     curve = 0.5 * (1.0 + math.cos(part * math.pi))
     if params.correct is None:
         return Verdict(Status.OK, curve, "placed", None, {"length": length})
-    values = {name: preset[name] if given is None else given for name, given in _given(params).items()}
+    values = {name: preset[name] if value is None else value for name, value in _given(params).items()}
     exceeded = _EXCEEDED.get(params.preset) if params.exceeded is None else params.exceeded
     reward = _reward(values, curve, params.correct)
     if exceeded is not None and length >= params.max_length:
@@ -109,8 +109,8 @@ def _given(params: CosineLengthParams) -> dict[str, float | None]:
 
 
 def _reward(values: Mapping[str, float], curve: float, correct: bool) -> float:
-    end, begin = ("min_correct", "max_correct") if correct else ("max_wrong", "min_wrong")
-    return values[end] + (values[begin] - values[end]) * curve
+    end, start = ("min_correct", "max_correct") if correct else ("max_wrong", "min_wrong")
+    return values[end] + (values[start] - values[end]) * curve
 
 
 def _placed(reward: float, values: Sequence[float], length: int) -> Verdict:
@@ -122,8 +122,8 @@ def _placed(reward: float, values: Sequence[float], length: int) -> Verdict:
 
 
 def _example(tokens: int, correct: bool | None, score: float, note: str, **params: Any) -> Example:
-    given = {"max_length": 100, "completion_tokens": tokens, "correct": correct, **params}
-    return Example("...", given, score, "placed", note)
+    fields = {"max_length": 100, "completion_tokens": tokens, "correct": correct, **params}
+    return Example("...", fields, score, "placed", note)
 
 
 EXAMPLES = (

@@ -118,11 +118,11 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
 def check_depth(value: Any) -> None:
     """Raise `Unreadable` if lists and mappings are nested more than `MAX_DEPTH` deep. No value may hold itself."""
     depth, level = 0, [value]
-    while level := [inner for inner in level if isinstance(inner, dict | list)]:
+    while level := [child for child in level if isinstance(child, dict | list)]:
         depth += 1
         if depth > MAX_DEPTH:
             raise Unreadable("too_deep")
-        level = [inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer)]
+        level = [child for outer in level for child in (outer.values() if isinstance(outer, dict) else outer)]
 
 
 def _finite(text: str) -> float:

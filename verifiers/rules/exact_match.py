@@ -59,17 +59,17 @@ def create(resources: Resources) -> ExactMatch:
 
 def judge(response: str, params: ExactMatchParams, explain: bool = False) -> Verdict:
     references = (params.reference,) if isinstance(params.reference, str) else params.reference
-    wanted = [_form(reference, params) for reference in references]
-    if not all(wanted):
+    forms = [_form(reference, params) for reference in references]
+    if not all(forms):
         return Verdict.invalid("empty_reference", "a reference must hold more than space")
     extraction = commitment.extract(response, params, _AUTO, sent=response if explain else None)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **extraction.detail(explain))
-    found = _form(extraction.answer, params)
+    form = _form(extraction.answer, params)
     detail = extraction.detail(explain)
     if explain:
-        detail |= {"compared": {"answer": clip(found), "references": [clip(text) for text in wanted[:_MAX_SHOWN]]}}
-    if found in wanted:
+        detail |= {"compared": {"answer": clip(form), "references": [clip(text) for text in forms[:_MAX_SHOWN]]}}
+    if form in forms:
         return Verdict.correct(extraction.answer, **detail)
     return Verdict.wrong(extracted=extraction.answer, **detail)
 

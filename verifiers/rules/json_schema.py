@@ -92,9 +92,11 @@ _PERSON = {
 }
 
 
-def _example(response: str, score: float | None, reason: str, note: str, schema: Any = _PERSON, **more: Any) -> Example:
+def _example(
+    response: str, score: float | None, reason: str, note: str, schema: Any = _PERSON, **fields: Any
+) -> Example:
     status = Status.OK if score is not None else Status.INVALID
-    return Example(response, {"reference": schema, **more}, score, reason, note, status)
+    return Example(response, {"reference": schema, **fields}, score, reason, note, status)
 
 
 EXAMPLES = (

@@ -123,20 +123,20 @@ def judge(response: str, params: LengthParams, explain: bool = False) -> Verdict
     if params.unit == "tokens":
         if params.completion_tokens is None:
             return Verdict.invalid("missing_length", "unit tokens needs completion_tokens: how many the response has")
-        seen = length = params.completion_tokens
+        counted = length = params.completion_tokens
     else:
-        length = seen = measure(text, params.unit)
-        if params.asks_for_more and (shown := _unpadded(visible(comments.shown(text)), params.unit)) != text:
-            seen = measure(shown, params.unit)
+        length = counted = measure(text, params.unit)
+        if params.asks_for_more and (unpadded := _unpadded(visible(comments.shown(text)), params.unit)) != text:
+            counted = measure(unpadded, params.unit)
     match params.mode:
         case "bounds":
-            return _bounded(seen, length, params)
+            return _bounded(counted, length, params)
         case "band":
-            return _graded(_band(seen, params), seen)
+            return _graded(_band(counted, params), counted)
         case "kimi":
             return _kimi(length, params)
         case _:
-            return _graded(_near(seen, length, params), length)
+            return _graded(_near(counted, length, params), length)
 
 
 def _unpadded(text: str, unit: Unit) -> str:
@@ -157,9 +157,9 @@ _BLANKS = re.compile(r"[^\S\n]{9,}+")
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n){2,}+")
 
 
-def _bounded(seen: int, length: int, params: LengthParams) -> Verdict:
-    if params.minimum is not None and seen < params.minimum:
-        return Verdict.wrong("too_short", length=seen)
+def _bounded(counted: int, length: int, params: LengthParams) -> Verdict:
+    if params.minimum is not None and counted < params.minimum:
+        return Verdict.wrong("too_short", length=counted)
     if params.maximum is not None and length > params.maximum:
         return Verdict.wrong("too_long", length=length)
     return Verdict.correct(length=length)
@@ -178,11 +178,11 @@ def _band(length: int, params: LengthParams) -> float:
     return min((length - params.minimum) / (params.maximum - params.minimum), 1.0)
 
 
-def _near(seen: int, length: int, params: LengthParams) -> float:
+def _near(counted: int, length: int, params: LengthParams) -> float:
     assert params.target is not None
     assert params.maximum is not None
     over = max(length - params.target, 0)
-    under = max(params.target - seen, 0) if params.mode == "max_length" else 0
+    under = max(params.target - counted, 0) if params.mode == "max_length" else 0
     distance = max(over, under)
     return 0.0 if distance >= params.maximum else 1.0 - distance / params.maximum
 

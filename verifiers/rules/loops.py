@@ -64,10 +64,10 @@ def evened(texts: Sequence[str]) -> list[str]:
     plain = np.frombuffer(_END.join(map(_lowered, texts)), np.uint8)
     is_kept = plain != _BLANK
     is_kept[1:] |= is_kept[:-1]
-    kept = plain[is_kept]
-    ends = (kept == _END[0]).nonzero()[0].tolist()
-    chars = memoryview(kept)
-    spans = zip([0, *(end + 1 for end in ends)], [*ends, kept.size], strict=True)
+    codes = plain[is_kept]
+    stops = (codes == _END[0]).nonzero()[0].tolist()
+    chars = memoryview(codes)
+    spans = zip([0, *(end + 1 for end in stops)], [*stops, codes.size], strict=True)
     return [str(chars[start:end], "utf-8", "surrogatepass").strip(" ") for start, end in spans]
 
 
@@ -93,13 +93,13 @@ def _looped(text: str, suspects: Sequence[_Span]) -> int:
     for first, final, longest in _merged(suspects):
         position += max(0, -((position - first) // _STRIDE)) * _STRIDE
         while position <= min(final, last):
-            again = text.find(text[position : position + _PROBE], position + 1, position + _PROBE + longest)
-            period = again - position
-            least = max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS)
-            end = again + _common(text, position, again) if again >= 0 else position
-            may_reach = end - max(floor, position - _STRIDE) >= least
-            start = _start(text, position, period, floor) if again >= 0 and may_reach else position
-            if end - start >= least:
+            repeat = text.find(text[position : position + _PROBE], position + 1, position + _PROBE + longest)
+            period = repeat - position
+            min_chars = max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS)
+            end = repeat + _common(text, position, repeat) if repeat >= 0 else position
+            may_reach = end - max(floor, position - _STRIDE) >= min_chars
+            start = _start(text, position, period, floor) if repeat >= 0 and may_reach else position
+            if end - start >= min_chars:
                 counted += end - start - period
                 position = floor = end
             else:
@@ -109,15 +109,15 @@ def _looped(text: str, suspects: Sequence[_Span]) -> int:
 
 def _suspects(texts: Sequence[str]) -> list[list[_Span]]:
     """The spans of each text where loops may begin, in order."""
-    ends = [*accumulate(map(len, texts))]
+    stops = [*accumulate(map(len, texts))]
     grams = _grams(texts)
     spans: list[list[_Span]] = [[] for _ in texts]
-    for scale, runs in zip(_SCALES, _runs(grams, ends[-1]), strict=True):
+    for scale, runs in zip(_SCALES, _runs(grams, stops[-1]), strict=True):
         for first, last in runs:
-            for text in range(bisect_right(ends, first), bisect_right(ends, last) + 1):
-                begin = ends[text] - len(texts[text])
-                spans[text].append((first - begin - scale.stride + 1, last - begin + _STRIDE, scale.longest))
-    return [sorted(found) for found in spans]
+            for text in range(bisect_right(stops, first), bisect_right(stops, last) + 1):
+                offset = stops[text] - len(texts[text])
+                spans[text].append((first - offset - scale.stride + 1, last - offset + _STRIDE, scale.longest))
+    return [sorted(text_spans) for text_spans in spans]
 
 
 def _grams(texts: Sequence[str]) -> _Numbers:
@@ -127,9 +127,9 @@ def _grams(texts: Sequence[str]) -> _Numbers:
     """
     grams: _Numbers = np.frombuffer(b"".join([*map(_units, texts), _PADDING]), _UNIT)
     for reach, factor in _FACTORS:  # numbers of one character, then of two, four, up to all
-        further = grams[reach:]
+        later = grams[reach:]
         grams = grams[:-reach] * factor
-        grams += further
+        grams += later
     return grams
 
 
@@ -152,9 +152,9 @@ def _runs(grams: _Numbers, size: int) -> Iterator[list[tuple[int, int]]]:
     """The runs of neighbouring places where loops may begin, as first and last place, in order, for each scale."""
     looks = [_test_scale(grams, size, scale) for scale in _SCALES]
     counts = [look.rows.size for look in looks]
-    places = np.concatenate([look.rows * scale.stride for look, scale in zip(looks, _SCALES, strict=True)])
+    positions = np.concatenate([look.rows * scale.stride for look, scale in zip(looks, _SCALES, strict=True)])
     may_be_loop = _may_be_loop(
-        grams, places, np.concatenate([look.periods for look in looks]), np.repeat(_PROBES, counts)
+        grams, positions, np.concatenate([look.periods for look in looks]), np.repeat(_PROBES, counts)
     )
     start = 0
     for look, scale, count in zip(looks, _SCALES, counts, strict=True):
@@ -183,20 +183,20 @@ class _ScaleResult:
 def _test_scale(grams: _Numbers, size: int, scale: _Scale) -> _ScaleResult:
     count = len(range(0, size, scale.stride))
     is_suspect = np.zeros(count + 2, np.bool_)
-    found = [_NOWHERE]
+    hits = [_NOWHERE]
     rows = _CELLS // scale.longest
     for first in range(0, count, rows):
         comes_again = _comes_again(grams, first, min(rows, count - first), scale)
-        again = comes_again.ravel().nonzero()[0]
-        if again.size > _MANY * len(comes_again):
+        repeats = comes_again.ravel().nonzero()[0]
+        if repeats.size > _MANY * len(comes_again):
             is_flood = np.count_nonzero(comes_again, axis=1) > _MANY
             is_suspect[first + 1 : first + 1 + len(comes_again)] = is_flood
             comes_again[is_flood] = False
-            again = comes_again.ravel().nonzero()[0]
-        found.append(again + first * scale.longest)
-    places, periods = np.divmod(np.concatenate(found), scale.longest)
+            repeats = comes_again.ravel().nonzero()[0]
+        hits.append(repeats + first * scale.longest)
+    hit_rows, periods = np.divmod(np.concatenate(hits), scale.longest)
     periods += 1
-    return _ScaleResult(is_suspect, places, periods)
+    return _ScaleResult(is_suspect, hit_rows, periods)
 
 
 _NOWHERE = np.zeros(0, np.intp)
@@ -210,34 +210,36 @@ More of them are a flood. Measuring then takes less time than a test of every di
 def _comes_again(grams: _Numbers, first: int, count: int, scale: _Scale) -> NDArray[np.bool_]:
     """Whether the gram of each of `count` rows from `first` on comes again 1, 2, ... characters later."""
     step = grams.itemsize
-    place = first * scale.stride
+    offset = first * scale.stride
     shape, strides = (count, scale.longest), (scale.stride * step, step)
-    later = np.ndarray(shape, grams.dtype, grams, (place + 1) * step, strides)
-    comes_again: NDArray[np.bool_] = later == grams[place : place + count * scale.stride : scale.stride, None]
+    later = np.ndarray(shape, grams.dtype, grams, (offset + 1) * step, strides)
+    comes_again: NDArray[np.bool_] = later == grams[offset : offset + count * scale.stride : scale.stride, None]
     return comes_again
 
 
-def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, probes: _Places) -> NDArray[np.bool_]:
+def _may_be_loop(grams: _Numbers, positions: _Places, periods: _Places, probes: _Places) -> NDArray[np.bool_]:
     """Whether a probe comes again at this distance, together with the characters that would repeat in a loop.
 
     In a loop the text equals itself at a distance of one period over all rounds but one. The probe lies within these
     rounds, so at least half of their other characters lie before it or behind it.
     """
-    last = places + (probes - _GRAM)
-    found = _equal(grams, last, periods)
-    found &= _equal(grams, (places + last) // 2, periods)
-    kept = found.nonzero()[0]
-    if kept.size:
-        places, last, periods = places[kept], last[kept], periods[kept]
-        half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - probes[kept]) // 2
-        before = _equal(grams, places - half, periods) & _equal(grams, places - half // 2, periods)
-        found[kept] = before | (_equal(grams, last + half, periods) & _equal(grams, last + half // 2, periods))
-    return found
+    last = positions + (probes - _GRAM)
+    is_loop = _equal(grams, last, periods)
+    is_loop &= _equal(grams, (positions + last) // 2, periods)
+    candidates = is_loop.nonzero()[0]
+    if candidates.size:
+        positions, last, periods = positions[candidates], last[candidates], periods[candidates]
+        half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - probes[candidates]) // 2
+        is_equal_before = _equal(grams, positions - half, periods) & _equal(grams, positions - half // 2, periods)
+        is_loop[candidates] = is_equal_before | (
+            _equal(grams, last + half, periods) & _equal(grams, last + half // 2, periods)
+        )
+    return is_loop
 
 
-def _equal(grams: _Numbers, places: _Places, periods: _Places) -> NDArray[np.bool_]:
+def _equal(grams: _Numbers, positions: _Places, periods: _Places) -> NDArray[np.bool_]:
     """Whether grams are equal at these distances. The result for places beyond the ends of the grams has no meaning."""
-    equal: NDArray[np.bool_] = grams.take(places, mode="clip") == grams.take(places + periods, mode="clip")
+    equal: NDArray[np.bool_] = grams.take(positions, mode="clip") == grams.take(positions + periods, mode="clip")
     return equal
 
 
@@ -263,13 +265,13 @@ def _start(text: str, position: int, period: int, floor: int) -> int:
     return position
 
 
-def _common(text: str, left: int, right: int) -> int:
-    """The number of characters from `right` on that equal those from `left` on."""
-    end = len(text) - right
+def _common(text: str, first: int, second: int) -> int:
+    """The number of characters from `second` on that equal those from `first` on."""
+    end = len(text) - second
     count, step = 0, _PROBE
-    while text[left + count : left + count + step] == text[right + count : right + count + step] and count < end:
+    while text[first + count : first + count + step] == text[second + count : second + count + step] and count < end:
         count, step = min(count + step, end), step * 2
     while step := step // 2:
-        if text[left + count : left + count + step] == text[right + count : right + count + step]:
+        if text[first + count : first + count + step] == text[second + count : second + count + step]:
             count = min(count + step, end)
     return count

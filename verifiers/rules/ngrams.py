@@ -53,13 +53,13 @@ def distinct_of_words(texts: Sequence[bytes], n: int, longest: int = MAX_WORD_BY
     """
     joined = b" %b%b" % (b" ".join(texts), _PADDING)
     edges = _edges(joined)
-    starts = edges[::2].copy()
-    sizes = edges[1::2] - starts
-    ends = accumulate(len(text) + 1 for text in texts)
-    firsts = [0, *starts.searchsorted([*ends]).tolist()]
-    longer = _longer(joined, starts, sizes, longest)
+    word_starts = edges[::2].copy()
+    sizes = edges[1::2] - word_starts
+    stops = accumulate(len(text) + 1 for text in texts)
+    firsts = [0, *word_starts.searchsorted([*stops]).tolist()]
+    longer = _longer(joined, word_starts, sizes, longest)
     sizes[longer] = 0  # they are not read
-    counts: list[Count | None] = [*_counts(_grams(_words(joined, starts, sizes), n), firsts, n)]
+    counts: list[Count | None] = [*_counts(_grams(_words(joined, word_starts, sizes), n), firsts, n)]
     for word in longer:
         counts[bisect_right(firsts, word) - 1] = None
     return counts
@@ -68,13 +68,13 @@ def distinct_of_words(texts: Sequence[bytes], n: int, longest: int = MAX_WORD_BY
 def with_long_words(text: bytes, longest: int, changed: Callable[[bytes], bytes]) -> bytes:
     """A text in which `changed` replaces each word of more than `longest` bytes."""
     edges = _edges(b" %b " % text)
-    places = (edges[1::2] - edges[::2] > longest).nonzero()[0]
-    parts: list[bytes] = []
-    behind = 0
-    for start, end in zip(edges[2 * places].tolist(), edges[2 * places + 1].tolist(), strict=True):
-        parts += text[behind:start], changed(text[start:end])
-        behind = end
-    return b"".join(parts) + text[behind:]
+    long_words = (edges[1::2] - edges[::2] > longest).nonzero()[0]
+    pieces: list[bytes] = []
+    done_to = 0
+    for start, end in zip(edges[2 * long_words].tolist(), edges[2 * long_words + 1].tolist(), strict=True):
+        pieces += text[done_to:start], changed(text[start:end])
+        done_to = end
+    return b"".join(pieces) + text[done_to:]
 
 
 def _edges(text: bytes) -> NDArray[np.intp]:
@@ -84,35 +84,35 @@ def _edges(text: bytes) -> NDArray[np.intp]:
     return edges
 
 
-def _longer(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp], longest: int) -> list[int]:
+def _longer(text: bytes, word_starts: NDArray[np.intp], sizes: NDArray[np.intp], longest: int) -> list[int]:
     """The words that have more characters than `longest`, or more bytes than `MAX_WORD_BYTES`."""
 
     def is_longer(word: int) -> bool:
-        start, size = int(starts[word]) + 1, int(sizes[word])
+        start, size = int(word_starts[word]) + 1, int(sizes[word])
         return size > MAX_WORD_BYTES or len(text[start : start + size].decode("utf-8", "surrogatepass")) > longest
 
     return list(filter(is_longer, (sizes > longest).nonzero()[0].tolist()))
 
 
-def _words(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp]) -> _Numbers:
+def _words(text: bytes, word_starts: NDArray[np.intp], sizes: NDArray[np.intp]) -> _Numbers:
     """A number for each word."""
     lanes = np.ndarray(len(text) - _LANE_BYTES, _LANE, text, 1, (1,)).astype(np.uint64)
     numbers: _Numbers = _CUTS.take(sizes, mode="clip")
-    numbers &= lanes.take(starts)
+    numbers &= lanes.take(word_starts)
     np.invert(numbers, numbers)  # no text has a word that becomes 0, which mixing leaves as it is
     _mix(numbers)
     longer = (sizes > _LANE_BYTES).nonzero()[0]
-    places, left = starts[longer], sizes[longer]
+    positions, remaining = word_starts[longer], sizes[longer]
     while longer.size:
-        places += _LANE_BYTES
-        left -= _LANE_BYTES
-        further = _CUTS.take(left, mode="clip")
-        further &= lanes.take(places)
-        further += numbers[longer] * _STEP
-        _mix(further)
-        numbers[longer] = further
-        is_longer = left > _LANE_BYTES
-        longer, places, left = longer[is_longer], places[is_longer], left[is_longer]
+        positions += _LANE_BYTES
+        remaining -= _LANE_BYTES
+        lane = _CUTS.take(remaining, mode="clip")
+        lane &= lanes.take(positions)
+        lane += numbers[longer] * _STEP
+        _mix(lane)
+        numbers[longer] = lane
+        is_longer = remaining > _LANE_BYTES
+        longer, positions, remaining = longer[is_longer], positions[is_longer], remaining[is_longer]
     return numbers
 
 
@@ -129,9 +129,9 @@ def _mix(numbers: _Numbers) -> None:
 def _grams(words: _Numbers, n: int) -> _Numbers:
     """A number for the n words that begin at each word."""
     grams = words[: max(0, words.size - n + 1)]
-    for place in range(1, n):
+    for offset in range(1, n):
         grams = grams * _STEP
-        grams += words[place : place + grams.size]
+        grams += words[offset : offset + grams.size]
     return grams
 
 

@@ -68,10 +68,10 @@ def judge(response: str, params: OverlongParams, explain: bool = False) -> Verdi
 
 
 def _penalty(length: int, params: OverlongParams) -> float:
-    begin = params.max_length - params.buffer
-    if length <= begin:
+    free_length = params.max_length - params.buffer
+    if length <= free_length:
         return 0.0
-    return (begin - length) / params.buffer if length <= params.max_length else -1.0
+    return (free_length - length) / params.buffer if length <= params.max_length else -1.0
 
 
 def _example(tokens: int | None, score: float | None, reason: str, note: str) -> Example:

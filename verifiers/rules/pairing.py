@@ -14,15 +14,15 @@ def can_be_paired(fitting: Sequence[Sequence[int]]) -> bool:
     """
     assert len(fitting) <= MAX_THINGS
     owners: dict[int, int] = {}
-    return all(_gets_a_place(thing, fitting, owners, set()) for thing in range(len(fitting)))
+    return all(_gets_a_place(item, fitting, owners, set()) for item in range(len(fitting)))
 
 
-def _gets_a_place(thing: int, fitting: Sequence[Sequence[int]], owners: dict[int, int], tried: set[int]) -> bool:
-    for place in fitting[thing]:
-        if place in tried:
+def _gets_a_place(item: int, fitting: Sequence[Sequence[int]], owners: dict[int, int], tried: set[int]) -> bool:
+    for partner in fitting[item]:
+        if partner in tried:
             continue
-        tried.add(place)
-        if place not in owners or _gets_a_place(owners[place], fitting, owners, tried):
-            owners[place] = thing
+        tried.add(partner)
+        if partner not in owners or _gets_a_place(owners[partner], fitting, owners, tried):
+            owners[partner] = item
             return True
     return False

@@ -59,11 +59,11 @@ class PointParams(commitment.ExtractionParams):
 
     @model_validator(mode="after")
     def _check(self) -> "PointParams":
-        for each in _places(self):
-            if each is None:
+        for area in _places(self):
+            if area is None:
                 raise ValueError("reference: an object needs bbox_2d, bbox, point_2d or point")
-            if len(each) == 4 and (each[0] > each[2] or each[1] > each[3]):
-                raise ValueError(f"reference: box {list(each)} is not [x1, y1, x2, y2] with x1 <= x2 and y1 <= y2")
+            if len(area) == 4 and (area[0] > area[2] or area[1] > area[3]):
+                raise ValueError(f"reference: box {list(area)} is not [x1, y1, x2, y2] with x1 <= x2 and y1 <= y2")
         return self
 
 
@@ -91,26 +91,27 @@ def judge(response: str, params: PointParams, explain: bool = False) -> Verdict:
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
-    found = _points(extraction.answer)
+    points = _points(extraction.answer)
     detail.pop("span", None)
     if explain:
-        detail["candidates"] = [[float(x), float(y)] for x, y in found]
-    if len(found) != 1:
-        return Verdict.wrong("conflicting_answers" if found else "no_answer", **detail)
+        detail["candidates"] = [[float(x), float(y)] for x, y in points]
+    # `(10, 20) or (30, 40)`
+    if len(points) != 1:
+        return Verdict.wrong("conflicting_answers" if points else "no_answer", **detail)
     across, down = _exact(params.scale)
-    x, y = found[0]
+    x, y = points[0]
     if params.image_size is not None:
         width, height = _exact(params.image_size)
         x, y = x * across / width, y * down / height
     detail["point"] = [float(x), float(y)]
-    shown = f"{float(x):g}, {float(y):g}"
-    score = max(_score((x, y), place, params) for place in _places(params) if place is not None)
+    point_text = f"{float(x):g}, {float(y):g}"
+    score = max(_score((x, y), target, params) for target in _places(params) if target is not None)
     if score == 1:
-        return Verdict.correct(shown, **detail)
+        return Verdict.correct(point_text, **detail)
     return (
-        Verdict(Status.OK, float(score), "partial", shown, detail)
+        Verdict(Status.OK, float(score), "partial", point_text, detail)
         if score
-        else Verdict.wrong(extracted=shown, **detail)
+        else Verdict.wrong(extracted=point_text, **detail)
     )
 
 
@@ -142,8 +143,8 @@ def _points(text: str) -> list[tuple[Fraction, Fraction]]:
     """The distinct points of the most explicit form that the text uses."""
     text = commitment.fold(text).replace("\u2212", "-")
     for form in _FORMS:
-        if found := list(dict.fromkeys(_some(form, text))):
-            return found
+        if points := list(dict.fromkeys(_some(form, text))):
+            return points
     return []
 
 
@@ -161,29 +162,30 @@ def _some(form: re.Pattern[str], text: str) -> Iterator[tuple[Fraction, Fraction
 
 
 def _places(params: PointParams) -> list[_Place | _Area | None]:
-    given = params.reference
-    if isinstance(given, Target):
-        return [given.place()]
-    places: list[_Place | _Area | None] = []
-    for each in given:
-        if isinstance(each, float):
-            return [given]  # type: ignore[list-item]  # two or four numbers
-        places.append(each.place() if isinstance(each, Target) else each)
-    return places
+    reference = params.reference
+    if isinstance(reference, Target):
+        return [reference.place()]
+    targets: list[_Place | _Area | None] = []
+    for entry in reference:
+        if isinstance(entry, float):
+            return [reference]  # type: ignore[list-item]  # two or four numbers
+        targets.append(entry.place() if isinstance(entry, Target) else entry)
+    return targets
 
 
-def _exact(given: float | tuple[float, float]) -> tuple[Fraction, Fraction]:
-    x, y = given if isinstance(given, tuple) else (given, given)
+def _exact(tolerance: float | tuple[float, float]) -> tuple[Fraction, Fraction]:
+    x, y = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
     return Fraction(repr(x)), Fraction(repr(y))
 
 
-def _score(point: tuple[Fraction, Fraction], place: Sequence[float], params: PointParams) -> Fraction:
+def _score(point: tuple[Fraction, Fraction], target: Sequence[float], params: PointParams) -> Fraction:
     x, y = point
-    if len(place) == 4:
-        x1, y1, x2, y2 = (Fraction(repr(side)) for side in place)
+    # The target is a box: any point in it is right.
+    if len(target) == 4:
+        x1, y1, x2, y2 = (Fraction(repr(side)) for side in target)
         return Fraction(x1 <= x <= x2 and y1 <= y <= y2)
     across, down = _exact(params.scale)
-    to_x, to_y = _exact((place[0], place[1]))
+    to_x, to_y = _exact((target[0], target[1]))
     distance = _root(((x - to_x) / across) ** 2 + ((y - to_y) / down) ** 2)
     return max(Fraction(0), 1 - distance / Fraction(repr(params.max_error))) ** 2
 

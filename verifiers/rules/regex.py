@@ -125,9 +125,9 @@ def extract(response: str, params: RegexParams, explain: bool = False) -> Extrac
     start, end = extraction.span
     if commitment.final_segment(response[:start], "none").reason == "empty":
         start = 0
-    rest = _NO_CHAT_TOKEN.match(response, end)
-    assert rest is not None
-    return replace(extraction, answer=response[start : rest.end()], span=(start, rest.end()))
+    tail = _NO_CHAT_TOKEN.match(response, end)
+    assert tail is not None
+    return replace(extraction, answer=response[start : tail.end()], span=(start, tail.end()))
 
 
 _NO_CHAT_TOKEN = re.compile(r"[^<\[]*+")

@@ -65,20 +65,20 @@ def create(resources: Resources) -> Regression:
 
 def judge(response: str, params: RegressionParams, explain: bool = False) -> Verdict:
     expected = numeric.read(str(params.reference), params.decimal_comma and isinstance(params.reference, str))
-    wanted = None if isinstance(expected, numeric.Unreadable) else expected.value(params.percent_as_fraction)
-    if isinstance(expected, numeric.Unreadable) or wanted is None:
+    target = None if isinstance(expected, numeric.Unreadable) else expected.value(params.percent_as_fraction)
+    if isinstance(expected, numeric.Unreadable) or target is None:
         message = f"reference {clip(str(params.reference))!r} is not one number of at most 2,000 digits"
         return Verdict.invalid("unparseable_reference", message)
-    said = numeric.statement(response, params, params.decimal_comma, explain)
-    answer, number, detail = said.answer, said.number, dict(said.detail)
+    statement = numeric.statement(response, params, params.decimal_comma, explain)
+    answer, number, detail = statement.answer, statement.number, dict(statement.detail)
     if number is None:
-        return Verdict.wrong(said.reason, answer, **detail)
+        return Verdict.wrong(statement.reason, answer, **detail)
     if explain:
         detail["compared"] = {"answer": number.show(), "reference": expected.show()}
     value = number.value(params.percent_as_fraction)
     if value is None or not numeric.comparable(number, expected, params.percent_as_fraction):
         return Verdict.wrong(extracted=answer, **detail)
-    score = float(_score(abs(value - wanted), abs(wanted), params))
+    score = float(_score(abs(value - target), abs(target), params))
     if score == 1.0:
         return Verdict.correct(answer, **detail)
     if score == 0.0:

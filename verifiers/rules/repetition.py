@@ -135,7 +135,7 @@ def _counted(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngr
 def _counted_as_written(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:
     if params.measure == "loops":
         texts = evened(responses)
-        return [(len(text) - again, len(text)) for text, again in zip(texts, looped(texts), strict=True)]
+        return [(len(text) - repeated, len(text)) for text, repeated in zip(texts, looped(texts), strict=True)]
     if params.completion_ids is not None:
         return [ngrams.distinct(params.completion_ids, params.n)]
     if params.preset == "characters":
@@ -147,10 +147,10 @@ def _words_counted(responses: Sequence[str], n: int, is_mixed: bool) -> list[ngr
     """The counts of the word n-grams of each response."""
     plain = [_plain(response, is_mixed) for response in responses]
     counts = ngrams.distinct_of_words(plain, n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
-    left = [position for position, count in enumerate(counts) if count is None]
-    if left and is_mixed:
-        fallen_apart = [ngrams.with_long_words(plain[position], _MAX_WORD_CHARS, _in_pieces) for position in left]
-        for position, count in zip(left, ngrams.distinct_of_words(fallen_apart, n), strict=True):
+    uncounted = [position for position, count in enumerate(counts) if count is None]
+    if uncounted and is_mixed:
+        fallen_apart = [ngrams.with_long_words(plain[position], _MAX_WORD_CHARS, _in_pieces) for position in uncounted]
+        for position, count in zip(uncounted, ngrams.distinct_of_words(fallen_apart, n), strict=True):
             counts[position] = count
     return [
         count or ngrams.distinct(response.lower().split(), n) for count, response in zip(counts, responses, strict=True)
@@ -160,11 +160,11 @@ def _words_counted(responses: Sequence[str], n: int, is_mixed: bool) -> list[ngr
 def _plain(response: str, is_mixed: bool) -> bytes:
     """The response in lower case, in UTF-8, with blanks between words. Long words are still whole."""
     encoded = response.encode("utf-8", "surrogatepass")
-    others = beyond_ascii(response, encoded)
-    if is_mixed and words.has_unspaced(others):
+    beyond = beyond_ascii(response, encoded)
+    if is_mixed and words.has_unspaced(beyond):
         response = words.spaced(response)
         encoded = response.encode("utf-8", "surrogatepass")
-    return words.lowered(response, encoded, others)
+    return words.lowered(response, encoded, beyond)
 
 
 def _in_pieces(long: bytes) -> bytes:

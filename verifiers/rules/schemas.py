@@ -113,8 +113,8 @@ def quick_values(schema: Any, *, check_formats: bool) -> int:
     text = schema if isinstance(schema, str) else json.dumps(schema)
     if len(text) > _MAX_QUICK_CHARS or check_formats or any(word in text for word in _SLOW_WORDS):
         return 0
-    most = _MAX_QUICK_MEETINGS // parts(text)
-    return min(most, _MAX_QUICK_UNIQUE) if '"uniqueItems"' in text else most
+    limit = _MAX_QUICK_MEETINGS // parts(text)
+    return min(limit, _MAX_QUICK_UNIQUE) if '"uniqueItems"' in text else limit
 
 
 def is_quick(schema: Any, *, check_formats: bool) -> bool:

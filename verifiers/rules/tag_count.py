@@ -52,8 +52,8 @@ def judge(response: str, params: TagCountParams, explain: bool = False) -> Verdi
     once = counts.count(1)
     detail: dict[str, Any] = {"counts": counts} if explain else {}
     if params.in_order:
-        places = [response.find(tag) for tag, count in zip(params.tags, counts, strict=True) if count == 1]
-        if places != sorted(places):
+        positions = [response.find(tag) for tag, count in zip(params.tags, counts, strict=True) if count == 1]
+        if positions != sorted(positions):
             return Verdict.wrong("wrong_order", **detail)
     if once == len(counts):
         return Verdict.correct(**detail)

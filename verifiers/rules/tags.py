@@ -70,10 +70,10 @@ def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail
         if not _says_something(text[start:end]):
             return "empty_block"
         position = end + len(tag.closing)
-    rest = text[position:]
+    tail_text = text[position:]
     if tail:
-        return None if _says_something(rest) else "no_answer"
-    return None if _is_space(rest) else "text_outside"
+        return None if _says_something(tail_text) else "no_answer"
+    return None if _is_space(tail_text) else "text_outside"
 
 
 def _says_something(text: str) -> bool:
@@ -107,12 +107,12 @@ _BLANK = re.compile(r"[\s\u00AD\u200B-\u200F\u2060\uFEFF]*+")
 
 def _fault_of_counts(text: str, tags: tuple[Tag, ...], prefilled: bool) -> Fault | None:
     for number, tag in enumerate(tags):
-        wanted = 0 if prefilled and number == 0 else 1
-        opened, closed = text.count(tag.opening), text.count(tag.closing)
-        if opened > wanted or closed > 1:
+        openings = 0 if prefilled and number == 0 else 1
+        opening_count, closing_count = text.count(tag.opening), text.count(tag.closing)
+        if opening_count > openings or closing_count > 1:
             return "repeated_tag"
-        if closed < 1 and (opened or prefilled):
+        if closing_count < 1 and (opening_count or prefilled):
             return "truncated"
-        if opened < wanted or closed < 1:
+        if opening_count < openings or closing_count < 1:
             return "missing_tag"
     return None

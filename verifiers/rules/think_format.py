@@ -52,13 +52,13 @@ class ThinkFormatParams(Params):
     @model_validator(mode="after")
     def _check(self) -> "ThinkFormatParams":
         fields = type(self).model_fields
-        own = [
+        own_tags = [
             name
             for name in ("answer_tag", "think_prefilled", "think_tag")
             if getattr(self, name) != fields[name].default
         ]
-        if own and self.preset not in ("strict", "deepseek"):
-            raise ValueError(f"preset {self.preset!r} has its own tags; {own} go with strict and deepseek only")
+        if own_tags and self.preset not in ("strict", "deepseek"):
+            raise ValueError(f"preset {self.preset!r} has its own tags; {own_tags} go with strict and deepseek only")
         if self.think_tag == self.answer_tag:
             raise ValueError("think_tag and answer_tag must differ")
         return self
@@ -128,10 +128,10 @@ def _roll(text: str) -> float:
         return 0.0
     position = len("<think>")
     for tag in ("</think>", "<answer>"):
-        found = text.find(tag, position)
-        if found < 0:
+        start = text.find(tag, position)
+        if start < 0:
             return 0.0
-        position = found + len(tag)
+        position = start + len(tag)
     return _ends_line(text, "</answer>", position)
 
 
@@ -147,10 +147,10 @@ def _geo3k(text: str) -> float:
         return 0.0
     position = len("<think>")
     for part in ("</think>", "\\boxed{", "}"):
-        found = text.find(part, position)
-        if found < 0:
+        start = text.find(part, position)
+        if start < 0:
             return 0.0
-        position = found + len(part)
+        position = start + len(part)
     return 1.0
 
 

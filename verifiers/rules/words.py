@@ -37,28 +37,28 @@ def spaced(text: str) -> str:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     is_unspaced = _IS_UNSPACED.take(codes, mode="clip")
     is_apart = is_unspaced[1:] | is_unspaced[:-1]
-    places = np.arange(codes.size)
-    places[1:] += is_apart.cumsum()
+    targets = np.arange(codes.size)
+    targets[1:] += is_apart.cumsum()
     parted = np.full(codes.size + np.count_nonzero(is_apart), ord(" "), "<u4")
-    parted[places] = codes
+    parted[targets] = codes
     return parted.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def lowered(text: str, encoded: bytes, others: str) -> bytes:
-    """The text in lower case, in UTF-8, with a blank for each space; `others`: its characters beyond ASCII.
+def lowered(text: str, encoded: bytes, beyond: str) -> bytes:
+    """The text in lower case, in UTF-8, with a blank for each space; `beyond`: its characters beyond ASCII.
 
     Most texts have neither capitals nor space among those; changed as bytes, no string is made of each word.
     """
-    if others != others.lower():
+    if beyond != beyond.lower():
         encoded = text.lower().encode("utf-8", "surrogatepass")
-    return _with_blanks(encoded, others)
+    return _with_blanks(encoded, beyond)
 
 
-def _with_blanks(encoded: bytes, others: str) -> bytes:
+def _with_blanks(encoded: bytes, beyond: str) -> bytes:
     """A text with a blank for each space, and ASCII in lower case."""
-    if not others.isprintable():  # no space beyond ASCII is
+    if not beyond.isprintable():  # no space beyond ASCII is
         for char in _SPACES_BEYOND_ASCII:
-            if char in others:
+            if char in beyond:
                 encoded = encoded.replace(char.encode(), b" ")
     return encoded.translate(_LOWERED)
 
@@ -83,10 +83,10 @@ def _count(text: str) -> int:
     if len(text) < _MANY_CHARS:
         return len(split(text))
     encoded = text.encode("utf-8", "surrogatepass")
-    others = beyond_ascii(text, encoded)
-    if has_unspaced(others):
+    beyond = beyond_ascii(text, encoded)
+    if has_unspaced(beyond):
         return len(_WORD.findall(text))
-    is_blank = np.frombuffer(_with_blanks(encoded, others), np.uint8) == ord(" ")
+    is_blank = np.frombuffer(_with_blanks(encoded, beyond), np.uint8) == ord(" ")
     return int(np.count_nonzero(is_blank[:-1] > is_blank[1:])) + (not is_blank[0])
 
 

@@ -118,8 +118,8 @@ class _Reader:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         around = self._around[-1]
-        place = around.get(name)
-        self._around.append(self._met(around, name) if place is None else place)
+        element = around.get(name)
+        self._around.append(self._met(around, name) if element is None else element)
 
     def _met(self, around: _Place, full_name: str) -> _Place:
         """The place of an element that is met below `around` for the first time."""
@@ -130,15 +130,15 @@ class _Reader:
             self.fault, self.message = "wrong_root", f"the root must be {self._params.root}, not {name}"
         if self._allowed is not None and name not in self._allowed and not self.fault:
             self.fault, self.message = "unexpected_element", f"the element {name} is not allowed"
-        place = around[full_name] = _Place(self._path(around.path, name), around.depth + 1)
+        element = around[full_name] = _Place(self._path(around.path, name), around.depth + 1)
         if self._may_end_early and len(self.seen) == len(self._wanted):
             self._look_away()
-        return place
+        return element
 
-    def _path(self, above: str | None, name: str) -> str | None:
-        if above is None or len(name) > _MAX_PATH_CHARS:
+    def _path(self, parent: str | None, name: str) -> str | None:
+        if parent is None or len(name) > _MAX_PATH_CHARS:
             return None
-        path = f"{above}/{name}" if above else name
+        path = f"{parent}/{name}" if parent else name
         if path not in self._wanted:
             return None
         self.seen.add(path)
@@ -156,8 +156,8 @@ def _is_shallow(text: str) -> bool:
 
 @remember(64)
 def _and_above(paths: tuple[str, ...]) -> frozenset[str]:
-    parts = (path.split("/") for path in paths)
-    return frozenset("/".join(names[: count + 1]) for names in parts for count in range(len(names)))
+    steps = (path.split("/") for path in paths)
+    return frozenset("/".join(names[: count + 1]) for names in steps for count in range(len(names)))
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -148,18 +148,18 @@ class TrajectoryParams(Params):
 
     @property
     def wants_calls(self) -> bool:
-        others = (self.answer, self.state, self.max_steps, self.max_calls, self.max_repeats)
+        limits = (self.answer, self.state, self.max_steps, self.max_calls, self.max_repeats)
         asks_else = (
             bool(self.forbidden or self.confirmed or self.outputs)
             or self.recovered
-            or any(value is not None for value in others)
+            or any(value is not None for value in limits)
         )
         return self.required is not None or (self.reference is not None and not asks_else)
 
     @cached_property
     def named(self) -> list[str]:
         """The demanded parts, in the order of `PARTS`."""
-        asked = {
+        is_demanded = {
             "required": self.wants_calls,
             "others": self.others == "refused",
             "forbidden": bool(self.forbidden),
@@ -172,7 +172,7 @@ class TrajectoryParams(Params):
             "outputs": bool(self.outputs),
             "answer": self.answer is not None,
         }
-        return [name for name in PARTS if asked[name]]
+        return [name for name in PARTS if is_demanded[name]]
 
     @property
     def policy(self) -> Policy:
@@ -187,10 +187,10 @@ class TrajectoryParams(Params):
         """
         if not self.wants_calls:
             return []
-        wanted = expected.read(self.required if self.required is not None else self.reference)
-        if wanted.is_by_turn:
+        required = expected.read(self.required if self.required is not None else self.reference)
+        if required.is_by_turn:
             raise Malformed("required must be one list of calls; for calls turn by turn, use the verifier tool_call")
-        return wanted.calls
+        return required.calls
 
     @cached_property
     def unwanted(self) -> list[Expected | str]:
@@ -200,9 +200,9 @@ class TrajectoryParams(Params):
             Malformed: the parameter holds no calls.
         """
         return [
-            one if isinstance(one, str) else call
-            for one in self.forbidden
-            for call in ([one] if isinstance(one, str) else expected.read(one).calls)
+            entry if isinstance(entry, str) else call
+            for entry in self.forbidden
+            for call in ([entry] if isinstance(entry, str) else expected.read(entry).calls)
         ]
 
 
@@ -229,25 +229,25 @@ class Trajectory(Verifier[TrajectoryParams]):
     async def score(self, items: Sequence[Item[TrajectoryParams]]) -> Sequence[Verdict]:
         # Without its conversation an item has no state to judge, so there are no probes: the response is at fault.
         verdicts = await bounded.judge_all(self._workers, judge, items, _is_quick, probes=())
-        asked: dict[str, list[int]] = {}
-        for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True)):
+        by_verifier: dict[str, list[int]] = {}
+        for position, (item, verdict) in enumerate(zip(items, verdicts, strict=True)):
             if item.params.answer is not None and verdict.status is Status.OK:
-                asked.setdefault(item.params.answer.verifier, []).append(place)
+                by_verifier.setdefault(item.params.answer.verifier, []).append(position)
         answers: dict[int, Verdict] = {}
-        await asyncio.gather(*(self._answers(items, places, answers) for places in asked.values()))
+        await asyncio.gather(*(self._answers(items, positions, answers) for positions in by_verifier.values()))
         return [
-            _whole(item, verdict, answers.get(place), has_text=place in answers and bool(self._answer_text(item)))
-            for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True))
+            _whole(item, verdict, answers.get(position), has_text=position in answers and bool(self._answer_text(item)))
+            for position, (item, verdict) in enumerate(zip(items, verdicts, strict=True))
         ]
 
     async def _answers(
-        self, items: Sequence[Item[TrajectoryParams]], places: Sequence[int], answers: dict[int, Verdict]
+        self, items: Sequence[Item[TrajectoryParams]], positions: Sequence[int], answers: dict[int, Verdict]
     ) -> None:
-        verifier = self._inner(items[places[0]].params)[0]
-        for start in range(0, len(places), verifier.chunk_items):
-            some = places[start : start + verifier.chunk_items]
-            inner = [self._inner_item(items[place]) for place in some]
-            answers.update(zip(some, await verifier.score(inner), strict=True))
+        verifier = self._inner(items[positions[0]].params)[0]
+        for start in range(0, len(positions), verifier.chunk_items):
+            chunk = positions[start : start + verifier.chunk_items]
+            answer_items = [self._inner_item(items[position]) for position in chunk]
+            answers.update(zip(chunk, await verifier.score(answer_items), strict=True))
 
     def _inner_item(self, item: Item[TrajectoryParams]) -> Item[Any]:
         params = self._inner(item.params)[1]
@@ -265,8 +265,8 @@ class Trajectory(Verifier[TrajectoryParams]):
         """
         if params._inner is None:
             params._inner = self._found(params)
-        found: tuple[Verifier[Any], Params] = params._inner
-        return found
+        verifier_and_params: tuple[Verifier[Any], Params] = params._inner
+        return verifier_and_params
 
     def _found(self, params: TrajectoryParams) -> tuple[Verifier[Any], Params]:
         answer = params.answer
@@ -301,16 +301,16 @@ def _is_quick(item: Item[TrajectoryParams]) -> bool:
 
 def _last_text(item: Item[TrajectoryParams]) -> str:
     """The assistant's last text; empty if its last message makes calls instead."""
-    said = item.said
-    last = said.judged("last")
-    return "" if last and last[0].calls else said.text("last")
+    conversation = item.said
+    last = conversation.judged("last")
+    return "" if last and last[0].calls else conversation.text("last")
 
 
 def judge(item: Item[TrajectoryParams]) -> Verdict:
     """Judge all parts except the answer."""
     try:
-        found = parts.of(item)
-        if found is None:
+        results = parts.of(item)
+        if results is None:
             return Verdict.wrong("no_answer")
     except parts.UnjudgedParts as error:
         return Verdict.wrong("unjudged_parts", unjudged=error.names)
@@ -318,7 +318,7 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
         return Verdict.invalid("bad_params", str(error))
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))
-    return _verdict(item.params, found)
+    return _verdict(item.params, results)
 
 
 def _whole(item: Item[TrajectoryParams], verdict: Verdict, answer: Verdict | None, *, has_text: bool) -> Verdict:
@@ -330,20 +330,20 @@ def _whole(item: Item[TrajectoryParams], verdict: Verdict, answer: Verdict | Non
         return verdict
     # Without a text it was asked only whether it can judge: an empty text may be what it wants.
     part = Part("answer", answer.score, answer.reason) if has_text else Part("answer", 0.0, "no_answer")
-    found = [
+    results = [
         Part(name, score, verdict.detail["reasons"].get(name, "")) for name, score in verdict.detail["parts"].items()
     ]
-    return _verdict(params, [*found, part], answer)
+    return _verdict(params, [*results, part], answer)
 
 
-def _verdict(params: TrajectoryParams, found: Sequence[Part], answer: Verdict | None = None) -> Verdict:
-    weights = [params.weights.get(part.name, 1.0) for part in found]
+def _verdict(params: TrajectoryParams, results: Sequence[Part], answer: Verdict | None = None) -> Verdict:
+    weights = [params.weights.get(part.name, 1.0) for part in results]
     if params.credit == "all" or not sum(weights):
-        score = min((part.score for part in found), default=1.0)
+        score = min((part.score for part in results), default=1.0)
     else:
-        score = sum(part.score * weight for part, weight in zip(found, weights, strict=True)) / sum(weights)
-    reasons = {part.name: part.reason for part in found if part.score < 1}
-    detail: dict[str, Any] = {"parts": {part.name: part.score for part in found}, "reasons": reasons}
+        score = sum(part.score * weight for part, weight in zip(results, weights, strict=True)) / sum(weights)
+    reasons = {part.name: part.reason for part in results if part.score < 1}
+    detail: dict[str, Any] = {"parts": {part.name: part.score for part in results}, "reasons": reasons}
     if answer is not None and answer.detail:
         detail["answer"] = dict(answer.detail)
     reason = next(iter(reasons.values()), "correct")

@@ -65,7 +65,7 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
     params, conversation = item.params, item.said
     reports = [step for step in conversation.steps if step.role == "tool"]
     # What the caller must correct is found before the response is looked at, so that no response hides it.
-    wanted = params.wanted
+    required = params.wanted
     if params.forbidden:
         _ = params.unwanted
     if params.error_pattern is not None:
@@ -73,12 +73,12 @@ def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
     if params.state is not None:
         _reported(params, reports)
     steps = [step for turn in conversation.chosen(params.turn) for step in turn]
-    if others := sorted({name for step in steps if step.role == "assistant" for name in step.others}):
-        raise UnjudgedParts(others)
+    if unjudged := sorted({name for step in steps if step.role == "assistant" for name in step.others}):
+        raise UnjudgedParts(unjudged)
     try:
-        found = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(wanted))
-        turns, is_malformed = found.turns, False
-        if not found.calls and not found.text:
+        reading = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(required))
+        turns, is_malformed = reading.turns, False
+        if not reading.calls and not reading.text:
             return None
     except Malformed:
         turns, is_malformed = [], True
@@ -150,12 +150,12 @@ _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 def _outputs(evidence: Evidence) -> tuple[float, str]:
     """The share of the outputs that were said."""
-    wanted = evidence.params.outputs
+    outputs = evidence.params.outputs
     said_texts = [_folded(text) for text in evidence.texts]
-    count = sum(any(_stands_in(_folded(output), text) for text in said_texts) for output in wanted)
-    if count < len(wanted) and evidence.params.credit == "all":
+    count = sum(any(_stands_in(_folded(output), text) for text in said_texts) for output in outputs)
+    if count < len(outputs) and evidence.params.credit == "all":
         return 0.0, "missing_output"
-    return count / len(wanted), "missing_output"
+    return count / len(outputs), "missing_output"
 
 
 def _folded(text: str) -> str:
@@ -164,22 +164,22 @@ def _folded(text: str) -> str:
 
 def _stands_in(output: str, text: str) -> bool:
     """Whether a text contains this one, and not only as a part of a longer word or number."""
-    place = text.find(output)
-    while place >= 0:
-        end = place + len(output)
-        if not _goes_on(output[:1], text[max(0, place - 2) : place][::-1]) and not _goes_on(
+    start = text.find(output)
+    while start >= 0:
+        end = start + len(output)
+        if not _goes_on(output[:1], text[max(0, start - 2) : start][::-1]) and not _goes_on(
             output[-1:], text[end : end + 2]
         ):
             return True
-        place = text.find(output, place + 1)
+        start = text.find(output, start + 1)
     return False
 
 
-def _goes_on(edge: str, beside: str) -> bool:
+def _goes_on(edge: str, neighbour: str) -> bool:
     """Whether the word or number at this edge goes on in what stands beside it, read outwards."""
-    if not edge.isalnum() or not beside:
+    if not edge.isalnum() or not neighbour:
         return False
-    return beside[0].isalnum() or (edge.isdigit() and beside[0] in ".," and beside[1:].isdigit())
+    return neighbour[0].isalnum() or (edge.isdigit() and neighbour[0] in ".," and neighbour[1:].isdigit())
 
 
 def _required(evidence: Evidence) -> tuple[float, str]:
@@ -190,28 +190,36 @@ def _required(evidence: Evidence) -> tuple[float, str]:
         return 1.0, ""
     if params.credit == "all" or params.ordered:
         return 0.0, fault
-    made = sum(any(one.is_met_by(call, params.policy) for call in evidence.calls) for one in params.wanted)
-    return min(made, len(params.wanted) - 1) / max(1, len(params.wanted)), fault
+    met = sum(
+        any(expectation.is_met_by(call, params.policy) for call in evidence.calls) for expectation in params.wanted
+    )
+    return min(met, len(params.wanted) - 1) / max(1, len(params.wanted)), fault
 
 
 def _others(evidence: Evidence) -> tuple[float, str]:
     """Whether each call that changes something is a required one, and none is made too often."""
     params = evidence.params
     writes = [call for call in evidence.calls if call.name not in params.reads]
-    wanted = [one for one in params.wanted if one.name not in params.reads]
-    most = Counter(one.name for one in wanted)
-    made = Counter(next((one.name for one in wanted if one.is_of(call.name)), call.name) for call in writes)
-    return (0.0, "extra_call") if made - most or any(_is_none_of(call, evidence) for call in writes) else (1.0, "")
+    required = [expectation for expectation in params.wanted if expectation.name not in params.reads]
+    limits = Counter(expectation.name for expectation in required)
+    counts = Counter(
+        next((expectation.name for expectation in required if expectation.is_of(call.name)), call.name)
+        for call in writes
+    )
+    return (0.0, "extra_call") if counts - limits or any(_is_none_of(call, evidence) for call in writes) else (1.0, "")
 
 
 def _is_none_of(call: Call, evidence: Evidence) -> bool:
-    return not any(one.is_met_by(call, evidence.params.policy) for one in evidence.params.wanted)
+    return not any(required.is_met_by(call, evidence.params.policy) for required in evidence.params.wanted)
 
 
 def _forbidden(evidence: Evidence) -> tuple[float, str]:
     policy = evidence.params.policy
-    for one in evidence.params.unwanted:
-        if any(call.name == one if isinstance(one, str) else one.is_met_by(call, policy) for call in evidence.calls):
+    for forbidden in evidence.params.unwanted:
+        if any(
+            call.name == forbidden if isinstance(forbidden, str) else forbidden.is_met_by(call, policy)
+            for call in evidence.calls
+        ):
             return 0.0, "forbidden_call"
     return 1.0, ""
 
@@ -229,8 +237,8 @@ def _max_calls(evidence: Evidence) -> tuple[float, str]:
 
 def _max_repeats(evidence: Evidence) -> tuple[float, str]:
     assert evidence.params.max_repeats is not None
-    most = max(Counter(call.key for call in evidence.calls).values(), default=0)
-    return float(most <= evidence.params.max_repeats), "repeated_call"
+    repeats = max(Counter(call.key for call in evidence.calls).values(), default=0)
+    return float(repeats <= evidence.params.max_repeats), "repeated_call"
 
 
 def _recovered(evidence: Evidence) -> tuple[float, str]:
@@ -256,10 +264,10 @@ def error_test(pattern: str | None) -> Callable[[Step], bool]:
     Raises:
         Malformed: the pattern is not valid.
     """
-    found = None if pattern is None else compiled(pattern)
+    error_pattern = None if pattern is None else compiled(pattern)
 
     def is_error(step: Step) -> bool:
-        if step.is_error or (found is not None and found.search(step.text) is not None):
+        if step.is_error or (error_pattern is not None and error_pattern.search(step.text) is not None):
             return True
         value = _json(step.text)
         return isinstance(value, Mapping) and bool(value.get("error"))
@@ -290,15 +298,15 @@ def _reported(params: "TrajectoryParams", reports: Sequence[Step]) -> Any:
     return state
 
 
-def _includes(found: Any, wanted: Any, strings: Any) -> bool:
+def _includes(actual: Any, expected: Any, strings: Any) -> bool:
     """Whether the found value includes the wanted one: all keys of objects, all elements of lists in their places."""
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        return all(key in found and _includes(found[key], value, strings) for key, value in wanted.items())
-    if isinstance(found, list) and isinstance(wanted, list):
-        return len(found) == len(wanted) and all(
-            _includes(one, other, strings) for one, other in zip(found, wanted, strict=True)
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return all(key in actual and _includes(actual[key], value, strings) for key, value in expected.items())
+    if isinstance(actual, list) and isinstance(expected, list):
+        return len(actual) == len(expected) and all(
+            _includes(item, expected_item, strings) for item, expected_item in zip(actual, expected, strict=True)
         )
-    return same(found, wanted, strings)
+    return same(actual, expected, strings)
 
 
 def _json(text: str) -> Any:

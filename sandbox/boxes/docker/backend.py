@@ -171,19 +171,19 @@ class DockerBackend(Backend):
             async with asyncio.timeout(_CONNECT_PATIENCE_S):
                 connection, _ = await asyncio.get_running_loop().sock_accept(listener)
         except TimeoutError:
-            said = _stderr_text(stderr)
+            output = _stderr_text(stderr)
             stderr.close()
             raise SandboxUnavailable(
-                f"the container {name} was started, but did not connect within {_CONNECT_PATIENCE_S} s. {said}".strip()
+                f"the container {name} was started, but did not connect within {_CONNECT_PATIENCE_S} s. {output}".strip()
             ) from None
         connection.setblocking(False)
         return connection
 
     async def _remove_left_behind(self) -> None:
         """Remove the containers that dead services of this owner left behind."""
-        found = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
+        containers = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
         async with asyncio.TaskGroup() as group:
-            for container, labels in found.items():
+            for container, labels in containers.items():
                 if ownership.is_left_behind(labels):
                     group.create_task(self.remove(container))
 
@@ -246,8 +246,8 @@ class DockerBox(Box):
         if self._destruction is not None:
             return ""
         state = await self._last_state()
-        said = _stderr_text(self._stderr) if self._stderr is not None else ""
-        return f"exit code {state.get('ExitCode')} {state.get('Error', '')} {said}".strip()
+        output = _stderr_text(self._stderr) if self._stderr is not None else ""
+        return f"exit code {state.get('ExitCode')} {state.get('Error', '')} {output}".strip()
 
     async def _last_state(self) -> Mapping[str, Any]:
         """The container's state once it has ended; its current state if it has not ended in time."""
@@ -300,9 +300,9 @@ def _stderr_text(stream: socket.socket) -> str:
         data = stream.recv(_MAX_STDERR_BYTES)
     except OSError:
         return ""
-    said = bytearray()
+    received = bytearray()
     while len(data) >= _ATTACH_HEAD.size:
         length = _ATTACH_HEAD.unpack_from(data)[0]
-        said += data[_ATTACH_HEAD.size : _ATTACH_HEAD.size + length]
+        received += data[_ATTACH_HEAD.size : _ATTACH_HEAD.size + length]
         data = data[_ATTACH_HEAD.size + length :]
-    return said.decode(errors="replace").strip()
+    return received.decode(errors="replace").strip()

@@ -66,10 +66,10 @@ class Daemon:
 
         def find(client: docker.APIClient) -> Mapping[str, str] | None:
             try:
-                found = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
+                image_info = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
             except ImageNotFound:
                 return None
-            return found["Config"].get("Labels") or {}
+            return image_info["Config"].get("Labels") or {}
 
         return await self._ask(find)
 
@@ -125,8 +125,8 @@ class Daemon:
         """The labels of each container, running or not, that has the label `name=value`."""
 
         def find(client: docker.APIClient) -> Mapping[str, Mapping[str, str]]:
-            found = client.containers(all=True, filters={"label": label})
-            return {container["Id"]: container["Labels"] for container in found}
+            listed = client.containers(all=True, filters={"label": label})
+            return {container["Id"]: container["Labels"] for container in listed}
 
         return await self._ask(find)
 

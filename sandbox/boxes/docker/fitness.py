@@ -32,9 +32,9 @@ def check_daemon(info: Mapping[str, Any], runtime: str | None) -> None:
         SandboxUnavailable: it lacks the runtime, or it would ignore a limit without an error.
     """
     if runtime is not None and runtime not in info["Runtimes"]:
-        known = ", ".join(sorted(info["Runtimes"]))
-        raise SandboxUnavailable(f"the Docker daemon has no runtime {runtime!r}; it has {known}")
-    if missing := [what for name, what in _LIMITS.items() if not info.get(name)]:
+        runtimes = ", ".join(sorted(info["Runtimes"]))
+        raise SandboxUnavailable(f"the Docker daemon has no runtime {runtime!r}; it has {runtimes}")
+    if missing := [purpose for name, purpose in _LIMITS.items() if not info.get(name)]:
         raise SandboxUnavailable(
             f"the Docker daemon cannot limit {', '.join(missing)}: enable these cgroup controllers on its host"
         )

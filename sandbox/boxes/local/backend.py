@@ -171,11 +171,11 @@ class LocalBackend(Backend):
             return
         parents = await asyncio.to_thread(cgroups.find_parents)
         python = await asyncio.to_thread(interpreter.inspect, self._python)
-        held = await asyncio.to_thread(state_directory.acquire, self._state_dir, parents)
+        state = await asyncio.to_thread(state_directory.acquire, self._state_dir, parents)
         try:
-            setup = await self._first_that_works(held, parents, python)
+            setup = await self._first_that_works(state, parents, python)
         except BaseException:
-            held.release()
+            state.release()
             raise
         self._setup = setup
         self.isolation = self._setup.kind.isolation
@@ -197,14 +197,14 @@ class LocalBackend(Backend):
         return self._make(self._setup, profile, None, forkserver)
 
     async def _first_that_works(
-        self, held: state_directory.StateDirectory, parents: cgroups.Parents | None, python: interpreter.Interpreter
+        self, state: state_directory.StateDirectory, parents: cgroups.Parents | None, python: interpreter.Interpreter
     ) -> "_Setup":
         refusals = []
         for kind in _kinds_to_try(self._tier):
             for groups in [parents, None] if parents else [None]:
                 ids = user_ids.ranges(may_share=kind.has_namespaces) if kind.many_ids else None
-                lent = None if groups is None else cgroups.Groups(groups, held.name)
-                setup = _Setup(kind, held, groups, python, ids, lent)
+                lent = None if groups is None else cgroups.Groups(groups, state.name)
+                setup = _Setup(kind, state, groups, python, ids, lent)
                 try:
                     await self._try(setup)
                 except SandboxUnavailable as error:
@@ -557,8 +557,8 @@ def _plan(
     command = bootstrap.command(python, f"fd:{enter.CONTROL}", with_site=True)
     if trial is not None:
         other_uid = str(None if ids is None else configuration.first_uid)
-        closed = "closed" if kind.isolation is Isolation.IN_GVISOR else "-"
-        command = [python, "-I", "-S", "-c", trial, str(enter.CONTROL), configuration.directory, other_uid, closed]
+        network = "closed" if kind.isolation is Isolation.IN_GVISOR else "-"
+        command = [python, "-I", "-S", "-c", trial, str(enter.CONTROL), configuration.directory, other_uid, network]
     return {
         "service": os.getpid(),
         "namespaces": kind.has_namespaces,

@@ -137,8 +137,8 @@ def find_parents() -> Parents | None:
 
 def parents_among(mountinfo: str, cgroup: str) -> Parents | None:
     """`find_parents`, from the text of the two files of /proc/self."""
-    mounts, own = _mounts(mountinfo), _own(cgroup)
-    return _parents_v1(mounts, own) or _parents_v2(mounts, own)
+    mounts, own_groups = _mounts(mountinfo), _own(cgroup)
+    return _parents_v1(mounts, own_groups) or _parents_v2(mounts, own_groups)
 
 
 def create(parents: Parents, name: str, bounds: Bounds) -> Cgroup:
@@ -159,8 +159,8 @@ def create(parents: Parents, name: str, bounds: Bounds) -> Cgroup:
 
 def remove(directories: Sequence[Path]) -> bool:
     """Remove the groups. False: there are still processes in one of them; they are killed."""
-    left = [directory for directory in directories if not _is_removed(directory)]
-    return not left
+    remaining = [directory for directory in directories if not _is_removed(directory)]
+    return not remaining
 
 
 def _limited(parents: Parents, name: str, bounds: Bounds, directories: Sequence[Path]) -> Cgroup:
@@ -227,16 +227,16 @@ class _Mount:
 
 def _mounts(mountinfo: str) -> Sequence[_Mount]:
     """The cgroup trees among the lines of /proc/PID/mountinfo, see proc(5)."""
-    found = []
+    mounts = []
     for line in mountinfo.splitlines():
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ", 2)
-        _, _, _, root, point, *_ = before.split(" ")
+        mount_fields, _, source_fields = line.partition(" - ")
+        kind, _, options = source_fields.split(" ", 2)
+        _, _, _, root, point, *_ = mount_fields.split(" ")
         if kind == "cgroup":
-            found.append(_Mount(frozenset(options.split(",")), root, Path(point)))
+            mounts.append(_Mount(frozenset(options.split(",")), root, Path(point)))
         elif kind == "cgroup2":
-            found.append(_Mount(frozenset(), root, Path(point)))
-    return found
+            mounts.append(_Mount(frozenset(), root, Path(point)))
+    return mounts
 
 
 def _own(text: str) -> Mapping[str, str]:
@@ -257,19 +257,23 @@ def _directory(mount: _Mount, group: str) -> Path | None:
     return None
 
 
-def _parents_v1(mounts: Sequence[_Mount], own: Mapping[str, str]) -> Parents | None:
+def _parents_v1(mounts: Sequence[_Mount], own_groups: Mapping[str, str]) -> Parents | None:
     directories = {}
     for controller in ("memory", "pids", "cpu"):
         for mount in mounts:
-            directory = _directory(mount, own[controller]) if controller in mount.controllers & own.keys() else None
+            directory = (
+                _directory(mount, own_groups[controller])
+                if controller in mount.controllers & own_groups.keys()
+                else None
+            )
             if directory is not None and os.access(directory, os.W_OK):
                 directories[controller] = directory
     return Parents(1, directories) if {"memory", "pids"} <= directories.keys() else None
 
 
-def _parents_v2(mounts: Sequence[_Mount], own: Mapping[str, str]) -> Parents | None:
+def _parents_v2(mounts: Sequence[_Mount], own_groups: Mapping[str, str]) -> Parents | None:
     for mount in mounts:
-        directory = _directory(mount, own[""]) if not mount.controllers and "" in own else None
+        directory = _directory(mount, own_groups[""]) if not mount.controllers and "" in own_groups else None
         parent = (
             None if directory is None else _nearest_delegating(directory, mount.point) or _enable_delegation(directory)
         )
@@ -306,10 +310,10 @@ def _enable_delegation(directory: Path) -> Path | None:
             return None
         if not all(_is_ours(pid) for pid in pids):
             return None
-        below = directory / _SERVICE_GROUP
-        below.mkdir(exist_ok=True)
+        service_group = directory / _SERVICE_GROUP
+        service_group.mkdir(exist_ok=True)
         for pid in pids:
-            (below / "cgroup.procs").write_text(str(pid))
+            (service_group / "cgroup.procs").write_text(str(pid))
         (directory / "cgroup.subtree_control").write_text("+memory +pids")
         with suppress(OSError):
             (directory / "cgroup.subtree_control").write_text("+cpu")

@@ -234,8 +234,8 @@ def builder(mount_point: str, visible: Sequence[tuple[str, str]], disk_mb: int) 
     tree = _mount_call(_TREE, _OWN_ROOT, None, _MS_BIND | _MS_REC)
     limits = [f"{_OWN_ROOT}{path}" for path in _limits_of_namespaces("/proc")]
     mounts = (tree, *_scratch_calls(_OWN_ROOT, disk_mb), _proc_call(_OWN_ROOT, visible_to_gid=0))
-    rest = (*_calls_over_proc(_OWN_ROOT, "/proc"), *_root_calls(_OWN_ROOT), *give_up)
-    return partial(_build_prepared, mounts, limits, rest)
+    later_calls = (*_calls_over_proc(_OWN_ROOT, "/proc"), *_root_calls(_OWN_ROOT), *give_up)
+    return partial(_build_prepared, mounts, limits, later_calls)
 
 
 def is_prepared() -> bool:
@@ -364,11 +364,11 @@ def _run_keeper(plan: Plan, control: int, events: int | None, sources: list[Sour
             os._exit(status)
 
 
-def _reap(wanted: int) -> int | None:
+def _reap(pid_awaited: int) -> int | None:
     """Reap children that have ended. Returns the exit code of the wanted one, or 128 plus the signal that killed it."""
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
-            if ended[0] == wanted:
+            if ended[0] == pid_awaited:
                 code = os.waitstatus_to_exitcode(ended[1])
                 return code if code >= 0 else 128 - code
     return None
@@ -407,8 +407,8 @@ def _become_first_process(plan: Plan, control: int, events: int | None, sources:
         elif plan["namespaces"]:
             root = plan["mount_point"] if any(source["tree"] is None for source in sources) else _COVERED
             _build_root(root, plan["disk_mb"], sources, visible_to_gid=0 if plan["uids"] else BOX_UID)
-        kept = _RUNNER_CAPABILITIES if plan["uids"] else frozenset()
-        _make(_privilege_calls(kept, kept & _capabilities()))
+        capabilities = _RUNNER_CAPABILITIES if plan["uids"] else frozenset()
+        _make(_privilege_calls(capabilities, capabilities & _capabilities()))
         _keep_only(control, events)
         os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
     except OSError as error:
@@ -458,11 +458,11 @@ def _prepare_root(mount_point: str, sources: list[Source]) -> None:
     _make_root(mount_point)
 
 
-def _build_prepared(mounts: "Sequence[_Call]", limits: Sequence[str], rest: "Sequence[_Call]") -> None:
+def _build_prepared(mounts: "Sequence[_Call]", limits: Sequence[str], later_calls: "Sequence[_Call]") -> None:
     """Build a box from a copy of `_TREE`, in a copy of the mount namespace that `_prepare_root` has made."""
     _make(mounts)
     _forbid_more_namespaces(limits)
-    _make(rest)
+    _make(later_calls)
 
 
 def _build_all(mount_point: str, disk_mb: int, sources: list[Source], give_up: "Sequence[_Call]") -> None:
@@ -567,8 +567,8 @@ def _fill_etc(directory: str) -> None:
 
 def _mount_dev(root: str, *, count_files: bool = True) -> None:
     os.mkdir(f"{root}/dev")
-    most = ",nr_inodes=64" if count_files else ""
-    _mount("tmpfs", f"{root}/dev", "tmpfs", _MS_NOSUID | _MS_NODEV, f"size=64k,mode=755{most}")
+    inode_limit = ",nr_inodes=64" if count_files else ""
+    _mount("tmpfs", f"{root}/dev", "tmpfs", _MS_NOSUID | _MS_NODEV, f"size=64k,mode=755{inode_limit}")
 
 
 _SCRATCH: Final = (
@@ -582,8 +582,8 @@ _SCRATCH: Final = (
 def _scratch_calls(root: str, disk_mb: int, *, count_files: bool = True) -> "Sequence[_Call]":
     calls = []
     for path, part, mode, files in _SCRATCH:
-        most = f",nr_inodes={files}" if count_files else ""
-        options = f"size={max(1, disk_mb // part)}m,mode={mode}{most}"
+        inode_limit = f",nr_inodes={files}" if count_files else ""
+        options = f"size={max(1, disk_mb // part)}m,mode={mode}{inode_limit}"
         calls.append(_mount_call("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options))
     return calls
 
@@ -618,8 +618,8 @@ def _link_system_folders(root: str) -> None:
 
 
 def _link_dev(directory: str) -> None:
-    for name, rest in _DEVICE_LINKS.items():
-        os.symlink(f"/proc/self/fd{rest}", f"{directory}/{name}")
+    for name, target in _DEVICE_LINKS.items():
+        os.symlink(f"/proc/self/fd{target}", f"{directory}/{name}")
 
 
 def _proc_call(root: str, visible_to_gid: int) -> "_Call":
@@ -659,21 +659,21 @@ def _forbid_more_namespaces(limits: Sequence[str]) -> None:
             _write(path, "0")
 
 
-def _privilege_calls(kept: frozenset[int], held: Collection[int]) -> "Sequence[_Call]":
+def _privilege_calls(bounding: frozenset[int], permitted: Collection[int]) -> "Sequence[_Call]":
     """Give up all capabilities but some, for good, and any new privileges.
 
     Args:
-        kept: May be held by this process and those it starts.
-        held: Those of them that this process holds.
+        bounding: May be held by this process and those it starts.
+        permitted: Those of them that this process holds.
     """
     drops: list[_Call] = [
         ("", _libc.prctl, (_PR_CAPBSET_DROP, capability, 0, 0, 0))
         for capability in range(_LAST_CAPABILITY + 1)
-        if capability not in kept and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0
+        if capability not in bounding and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0
     ]
-    left = sum(1 << capability for capability in held)
+    mask = sum(1 << capability for capability in permitted)
     header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)
-    sets = struct.pack("6I", left, left, 0, 0, 0, 0)  # effective, permitted, inheritable; then their upper halves
+    sets = struct.pack("6I", mask, mask, 0, 0, 0, 0)  # effective, permitted, inheritable; then their upper halves
     keyring = (ctypes.c_long(_SYS_KEYCTL[os.uname().machine]), _KEYCTL_JOIN_SESSION_KEYRING, None)
     return (
         *drops,
@@ -701,9 +701,9 @@ def _make_read_only(path: str, attributes: int) -> None:
 
 
 def _read_only_call(path: str, attributes: int) -> "_Call":
-    wanted = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY | attributes, 0, 0, 0)
-    size = ctypes.c_size_t(len(wanted))
-    arguments = (ctypes.c_long(_SYS_MOUNT_SETATTR), _AT_FDCWD, path.encode(), _AT_RECURSIVE, wanted, size)
+    attribute = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY | attributes, 0, 0, 0)
+    size = ctypes.c_size_t(len(attribute))
+    arguments = (ctypes.c_long(_SYS_MOUNT_SETATTR), _AT_FDCWD, path.encode(), _AT_RECURSIVE, attribute, size)
     return f"mount_setattr {path}", _libc.syscall, arguments
 
 
@@ -724,19 +724,19 @@ may fail.
 
 
 def _make(calls: Sequence[_Call]) -> None:
-    for what, function, arguments in calls:
-        if function(*arguments) < 0 and what:
-            _check(-1, what)
+    for action, function, arguments in calls:
+        if function(*arguments) < 0 and action:
+            _check(-1, action)
 
 
 def _prctl(option: int, value: int) -> None:
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
 
 
-def _check(result: int, what: str) -> int:
+def _check(result: int, action: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{action}: {os.strerror(number)}")
     return result
 
 

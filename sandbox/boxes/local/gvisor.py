@@ -38,15 +38,15 @@ def unmount_below(directory: Path) -> None:
     Raises:
         OSError: one remains. Its content belongs to others, and must not be removed with the directory.
     """
-    for place in sorted(_mounted_below(directory), key=len):
-        _libc.umount2(os.fsencode(place), _MNT_DETACH)  # detaches everything below too
-    left = _mounted_below(directory)
-    if left:
-        raise OSError(f"{left[0]} is still mounted")
+    for mount_point in sorted(_mounted_below(directory), key=len):
+        _libc.umount2(os.fsencode(mount_point), _MNT_DETACH)  # detaches everything below too
+    remaining = _mounted_below(directory)
+    if remaining:
+        raise OSError(f"{remaining[0]} is still mounted")
 
 
 def _mounted_below(directory: Path) -> list[str]:
     top = os.path.realpath(directory)
     lines = Path("/proc/self/mounts").read_text(errors="surrogateescape").splitlines()
-    places = [_ESCAPED.sub(lambda found: chr(int(found[1], 8)), line.split(" ")[1]) for line in lines]
-    return [place for place in places if place == top or place.startswith(f"{top}/")]
+    mount_points = [_ESCAPED.sub(lambda match: chr(int(match[1], 8)), line.split(" ")[1]) for line in lines]
+    return [mount_point for mount_point in mount_points if mount_point == top or mount_point.startswith(f"{top}/")]

@@ -43,10 +43,10 @@ def inspect(python: str) -> Interpreter:
         SandboxUnavailable: it does not run, or it is in a folder that boxes replace with their own.
     """
     try:
-        asked = subprocess.run(  # noqa: S603 - the service's own choice
+        process = subprocess.run(  # noqa: S603 - the service's own choice
             [python, "-I", "-c", _QUESTION], capture_output=True, check=True, timeout=_PATIENCE_S, cwd="/"
         )
-        prefix, base_prefix = json.loads(asked.stdout)
+        prefix, base_prefix = json.loads(process.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise SandboxUnavailable(f"the interpreter {python} does not run: {error}") from error
     base = {base_prefix, os.path.realpath(base_prefix), str(Path(os.path.realpath(python)).parent.parent)}
@@ -66,18 +66,18 @@ def inspect(python: str) -> Interpreter:
 def _system_paths() -> Sequence[tuple[str, str]]:
     folders = [path for path in _SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
     of_languages = {pattern for language in all_languages().values() for pattern in language.configuration}
-    shown = [path for pattern in (*_CONFIGURATION, *sorted(of_languages)) for path in glob(pattern)]
-    return [(path, path) for path in [*folders, *shown]]
+    visible = [path for pattern in (*_CONFIGURATION, *sorted(of_languages)) for path in glob(pattern)]
+    return [(path, path) for path in [*folders, *visible]]
 
 
 def _is_hidden(path: str) -> bool:
-    return any(path == own or path.startswith(f"{own}/") for own in _MADE_IN_BOXES)
+    return any(path == folder or path.startswith(f"{folder}/") for folder in _MADE_IN_BOXES)
 
 
 def _without_covered(paths: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
     """Drop paths that are already visible through another one."""
-    kept: list[tuple[str, str]] = []
+    visible: list[tuple[str, str]] = []
     for outside, inside in dict.fromkeys(paths):
-        if not any(inside == other or inside.startswith(f"{other}/") for _, other in kept):
-            kept.append((outside, inside))
-    return kept
+        if not any(inside == covering or inside.startswith(f"{covering}/") for _, covering in visible):
+            visible.append((outside, inside))
+    return visible

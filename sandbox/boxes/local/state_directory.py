@@ -107,8 +107,8 @@ def _new(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
     directory.chmod(0o711)
     lock = os.open(directory / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    places = [] if parents is None else [str(place) for place in parents.distinct]
-    (directory / "cgroups").write_text(json.dumps(places))
+    paths = [] if parents is None else [str(path) for path in parents.distinct]
+    (directory / "cgroups").write_text(json.dumps(paths))
     (directory / "root").mkdir(mode=0o711)
     return StateDirectory(directory, lock)
 
@@ -133,11 +133,11 @@ def _remove_dead_service(directory: Path) -> None:
 
 
 def _groups(directory: Path) -> Sequence[Path]:
-    found: list[Path] = []
+    groups: list[Path] = []
     with suppress(OSError, ValueError):
-        for place in json.loads((directory / "cgroups").read_text()):
-            found += Path(place).glob(f"{directory.name}-*")
-    return found
+        for path in json.loads((directory / "cgroups").read_text()):
+            groups += Path(path).glob(f"{directory.name}-*")
+    return groups
 
 
 def _remove_groups(groups: Sequence[Path]) -> None:
@@ -154,10 +154,10 @@ def _remove_orphans(parents: Sequence[Path]) -> None:
     Names alone are no proof either: a living service may be invisible, in a PID namespace of its own. A group that it
     has just made is empty, but only for a moment.
     """
-    found = [group for parent in parents for group in parent.iterdir() if _is_orphaned(group)]
-    if found:
+    orphans = [group for parent in parents for group in parent.iterdir() if _is_orphaned(group)]
+    if orphans:
         time.sleep(_SETTLING_S)
-    for group in found:
+    for group in orphans:
         with suppress(OSError):
             group.rmdir()
 

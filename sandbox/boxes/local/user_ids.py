@@ -43,11 +43,11 @@ def choose(uid_map: str, *, may_share: bool) -> Ranges | None:
     return Ranges(upper, half, is_shared=True) if may_share else Ranges(upper, _FEWEST_OF_BOX)
 
 
-def missing_capabilities(wanted: Iterable[str]) -> list[str]:
+def missing_capabilities(names: Iterable[str]) -> list[str]:
     """Those of the capabilities that this process lacks: all of them if it is not root."""
     status = Path("/proc/self/status").read_text().splitlines()
-    held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
-    return [name for name in wanted if os.geteuid() != 0 or not held >> _CAPABILITIES[name] & 1]
+    effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+    return [name for name in names if os.geteuid() != 0 or not effective >> _CAPABILITIES[name] & 1]
 
 
 def is_machine_root() -> bool:

@@ -304,8 +304,8 @@ class BoxPool:
         self, pool: _ProfilePool, work_s: float, *, alone: bool, standing: PooledBox | None = None
     ) -> PooledBox:
         self._waiters_made += 1
-        got = asyncio.get_running_loop().create_future()
-        waiter = _Waiter(self._waiters_made, pool.profile, TENANT.get(), work_s, got, standing)
+        box = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(self._waiters_made, pool.profile, TENANT.get(), work_s, box, standing)
         self._waiters.add(waiter)
         self._waiting_s += work_s
         if alone:
@@ -331,7 +331,7 @@ class BoxPool:
             heads = [(head, queue) for queue in queues for head in queue.heads()]
             if not heads:
                 return
-            waiter, queue = min(heads, key=lambda each: (self._turns.due(each[0].tenant), each[0].number))
+            waiter, queue = min(heads, key=lambda entry: (self._turns.due(entry[0].tenant), entry[0].number))
             queue.take(waiter)
             if queue is self._alone:
                 self._busy += 1
@@ -430,8 +430,8 @@ class BoxPool:
         """Begin to make missing boxes, unless the last attempt has just failed."""
         if not self._is_open or pool.retry is not None:
             return
-        there = len(pool.ready) + pool.starting + (0 if self._settings.fresh else pool.lent)
-        for _ in range(pool.wanted - there):
+        present = len(pool.ready) + pool.starting + (0 if self._settings.fresh else pool.lent)
+        for _ in range(pool.wanted - present):
             pool.starting += 1
             self._begin(self._make_ready(pool))
 

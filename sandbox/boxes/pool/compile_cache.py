@@ -42,8 +42,8 @@ def key_of(language: Language, source: str, program: Program) -> bytes:
     Each text is preceded by its length, so texts cannot run together.
     """
     digest = hashlib.sha256()
-    parts = [program.owner, language.name, *language.compile, *language.keep, "", language.source_file, source]
-    for text in parts:
+    ingredients = [program.owner, language.name, *language.compile, *language.keep, "", language.source_file, source]
+    for text in ingredients:
         _add(digest, text.encode(errors="surrogatepass"))
     for name in sorted(program.files):
         _add(digest, name.encode(errors="surrogatepass"))

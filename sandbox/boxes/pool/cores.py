@@ -36,9 +36,9 @@ class Cores:
         """A processor with the fewest boxes; None: do not pin."""
         if not self._boxes:
             return None
-        place = self._boxes.index(min(self._boxes))
-        self._boxes[place] += 1
-        return (place + self._first) % len(self._boxes)
+        core = self._boxes.index(min(self._boxes))
+        self._boxes[core] += 1
+        return (core + self._first) % len(self._boxes)
 
     def release(self, core: int | None) -> None:
         """Give back what `acquire` returned."""

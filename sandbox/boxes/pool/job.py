@@ -134,13 +134,13 @@ class Job:
         self._is_over = False
         self._is_unloading = False
 
-    def begin(self, kept: Files | None) -> None:
+    def begin(self, compiled: Files | None) -> None:
         """Load the program, with the compiler's earlier output if there is any."""
         self._link.when_lost(self._on_lost)
-        self._built = Built(ok=False, cached=kept is not None)
+        self._built = Built(ok=False, cached=compiled is not None)
         compile_limits = self._plan.program.compile_limits
         self._expect(_patience_s(compile_limits))
-        self._link.ask(self._plan.load(kept, self._on_loaded, core=self._core))
+        self._link.ask(self._plan.load(compiled, self._on_loaded, core=self._core))
 
     def go_on(self, submission: Submission) -> None:
         """Give the run that waits the rest of its input: that of this submission's run, which gets its result."""
@@ -194,8 +194,8 @@ class Job:
             self._end_with(error)
 
     def _on_result(self, answer: tuple[RunResult | None, int]) -> None:
-        result, left = answer
-        self._left += left
+        result, leftovers = answer
+        self._left += leftovers
         if self.ending.done():  # the result of a run asked for ahead, or the caller has just gone
             return
         if result is None:

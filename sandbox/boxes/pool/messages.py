@@ -195,12 +195,12 @@ def _parsed(decoder: "msgspec.json.Decoder[HeaderT]", header: bytes) -> HeaderT:
 
 def _cut(body: bytes, lengths: Sequence[int]) -> list[bytes]:
     """Cut the body into pieces of these lengths, which must cover it exactly."""
-    ends = [0]
+    offsets = [0]
     for length in lengths:
-        ends.append(ends[-1] + length)
-    if ends[-1] != len(body):
-        raise Malformed(f"the body has {len(body)} bytes, but the header announces {ends[-1]}")
-    return [body[start:end] for start, end in pairwise(ends)]
+        offsets.append(offsets[-1] + length)
+    if offsets[-1] != len(body):
+        raise Malformed(f"the body has {len(body)} bytes, but the header announces {offsets[-1]}")
+    return [body[start:end] for start, end in pairwise(offsets)]
 
 
 def _outcomes(data: bytes, key: bytes) -> tuple[list[TestOutcome], bool]:
@@ -234,5 +234,5 @@ def _printable(text: str) -> str:
 
 def _is_inside(path: str) -> bool:
     """Whether the path names a file below the directory that it is relative to."""
-    parts = PurePosixPath(path).parts
-    return bool(parts) and "\0" not in path and not path.startswith("/") and ".." not in parts
+    segments = PurePosixPath(path).parts
+    return bool(segments) and "\0" not in path and not path.startswith("/") and ".." not in segments

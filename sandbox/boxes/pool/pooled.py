@@ -190,13 +190,13 @@ class PooledSandbox(Sandbox):
 
     async def _lend_standing(self, plan: Plan, submission: Submission, work_s: float) -> StandingRun | None:
         """A run that stands ready, with a slot. None: there is none, or it ended before there was a slot."""
-        found = self._standing.take(plan, submission.runs)
-        if found is None:
+        ready = self._standing.take(plan, submission.runs)
+        if ready is None:
             return None
-        await self._pool.lend(found.box, work_s)
-        if found.is_waiting:
-            return found
-        self._end_standing(found)
+        await self._pool.lend(ready.box, work_s)
+        if ready.is_waiting:
+            return ready
+        self._end_standing(ready)
         return None
 
     async def _stand(self, plan: Plan, run: Execute) -> StandingRun:

@@ -85,16 +85,16 @@ class PooledBox:
 
 
 async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
-    said: asyncio.Future[Hello | str] = asyncio.get_running_loop().create_future()
+    greeting: asyncio.Future[Hello | str] = asyncio.get_running_loop().create_future()
 
     def on_answer(answer: Hello | str) -> None:
-        if not said.done():
-            said.set_result(answer)
+        if not greeting.done():
+            greeting.set_result(answer)
 
     link.when_lost(on_answer)
     configuration = replace(box.configuration, once=once)
     link.ask(Question(first_frame(configuration, has_runner=box.has_runner), read_hello, on_answer))
-    hello = await said
+    hello = await greeting
     if isinstance(hello, str):
         stderr_text = link.stderr_text or await box.stderr_text()
         raise SandboxUnavailable(f"the runner in a box did not start: {hello}. {stderr_text}".rstrip())

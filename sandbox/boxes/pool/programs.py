@@ -79,20 +79,20 @@ class Plan:
         return cls(program, language, source, profile, needs, key, any(isinstance(run, Tests) for run in runs))
 
     def load(
-        self, kept: Files | None, on_answer: LoadedCallback, *, core: int | None
+        self, compiled: Files | None, on_answer: LoadedCallback, *, core: int | None
     ) -> Question[tuple[Loaded, Files]]:
         """The first question.
 
         Args:
-            kept: The compiler's output from an earlier time.
+            compiled: The compiler's output from an earlier time.
             on_answer: Called with the answer.
             core: The processor that all of it is pinned to.
         """
         language = self.language
-        compiles = bool(language.compile) and kept is None
+        compiles = bool(language.compile) and compiled is None
         source = {language.source_file: self.source.encode(errors="surrogatepass")}
-        given = {checked_path(path): data for path, data in self.program.files.items()}
-        files = list({**given, **dict(kept or ()), **source}.items())
+        given_files = {checked_path(path): data for path, data in self.program.files.items()}
+        files = list({**given_files, **dict(compiled or ()), **source}.items())
         fields = {
             "mode": "python" if _is_warm(language) else "exec",
             "files": listed(files),
@@ -209,7 +209,7 @@ def _scientific_imports(program: Program, runs: Sequence[Run]) -> str:
     for run in runs:
         if isinstance(run, Tests):
             texts += [run.setup, *run.cases, *run.files.values()]
-    return "\n".join(found[0] for text in texts for found in _SCIENCE.finditer(text))
+    return "\n".join(match[0] for text in texts for match in _SCIENCE.finditer(text))
 
 
 def rest(stdin: bytes) -> bytes:

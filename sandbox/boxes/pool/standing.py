@@ -42,18 +42,18 @@ class StandingRuns:
 
     def __init__(
         self,
-        most: int,
+        capacity: int,
         make: Callable[[Plan, Execute], Awaitable[StandingRun]],
         end: Callable[[StandingRun], None],
     ) -> None:
         """Begin with none.
 
         Args:
-            most: How many there may be.
+            capacity: How many there may be.
             make: Begins such a run; raises `SandboxUnavailable`.
             end: Destroys the box of one that nobody took.
         """
-        self._most = most
+        self._most = capacity
         self._make = make
         self._end = end
         self._ready: dict[StandingRun, Hashable] = {}
@@ -72,9 +72,9 @@ class StandingRuns:
         key = self._key(plan, runs)
         if key is None:
             return None
-        found = next((run for run, its_key in self._ready.items() if its_key == key and run.is_waiting), None)
-        if found is not None:
-            del self._ready[found]
+        ready = next((run for run, its_key in self._ready.items() if its_key == key and run.is_waiting), None)
+        if ready is not None:
+            del self._ready[ready]
         is_known = self._asked.pop(key, None) is not None
         self._asked[key] = next(self._numbers)
         if len(self._asked) > _MOST_KEYS:
@@ -85,7 +85,7 @@ class StandingRuns:
             task = asyncio.get_running_loop().create_task(self._stand(key, plan, run))
             self._making.add(task)
             task.add_done_callback(self._making.discard)
-        return found
+        return ready
 
     async def close(self) -> None:
         """Stop making runs. Those that are ready end with their boxes."""
@@ -102,15 +102,15 @@ class StandingRuns:
         (run,) = runs
         if not isinstance(run, Execute) or not run.ahead or run.files:
             return None
-        asked = (plan.source, run.ahead, tuple(run.arguments), tuple(run.fetch), run.limits)
-        return (plan.program.owner, plan.language.name, *asked)
+        run_key = (plan.source, run.ahead, tuple(run.arguments), tuple(run.fetch), run.limits)
+        return (plan.program.owner, plan.language.name, *run_key)
 
     def _has_room(self, key: Hashable) -> bool:
         """Whether another run may be made. If need be, one makes room for it."""
         if len(self._ready) + len(self._making) < self._most:
             return True
-        others = [run for run, its_key in self._ready.items() if its_key != key]
-        oldest = min(others, key=lambda run: self._asked.get(self._ready[run], -1), default=None)
+        candidates = [run for run, its_key in self._ready.items() if its_key != key]
+        oldest = min(candidates, key=lambda run: self._asked.get(self._ready[run], -1), default=None)
         if oldest is None or self._asked.get(self._ready[oldest], -1) > self._asked[key] - _LATELY:
             return False
         self._drop(oldest)
@@ -118,11 +118,11 @@ class StandingRuns:
 
     async def _stand(self, key: Hashable, plan: Plan, run: Execute) -> None:
         try:
-            made = await self._make(plan, run)
+            standing_run = await self._make(plan, run)
         except SandboxUnavailable:
             return  # the next run with this beginning asks for one again
-        self._ready[made] = key
-        made.job.ending.add_done_callback(partial(self._on_end, made))
+        self._ready[standing_run] = key
+        standing_run.job.ending.add_done_callback(partial(self._on_end, standing_run))
 
     def _on_end(self, run: StandingRun, ending: "asyncio.Future[Ending]") -> None:
         if not ending.cancelled():

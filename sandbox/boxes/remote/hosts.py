@@ -93,8 +93,10 @@ class Hosts:
 
     def choose(self, language: str, apart_from: Iterable[Host]) -> Host | None:
         """The least busy host that is up and runs this language."""
-        left = set(self.up) - set(apart_from)
-        return min((host for host in left if language in host.languages), key=lambda host: host.load, default=None)
+        candidates = set(self.up) - set(apart_from)
+        return min(
+            (host for host in candidates if language in host.languages), key=lambda host: host.load, default=None
+        )
 
     def weakest_isolation(self) -> Isolation | None:
         """The weakest isolation of all hosts that are up: a program may go to any of them."""
@@ -119,18 +121,18 @@ class Hosts:
 
     async def look_up(self) -> None:
         """Look up all names. If a lookup fails, the known addresses of that name stay."""
-        found: set[str] = set()
+        names: set[str] = set()
         for url in self.urls:
             try:
-                found |= await addresses(url)
+                names |= await addresses(url)
             except (OSError, UnicodeError) as error:
                 log.warning("the name of a box host cannot be looked up", url=url, why=str(error))
-                found |= {known for known in self.known if known.endswith(f"#{url}")}
-        for gone in self.known.keys() - found:
-            del self.known[gone]
-        for name in found - self.known.keys():
-            url, _, asked = name.partition("#")
-            self.known[name] = Host(url, asked if asked.startswith("https:") else "")
+                names |= {address for address in self.known if address.endswith(f"#{url}")}
+        for lost in self.known.keys() - names:
+            del self.known[lost]
+        for name in names - self.known.keys():
+            url, _, url_asked = name.partition("#")
+            self.known[name] = Host(url, url_asked if url_asked.startswith("https:") else "")
 
     async def probe(self) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -159,10 +161,10 @@ async def addresses(url: str) -> set[str]:
         OSError: the name cannot be looked up.
         UnicodeError: it is not a valid host name.
     """
-    parts = urlsplit(url)
-    port = parts.port or _PORTS[parts.scheme]
-    found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    return {f"{parts.scheme}://{_in_url(str(address[0]))}:{port}#{url}" for *_, address in found}
+    url_parts = urlsplit(url)
+    port = url_parts.port or _PORTS[url_parts.scheme]
+    records = await asyncio.get_running_loop().getaddrinfo(url_parts.hostname, port, type=socket.SOCK_STREAM)
+    return {f"{url_parts.scheme}://{_in_url(str(address[0]))}:{port}#{url}" for *_, address in records}
 
 
 def _in_url(address: str) -> str:

@@ -38,14 +38,14 @@ class TlsFiles:
             BadTlsFiles: see there.
         """
         try:
-            made = ssl.create_default_context(cafile=self.ca)
-            made.minimum_version = ssl.TLSVersion.TLSv1_2
+            tls_context = ssl.create_default_context(cafile=self.ca)
+            tls_context.minimum_version = ssl.TLSVersion.TLSv1_2
             if self.cert is not None:
                 # Without this callback, an encrypted key would make the service wait for a password at a terminal.
-                made.load_cert_chain(self.cert, self.key, password=_no_password)
+                tls_context.load_cert_chain(self.cert, self.key, password=_no_password)
         except (OSError, ssl.SSLError) as error:
             raise BadTlsFiles(f"{', '.join(map(str, self.files))}: {error}") from error
-        return made
+        return tls_context
 
 
 class TlsContext:

@@ -85,7 +85,7 @@ def decode_order(body: bytes) -> tuple[Program, list[Run]]:
         order = _order_decoder.decode(body)
     except msgspec.MsgspecError as error:
         raise MalformedFrame(str(error)) from error
-    return order.program, [each.run for each in order.runs]
+    return order.program, [wire_run.run for wire_run in order.runs]
 
 
 def encode_frame(frame: Frame) -> bytes:

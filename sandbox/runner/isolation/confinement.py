@@ -71,19 +71,19 @@ def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, othe
     net_s = (
         int(1.25 * limits.cpu_s) + 1
     )  # later than the supervisor's own limit: for this one the kernel counts in ticks
-    wanted = {
+    limits_by_resource = {
         resource.RLIMIT_CPU: net_s,
         resource.RLIMIT_FSIZE: limits.file_mb * _MB,
         resource.RLIMIT_NPROC: limits.processes + other_threads,
     }
     if data_limit:
-        wanted[resource.RLIMIT_DATA] = limits.memory_bytes + base_data_bytes
-    return _within_hard_limits(wanted)
+        limits_by_resource[resource.RLIMIT_DATA] = limits.memory_bytes + base_data_bytes
+    return _within_hard_limits(limits_by_resource)
 
 
 def own_limits() -> Resources:
     """This process's own values of the limits that each run sets: setting them again changes nothing that matters."""
-    return [(which, _HARD_LIMITS[which]) for which in _OF_EACH_RUN if which in _HARD_LIMITS]
+    return [(resource_id, _HARD_LIMITS[resource_id]) for resource_id in _OF_EACH_RUN if resource_id in _HARD_LIMITS]
 
 
 def enter_jail(uid: int | None, jail: Sequence[Any]) -> None:
@@ -101,8 +101,8 @@ def enter_jail(uid: int | None, jail: Sequence[Any]) -> None:
         os.dup2(descriptor, number)
     if not is_prepared:
         prepare(is_same_user=uid is None)
-    for which, value in resources:
-        resource.setrlimit(which, (value, value))
+    for resource_id, value in resources:
+        resource.setrlimit(resource_id, (value, value))
     os.chdir(directory)
     if ruleset is not None:
         landlock.restrict(ruleset)
@@ -132,11 +132,11 @@ def restore_pipe_signal() -> None:
     _set_handler(_BROKEN_PIPE, _DEFAULT_HANDLER)
 
 
-def _within_hard_limits(wanted: Mapping[int, int]) -> Resources:
+def _within_hard_limits(limits: Mapping[int, int]) -> Resources:
     return [
-        (which, _at_most(value, hard))
-        for which, value in wanted.items()
-        if (hard := _HARD_LIMITS.get(which)) is not None
+        (resource_id, _at_most(value, hard))
+        for resource_id, value in limits.items()
+        if (hard := _HARD_LIMITS.get(resource_id)) is not None
     ]
 
 
@@ -153,8 +153,8 @@ def prepare(*, is_same_user: bool = False) -> None:
     """
     restore_signals()
     os.umask(0o077)
-    for which, value in _within_hard_limits(_OF_ALL_RUNS):
-        resource.setrlimit(which, (value, value))
+    for resource_id, value in _within_hard_limits(_OF_ALL_RUNS):
+        resource.setrlimit(resource_id, (value, value))
     if not is_same_user:
         os.setgroups([])
         kernel.set_dumpable(True)
@@ -175,10 +175,10 @@ def _offer_to_oom_killer() -> None:
         os.close(descriptor)
 
 
-def _is_settable(which: int) -> bool:
+def _is_settable(resource_id: int) -> bool:
     """Whether a limit can be set. gVisor knows the numbers of some limits and lets no process set them."""
     try:
-        resource.setrlimit(which, resource.getrlimit(which))
+        resource.setrlimit(resource_id, resource.getrlimit(resource_id))
     except (ValueError, OSError):
         return False
     return True

@@ -67,14 +67,14 @@ class Cloner:
         Raises:
             OSError: the kernel does not tell.
         """
-        place = ctypes.c_ulong(0)
-        prctl(_PR_GET_TID_ADDRESS, ctypes.addressof(place))
+        tid_address = ctypes.c_ulong(0)
+        prctl(_PR_GET_TID_ADDRESS, ctypes.addressof(tid_address))
         machine = os.uname().machine
-        if not place.value or machine not in _CLONE:
+        if not tid_address.value or machine not in _CLONE:
             raise OSError("clone: the kernel does not tell where the C library keeps the thread's id")
         self._number = _CLONE[machine]
         self._takes_thread_last = machine == "aarch64"
-        self._thread_id = place.value
+        self._thread_id = tid_address.value
 
     def child(self) -> int:
         """Fork a child that shares one table of descriptors with this process. See `sibling` for the result."""
@@ -114,9 +114,9 @@ def unshare_descriptors() -> None:
     syscall("close_range", _SYS_CLOSE_RANGE, ctypes.c_uint(_NO_DESCRIPTOR), ctypes.c_uint(_NO_DESCRIPTOR), _UNSHARE)
 
 
-def address(page: mmap, place: int) -> int:
+def address(page: mmap, offset: int) -> int:
     """Address of a byte of shared memory."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(page, place))
+    return ctypes.addressof(ctypes.c_char.from_buffer(page, offset))
 
 
 def give_back_free_memory() -> None:
@@ -181,18 +181,18 @@ def syscall(name: str, number: int, *arguments: Any) -> int:
     return result
 
 
-def fail(what: str) -> NoReturn:
+def fail(action: str) -> NoReturn:
     number = ctypes.get_errno()
-    raise OSError(number, f"{what}: {os.strerror(number)}")
+    raise OSError(number, f"{action}: {os.strerror(number)}")
 
 
 def sealed_file(data: bytes) -> int:
     """A descriptor that reads `data` from its start: seekable, with a real end, and unchangeable by any process."""
     writable = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(writable, rest) :]
+        unwritten = memoryview(data)
+        while unwritten:
+            unwritten = unwritten[os.write(writable, unwritten) :]
         fcntl.fcntl(writable, fcntl.F_ADD_SEALS, _SEALS)
         return os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
     finally:

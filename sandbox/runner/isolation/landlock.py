@@ -46,13 +46,13 @@ def make_ruleset(read_only: Iterable[str], writable: Iterable[str]) -> int:
 
     Paths that do not exist are left out.
     """
-    known = version()
+    abi = version()
     rights = _FIRST_RIGHTS
-    rights |= (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0) | (_IOCTL_DEV if known >= 5 else 0)
+    rights |= (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0) | (_IOCTL_DEV if abi >= 5 else 0)
     fields = [rights]
-    if known >= 4:
+    if abi >= 4:
         fields.append(_NO_TCP)
-    if known >= SCOPES_SIGNALS:
+    if abi >= SCOPES_SIGNALS:
         fields.append(_NO_ABSTRACT_SOCKETS_NO_SIGNALS)
     attributes = struct.pack(f"={len(fields)}Q", *fields)
     ruleset = kernel.syscall("landlock", _SYS_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)

@@ -271,8 +271,8 @@ def install(program: bytes) -> None:
     """
     code = ctypes.create_string_buffer(program, len(program))
     length = len(program) // struct.calcsize("=HBBI")
-    whole = _Program(length, ctypes.addressof(code))
-    kernel.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(whole))
+    filter_program = _Program(length, ctypes.addressof(code))
+    kernel.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
 
 
 def _packed(instructions: Iterable[Instruction]) -> bytes:

@@ -51,9 +51,9 @@ class PythonSource:
 class StartFlag:
     """Tells the supervisor, through shared memory, that everything that happens from now on is the program's doing."""
 
-    def __init__(self, page: mmap, place: int) -> None:
+    def __init__(self, page: mmap, offset: int) -> None:
         self._page = page
-        self._place = place
+        self._place = offset
 
     def set_and_unmap(self) -> None:
         """Set the flag and unmap the memory, so that the program cannot reach it."""
@@ -412,6 +412,6 @@ def _find_function(namespace: dict[str, Any], name: str) -> Any:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    unwritten = memoryview(data)
+    while unwritten:
+        unwritten = unwritten[os.write(descriptor, unwritten) :]

@@ -18,22 +18,22 @@ _PATIENCE_S: Final = 10.0
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def empty(path: str, kept: Container[str] = ()) -> int:
+def empty(path: str, spared: Container[str] = ()) -> int:
     """Remove everything in a directory of ours, except the names to keep. Returns how many entries were removed.
 
     Raises:
         BoxUnusable: something could not be removed, or not in time.
     """
-    names = [name for name in os.listdir(path) if name not in kept]
+    names = [name for name in os.listdir(path) if name not in spared]
     if not names:
         return 0
     try:
         _remove_all(path, names)
-        left = [name for name in os.listdir(path) if name not in kept]
+        remaining = [name for name in os.listdir(path) if name not in spared]
     except OSError as error:
         raise BoxUnusable(f"cannot empty {path}: {error.strerror}") from error
-    if left:
-        raise BoxUnusable(f"cannot empty {path}: {len(left)} entries are left")
+    if remaining:
+        raise BoxUnusable(f"cannot empty {path}: {len(remaining)} entries are left")
     return len(names)
 
 
@@ -51,51 +51,51 @@ def _remove(parent: int, name: str, deadline: float) -> None:
     if not stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode):
         os.unlink(name, dir_fd=parent)
         return
-    here = _enter(parent, name)
+    directory = _enter(parent, name)
     names = [name]
     try:
-        remaining = [_unlink_files(here)]  # for each level, the directories still to be removed
+        remaining = [_unlink_files(directory)]  # for each level, the directories still to be removed
         while remaining:
             if time.monotonic() > deadline:
                 raise BoxUnusable(f"what programs left behind cannot be removed within {_PATIENCE_S:g} s")
             if remaining[-1]:
                 names.append(remaining[-1].pop())
-                here = _replace_descriptor(here, _enter(here, names[-1]))
-                remaining.append(_unlink_files(here))
+                directory = _replace_descriptor(directory, _enter(directory, names[-1]))
+                remaining.append(_unlink_files(directory))
             else:
-                here = _replace_descriptor(here, os.open("..", _DIRECTORY, dir_fd=here))
-                os.rmdir(names.pop(), dir_fd=here)
+                directory = _replace_descriptor(directory, os.open("..", _DIRECTORY, dir_fd=directory))
+                os.rmdir(names.pop(), dir_fd=directory)
                 remaining.pop()
     finally:
-        os.close(here)
+        os.close(directory)
 
 
 def _enter(parent: int, name: str) -> int:
     """Open a directory, and make it writable for its owner and for a process that overrides permissions."""
     try:
-        here = os.open(name, _DIRECTORY, dir_fd=parent)
+        directory = os.open(name, _DIRECTORY, dir_fd=parent)
     except PermissionError:
         os.chmod(name, 0o700, dir_fd=parent)
-        here = os.open(name, _DIRECTORY, dir_fd=parent)
-    status = os.fstat(here)
+        directory = os.open(name, _DIRECTORY, dir_fd=parent)
+    status = os.fstat(directory)
     if status.st_mode & 0o1700 != 0o700:
         with acting_as(status.st_uid):
-            os.fchmod(here, 0o700)
-    return here
+            os.fchmod(directory, 0o700)
+    return directory
 
 
-def _unlink_files(here: int) -> list[str]:
+def _unlink_files(directory: int) -> list[str]:
     """Remove everything except directories. Returns the directories."""
     directories = []
-    with os.scandir(here) as entries:
+    with os.scandir(directory) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 directories.append(entry.name)
             else:
-                os.unlink(entry.name, dir_fd=here)
+                os.unlink(entry.name, dir_fd=directory)
     return directories
 
 
-def _replace_descriptor(here: int, there: int) -> int:
-    os.close(here)
-    return there
+def _replace_descriptor(old: int, new: int) -> int:
+    os.close(old)
+    return new

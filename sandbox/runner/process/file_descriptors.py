@@ -9,7 +9,7 @@ _FIRST: Final = 100
 
 def move_high(descriptor: int) -> int:
     """The same file under a number of the runner's own (100 or higher), closed on exec."""
-    own = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST)
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST)
     if descriptor > 2:
         os.close(descriptor)
-    return own
+    return high

@@ -128,13 +128,13 @@ class DirectForker:
         """Do nothing: all runs have been forked already."""
 
 
-def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
+def run_child(role: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
     """Run in the child and exit.
 
     If our own code fails, it exits in a way that cannot be mistaken for the program's end.
 
     Args:
-        place: Of an `Order`.
+        role: Of an `Order`.
         uid: Of the same order.
         task: The fields of its `Task`.
         source: The compiled program, if the job is Python.
@@ -142,7 +142,7 @@ def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSo
     """
     try:
         os.setpgid(0, 0)  # not a session: each session is a scheduler group, which costs more than a fork
-        os._exit(confine_and_run(place, uid, task, source, page))
+        os._exit(confine_and_run(role, uid, task, source, page))
     except BaseException as error:  # noqa: BLE001 - the child must not return into the runner's own loop
         with suppress(OSError):
             os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
@@ -152,8 +152,8 @@ def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSo
         os._exit(1)
 
 
-def confine_and_run(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> int:
+def confine_and_run(role: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> int:
     """Confine this process and run its entry. Returns the exit status."""
     jail, entry = task
     confinement.enter_jail(uid, jail)
-    return child.run_entry(entry, source, StartFlag(page, place))
+    return child.run_entry(entry, source, StartFlag(page, role))

@@ -39,10 +39,10 @@ class LaterInput:
     def write(self) -> bool:
         """Write what the pipe takes at once. True: there is more to write."""
         try:
-            written = os.write(self.descriptor, self._rest[:_PIECE_BYTES]) if self._rest else 0
+            count = os.write(self.descriptor, self._rest[:_PIECE_BYTES]) if self._rest else 0
         except BlockingIOError:
             return True
         except BrokenPipeError:  # the run has closed its input, or has ended
-            written = len(self._rest)
-        self._rest = self._rest[written:]
+            count = len(self._rest)
+        self._rest = self._rest[count:]
         return bool(self._rest)

@@ -48,11 +48,11 @@ def leader_delay_s(pid: int) -> float:
     return _thread_delay_s(f"/proc/{pid}")
 
 
-def threads_of_user(uid: int, *, without: int | None) -> int:
+def threads_of_user(uid: int, *, excluded_pid: int | None) -> int:
     """Threads of all processes of a user on the machine, except those of one process."""
     count = 0
     for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) == without:
+        if not name.isdigit() or int(name) == excluded_pid:
             continue
         try:
             if os.stat(f"/proc/{name}").st_uid == uid:

@@ -79,14 +79,14 @@ def make_environment(configuration: Configuration, home: str) -> dict[str, str]:
 
 def preload(names: Sequence[str]) -> list[str]:
     """Import these modules if they exist. Returns the names of those that do."""
-    found = []
+    imported = []
     for name in names:
         try:
             importlib.import_module(name)
         except ImportError:
             continue
-        found.append(name)
-    return found
+        imported.append(name)
+    return imported
 
 
 def make_rules(configuration: Configuration, workspace: Workspace) -> Rules:
@@ -110,8 +110,8 @@ def make_rules(configuration: Configuration, workspace: Workspace) -> Rules:
 
 def _all_but(directory: str) -> list[str]:
     """The entries of the root directory, except the one that contains the box's own directory."""
-    own = directory.split("/")[1]
-    return [f"/{name}" for name in os.listdir("/") if name != own]
+    own_entry = directory.split("/")[1]
+    return [f"/{name}" for name in os.listdir("/") if name != own_entry]
 
 
 def oom_counter(configuration: Configuration) -> OomCounter:
@@ -185,14 +185,14 @@ def _make_streams_of_runs(*, warms_up: bool) -> None:
     """Make the text streams of runs on descriptors of the same kind that runs have, and warm up a run with them."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
     file = kernel.sealed_file(INPUT)
-    own = [os.dup(descriptor) for descriptor in range(3)]
+    own_streams = [os.dup(descriptor) for descriptor in range(3)]
     for descriptor, kind in enumerate((file, writable, writable)):
         os.dup2(kind, descriptor)
     if warms_up:
         warm_up_run()
         os.lseek(0, 0, os.SEEK_SET)
     prepare_standard_streams()
-    for descriptor, before in enumerate(own):
-        os.dup2(before, descriptor)
-    for descriptor in (readable, writable, file, *own):
+    for descriptor, saved in enumerate(own_streams):
+        os.dup2(saved, descriptor)
+    for descriptor in (readable, writable, file, *own_streams):
         os.close(descriptor)

@@ -125,8 +125,8 @@ class ProcessReaper:
         if self._is_init:
             spared = {"1", str(os.getpid()), *map(str, self._protected.pids)}
             return [int(name) for name in os.listdir("/proc") if name.isdigit() and name not in spared]
-        own = self._protected.pids
-        return [pid for pid in _descendants(os.getpid()) if pid not in own]
+        protected = self._protected.pids
+        return [pid for pid in _descendants(os.getpid()) if pid not in protected]
 
     def kill_all(self, uids: Iterable[int]) -> None:
         """Kill all processes of the box. New ones may appear meanwhile."""
@@ -214,13 +214,13 @@ class ProcessReaper:
         The children they leave behind are found at the next call.
         """
         assert self._children is not None
-        own = self._protected.pids
-        others = [pid for pid in self._children.pids() if pid not in own]
-        for pid in others:
+        protected = self._protected.pids
+        unprotected = [pid for pid in self._children.pids() if pid not in protected]
+        for pid in unprotected:
             ended, _, rusage = os.wait4(pid, os.WNOHANG)
             if ended:
                 usage.add(rusage)
-        return not others
+        return not unprotected
 
 
 def has_ended(pid: int) -> bool:
@@ -257,13 +257,13 @@ def _kill_user(uid: int) -> None:
 
 
 def _descendants(of: int) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     waiting = [of]
     while waiting:
         children = _children(waiting.pop())
-        found += children
+        pids += children
         waiting += children
-    return found
+    return pids
 
 
 def _children(pid: int) -> list[int]:

@@ -96,10 +96,10 @@ def _load_compiled(
     if result.end.reason is not None or result.end.code != 0:
         return Loaded(None, message, result.end)
     try:
-        kept = _keep(request, workspace.run, workspace.program)
+        compiled = _keep(request, workspace.run, workspace.program)
     except _TooMuch as error:
         return Loaded(None, str(error), result.end)
-    return Loaded(_program(request, workspace.program), message, result.end, kept)
+    return Loaded(_program(request, workspace.program), message, result.end, compiled)
 
 
 class _TooMuch(Exception):
@@ -108,13 +108,13 @@ class _TooMuch(Exception):
 
 def _program(request: Load, directory: str) -> Program:
     is_python = request.mode == "python"
-    own = {path: data for path, data in request.files.items() if path != request.main}
+    files = {path: data for path, data in request.files.items() if path != request.main}
     return Program(
         is_python=is_python,
         argv=() if is_python else _command(request.argv, directory),
         environment=request.environment,
         data_limit=request.data_limit,
-        files={path: data for path, data in own.items() if not _is_kept(path, request.keep)},
+        files={path: data for path, data in files.items() if not _is_kept(path, request.keep)},
     )
 
 
@@ -123,14 +123,14 @@ def _keep(request: Load, made_in: str, directory: str) -> dict[str, bytes]:
     paths = [path for path in _files_below(made_in) if _is_kept(path, request.keep)]
     if len(paths) > _MAX_KEPT_FILES:
         raise _TooMuch(f"the compiler made {len(paths)} files to keep; at most {_MAX_KEPT_FILES} are allowed")
-    kept = read_files(made_in, paths, _MAX_KEPT_BYTES)
-    if len(kept) < len(paths):
+    compiled = read_files(made_in, paths, _MAX_KEPT_BYTES)
+    if len(compiled) < len(paths):
         raise _TooMuch(f"the compiler's files are too large; at most {_MAX_KEPT_BYTES >> 20} MB together are allowed")
-    for path, data in kept.items():
+    for path, data in compiled.items():
         if path in request.files:
             os.unlink(f"{directory}/{path}")
         write_file(directory, path, data, 0o755)
-    return kept
+    return compiled
 
 
 def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
@@ -165,13 +165,13 @@ def _is_kept(path: str, patterns: Sequence[str]) -> bool:
 
 def _files_below(directory: str) -> list[str]:
     """Relative paths of all files below a directory, without links."""
-    found: list[str] = []
+    files: list[str] = []
     for folder, _, names in os.walk(directory):
         paths = [os.path.join(folder, name) for name in names]
-        found += [os.path.relpath(path, directory) for path in paths if not os.path.islink(path)]
-        if len(found) > _MAX_FILES_MADE:
+        files += [os.path.relpath(path, directory) for path in paths if not os.path.islink(path)]
+        if len(files) > _MAX_FILES_MADE:
             raise _TooMuch(f"the compiler made more than {_MAX_FILES_MADE} files")
-    return found
+    return files
 
 
 def _cut(text: str) -> str:

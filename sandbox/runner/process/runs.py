@@ -98,8 +98,8 @@ class Runs:
             following: The fork that waits for the next job. It counts even before it is made. None: there is none.
         """
         if self._configuration.single_uid:
-            others = measures.threads_of_user(self._own_uid, without=following)
-            self._other_threads = others + (following is not None)
+            threads = measures.threads_of_user(self._own_uid, excluded_pid=following)
+            self._other_threads = threads + (following is not None)
 
     def execute(self, program: Program, request: Execute) -> Result:
         entry: Entry = ("execute", request.arguments, program.environment)
@@ -147,7 +147,7 @@ class Runs:
         jail = self._jail(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
         entry = ("serve", 3, 4, program.environment, candidate.directory if shares_files else None)
         outcomes_end, taken_end = tester.inner[1:]
-        inner = [
+        descriptors = [
             tester.inner[0],
             self._nothing,
             self._nothing,
@@ -157,7 +157,7 @@ class Runs:
             source,
             taken_end,
         ]
-        tester_jail = self._jail(replace(tester, inner=inner))
+        tester_jail = self._jail(replace(tester, inner=descriptors))
         tester_entry = ("test", tuple(channels), self._workspace.test)
         orders = [self._order(RUN, candidate, jail, entry), self._order(TESTER, tester, tester_jail, tester_entry)]
         self._supervisor.prepare()
@@ -169,8 +169,8 @@ class Runs:
             os.close(descriptor)
         end, test_end = self._supervisor.watch_tests(candidates, testers)
         stdout, stderr = candidate.outputs
-        outcomes, taken = tester.outputs
-        if not taken:
+        outcomes, taken_bytes = tester.outputs
+        if not taken_bytes:
             raise BoxUnusable("the tester did not read all of the tests")
         if end.reason is None and test_end.reason is not None:
             end = replace(end, reason=test_end.reason)
@@ -197,12 +197,18 @@ class Runs:
         outer.append(Stream(pipes[1][0], limits.stderr_bytes, ends_run=False))
         if has_value:
             outer.append(Stream(pipes[2][0], MAX_VALUE_BYTES, ends_run=True))
-        given = [data.inner if isinstance(data, LaterInput) else kernel.sealed_file(data) for data in inputs]
+        descriptors = [data.inner if isinstance(data, LaterInput) else kernel.sealed_file(data) for data in inputs]
         return _PreparedRun(
             uid=uid,
             since=since,
             limits=limits,
-            inner=[given[0], pipes[0][1], pipes[1][1], *given[1:], *(inner for _, inner in pipes[2:])],
+            inner=[
+                descriptors[0],
+                pipes[0][1],
+                pipes[1][1],
+                *descriptors[1:],
+                *(descriptor for _, descriptor in pipes[2:]),
+            ],
             outer=outer,
             directory=self._workspace.run,
             ruleset=None if self._forker.are_confined else self._rules.run,
@@ -220,13 +226,13 @@ class Runs:
         uid = self._uid(self._configuration.uids)
         since = time.monotonic()
         with self._workspace.creating(self._workspace.test, uid, {}):
-            outcomes, taken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+            outcomes, taken_pipe = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
         return _PreparedRun(
             uid=uid,
             since=since,
             limits=limits,
-            inner=[kernel.sealed_file(b""), outcomes[1], taken[1]],
-            outer=[Stream(outcomes[0], MAX_OUTCOMES_BYTES, ends_run=False), Stream(taken[0], 1, ends_run=False)],
+            inner=[kernel.sealed_file(b""), outcomes[1], taken_pipe[1]],
+            outer=[Stream(outcomes[0], MAX_OUTCOMES_BYTES, ends_run=False), Stream(taken_pipe[0], 1, ends_run=False)],
             directory=self._workspace.test,
             ruleset=self._rules.test,
             base_data_bytes=self._data_bytes,
@@ -258,10 +264,10 @@ class Runs:
             is_prepared=self._forker.are_prepared,
         )
 
-    def _order(self, place: int, run: "_PreparedRun", jail: Jail, entry: Entry) -> Order:
-        return Order(place, None if self._configuration.single_uid else run.uid, Task(tuple(jail), entry))
+    def _order(self, role: int, run: "_PreparedRun", jail: Jail, entry: Entry) -> Order:
+        return Order(role, None if self._configuration.single_uid else run.uid, Task(tuple(jail), entry))
 
-    def _started(self, run: "_PreparedRun", place: int) -> StartedRun:
+    def _started(self, run: "_PreparedRun", role: int) -> StartedRun:
         return StartedRun(
             shared_page=self._shared_page,
             uid=run.uid,
@@ -270,7 +276,7 @@ class Runs:
             base_bytes=run.base_resident_bytes,
             watch_memory=self._configuration.watch_memory or not run.data_limit,
             streams=run.outer,
-            place=place,
+            place=role,
         )
 
     def _start(self, program: Program, arguments: Sequence[str]) -> Entry:

@@ -31,26 +31,26 @@ class SharedPage:
 
     def clear(self) -> None:
         """Reset it before a run is forked."""
-        for place in (RUN, TESTER):
-            self.page[place] = 0
-            self.set_pid(place, 0)
+        for role in (RUN, TESTER):
+            self.page[role] = 0
+            self.set_pid(role, 0)
 
-    def has_started(self, place: int) -> bool:
+    def has_started(self, role: int) -> bool:
         """Whether the run has become the program."""
-        return bool(self.page[place])
+        return bool(self.page[role])
 
-    def pid(self, place: int) -> int:
+    def pid(self, role: int) -> int:
         """The pid of the process at this place; 0: it is still to be forked."""
-        number: int = _NUMBER.unpack_from(self.page, _where(place))[0]
+        number: int = _NUMBER.unpack_from(self.page, _where(role))[0]
         return number
 
-    def set_pid(self, place: int, number: int) -> None:
-        _NUMBER.pack_into(self.page, _where(place), number)
+    def set_pid(self, role: int, number: int) -> None:
+        _NUMBER.pack_into(self.page, _where(role), number)
 
-    def address(self, place: int) -> int:
+    def address(self, role: int) -> int:
         """The address where the kernel is to write the pid."""
-        return kernel.address(self.page, _where(place))
+        return kernel.address(self.page, _where(role))
 
 
-def _where(place: int) -> int:
-    return _NUMBERS + place * _NUMBER.size
+def _where(role: int) -> int:
+    return _NUMBERS + role * _NUMBER.size

@@ -191,7 +191,7 @@ class Supervisor:
         self._shared_page.clear()
 
     def watch(
-        self, run: StartedRun, fork: Callable[[], None], inner: Sequence[int], later: LaterInput | None = None
+        self, run: StartedRun, fork: Callable[[], None], descriptors: Sequence[int], later: LaterInput | None = None
     ) -> End:
         """Fork, and watch until the run has ended and the box is empty.
 
@@ -200,7 +200,7 @@ class Supervisor:
         Args:
             run: What is to be watched.
             fork: Has it forked, now or soon.
-            inner: Its descriptors, which are closed once it has them.
+            descriptors: Its descriptors, which are closed once it has them.
             later: Its standard input, if the rest of that is still to come.
 
         Raises:
@@ -216,7 +216,7 @@ class Supervisor:
             watchdog.reap_orphans(run.pid)
         watchdog.reap()
         self._empty(watchdog, run.uid)
-        for descriptor in inner:
+        for descriptor in descriptors:
             os.close(descriptor)
         self._close_input()
         self._close()
@@ -231,7 +231,7 @@ class Supervisor:
             BoxUnusable: the box cannot be emptied.
             Closed: the service is gone.
         """
-        candidates = _Watchdog(candidate, self._reaper, self._cpus, other=tester.pid)
+        candidates = _Watchdog(candidate, self._reaper, self._cpus, tester_pid=tester.pid)
         testers = _Watchdog(tester, self._reaper, self._cpus, alone=True)
         self._open([*candidate.streams, *tester.streams])
         may_have_ended = True  # the wait for their forks may have consumed the wake-up
@@ -334,9 +334,9 @@ class Supervisor:
         self._listens_from = math.inf
 
     def _empty(self, watchdog: "_Watchdog", *uids: int) -> None:
-        before = watchdog.usage.count
+        reaped = watchdog.usage.count
         self._reaper.kill_and_reap_all(watchdog.usage, uids)
-        watchdog.left = watchdog.usage.count - before
+        watchdog.left = watchdog.usage.count - reaped
 
     def _end(self, watchdog: "_Watchdog") -> End:
         status, usage = watchdog.status or 0, watchdog.usage
@@ -423,15 +423,15 @@ class _Watchdog:
     )
 
     def __init__(
-        self, run: StartedRun, reaper: ProcessReaper, cpus: int, *, other: int | None = None, alone: bool = False
+        self, run: StartedRun, reaper: ProcessReaper, cpus: int, *, tester_pid: int | None = None, alone: bool = False
     ) -> None:
         """Watch one process and its descendants.
 
         Args:
             run: What is watched.
-            reaper: Of the box. Every process in it belongs to the run, except `other`.
+            reaper: Of the box. Every process in it belongs to the run, except `tester_pid`.
             cpus: On how many processors the run can use up CPU time.
-            other: A process that the run works for and that does not belong to it.
+            tester_pid: A process that the run works for and that does not belong to it.
             alone: Only the run's first process belongs to it.
         """
         self.run = run
@@ -443,7 +443,7 @@ class _Watchdog:
         self.next_check = run.since + self._pause(min(run.limits.cpu_s / cpus, run.limits.wall_s))
         self._reaper = reaper
         self._cpus = cpus
-        self._other = other
+        self._other = tester_pid
         self._alone = alone
 
     def check_limits(self, now: float) -> None:

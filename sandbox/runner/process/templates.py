@@ -131,8 +131,8 @@ class TemplateForker:
 
     @property
     def pids(self) -> Collection[int]:
-        there = (self._original, self._ended, *map(self._shared_page.pid, TEMPLATES))
-        return [number for number in there if number]
+        numbers = (self._original, self._ended, *map(self._shared_page.pid, TEMPLATES))
+        return [number for number in numbers if number]
 
     def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
         self.end()
@@ -154,9 +154,9 @@ class TemplateForker:
         """Kill the template. Its place is used for the template after the next one."""
         if self._current is None:
             return
-        place, self._current = TEMPLATES[self._current], None
-        self._ended = self._shared_page.pid(place)
-        self._shared_page.set_pid(place, 0)
+        role, self._current = TEMPLATES[self._current], None
+        self._ended = self._shared_page.pid(role)
+        self._shared_page.set_pid(role, 0)
         os.kill(self._ended, signal.SIGKILL)
 
     def compile(self, text: bytes, path: str) -> None:
@@ -165,12 +165,12 @@ class TemplateForker:
             raise NotCompiled(message)
 
     def fork(self, order: Order, *, is_last: bool = False) -> None:
-        place, uid, task = order
+        role, uid, task = order
         if not uid:
             raise BoxUnusable("a run must have a user of its own")
-        is_known = self._tasks.get(place) == task
-        self._tasks[place] = task
-        self._channel.order.send(place, None if is_known else tuple(task), uid)
+        is_known = self._tasks.get(role) == task
+        self._tasks[role] = task
+        self._channel.order.send(role, None if is_known else tuple(task), uid)
 
     def finish(self) -> None:
         """Wait for an answer: orders are carried out one after the other."""
@@ -182,8 +182,8 @@ class TemplateForker:
             raise BoxUnusable("a run was asked for before its job began")
         return self._channels[self._current]
 
-    def _ask(self, what: int, details: Any = None) -> str:
-        self._channel.order.send(what, details)
+    def _ask(self, action: int, details: Any = None) -> str:
+        self._channel.order.send(action, details)
         self._await_answer()
         answer: str = self._channel.answer.receive()[2]
         return answer
@@ -194,10 +194,10 @@ class TemplateForker:
         allowed = processors if core is None else (processors[core % len(processors)],)
         if core is None and self._core is None:
             return
-        others = () if core == self._core else (0, self._original)
+        templates = () if core == self._core else (0, self._original)
         self._core = core
         with suppress(OSError):  # the box may no longer choose its processors: only time is lost
-            for member in (self._shared_page.pid(TEMPLATES[self._current or 0]), *others):
+            for member in (self._shared_page.pid(TEMPLATES[self._current or 0]), *templates):
                 os.sched_setaffinity(member, allowed)
 
     def _request_template(self) -> None:
@@ -274,19 +274,19 @@ class OnceForker:
             raise NotCompiled(message)
 
     def fork(self, order: Order, *, is_last: bool = False) -> None:
-        place, uid, task = order
+        role, uid, task = order
         if not uid or not self._template:
             raise BoxUnusable("a run must have a user of its own, and none may follow the last one")
         if is_last:
-            self._shared_page.set_pid(place, self._template)
+            self._shared_page.set_pid(role, self._template)
             self._template = 0
-        self._channel.order.send(_BECOME if is_last else place, tuple(task), uid)
+        self._channel.order.send(_BECOME if is_last else role, tuple(task), uid)
 
     def finish(self) -> None:
         self._ask(_ANSWER)
 
-    def _ask(self, what: int, details: Any = None) -> str:
-        self._channel.order.send(what, details)
+    def _ask(self, action: int, details: Any = None) -> str:
+        self._channel.order.send(action, details)
         while True:
             for descriptor, _ in self._channel.poll.poll():
                 if descriptor == self._channel.answer.reading:
@@ -320,22 +320,22 @@ class _Pipe:
         self._packet = bytearray(select.PIPE_BUF)
         self._into = [self._packet]  # a new buffer for each read would write to the allocator's pages, too
 
-    def send(self, what: int, value: Any, uid: int = 0) -> None:
+    def send(self, action: int, value: Any, uid: int = 0) -> None:
         data = b"" if value is None else marshal.dumps(value)
-        rest = memoryview(_HEAD.pack(what, len(data), uid) + data)
-        while rest:
-            rest = rest[os.write(self._writing, rest) :]
+        unsent = memoryview(_HEAD.pack(action, len(data), uid) + data)
+        while unsent:
+            unsent = unsent[os.write(self._writing, unsent) :]
 
     def receive(self) -> tuple[int, int, Any]:
         """A whole message: the action or answer, the user, and the value."""
         count = os.readv(self.reading, self._into)
-        what, length, uid = _HEAD.unpack_from(self._packet)
+        action, length, uid = _HEAD.unpack_from(self._packet)
         if not length:
-            return what, uid, None
+            return action, uid, None
         data = self._packet[_HEAD.size : count]
         while len(data) < length:
             data += os.read(self.reading, select.PIPE_BUF)
-        return what, uid, marshal.loads(data)  # noqa: S302 - of our own processes
+        return action, uid, marshal.loads(data)  # noqa: S302 - of our own processes
 
 
 class _Channel:
@@ -351,20 +351,20 @@ class _Channel:
 
 
 def _run_original(
-    runner: int, cloner: kernel.Cloner, shared_page: SharedPage, templates: Sequence["_Template"], wanted: int
+    runner: int, cloner: kernel.Cloner, shared_page: SharedPage, templates: Sequence["_Template"], requests: int
 ) -> NoReturn:
     try:
         kernel.die_with_parent(runner)
         confinement.prepare()
         child.raise_recursion_limit(FRAMES + _FRAMES_OF_TEMPLATE)
-        forking = [cloner.sibling(shared_page.address(place), shares_descriptors=True) for place in TEMPLATES]
+        forking = [cloner.sibling(shared_page.address(role), shares_descriptors=True) for role in TEMPLATES]
         pid = 1
         while pid > 0:
-            which = os.read(wanted, 1)[0]
-            pid = forking[which]()
+            index = os.read(requests, 1)[0]
+            pid = forking[index]()
             if pid == 0:
                 kernel.die_with_parent(runner)
-                templates[which].serve()
+                templates[index].serve()
     finally:
         os._exit(EXIT_BOX_UNUSABLE)
 
@@ -380,9 +380,7 @@ class _Template:
         job_filter: bytes | None,
         channel: _Channel,
     ) -> None:
-        self._forking = [
-            cloner.sibling(shared_page.address(place), shares_descriptors=False) for place in (RUN, TESTER)
-        ]
+        self._forking = [cloner.sibling(shared_page.address(role), shares_descriptors=False) for role in (RUN, TESTER)]
         self._shared_page = shared_page
         self._data_bytes = data_bytes
         self._job_filter = job_filter
@@ -396,23 +394,23 @@ class _Template:
         receive, forking, tasks = self._channel.order.receive, self._forking, self._tasks
         pid = 1
         while pid >= 0:
-            what, uid, value = receive()
-            if what == _BECOME:
+            action, uid, value = receive()
+            if action == _BECOME:
                 kernel.unshare_descriptors()
                 run_child(RUN, uid, value, self._source, self._shared_page.page)
-            if what >= len(forking):
-                self._do(what, value)
+            if action >= len(forking):
+                self._do(action, value)
                 continue
             if value is not None:
-                tasks[what] = value
-            pid = forking[what]()
+                tasks[action] = value
+            pid = forking[action]()
             if pid == 0:
-                run_child(what, uid, tasks[what], self._source, self._shared_page.page)
+                run_child(action, uid, tasks[action], self._source, self._shared_page.page)
         raise OSError("no more processes")
 
-    def _do(self, what: int, value: Any) -> None:
-        if what != _CONFINE:
-            self._channel.answer.send(_ANSWER, self._compile(*value) if what == _COMPILE else "")
+    def _do(self, action: int, value: Any) -> None:
+        if action != _CONFINE:
+            self._channel.answer.send(_ANSWER, self._compile(*value) if action == _COMPILE else "")
         else:
             self._confine(*value)
 

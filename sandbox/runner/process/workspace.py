@@ -87,7 +87,7 @@ class Workspace:
             except OSError:
                 empty(os.path.dirname(path))
         self._made.clear()
-        return sum(empty(path, kept) for path, kept in self._cleaned.items())
+        return sum(empty(path, spared) for path, spared in self._cleaned.items())
 
     def clear_program(self) -> None:
         """Remove the program's files, and anything beside them that should not be there.
@@ -106,16 +106,16 @@ def checked_path(path: str) -> str:
     Raises:
         BadPath: it is absolute, leads out, or is too long or too deep.
     """
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    if path.startswith("/") or not parts or ".." in parts or "\0" in path:
+    segments = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or not segments or ".." in segments or "\0" in path:
         raise BadPath(f"not a path below the working directory: {path[:100]!r}; use a relative path without '..'")
-    if len(path) > _MAX_PATH_CHARS or len(parts) > _MAX_DEPTH:
+    if len(path) > _MAX_PATH_CHARS or len(segments) > _MAX_DEPTH:
         raise BadPath(
             f"too long or too deep a path: {path[:100]!r}; allowed are {_MAX_PATH_CHARS} characters and {_MAX_DEPTH} parts"
         )
-    if any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in parts):
+    if any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in segments):
         raise BadPath(f"too long a file name in {path[:100]!r}; at most {_MAX_NAME_BYTES} bytes are allowed")
-    return "/".join(parts)
+    return "/".join(segments)
 
 
 def write_file(directory: str, path: str, data: bytes, mode: int) -> None:
@@ -133,27 +133,27 @@ def read_files(directory: str, paths: Sequence[str], max_bytes: int = MAX_FETCHE
 
     Files that would make the total longer than `max_bytes` are left out.
     """
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for path in paths:
         data = _read_file(directory, path.split("/"), max_bytes)
         if data is not None:
-            found[path] = data
+            contents[path] = data
             max_bytes -= len(data)
-    return found
+    return contents
 
 
-def _read_file(directory: str, parts: Sequence[str], max_bytes: int) -> bytes | None:
-    here = os.open(directory, _DIRECTORY)
+def _read_file(directory: str, segments: Sequence[str], max_bytes: int) -> bytes | None:
+    directory_fd = os.open(directory, _DIRECTORY)
     try:
-        for part in parts[:-1]:
-            below = os.open(part, _DIRECTORY, dir_fd=here)
-            os.close(here)
-            here = below
-        descriptor = os.open(parts[-1], _FILE, dir_fd=here)
+        for part in segments[:-1]:
+            child_fd = os.open(part, _DIRECTORY, dir_fd=directory_fd)
+            os.close(directory_fd)
+            directory_fd = child_fd
+        descriptor = os.open(segments[-1], _FILE, dir_fd=directory_fd)
     except OSError:
         return None
     finally:
-        os.close(here)
+        os.close(directory_fd)
     try:
         return _content(descriptor, max_bytes)
     except OSError:

@@ -380,10 +380,10 @@ def _decimal(encoder: Encoder, value: decimal.Decimal) -> Image:
 
 
 def _fraction(encoder: Encoder, value: fractions.Fraction) -> Image:
-    parts = (value.numerator, value.denominator)
-    if any(type(part) is not int or part.bit_length() > _MAX_FRACTION_BITS for part in parts):
+    terms = (value.numerator, value.denominator)
+    if any(type(part) is not int or part.bit_length() > _MAX_FRACTION_BITS for part in terms):
         return encoder.foreign(value)
-    return {"Fraction": [_integer(encoder, part) for part in parts]}
+    return {"Fraction": [_integer(encoder, part) for part in terms]}
 
 
 def _date(encoder: Encoder, value: datetime.date) -> Image:
@@ -639,11 +639,11 @@ PLAIN_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
 
 def _to_named(decoder: Decoder, content: Any) -> Named:
     _, names, items = content
-    named = Named(decoder.parts(items))
-    if len(names) != len(named) or any(type(name) is not str for name in names):
+    named_tuple = Named(decoder.parts(items))
+    if len(names) != len(named_tuple) or any(type(name) is not str for name in names):
         raise Undecodable("not a name for each item")
-    named.names = names
-    return named
+    named_tuple.names = names
+    return named_tuple
 
 
 def _to_array(decoder: Decoder, content: Any) -> Any:
@@ -652,8 +652,8 @@ def _to_array(decoder: Decoder, content: Any) -> Any:
     numpy = _numpy()
     if numpy is None:
         return values
-    known = _DTYPE.fullmatch(_text(dtype)) or dtype == "object"
-    return numpy.array(values, dtype if known else None).reshape(shape)
+    is_plain = _DTYPE.fullmatch(_text(dtype)) or dtype == "object"
+    return numpy.array(values, dtype if is_plain else None).reshape(shape)
 
 
 def _to_scalar(decoder: Decoder, content: Any) -> Any:

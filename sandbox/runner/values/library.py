@@ -49,7 +49,7 @@ def image_of_library(encoder: Encoder, value: Any) -> Image:
         _ENCODE.get((kind.__module__, kind.__name__)) if type(kind) is type or kind.__module__ == "typing" else None
     )
     if encode is None:
-        return next(({"singleton": name} for name, one in _SINGLETONS.items() if one is value), None)
+        return next(({"singleton": name} for name, singleton in _SINGLETONS.items() if singleton is value), None)
     if kind is not vars(sys.modules[kind.__module__]).get(kind.__name__) and kind not in (*_HINTS, *_UNNAMED):
         return None
     image: Image = encode(encoder, value)
@@ -150,9 +150,9 @@ def _to_zoned(decoder: Decoder, content: Any) -> Any:
 
 def _to_array(_: Decoder, content: Any) -> Any:
     code, data = content
-    made = importlib.import_module("array").array(_checked(code))
-    made.frombytes(bytes.fromhex(data))
-    return made
+    array = importlib.import_module("array").array(_checked(code))
+    array.frombytes(bytes.fromhex(data))
+    return array
 
 
 def _to_function(_: Decoder, content: Any) -> Any:

@@ -56,7 +56,7 @@ def image_of_table(encoder: Encoder, value: Any) -> Image:
 
 
 def _frame(pandas: Any, encoder: Encoder, value: Any) -> Image:
-    columns = [_column(encoder, value.iloc[:, place]) for place in range(value.shape[1])]
+    columns = [_column(encoder, value.iloc[:, column]) for column in range(value.shape[1])]
     return [columns, _labels(pandas, encoder, value.columns), _labels(pandas, encoder, value.index)]
 
 
@@ -113,7 +113,7 @@ _ENCODE: Final[Mapping[str, Callable[[Any, Encoder, Any], Image]]] = {
 def _to_frame(pandas: Any, decoder: Decoder, content: Any) -> Any:
     columns, names, labels = content
     index = _to_labels(pandas, decoder, labels)
-    frame = pandas.DataFrame({place: _to_column(pandas, decoder, column) for place, column in enumerate(columns)})
+    frame = pandas.DataFrame({position: _to_column(pandas, decoder, column) for position, column in enumerate(columns)})
     frame = frame if columns else pandas.DataFrame(index=index)
     frame.index, frame.columns = index, _to_labels(pandas, decoder, names)
     return frame
@@ -128,10 +128,10 @@ def _to_series(pandas: Any, decoder: Decoder, content: Any) -> Any:
 
 def _to_column(pandas: Any, decoder: Decoder, content: Any) -> Any:
     """Decode a column to an array."""
-    dtype, items, *rest = content
+    dtype, items, *tail = content
     items = decoder.parts(items)
     if dtype == "category":
-        labels, has_order = rest
+        labels, has_order = tail
         categories = _to_labels(pandas, decoder, labels)
         return pandas.Categorical.from_codes(items, categories=categories, ordered=has_order)
     instants = _INSTANTS_DTYPE.fullmatch(dtype)
@@ -147,15 +147,15 @@ def _to_column(pandas: Any, decoder: Decoder, content: Any) -> Any:
 
 
 def _to_labels(pandas: Any, decoder: Decoder, content: Any) -> Any:
-    how, *parts = content
+    how, *fields = content
     if how == "range":
-        start, stop, step, name = parts
+        start, stop, step, name = fields
         return pandas.RangeIndex(start, stop, step, name=decoder.part(name))
     if how == "levels":
-        levels, codes, names = parts
+        levels, codes, names = fields
         labels = [_to_labels(pandas, decoder, level) for level in levels]
-        return pandas.MultiIndex(labels, [decoder.parts(each) for each in codes], names=decoder.part(names))
-    column, name, frequency = parts
+        return pandas.MultiIndex(labels, [decoder.parts(code_list) for code_list in codes], names=decoder.part(names))
+    column, name, frequency = fields
     labels = pandas.Index(_to_column(pandas, decoder, column), name=decoder.part(name), tupleize_cols=False)
     if frequency is not None and hasattr(labels, "freqstr"):
         with contextlib.suppress(ValueError):  # for some frequencies, such as custom holidays, the name is not enough

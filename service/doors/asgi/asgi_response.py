@@ -9,9 +9,9 @@ PROBLEM: Final = b"application/problem+json"
 """RFC 9457."""
 
 
-async def start(send: Send, status: int, media: bytes, *more: tuple[bytes, bytes]) -> None:
+async def start(send: Send, status: int, media: bytes, *headers: tuple[bytes, bytes]) -> None:
     """Send the status and the headers. The parts of the body follow."""
-    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *more]})
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *headers]})
 
 
 async def send_part(send: Send, body: bytes, *, is_last: bool = False) -> None:
@@ -19,7 +19,7 @@ async def send_part(send: Send, body: bytes, *, is_last: bool = False) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": not is_last})
 
 
-async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes], media: bytes = JSON) -> None:
+async def respond(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes], media: bytes = JSON) -> None:
     """Send an answer with its whole body."""
-    await start(send, status, media, (b"content-length", b"%d" % len(body)), *more)
+    await start(send, status, media, (b"content-length", b"%d" % len(body)), *headers)
     await send_part(send, body, is_last=True)

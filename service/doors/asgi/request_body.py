@@ -45,15 +45,17 @@ async def read_body(
         RequestError: the body has another type, is too large or too late, or `reserve` refused it.
         Disconnected
     """
-    given = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
-    if given not in media:
-        raise UnsupportedMedia(f"Content-Type {given[:60]!r}; send {_PREFERRED if media is JSON_TYPES else max(media)}")
+    media_type = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+    if media_type not in media:
+        raise UnsupportedMedia(
+            f"Content-Type {media_type[:60]!r}; send {_PREFERRED if media is JSON_TYPES else max(media)}"
+        )
     limit = settings.max_body_bytes
     declared = headers.get(b"content-length", b"")
     if declared.isdigit():
         _check_size(int(declared), limit)
         await reserve(int(declared))
-    parts, size = [], 0
+    pieces, size = [], 0
     try:
         async with asyncio.timeout(settings.body_timeout_s):
             has_more = True
@@ -64,10 +66,10 @@ async def read_body(
                 if not declared:
                     await reserve(len(part))
                 if part:
-                    parts.append(part)
+                    pieces.append(part)
     except TimeoutError as error:
         raise BodyTimeout(f"the body did not arrive within {settings.body_timeout_s:g} s; {size} bytes did") from error
-    body = await _joined(parts)
+    body = await _joined(pieces)
     encoding = headers.get(b"content-encoding", b"identity").decode("latin-1").strip().lower()
     return body if encoding == "identity" else await _inflated(body, encoding, limit, reserve)
 
@@ -75,28 +77,28 @@ async def read_body(
 async def _inflated(body: bytes, encoding: str, limit: int, reserve: Callable[[int], Awaitable[None]]) -> bytes:
     """The body inflated, step by step: in a thread, unless it is small."""
     steps = decompression.parts(body, encoding, limit)
-    parts: list[bytes] = []
-    size = held = len(body)
-    while (part := await _step(steps, is_small=len(body) < _THREAD_BYTES // 16 and not parts)) is not None:
-        parts.append(part)
+    pieces: list[bytes] = []
+    size = reserved = len(body)
+    while (part := await _step(steps, is_small=len(body) < _THREAD_BYTES // 16 and not pieces)) is not None:
+        pieces.append(part)
         size += len(part)
-        if size - len(body) > held:
-            await reserve(size - len(body) - held)
-            held = size - len(body)
-    return await _joined(parts)
+        if size - len(body) > reserved:
+            await reserve(size - len(body) - reserved)
+            reserved = size - len(body)
+    return await _joined(pieces)
 
 
 async def _step(steps: Iterator[bytes], *, is_small: bool) -> bytes | None:
     return next(steps, None) if is_small else await asyncio.to_thread(next, steps, None)
 
 
-async def _joined(parts: list[bytes]) -> bytes:
+async def _joined(pieces: list[bytes]) -> bytes:
     """The parts as one. Joining many takes long, but gives the interpreter to others meanwhile, in a thread."""
-    if len(parts) == 1:
-        return parts[0]
-    if len(parts) < _FEW_PARTS:
-        return b"".join(parts)
-    return await asyncio.to_thread(b"".join, parts)
+    if len(pieces) == 1:
+        return pieces[0]
+    if len(pieces) < _FEW_PARTS:
+        return b"".join(pieces)
+    return await asyncio.to_thread(b"".join, pieces)
 
 
 def _check_size(size: int, limit: int) -> None:

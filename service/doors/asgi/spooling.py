@@ -56,7 +56,7 @@ def no_room(error: OSError) -> StateUnavailable:
 
 async def _part(receive: Receive, timeout_s: float) -> tuple[bytes, bool]:
     """The next megabyte, and whether there is more."""
-    parts: list[bytes] = []
+    pieces: list[bytes] = []
     size, has_more = 0, True
     try:
         async with asyncio.timeout(timeout_s):
@@ -64,12 +64,12 @@ async def _part(receive: Receive, timeout_s: float) -> tuple[bytes, bool]:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise Disconnected
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
                 has_more = message.get("more_body", False)
     except TimeoutError as error:
         raise BodyTimeout(f"the file stopped coming for {timeout_s:g} s") from error
-    return b"".join(parts), has_more
+    return b"".join(pieces), has_more
 
 
 def _write(file: IO[bytes], part: bytes) -> None:

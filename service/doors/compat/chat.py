@@ -113,37 +113,37 @@ class ChatDoor:
 
         use = use_of(wished)
         if use == "off" or not proxy.cache or not _is_deterministic(request):
-            got = await panel.gateway.relay(pool, request, deadline=deadline)
-            await _pass_on(send, _Kept(got.status, dict(got.headers), got.body, got.endpoint), "off")
+            reply = await panel.gateway.relay(pool, request, deadline=deadline)
+            await _pass_on(send, _Kept(reply.status, dict(reply.headers), reply.body, reply.endpoint), "off")
             return
 
         async def compute() -> tuple[bytes, bool]:
-            got: Relayed = await panel.gateway.relay(pool, request, deadline=deadline)
-            kept = _Kept(got.status, dict(got.headers), got.body, got.endpoint)
-            return _encoder.encode(kept), got.status == 200 and _is_whole(got.body)
+            reply: Relayed = await panel.gateway.relay(pool, request, deadline=deadline)
+            answer = _Kept(reply.status, dict(reply.headers), reply.body, reply.endpoint)
+            return _encoder.encode(answer), reply.status == 200 and _is_whole(reply.body)
 
         key = _key(panel, pool, request)
         value, cached = await panel.shared.get(key, compute, use=use, deadline=deadline)
         try:
-            kept = _decoder.decode(value)
+            answer = _decoder.decode(value)
         except msgspec.MsgspecError:  # the stored bytes are not a reply: a miss
             value, cached = await panel.shared.get(key, compute, use="refresh", deadline=deadline)
-            kept = _decoder.decode(value)
-        await _pass_on(send, kept, "hit" if cached else "miss")
+            answer = _decoder.decode(value)
+        await _pass_on(send, answer, "hit" if cached else "miss")
 
     async def _stream(self, panel: Panel, pool: str, request: dict[str, Any], send: Send) -> None:
         deadline = asyncio.get_running_loop().time() + panel.config.proxy.deadline_s
-        got = await panel.gateway.relay_stream(pool, request, deadline=deadline)
-        more = {"x-rewardline-cache": "off", "x-rewardline-endpoint": got.endpoint}
-        await send(_start(got.status, {**got.headers, **more}))
-        async with contextlib.aclosing(got.pieces) as pieces:
+        stream = await panel.gateway.relay_stream(pool, request, deadline=deadline)
+        headers = {"x-rewardline-cache": "off", "x-rewardline-endpoint": stream.endpoint}
+        await send(_start(stream.status, {**stream.headers, **headers}))
+        async with contextlib.aclosing(stream.pieces) as pieces:
             try:
                 async for piece in pieces:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
             except EndpointFailure as error:
                 # The status has been sent already: an event says that the answer is not complete.
-                lost = b"data: " + encode(_error_body(error)) + b"\n\n"
-                await send({"type": "http.response.body", "body": lost, "more_body": True})
+                error_event = b"data: " + encode(_error_body(error)) + b"\n\n"
+                await send({"type": "http.response.body", "body": error_event, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -190,14 +190,14 @@ def _is_whole(body: bytes) -> bool:
 
 
 def _key(panel: Panel, pool: str, request: Mapping[str, Any]) -> bytes:
-    named: list[Any] = [
+    ingredients: list[Any] = [
         pool,
         panel.config.models_of(pool),
         {name: value for name, value in request.items() if name != "user"},
     ]
     if owner := owned(""):  # the prompt is the caller's, and so is what a model said to it
-        named.append(owner)
-    return hashlib.sha256(b"chat" + msgspec.json.encode(named, order="deterministic")).digest()
+        ingredients.append(owner)
+    return hashlib.sha256(b"chat" + msgspec.json.encode(ingredients, order="deterministic")).digest()
 
 
 def _error_body(error: EndpointFailure) -> dict[str, Any]:

@@ -113,14 +113,14 @@ class Exchange(Generic[O]):
         """Set how long the caller waits, counted from the arrival of the request, after the body has said it."""
         self.clock.reschedule(self.started + timeout_s)
 
-    async def hold(self, items: int, most: int) -> None:
+    async def hold(self, items: int, limit: int) -> None:
         """Wait until there is room to judge this many items, and hold all of them at once. A request that held some and
         waited for more could wait for other requests that do the same.
 
         Raises:
             TooLarge: the items are more than one request may have.
         """
-        check_count(items, most)
+        check_count(items, limit)
         self.call.items = items
         await self.permit.add_when_possible(items=items)
 

@@ -20,7 +20,7 @@ import msgspec
 
 from sandbox.base import Exit, Limits, SandboxUnavailable
 from service.doors.compat.door import Door, Exchange, Route
-from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
+from service.doors.compat.request_options import PatienceOptions, refusal
 from service.errors import NotInTime, NotJudged
 from service.wire import parse
 from verifiers.lean import repl, texts
@@ -33,7 +33,6 @@ _MAX_TEXTS: Final = 4096
 _OUTPUT_BYTES: Final = 8 << 20
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 Infotree = Literal["full", "tactics", "original", "substantive"]
 Id = Annotated[str, msgspec.Meta(max_length=1024)]
 
@@ -100,10 +99,6 @@ class Health(msgspec.Struct):
     status: Literal["ok"]
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-
-
 class Kimina(Door):
     name = "kimina"
     routes: ClassVar = (
@@ -115,7 +110,7 @@ class Kimina(Door):
             VerifyResponse,
             VerifyRequest,
             {"codes": [{"custom_id": "a", "proof": "theorem two : 1 + 1 = 2 := rfl"}], "timeout": 60},
-            Options,
+            PatienceOptions,
             timeout_s=_TIMEOUT_S,
         ),
         Route(
@@ -126,7 +121,7 @@ class Kimina(Door):
             CheckResponse,
             CheckRequest,
             {"snippets": [{"id": "a", "code": "theorem two : 1 + 1 = 2 := rfl"}], "timeout": 60},
-            Options,
+            PatienceOptions,
             timeout_s=_TIMEOUT_S,
         ),
         Route(
@@ -144,22 +139,24 @@ class Kimina(Door):
             return Health("ok")
         if exchange.route.body is CheckRequest:
             return await self._check(exchange)
-        asked = parse(_verify_decoder, exchange.body, [])
-        names = [str(code.custom_id) for code in asked.codes]
-        codes = [code.code if code.proof is None else code.proof for code in asked.codes]
-        given = [code for code in codes if code is not None]
-        if len(given) < len(codes):
+        request = parse(_verify_decoder, exchange.body, [])
+        names = [str(code.custom_id) for code in request.codes]
+        codes = [code.code if code.proof is None else code.proof for code in request.codes]
+        codes_given = [code for code in codes if code is not None]
+        if len(codes_given) < len(codes):
             raise refusal(["codes", codes.index(None)], "a code has neither `proof` nor `code`")
-        found = await self._run(exchange, given, asked.timeout, asked.infotree_type)
-        return VerifyResponse([each.verified(name) for name, each in zip(names, found, strict=True)])
+        answers = await self._run(exchange, codes_given, request.timeout, request.infotree_type)
+        return VerifyResponse([outcome.verified(name) for name, outcome in zip(names, answers, strict=True)])
 
     async def _check(self, exchange: Exchange[Any]) -> CheckResponse:
-        asked = parse(_check_decoder, exchange.body, [])
-        names = [snippet.id for snippet in asked.snippets]
+        request = parse(_check_decoder, exchange.body, [])
+        names = [snippet.id for snippet in request.snippets]
         if len(set(names)) < len(names):
             raise refusal(["snippets"], "two snippets have the same id")
-        found = await self._run(exchange, [snippet.code for snippet in asked.snippets], asked.timeout, asked.infotree)
-        return CheckResponse([each.checked(name) for name, each in zip(names, found, strict=True)])
+        answers = await self._run(
+            exchange, [snippet.code for snippet in request.snippets], request.timeout, request.infotree
+        )
+        return CheckResponse([answer.checked(name) for name, answer in zip(names, answers, strict=True)])
 
     async def _run(
         self, exchange: Exchange[Any], codes: Sequence[str], timeout_s: float, infotree: Infotree | None
@@ -198,12 +195,12 @@ class Kimina(Door):
             body = {**body, "infotree": infotree}
         talk = await repl.talk(self.parts.boxes, [{"cmd": header}, body], limits)
         time_s = round(talk.result.wall_s, 3)
-        place = 0 if talk.replies and talk.replies[0].error is not None else 1
-        if len(talk.replies) > place:
-            return _Said(time_s, None, msgspec.json.decode(repl.parts_of(talk.result.stdout)[place]))
+        index = 0 if talk.replies and talk.replies[0].error is not None else 1
+        if len(talk.replies) > index:
+            return _Said(time_s, None, msgspec.json.decode(repl.parts_of(talk.result.stdout)[index]))
         if talk.result.exit is Exit.TIME_LIMIT:
-            which = "command" if talk.replies else "header command"
-            return _Said(time_s, f"Lean REPL {which} timed out in {limits.cpu_s:g} seconds", None)
+            command = "command" if talk.replies else "header command"
+            return _Said(time_s, f"Lean REPL {command} timed out in {limits.cpu_s:g} seconds", None)
         return _Said(time_s, f"Lean REPL ended: {talk.end}", None)
 
 

@@ -201,11 +201,11 @@ class NeMoGym(Door):
         try:
             echoed = _object(exchange.body)
         except BadRequest:
-            whole = await marked(exchange.body)
-            if whole == exchange.body:
+            body = await marked(exchange.body)
+            if body == exchange.body:
                 raise
-            exchange.body = whole
-            echoed = _object(whole)
+            exchange.body = body
+            echoed = _object(body)
             return _mended(await self._verified(exchange, echoed, is_marked=True))
         return await self._verified(exchange, echoed)
 
@@ -269,9 +269,9 @@ class Rerouted:
 def _rerouted(scope: Scope, is_root: bool) -> Scope:
     """The scope with the path of this door that is meant; a server in the path becomes an option."""
     path, query = scope["path"], scope["query_string"]
-    if named := _SERVER.fullmatch(path):
-        path = named["base"] + named["rest"]
-        query += (b"&" if query else b"") + b"server=" + named["server"].encode()
+    if match := _SERVER.fullmatch(path):
+        path = match["base"] + match["rest"]
+        query += (b"&" if query else b"") + b"server=" + match["server"].encode()
     path = own_path(path, is_root=is_root)
     return scope if path == scope["path"] else {**scope, "path": path, "raw_path": path.encode(), "query_string": query}
 
@@ -281,9 +281,9 @@ def _cookie(headers: Mapping[bytes, bytes]) -> str:
     cookies = SimpleCookie()
     with contextlib.suppress(CookieError):
         cookies.load(headers.get(b"cookie", b"").decode("latin-1"))
-    known = cookies.get(_COOKIE)
-    made = known.value if known is not None and known.value.isalnum() else secrets.token_hex(16)
-    return f"{_COOKIE}={made}; Path=/; HttpOnly; SameSite=lax"
+    cookie = cookies.get(_COOKIE)
+    session = cookie.value if cookie is not None and cookie.value.isalnum() else secrets.token_hex(16)
+    return f"{_COOKIE}={session}; Path=/; HttpOnly; SameSite=lax"
 
 
 def _verified(result: Result) -> Verified:
@@ -306,16 +306,16 @@ def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    found = parse(_anything, body, [])
-    if not isinstance(found, dict):
-        raise Unprocessable(f"expected an object, found {type(found).__name__}")
-    return found
+    value = parse(_anything, body, [])
+    if not isinstance(value, dict):
+        raise Unprocessable(f"expected an object, found {type(value).__name__}")
+    return value
 
 
 def _mended(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer with U+FFFD for each half character that the row had."""
-    whole: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(answer).replace(DAMAGED.encode(), b"\xef\xbf\xbd"))
-    return whole
+    mended: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(answer).replace(DAMAGED.encode(), b"\xef\xbf\xbd"))
+    return mended
 
 
 _rows = msgspec.json.Decoder(Row)

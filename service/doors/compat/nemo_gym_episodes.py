@@ -133,9 +133,9 @@ def verification(result: Result) -> Verification:
 def components(result: Result) -> dict[str, float]:
     """The numbers of a verdict by name: its checks, or the parts that its verifier reports."""
     if result.checks is not None:
-        return {str(one["name"]): float(one["score"]) for one in result.checks if one.get("score") is not None}
-    parts = result.detail.get("parts")
-    numbers = parts.items() if isinstance(parts, Mapping) else ()
+        return {str(check["name"]): float(check["score"]) for check in result.checks if check.get("score") is not None}
+    scores = result.detail.get("parts")
+    numbers = scores.items() if isinstance(scores, Mapping) else ()
     return {name: float(score) for name, score in numbers if isinstance(score, int | float)}
 
 
@@ -143,7 +143,7 @@ def failure_kind(result: Result) -> str:
     """The kind of the failure of a result without a score."""
     reason = result.reason
     if reason == "checks_failed":
-        failed = (one.get("reason") for one in result.checks or () if one.get("score") is None)
+        failed = (check.get("reason") for check in result.checks or () if check.get("score") is None)
         reason = str(next(filter(None, failed), reason))
     if result.status == "failed":
         if reason in _PROVIDERS:

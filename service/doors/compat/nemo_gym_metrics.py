@@ -32,11 +32,11 @@ class Aggregated(msgspec.Struct):
 
 def aggregate(rollouts: Sequence[Mapping[str, Any]]) -> Aggregated:
     """Statistics of all rollouts that were judged."""
-    judged = [one for one in rollouts if not _is_masked(one)]
+    judged = [rollout for rollout in rollouts if not _is_masked(rollout)]
     tasks: dict[Any, list[Mapping[str, Any]]] = {}
-    for one in judged:
-        tasks.setdefault(_hashable(one.get(TASK, one.get(_OLD_TASK))), []).append(one)
-    groups: list[dict[str, Any]] = [{TASK: task, **_figures(some)} for task, some in tasks.items()]
+    for rollout in judged:
+        tasks.setdefault(_hashable(rollout.get(TASK, rollout.get(_OLD_TASK))), []).append(rollout)
+    groups: list[dict[str, Any]] = [{TASK: task, **_figures(task_rollouts)} for task, task_rollouts in tasks.items()]
     figures: dict[str, float] = dict(_figures(judged))
     figures["rollouts"] = float(len(rollouts))
     figures["rollouts_not_judged"] = float(len(rollouts) - len(judged))
@@ -52,13 +52,13 @@ def _is_masked(rollout: Mapping[str, Any]) -> bool:
 
 def _figures(rollouts: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     values: dict[str, list[float]] = {}
-    for one in rollouts:
-        for name, value in one.items():
+    for rollout in rollouts:
+        for name, value in rollout.items():
             if isinstance(value, bool | int | float) and name not in _INDEXES:
                 number = _finite(value)
                 if number is not None:
                     values.setdefault(name, []).append(number)
-    return {f"{kind}/{name}": figure for name, some in values.items() for kind, figure in _described(some)}
+    return {f"{kind}/{name}": figure for name, numbers in values.items() for kind, figure in _described(numbers)}
 
 
 def _finite(value: float) -> float | None:

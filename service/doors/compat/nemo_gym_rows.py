@@ -99,18 +99,22 @@ def item_of(
     Raises:
         Unprocessable
     """
-    named = options.fields()
-    if not named.keys() - {"params"} and (chosen := server_of(server, fields)) is not None:
-        own = _as_server(chosen, row) or fields_of(chosen, fields, has_judges=has_judges, replay=replay)
+    chosen_fields = options.fields()
+    if not chosen_fields.keys() - {"params"} and (chosen := server_of(server, fields)) is not None:
+        item_fields = _as_server(chosen, row) or fields_of(chosen, fields, has_judges=has_judges, replay=replay)
     else:
-        own = dict(_judged_by(row, fields))
-    holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
+        item_fields = dict(_judged_by(row, fields))
+    holds = (
+        item_fields.pop("named", False)
+        or not chosen_fields.keys() - {"params"}
+        or chosen_fields.get("verifier") == item_fields.get("verifier")
+    )
     if not holds:
-        own = {"reference": _truth(row, fields)}
-    said = row.said()
-    if own.get("verifier") == "multiple_choice" and (marked := _marked(said, fields)):
-        said = marked
-    return built(said, options, own, row.responses_create_params.input)
+        item_fields = {"reference": _truth(row, fields)}
+    response = row.said()
+    if item_fields.get("verifier") == "multiple_choice" and (marked := _marked(response, fields)):
+        response = marked
+    return built(response, options, item_fields, row.responses_create_params.input)
 
 
 def _as_server(server: str, row: Row) -> JSON | None:
@@ -122,8 +126,8 @@ def _as_server(server: str, row: Row) -> JSON | None:
     """
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
     if server in CHOICES:
-        wanted = row.expected_answer
-        if not (isinstance(wanted, str) and len(wanted) == 1 and wanted.isalpha()) and not row.options:
+        answer = row.expected_answer
+        if not (isinstance(answer, str) and len(answer) == 1 and answer.isalpha()) and not row.options:
             raise Unprocessable(f"rows of NeMo-Gym's server {server!r} need 'options'; add it")
         return _choice(row)
     if server == "code_gen" and metadata.get("unit_tests"):
@@ -133,22 +137,24 @@ def _as_server(server: str, row: Row) -> JSON | None:
     return None
 
 
-def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:
+def _marked(response: str | list[Message], fields: Mapping[str, Any]) -> str | None:
     """The answer by the row's own patterns: the group of the last match of the first pattern that matches, in upper or
     lower case.
     """
     template = fields.get("template_metadata")
-    given = template.get("output_regex") if isinstance(template, dict) else None
-    patterns = [given] if isinstance(given, str) else given if isinstance(given, list) else []
-    if not patterns or isinstance(said, str):
+    pattern_given = template.get("output_regex") if isinstance(template, dict) else None
+    patterns = (
+        [pattern_given] if isinstance(pattern_given, str) else pattern_given if isinstance(pattern_given, list) else []
+    )
+    if not patterns or isinstance(response, str):
         return None
     try:
-        text = dialects.read(said).text("last")
+        text = dialects.read(response).text("last")
     except InvalidItem:
         return None
     for pattern in patterns:
-        if isinstance(pattern, str) and (found := _last_group(pattern, text)):
-            return found
+        if isinstance(pattern, str) and (label := _last_group(pattern, text)):
+            return label
     return None
 
 
@@ -169,8 +175,8 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
     """The fields of the item by the row alone. `named` says that the row itself names its verifier."""
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
     if any(metadata.get(name) for name in ("verifier", "recipe", "checks")):
-        known = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
-        return {"reference": _truth(row, fields), **known, "named": True}
+        item_fields = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
+        return {"reference": _truth(row, fields), **item_fields, "named": True}
     conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
         (isinstance(fields.get("expected_answers"), list), lambda: _calls(fields["expected_answers"])),
         (_is_action(fields.get("expected_action")), lambda: _action(fields["expected_action"])),
@@ -180,7 +186,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
         (row.expected_answer is not None, lambda: _judged("math", row.expected_answer)),
     )
-    return next((made() for holds, made in conventions if holds), _routed(row, fields))
+    return next((make() for holds, make in conventions if holds), _routed(row, fields))
 
 
 def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
@@ -188,8 +194,8 @@ def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
     return {"verifier": verifier, "reference": reference, "params": params}
 
 
-def _calls(wanted: Any) -> JSON:
-    return {"verifier": "tool_call", "reference": wanted, "params": {"arguments": "subset"}}
+def _calls(calls: Any) -> JSON:
+    return {"verifier": "tool_call", "reference": calls, "params": {"arguments": "subset"}}
 
 
 _ACTIONS: Final = ("message", "function_call", "function_call_batch")
@@ -199,11 +205,11 @@ def _is_action(value: Any) -> bool:
     return isinstance(value, dict) and value.get("type") in _ACTIONS
 
 
-def _action(wanted: JSON) -> JSON:
+def _action(action: JSON) -> JSON:
     """The calls of an action. Texts of arguments may differ in case and space; there, in most of their words."""
-    if wanted["type"] == "message":
+    if action["type"] == "message":
         return {"verifier": "tool_call", "reference": []}
-    calls = wanted.get("calls") if wanted["type"] == "function_call_batch" else [wanted]
+    calls = action.get("calls") if action["type"] == "function_call_batch" else [action]
     return {"verifier": "tool_call", "reference": calls, "params": {"calls": "subset", "strings": "loose"}}
 
 
@@ -216,8 +222,8 @@ def _choice(row: Row) -> JSON:
 
 def _choices(options: Any) -> Any:
     """The options `[{"A": "Paris"}, {"B": "Rome"}]` as one object. The verifier refuses anything else."""
-    if isinstance(options, list) and all(isinstance(one, dict) for one in options):
-        return {label: text for one in options for label, text in one.items() if text is not None}
+    if isinstance(options, list) and all(isinstance(option, dict) for option in options):
+        return {label: text for option in options for label, text in option.items() if text is not None}
     return options
 
 
@@ -234,5 +240,5 @@ def _routed(row: Row, fields: Mapping[str, Any]) -> JSON:
 
 def _truth(row: Row, fields: Mapping[str, Any]) -> Any:
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
-    found = (row.expected_answer, fields.get("reference"), fields.get("ground_truth"), metadata.get("unit_tests"))
-    return next((value for value in found if value is not None), metadata or None)
+    candidates = (row.expected_answer, fields.get("reference"), fields.get("ground_truth"), metadata.get("unit_tests"))
+    return next((value for value in candidates if value is not None), metadata or None)

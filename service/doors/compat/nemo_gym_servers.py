@@ -218,17 +218,17 @@ UNJUDGED: Final[Mapping[str, str]] = {
 _AGENT: Final = re.compile(r"[a-z0-9_]{1,100}")
 
 
-def server_of(named: str | None, row: Mapping[str, Any]) -> str | None:
+def server_of(url_server: str | None, row: Mapping[str, Any]) -> str | None:
     """The server that judges a row: as the URL names it, or the row by its agent. None: neither names one.
 
     Raises:
         Unprocessable: the URL names a server whose rows are not judged here.
     """
-    if named is not None:
-        if named not in NAMES:
-            why = UNJUDGED.get(named) or f"these are: {', '.join(sorted(NAMES))}"
-            raise Unprocessable(f"rows of NeMo-Gym's server {named!r} are not judged here; {why}")
-        return named
+    if url_server is not None:
+        if url_server not in NAMES:
+            why = UNJUDGED.get(url_server) or f"these are: {', '.join(sorted(NAMES))}"
+            raise Unprocessable(f"rows of NeMo-Gym's server {url_server!r} are not judged here; {why}")
+        return url_server
     agent = row.get("agent_ref")
     name = agent.get("name") if isinstance(agent, dict) else None
     if not isinstance(name, str) or not _AGENT.fullmatch(name):
@@ -248,24 +248,24 @@ def fields_of(server: str, row: JSON, *, has_judges: bool, replay: bool = False)
     Raises:
         Unprocessable: the row lacks what the server judges by.
     """
-    own = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
+    row_fields = {name: value for name, value in row.items() if name not in _NOT_OF_THE_ROW}
     if replay:
-        own["replay"] = True
+        row_fields["replay"] = True
     if _is_cut_off(row):
-        own["cut_off"] = True
+        row_fields["cut_off"] = True
     if server in _WITH_TOOLS:
-        own |= _tools(row)
-    if server in RECORDED and own.get(_JUDGED_BY.get(server, "")) is None:
-        item = _own(server, own)
+        row_fields |= _tools(row)
+    if server in RECORDED and row_fields.get(_JUDGED_BY.get(server, "")) is None:
+        item = _own(server, row_fields)
         item["params"]["recorded"] = True
     elif server in _VERIFIERS:
-        item = _VERIFIERS[server](own)
+        item = _VERIFIERS[server](row_fields)
     elif has_judges and server in _ASKED:
-        item = _judge(own)
+        item = _judge(row_fields)
     elif server in _BY_RUBRIC and (has_judges or server not in replays.SERVERS):
-        item = _rubric(own)
+        item = _rubric(row_fields)
     else:
-        item = _own(server, own)
+        item = _own(server, row_fields)
     if server in _RECIPES:
         item["recipe"] = _RECIPES[server]
         del item["verifier"]
@@ -288,19 +288,19 @@ def recipe_of(server: str) -> str:
     """What judges the rows of a server, for people."""
     if server in _VERIFIERS or server in _CONVENTIONS:
         row: JSON = {_GRID: [], "expected_answer": "0,0", "schema_str": "{}"}
-        made = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
+        recipe = _VERIFIERS[server](row)["verifier"] if server in _VERIFIERS else _CONVENTION_OF[server]
     elif server in replays.SERVERS:
-        made = "judge" if server in _ASKED | _BY_RUBRIC else ""
+        recipe = "judge" if server in _ASKED | _BY_RUBRIC else ""
     elif server in _BY_RUBRIC:
-        made = "judge"
+        recipe = "judge"
     else:
-        made = "nemo_gym" if server in SERVERS else ""
+        recipe = "nemo_gym" if server in SERVERS else ""
     record = "its judge's words" if server in replays.SERVERS else "its record" if server in RECORDED else ""
-    return ", else ".join(part for part in (made and f"`{made}`", record) if part)
+    return ", else ".join(part for part in (recipe and f"`{recipe}`", record) if part)
 
 
 def _tools(row: JSON) -> JSON:
     """The tools of the request to the model, unless the row lists them itself."""
-    asked = row.get("responses_create_params")
-    tools = asked.get("tools") if isinstance(asked, dict) else None
+    request = row.get("responses_create_params")
+    tools = request.get("tools") if isinstance(request, dict) else None
     return {"declared_tools": row.get("declared_tools") or tools or []}

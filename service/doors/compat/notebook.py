@@ -71,7 +71,7 @@ async def run(
     """
     report = f".rewardline-report-{secrets.token_hex(8)}.json"
     order = {"cells": cells, "report": report, "cell_s": cell_s, "most": MAX_STREAM_BYTES, "late": LATE}
-    given = {**(files or {}), _CELLS_FILE: msgspec.json.encode(order)}
+    inputs = {**(files or {}), _CELLS_FILE: msgspec.json.encode(order)}
     limits = Limits(
         cpu_s=total_s,
         wall_s=total_s + _WALL_BEHIND_S,
@@ -80,7 +80,7 @@ async def run(
         output_bytes=MAX_REPORT_BYTES,
         stderr_bytes=MAX_STREAM_BYTES,
     )
-    execute = Execute(files=given, fetch=[*(fetch or ()), report], arguments=[_CELLS_FILE], limits=limits)
+    execute = Execute(files=inputs, fetch=[*(fetch or ()), report], arguments=[_CELLS_FILE], limits=limits)
     results: list[RunResult] = []
 
     def take(_: int, result: RunResult) -> bool:

@@ -51,13 +51,13 @@ def display(*objects: Any, raw: bool = False, **_: Any) -> None:
 
 
 def _bundle(value: Any, text: str) -> Bundle:
-    found: Bundle = {"text/plain": text}
+    bundle: Bundle = {"text/plain": text}
     if isinstance(value, type):
-        return found
-    given = _called(value, "_repr_mimebundle_", include=None, exclude=None)
-    found |= given if isinstance(given, dict) else {}
-    found |= {kind: data for kind, name in _METHODS.items() if (data := _called(value, name)) is not None}
-    return _plain(found)
+        return bundle
+    mime_bundle = _called(value, "_repr_mimebundle_", include=None, exclude=None)
+    bundle |= mime_bundle if isinstance(mime_bundle, dict) else {}
+    bundle |= {kind: data for kind, name in _METHODS.items() if (data := _called(value, name)) is not None}
+    return _plain(bundle)
 
 
 def _called(value: Any, name: str, **arguments: Any) -> Any:
@@ -69,10 +69,10 @@ def _called(value: Any, name: str, **arguments: Any) -> Any:
     return data[0] if isinstance(data, tuple) and data else data
 
 
-def _plain(found: Bundle) -> Bundle:
+def _plain(bundle: Bundle) -> Bundle:
     """The data that can be told."""
-    told: Bundle = {}
-    for kind, data in found.items():
+    plain: Bundle = {}
+    for kind, data in bundle.items():
         text = base64.b64encode(data).decode() if isinstance(data, bytes) else data
         if kind == "application/json" and not isinstance(text, str):
             try:
@@ -84,8 +84,8 @@ def _plain(found: Bundle) -> Bundle:
         if kind == "text/plain":
             text = text[:_MOST_SHOWN]
         if not isinstance(text, str) or len(text) <= _MOST_SHOWN:
-            told[str(kind)] = text
-    return told
+            plain[str(kind)] = text
+    return plain
 
 
 class _Shown:
@@ -125,9 +125,9 @@ def _stand_ins() -> None:
         "JSON": "application/json",
         "Pretty": "text/plain",
     }
-    shown: dict[str, Any] = {name: type(name, (_Shown,), {"kind": kind}) for name, kind in kinds.items()}
+    classes: dict[str, Any] = {name: type(name, (_Shown,), {"kind": kind}) for name, kind in kinds.items()}
     module, package = types.ModuleType("IPython.display"), types.ModuleType("IPython")
-    vars(module).update(shown, Image=Image, display=display, clear_output=lambda *_, **__: None)
+    vars(module).update(classes, Image=Image, display=display, clear_output=lambda *_, **__: None)
     vars(package).update(display=module, get_ipython=lambda: None, version_info=(8, 0, 0, ""), __path__=[])
     sys.modules |= {"IPython": package, "IPython.display": module}
     vars(builtins)["display"] = display
@@ -202,18 +202,18 @@ def _without_magic(line: str) -> str:
     return re.sub(r"^(\s*)%matplotlib\b.*", r"\1pass", line)
 
 
-def _told(error: BaseException, most: int) -> dict[str, Any]:
+def _told(error: BaseException, max_chars: int) -> dict[str, Any]:
     """An exception as Jupyter tells it, without the frames of this driver."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "solution.py"):
         frames = frames.tb_next
     lines = traceback.format_exception(type(error), error, frames)
-    return {"ename": type(error).__name__, "evalue": str(error)[:most], "traceback": lines}
+    return {"ename": type(error).__name__, "evalue": str(error)[:max_chars], "traceback": lines}
 
 
-def _text(file: BinaryIO, most: int) -> str:
+def _text(file: BinaryIO, max_bytes: int) -> str:
     file.seek(0)
-    return file.read(most).decode("utf-8", "replace")
+    return file.read(max_bytes).decode("utf-8", "replace")
 
 
 def _cell(notebook: Notebook, source: str, name: str, order: dict[str, Any], streams: list[int]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ import msgspec
 
 from service.doors.compat import test_suites
 from service.doors.compat.door import Door, Exchange, NoOptions, Route
-from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
-from service.wire import CacheMode, parse
+from service.doors.compat.request_options import CachedOptions, refusal
+from service.wire import parse
 from verifiers.code.outcomes import MAX_TESTS_SHOWN
 
 _BASE: Final = "/compat/open_instruct"
@@ -28,7 +28,6 @@ _MAX_TESTS: Final = 10_000
 _NOT_PASSED_S: Final = -1.0
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class InputOutput(msgspec.Struct):
@@ -69,11 +68,6 @@ class Results(msgspec.Struct):
     """CPU seconds of each test; -1 for a test that did not pass."""
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-    cache: CacheMode = "use"
-
-
 class OpenInstruct(Door):
     name = "open_instruct"
     routes: ClassVar = (
@@ -85,7 +79,7 @@ class OpenInstruct(Door):
             Results,
             ProgramTests,
             {"program": "def add(a, b): return a + b", "tests": ["assert add(1, 2) == 3"], "max_execution_time": 1.0},
-            Options,
+            CachedOptions,
             timeout_s=_READING_S,
         ),
         Route(
@@ -96,7 +90,7 @@ class OpenInstruct(Door):
             Results,
             StdioTests,
             {"program": "print(int(input()) + 1)", "tests": [{"input": "1\n", "output": "2\n"}]},
-            Options,
+            CachedOptions,
             timeout_s=_READING_S,
         ),
         Route(
@@ -114,31 +108,31 @@ class OpenInstruct(Door):
         path = exchange.route.paths[0]
         if path == HEALTH:
             return {"status": "healthy"}
-        asked: ProgramTests | StdioTests
-        asked = parse(_programs, exchange.body, []) if path == PROGRAM else parse(_stdio, exchange.body, [])
+        request: ProgramTests | StdioTests
+        request = parse(_programs, exchange.body, []) if path == PROGRAM else parse(_stdio, exchange.body, [])
         exchange.body = b""
         if exchange.options.deadline_s is msgspec.UNSET:
-            timeout_s = max(30.0, min(300.0, 10 * asked.max_execution_time)) - _MARGIN_S
+            timeout_s = max(30.0, min(300.0, 10 * request.max_execution_time)) - _MARGIN_S
             exchange.wait_for(min(timeout_s, self.parts.settings.max_deadline_s))
-        return await self._results(exchange, asked)
+        return await self._results(exchange, request)
 
-    async def _results(self, exchange: Exchange[Options], asked: ProgramTests | StdioTests) -> Results:
-        is_stdio = isinstance(asked, StdioTests)
-        tests = _decoded_tests(asked.tests, is_stdio) if isinstance(asked.tests, str) else asked.tests
+    async def _results(self, exchange: Exchange[CachedOptions], request: ProgramTests | StdioTests) -> Results:
+        is_stdio = isinstance(request, StdioTests)
+        tests = _decoded_tests(request.tests, is_stdio) if isinstance(request.tests, str) else request.tests
         if not 0 < len(tests) <= _MAX_TESTS:
             raise refusal(["tests"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
         references = test_suites.split(tests, "stdio" if is_stdio else "assert")
         await exchange.hold(len(references), self.parts.settings.max_items_per_request)
         params = {
             "policy": "ratio",
-            "time_limit_s": min(asked.max_execution_time, self.parts.settings.max_run_s),
+            "time_limit_s": min(request.max_execution_time, self.parts.settings.max_run_s),
             "max_timeouts": MAX_TESTS_SHOWN,
             "language": "python",
             "think": "none",
         }
         outcomes = await test_suites.judged(
             self.parts.scorer,
-            test_suites.fenced(asked.program),
+            test_suites.fenced(request.program),
             references,
             params,
             deadline=exchange.deadline,

@@ -18,7 +18,7 @@ from sandbox import languages
 from sandbox.base import SandboxUnavailable
 from service.doors.compat import notebook
 from service.doors.compat.door import Door, Exchange, Route
-from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
+from service.doors.compat.request_options import PatienceOptions, refusal
 from service.wire import parse
 
 PATH: Final = "/compat/open_r1/execute_batch"
@@ -26,7 +26,6 @@ _TIMEOUT_S: Final = 300.0
 _MAX_SCRIPTS: Final = 4096
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Scripts(msgspec.Struct):
@@ -71,10 +70,6 @@ class Executed(msgspec.Struct):
     exception_str: str | None
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-
-
 class OpenR1(Door):
     name = "open_r1"
     routes: ClassVar = (
@@ -86,19 +81,19 @@ class OpenR1(Door):
             list[Executed],
             Scripts,
             {"scripts": ["1 / 4"], "languages": ["python"], "timeout": 5},
-            Options,
+            PatienceOptions,
             timeout_s=_TIMEOUT_S,
         ),
     )
 
-    async def answer(self, exchange: Exchange[Options]) -> list[Executed]:
-        asked = parse(_decoder, exchange.body, [])
+    async def answer(self, exchange: Exchange[PatienceOptions]) -> list[Executed]:
+        request = parse(_decoder, exchange.body, [])
         exchange.body = b""
-        scripts = asked.scripts
-        named = asked.languages if asked.languages is not None else [asked.language or "python"] * len(scripts)
-        if len(named) != len(scripts):
+        scripts = request.scripts
+        names = request.languages if request.languages is not None else [request.language or "python"] * len(scripts)
+        if len(names) != len(scripts):
             raise refusal(
-                ["languages"], f"{len(named)} languages for {len(scripts)} scripts; there must be one for each"
+                ["languages"], f"{len(names)} languages for {len(scripts)} scripts; there must be one for each"
             )
         await exchange.hold(len(scripts), self.parts.settings.max_items_per_request)
         until = exchange.deadline - 0.5
@@ -108,7 +103,7 @@ class OpenR1(Door):
         async def execute(position: int) -> None:
             try:
                 async with asyncio.timeout_at(until), turns:
-                    executed[position] = await self._executed(scripts[position], named[position], asked.timeout)
+                    executed[position] = await self._executed(scripts[position], names[position], request.timeout)
             except TimeoutError:
                 return
 
@@ -118,8 +113,8 @@ class OpenR1(Door):
         return executed
 
     async def _executed(self, script: str, language: str, timeout_s: float) -> Executed:
-        found = languages.find(language)
-        if found is None or found.name != "python":
+        known_language = languages.find(language)
+        if known_language is None or known_language.name != "python":
             return _none(f"no language {language[:40]!r} here; there is python")
         settings = self.parts.settings
         try:

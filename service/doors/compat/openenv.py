@@ -73,8 +73,8 @@ class Said(msgspec.Struct, omit_defaults=True):
 
 def route(path: str) -> str | None:
     """The route of a path, for metrics. None if it is none of these."""
-    found = _PATH.fullmatch(path)
-    return None if found is None else f"{BASE}/{found['what']}"
+    match = _PATH.fullmatch(path)
+    return None if match is None else f"{BASE}/{match['what']}"
 
 
 class BadTasks(Exception):
@@ -129,48 +129,52 @@ class OpenEnv:
         if scope["type"] == "websocket":
             await self._talk(scope, receive, send)
             return
-        found = _PATH.fullmatch(scope["path"])
-        if found is None or found["what"] == "ws":
+        match = _PATH.fullmatch(scope["path"])
+        if match is None or match["what"] == "ws":
             raise NotFound(f"{BASE} has no such path")
-        what = found["what"]
-        if scope["method"] != _METHODS[what]:
-            raise MethodNotAllowed(f"{scope['method']} {what}; it takes {_METHODS[what]}", allow=_METHODS[what])
-        await asgi_response.respond(send, 200, encode(await self._answer_to(what, _named(found), scope, receive)))
+        action = match["what"]
+        if scope["method"] != _METHODS[action]:
+            raise MethodNotAllowed(f"{scope['method']} {action}; it takes {_METHODS[action]}", allow=_METHODS[action])
+        await asgi_response.respond(send, 200, encode(await self._answer_to(action, _named(match), scope, receive)))
 
-    async def _answer_to(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
-        if what == "health":
+    async def _answer_to(self, action: str, judged_by: JSON, scope: Scope, receive: Receive) -> object:
+        if action == "health":
             return OpenEnvHealth()
-        if what == "schema":
+        if action == "schema":
             return SCHEMA
-        if what == "metadata":
+        if action == "metadata":
             return OpenEnvMetadata()
-        if what == "state":
+        if action == "state":
             query = parse_qs(scope["query_string"].decode("latin-1"))
             return state_of(await self._interactions.show(_episode(query.get("episode_id", [""])[0])))
         with self._admission.enter() as permit:
             body = await read_body(self._settings, scope["state"]["headers"], receive, permit.reserve)
             async with cancelled_on_disconnect(receive):
-                if what == "reset":
-                    return (await self._reset(named, parse(_object, body or b"{}", [])))[1]
-                asked = parse(_step, body, [])
-                name = _episode(asked.episode)
+                if action == "reset":
+                    return (await self._reset(judged_by, parse(_object, body or b"{}", [])))[1]
+                step = parse(_step, body, [])
+                name = _episode(step.episode)
                 view = await self._interactions.show(name)
                 permit.add(items=1)
-                return await self._step(name, view.turn + 1, asked.action)
+                return await self._step(name, view.turn + 1, step.action)
 
     # --- episodes
 
-    async def _reset(self, named: JSON, given: JSON) -> tuple[View, OpenEnvResult]:
+    async def _reset(self, judged_by: JSON, arguments: JSON) -> tuple[View, OpenEnvResult]:
         """Open an interaction. Returns it and the first observation."""
-        own = _own(given)
-        fields = {name: value for name, value in given.items() if name not in _OWN and value is not None}
+        own_arguments = _own(arguments)
+        fields = {name: value for name, value in arguments.items() if name not in _OWN and value is not None}
         if self._tasks and not any(name in fields for name in ("reference", "ground_truth", "test_cases")):
-            at = SYSTEM_RANDOM.randrange(len(self._tasks)) if own.seed is None else own.seed % len(self._tasks)
+            at = (
+                SYSTEM_RANDOM.randrange(len(self._tasks))
+                if own_arguments.seed is None
+                else own_arguments.seed % len(self._tasks)
+            )
             fields = {**self._tasks[at], **fields}
         if not any(name in fields for name in ("verifier", "recipe", "tag", "domain", "data_source", "checks")):
-            fields |= named
-        if own.episode_id is not None:
-            fields["instance_id"] = own.episode_id
+            fields |= judged_by
+        if own_arguments.episode_id is not None:
+            fields["instance_id"] = own_arguments.episode_id
         view, _ = await self._interactions.create(encode(fields))
         prompt = next((fields[name] for name in ("prompt", *ALIASES, "messages") if fields.get(name) is not None), "")
         return view, begun(view, prompt)
@@ -186,14 +190,14 @@ class OpenEnv:
 
     async def _talk(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        found = _PATH.fullmatch(scope["path"])
+        match = _PATH.fullmatch(scope["path"])
         call = Call("http", f"{BASE}/ws", request_id(None, None))
         code = "101"
         connection = contextlib.ExitStack()
         try:
             await receive()  # the event that it wants to connect
             try:
-                if found is None or found["what"] != "ws":
+                if match is None or match["what"] != "ws":
                     raise NotFound(f"{BASE} has no such websocket")
                 await call.admit(self._keys, _authorization(headers), KeyScope.SCORE, _text(headers, b"x-tenant"))
                 call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
@@ -204,12 +208,12 @@ class OpenEnv:
                 await send({"type": "websocket.close", "code": 1008, "reason": error.title})
                 return
             await send({"type": "websocket.accept"})
-            await self._converse(call, _named(found), receive, send)
+            await self._converse(call, _named(match), receive, send)
         finally:
             connection.close()
             call.finish(self._metrics, code)
 
-    async def _converse(self, call: Call, named: JSON, receive: Receive, send: Send) -> None:
+    async def _converse(self, call: Call, judged_by: JSON, receive: Receive, send: Send) -> None:
         episode: View | None = None
         data: object
         turn = 0
@@ -221,7 +225,7 @@ class OpenEnv:
                     return
                 with self._admission.calls.track(), self._admission.enter() as permit:
                     if message.type == "reset":
-                        episode, data = await self._reset(named, message.data)
+                        episode, data = await self._reset(judged_by, message.data)
                         turn = episode.turn
                     elif message.type == "step":
                         permit.add(items=1)
@@ -255,14 +259,14 @@ def _open(episode: View | None) -> View:
     return episode
 
 
-def _own(given: JSON) -> OpenEnvOwn:
+def _own(arguments: JSON) -> OpenEnvOwn:
     """The arguments of a reset that belong to OpenEnv.
 
     Raises:
         Unprocessable: an argument has the wrong type.
     """
     try:
-        return msgspec.convert(given, OpenEnvOwn)
+        return msgspec.convert(arguments, OpenEnvOwn)
     except msgspec.ValidationError as error:
         raise unprocessable("reset", str(error)) from error
 
@@ -285,12 +289,12 @@ def _episode(name: str) -> str:
     return name
 
 
-def _named(found: "re.Match[str]") -> JSON:
-    return {} if found["kind"] is None else {found["kind"]: found["name"]}
+def _named(match: "re.Match[str]") -> JSON:
+    return {} if match["kind"] is None else {match["kind"]: match["name"]}
 
 
 def _message(error: RequestError) -> str:
-    return "; ".join([error.detail, *(each.msg for each in error.errors if each.msg not in error.detail)])
+    return "; ".join([error.detail, *(problem.msg for problem in error.errors if problem.msg not in error.detail)])
 
 
 def _code(error: RequestError) -> str:
@@ -304,12 +308,12 @@ def _code(error: RequestError) -> str:
 
 def _authorization(headers: Mapping[bytes, bytes]) -> str | None:
     """The key: a bearer token, or the password of a URL."""
-    given = headers.get(b"authorization", b"").decode("latin-1")
-    kind, _, value = given.partition(" ")
+    header = headers.get(b"authorization", b"").decode("latin-1")
+    kind, _, value = header.partition(" ")
     if kind.lower() == "basic":
         with contextlib.suppress(binascii.Error, UnicodeDecodeError):
             return f"Bearer {base64.b64decode(value, validate=True).decode().partition(':')[2]}"
-    return given or None
+    return header or None
 
 
 def _text(headers: Mapping[bytes, bytes], name: bytes) -> str | None:

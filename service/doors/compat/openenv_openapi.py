@@ -46,8 +46,8 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
     """The paths, and the schemas that they refer to. `refusal` makes the answer of a refused request from a
     description.
     """
-    own = [(field.name, field.type, field.default) for field in msgspec.structs.fields(OpenEnvOwn)]
-    reset_shape = creation_shape("OpenEnvReset", *own)
+    own_fields = [(field.name, field.type, field.default) for field in msgspec.structs.fields(OpenEnvOwn)]
+    reset_shape = creation_shape("OpenEnvReset", *own_fields)
     answers = (OpenEnvResult, OpenEnvState, OpenEnvHealth, OpenEnvSchema, OpenEnvMetadata)
     (reset, step, result, state, health, schema, metadata), schemas = msgspec.json.schema_components(
         (reset_shape, OpenEnvStep, *answers), ref_template="#/components/schemas/{name}"
@@ -63,21 +63,21 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
         return described.operation(f"openenv_{name}", summary, about, {"200": answer_of("Done", answer)}, refusals)
 
     def resetting(name: str, about: str, *parameters: JSON, example: JSON) -> JSON:
-        found = operation(name, "Begin an episode of OpenEnv", about, result, _UNREADABLE)
-        return {**found, "parameters": list(parameters), "requestBody": body_of(reset, example)}
+        document = operation(name, "Begin an episode of OpenEnv", about, result, _UNREADABLE)
+        return {**document, "parameters": list(parameters), "requestBody": body_of(reset, example)}
 
-    begun = resetting(
+    reset_operation = resetting(
         "reset",
         "With the fields that open an interaction, or, without a reference, a task of the server's own by its `seed`.",
         example={**_TASK, "verifier": "math"},
     )
-    named = resetting(
+    named_reset = resetting(
         "reset_by",
         "As without a name, judged by what is named here; step, state and the others are below this path, too.",
         *(_KIND, _NAME),
         example={**_TASK, "episode_id": f"{_EPISODE}-by-name"},
     )
-    named["responses"]["404"] = refusal("No such path")
+    named_reset["responses"]["404"] = refusal("No such path")
     stepping = operation("step", "Take a turn of an episode of OpenEnv", "", result, {**_UNREADABLE, **_NONE})
     stepping["requestBody"] = body_of(step, _STEP)
     showing = operation(
@@ -85,8 +85,8 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
     )
     showing["parameters"] = [_ID]
     return {
-        f"{BASE}/reset": {"post": begun},
-        f"{BASE}/{{kind}}/{{name}}/reset": {"post": named},
+        f"{BASE}/reset": {"post": reset_operation},
+        f"{BASE}/{{kind}}/{{name}}/reset": {"post": named_reset},
         f"{BASE}/step": {"post": stepping},
         f"{BASE}/state": {"get": showing},
         f"{BASE}/health": {"get": operation("health", "Whether the environment is there", "", health, {})},

@@ -41,7 +41,7 @@ class OpenEnvAction(msgspec.Struct):
         if self.messages is not None:
             return self.messages
         texts = (getattr(self, name) for name in _TEXTS)
-        text = next((each for each in texts if each is not None), None)
+        text = next((candidate for candidate in texts if candidate is not None), None)
         if text is None and not self.tool_calls:
             raise unprocessable("action", f"an action has one of messages, tool_calls, {', '.join(_TEXTS)}")
         calls = {"tool_calls": self.tool_calls} if self.tool_calls else {}
@@ -108,16 +108,16 @@ class OpenEnvSchema(msgspec.Struct):
 
 def begun(view: View, prompt: object) -> OpenEnvResult:
     """The answer to a reset."""
-    left = view.max_turns - view.turn
-    observation = OpenEnvObservation(view.id, prompt, "", view.turn, left, None, "", view.trajectory_score)
+    turns_left = view.max_turns - view.turn
+    observation = OpenEnvObservation(view.id, prompt, "", view.turn, turns_left, None, "", view.trajectory_score)
     return OpenEnvResult(observation, None, view.state != "open")
 
 
 def stepped(name: str, answer: TurnAnswer) -> OpenEnvResult:
     """The answer to a turn."""
-    left, feedback = answer.info.turns_left, answer.response
+    turns_left, feedback = answer.info.turns_left, answer.response
     observation = OpenEnvObservation(
-        name, "", feedback, answer.turn, left, answer.score, answer.reason, answer.trajectory_score
+        name, "", feedback, answer.turn, turns_left, answer.score, answer.reason, answer.trajectory_score
     )
     return OpenEnvResult(observation, answer.reward, answer.should_terminate)
 
@@ -129,8 +129,8 @@ def state_of(view: View) -> OpenEnvState:
 def _schema(kind: type) -> JSON:
     """The schema of a type, together with the schemas that it refers to."""
     _, schemas = msgspec.json.schema_components([kind])
-    own: JSON = schemas.pop(kind.__name__)
-    return {**own, "$defs": schemas} if schemas else own
+    schema: JSON = schemas.pop(kind.__name__)
+    return {**schema, "$defs": schemas} if schemas else schema
 
 
 SCHEMA: Final = OpenEnvSchema(_schema(OpenEnvAction), _schema(OpenEnvObservation), _schema(OpenEnvState))

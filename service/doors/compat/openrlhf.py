@@ -80,14 +80,14 @@ class OpenRlhf(Door):
     )
 
     async def answer(self, exchange: Exchange[RequestOptions]) -> Rewards:
-        asked = parse(_decoder, exchange.body, [])
+        request = parse(_decoder, exchange.body, [])
         exchange.body = b""
-        count, options = len(asked.query), exchange.options
-        prompts = _aligned("prompts", asked.prompts, count)
-        labels = _aligned("labels", asked.labels, count)
+        count, options = len(request.query), exchange.options
+        prompts = _aligned("prompts", request.prompts, count)
+        labels = _aligned("labels", request.labels, count)
         items = [
             item_of(response_of(query, prompt, index), options, label, prompt)
-            for index, (query, prompt, label) in enumerate(zip(asked.query, prompts, labels, strict=True))
+            for index, (query, prompt, label) in enumerate(zip(request.query, prompts, labels, strict=True))
         ]
         if not items:
             return Rewards([], [], {})
@@ -125,13 +125,13 @@ def _end_of_response(query: str, start: int) -> int:
     """The position where the special tokens at the end begin. Without any, spaces at the end stay."""
     end = len(query)
     for _ in range(_MAX_ENDS):
-        before = end
-        while before > start and query[before - 1].isspace():
-            before -= 1
-        token = next((token for token in _ENDS if query.endswith(token, start, before)), None)
+        position = end
+        while position > start and query[position - 1].isspace():
+            position -= 1
+        token = next((token for token in _ENDS if query.endswith(token, start, position)), None)
         if token is None:
             break
-        end = before - len(token)
+        end = position - len(token)
     return end
 
 
@@ -139,24 +139,24 @@ def _end_of_prompt(query: str, prompt: str) -> int | None:
     if query.startswith(prompt):
         return len(prompt)
     bare = prompt.rstrip()
-    behind = prompt[len(bare) :]
+    tail_tokens = prompt[len(bare) :]
     start = _without_start(query)
-    whole = bare[_without_start(bare) :]
-    if query.startswith(whole, start):
-        end = start + len(whole)
+    bare_prompt = bare[_without_start(bare) :]
+    if query.startswith(bare_prompt, start):
+        end = start + len(bare_prompt)
     else:
         tail = bare[-_TAIL_CHARS:]
-        found = query.find(tail) if tail else -1
-        if found < 0:
+        position = query.find(tail) if tail else -1
+        if position < 0:
             return None
-        end = found + len(tail)
-    return end + len(behind) if query.startswith(behind, end) else end
+        end = position + len(tail)
+    return end + len(tail_tokens) if query.startswith(tail_tokens, end) else end
 
 
 def _without_start(text: str) -> int:
     """The position where the special tokens and spaces at the start of the text end."""
-    found = _AT_START.match(text)
-    return found.end() if found else 0
+    match = _AT_START.match(text)
+    return match.end() if match else 0
 
 
 def _aligned(name: str, values: list[Any] | None, count: int) -> list[Any]:

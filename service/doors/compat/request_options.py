@@ -27,6 +27,16 @@ JSON: TypeAlias = dict[str, Any]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 
+class PatienceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How long the client waits, in seconds."""
+
+    deadline_s: Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)] | msgspec.UnsetType = msgspec.UNSET
+
+
+class CachedOptions(PatienceOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    cache: CacheMode = "use"
+
+
 class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The options in a URL."""
 
@@ -50,10 +60,10 @@ class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         if self.verifier is not msgspec.UNSET and self.recipe is not msgspec.UNSET:
             raise refusal(["recipe"], "the URL names a verifier and a recipe; it must name one of them")
         names = ("verifier", "recipe", *_KINDS)
-        found = {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
+        options = {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
         if isinstance(self.params, str):
-            found["params"] = _object(self.params)
-        return found
+            options["params"] = _object(self.params)
+        return options
 
 
 W = TypeVar("W", bound=msgspec.Struct)
@@ -66,14 +76,14 @@ def read(query: bytes, kind: type[W]) -> W:
         Unprocessable: a name is unknown or occurs twice, or a value is wrong. The error names the option.
     """
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    given = dict(pairs)
-    known = sorted(kind.__struct_fields__)
-    if len(given) < len(pairs):
-        raise refusal([], f"the URL has an option twice; it takes {known}, each once")
+    values = dict(pairs)
+    names = sorted(kind.__struct_fields__)
+    if len(values) < len(pairs):
+        raise refusal([], f"the URL has an option twice; it takes {names}, each once")
     try:
-        return msgspec.convert(given, kind, strict=False)
+        return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise refusal([], f"the URL takes {known}: {error}") from error
+        raise refusal([], f"the URL takes {names}: {error}") from error
 
 
 def item_of(
@@ -84,14 +94,14 @@ def item_of(
     Raises:
         Unprocessable: the label has fields that an item has not. The error names them.
     """
-    own = fields_of(label)
-    if own is None:
-        own = {} if label is None or label == "" else {"reference": label}
-    return built(response, options, own, prompt)
+    row_fields = fields_of(label)
+    if row_fields is None:
+        row_fields = {} if label is None or label == "" else {"reference": label}
+    return built(response, options, row_fields, prompt)
 
 
 def built(
-    response: str | list[Message], options: RequestOptions, own: Mapping[str, Any], prompt: Any = None
+    response: str | list[Message], options: RequestOptions, row_fields: Mapping[str, Any], prompt: Any = None
 ) -> ScoreItem:
     """The item. Fields of the row come before those of the URL.
 
@@ -99,30 +109,30 @@ def built(
         Unprocessable
     """
     fields = options.fields()
-    if any(own.get(name) is not None for name in _NAMES):
+    if any(row_fields.get(name) is not None for name in _NAMES):
         fields = {name: value for name, value in fields.items() if name not in _NAMES}
-    params = own.get("params")
+    params = row_fields.get("params")
     if isinstance(params, dict):
-        own = {**own, "params": {**fields.get("params", {}), **params}}
+        row_fields = {**row_fields, "params": {**fields.get("params", {}), **params}}
     if prompt is not None:
         fields["prompt"] = prompt
-    return parse(_item_decoder, encode({**fields, **own, "response": response}), ["item"])
+    return parse(_item_decoder, encode({**fields, **row_fields, "response": response}), ["item"])
 
 
 def fields_of(label: Any) -> JSON | None:
     """The fields of an item in a label (JSON, also as text). None if the label is a reference."""
-    found = label
+    value = label
     if isinstance(label, str) and label.lstrip().startswith("{"):
         try:
-            found = msgspec.json.decode(label)
+            value = msgspec.json.decode(label)
         except (msgspec.MsgspecError, RecursionError, UnicodeError):
             return None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         return None
-    if any(isinstance(found.get(name), str) for name in _NAMES[:2]) or isinstance(found.get("checks"), list):
-        return found
-    if found.keys() <= ITEM_FIELDS and any(name in found for name in (*_KINDS, *_TRUTHS)):
-        return found
+    if any(isinstance(value.get(name), str) for name in _NAMES[:2]) or isinstance(value.get("checks"), list):
+        return value
+    if value.keys() <= ITEM_FIELDS and any(name in value for name in (*_KINDS, *_TRUTHS)):
+        return value
     return None
 
 
@@ -132,12 +142,12 @@ def refusal(loc: list[str | int], message: str) -> Unprocessable:
 
 def _object(text: str) -> JSON:
     try:
-        found = msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise refusal(["params"], f"params: expected a JSON object, percent-encoded: {error}") from error
-    if not isinstance(found, dict):
-        raise refusal(["params"], f"params: expected a JSON object, found {type(found).__name__}")
-    return found
+    if not isinstance(value, dict):
+        raise refusal(["params"], f"params: expected a JSON object, found {type(value).__name__}")
+    return value
 
 
 _item_decoder = msgspec.json.Decoder(ScoreItem)

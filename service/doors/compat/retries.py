@@ -56,14 +56,14 @@ class RetryingScorer:
         batch = BatchRequest(items, {}, cache, explain, deadline - _RENDERING_S)
         results = (await self._engine.score(batch)).results
         pause_s = _FIRST_PAUSE_S
-        while left := [index for index, result in enumerate(results) if self._may_pass(result)]:
+        while remaining := [index for index, result in enumerate(results) if self._may_pass(result)]:
             if not self._goes_on(results, asyncio.get_running_loop().time() + pause_s < batch.deadline):
                 break
             await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.7, 1.0))
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            self._observe_again(len(left))
-            again = await self._engine.score(replace(batch, items=[items[index] for index in left]))
-            for index, result in zip(left, again.results, strict=True):
+            self._observe_again(len(remaining))
+            second = await self._engine.score(replace(batch, items=[items[index] for index in remaining]))
+            for index, result in zip(remaining, second.results, strict=True):
                 results[index] = result
         return results
 
@@ -111,8 +111,8 @@ def _retry_after_s(result: Result) -> float | None:
     """When it is worth trying again: soon, or when a budget that is used up begins anew."""
     if result.status == "invalid":
         return None
-    asked = result.detail.get("retry_after_s")
-    return float(asked) if isinstance(asked, int | float) else 1.0
+    delay_s = result.detail.get("retry_after_s")
+    return float(delay_s) if isinstance(delay_s, int | float) else 1.0
 
 
 def numbers_of(result: Result) -> tuple[float, float]:

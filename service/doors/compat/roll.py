@@ -193,11 +193,11 @@ def item_of(engine: Engine, body: bytes, query: bytes) -> tuple[ScoreItem, Cache
     """
     submission = parse(_submissions, body, [])
     options = read(query, SubmitOptions)
-    own = _row_of(submission.reward_info)
-    named = any(own.get(name) for name in ("verifier", "recipe", "checks", "domain", "data_source", "tag"))
-    if submission.reward_manager and not named and not (options.fields().keys() - {"params"}):
-        own = {**own, **_judged_by(engine, submission.reward_manager)}
-    return built(submission.response, options, own, submission.prompt), options.cache
+    row_fields = _row_of(submission.reward_info)
+    names_judge = any(row_fields.get(name) for name in ("verifier", "recipe", "checks", "domain", "data_source", "tag"))
+    if submission.reward_manager and not names_judge and not (options.fields().keys() - {"params"}):
+        row_fields = {**row_fields, **_judged_by(engine, submission.reward_manager)}
+    return built(submission.response, options, row_fields, submission.prompt), options.cache
 
 
 def _row_of(info: Any) -> JSON:
@@ -230,8 +230,8 @@ def _called(engine: Engine, plugin: str) -> tuple[str, str]:
 
 
 def _query_of(options: SubmitOptions) -> bytes:
-    given = {name: value for name, value in msgspec.structs.asdict(options).items() if value is not msgspec.UNSET}
-    return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in given.items()).encode()
+    options_set = {name: value for name, value in msgspec.structs.asdict(options).items() if value is not msgspec.UNSET}
+    return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in options_set.items()).encode()
 
 
 def _not_yet() -> TaskResult:

@@ -151,13 +151,13 @@ class Tasks:
         while True:
             running = self._running.get(owned(task_id))
             if running is not None:
-                done, _ = await asyncio.wait([running], timeout=until - now())
-                return running.result() if done else None
-            version, found, owner = await self._store.read(task_id, (VERSION, _OUTCOME, _OWNER))
+                ended, _ = await asyncio.wait([running], timeout=until - now())
+                return running.result() if ended else None
+            version, stored, owner = await self._store.read(task_id, (VERSION, _OUTCOME, _OWNER))
             if version is None:
                 raise UnknownTask
-            if found is not None:
-                return _decoded(found)
+            if stored is not None:
+                return _decoded(stored)
             if not await self._is_there(owner or b"") and await self._adopt(task_id, version):
                 continue
             if now() + pause_s > until:
@@ -188,17 +188,17 @@ class Tasks:
         name = owned(task_id)
         self._running[name] = running
         self._count(name, 1, size)
-        running.add_done_callback(lambda done: self._end(name, size, done))
+        running.add_done_callback(lambda task: self._end(name, size, task))
 
     def _count(self, name: str, tasks: int, nbytes: int) -> None:
         tenant = parted(name)[0]
         self._tasks.take(tenant, tasks)
         self._bytes.take(tenant, nbytes)
 
-    def _end(self, name: str, size: int, done: asyncio.Task[Outcome]) -> None:
+    def _end(self, name: str, size: int, task: asyncio.Task[Outcome]) -> None:
         self._running.pop(name, None)
         self._count(name, -1, -size)
-        if not done.cancelled() and (error := done.exception()) is not None:
+        if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a task raised", task=name, exc_info=error)
 
     async def _see_through(

@@ -52,8 +52,8 @@ async def open_doors(
     parts = Parts(settings, admission, metrics, engine, scorer, boxes)
     async with open_tasks(parts) as tasks, open_sessions(settings) as sessions:
         metrics.watch("roll_tasks", "Tasks of ROLL that this process is judging", lambda: tasks.under_way)
-        others = [kind(parts) for kind in DOORS if kind not in (Roll, NeMoGym)]
-        doors = [Roll(parts, tasks), NeMoGym(parts, sessions), *others]
+        further_doors = [kind(parts) for kind in DOORS if kind not in (Roll, NeMoGym)]
+        doors = [Roll(parts, tasks), NeMoGym(parts, sessions), *further_doors]
         yield {path: door for door in doors for route in door.routes for path in route.paths}
 
 
@@ -62,7 +62,12 @@ def document(refusal: Refusal) -> tuple[JSON, JSON]:
     description.
     """
     bodies = [route.body for route in _ROUTES if route.body is not None]
-    bodies += [each for route in _ROUTES if route.newer is not None for each in (route.newer.body, route.newer.answer)]
+    bodies += [
+        body_type
+        for route in _ROUTES
+        if route.newer is not None
+        for body_type in (route.newer.body, route.newer.answer)
+    ]
     types = [*bodies, *(route.answer for route in _ROUTES), *(route.options for route in _ROUTES)]
     shapes, schemas = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = {id(kind): shape for kind, shape in zip(types, shapes, strict=True)}
@@ -85,7 +90,7 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
         }
     wrong |= route.refusals
     answers = [route.answer, *([] if route.newer is None else [route.newer.answer])]
-    answer = answer_of("Judged", _any_of([by_type[id(each)] for each in answers]))
+    answer = answer_of("Judged", _any_of([by_type[id(answer_type)] for answer_type in answers]))
     operation: JSON = {
         "tags": ["doors"],
         "operationId": route.name,
@@ -112,7 +117,7 @@ def _content(route: Route, by_type: Mapping[int, JSON]) -> JSON:
 
 
 def _any_of(schemas: Sequence[JSON]) -> JSON:
-    different = [each for index, each in enumerate(schemas) if each not in schemas[:index]]
+    different = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
     return different[0] if len(different) == 1 else {"anyOf": different}
 
 

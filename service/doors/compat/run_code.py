@@ -209,8 +209,8 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
     is_pytest = request.language.strip().lower() == PYTEST
     language = languages.find("python" if is_pytest else request.language)
     if language is None:
-        known = sorted((*languages.all_languages(), PYTEST))
-        raise _unprocessable(["language"], f"no language {request.language[:40]!r}; there are {known}")
+        names = sorted((*languages.all_languages(), PYTEST))
+        raise _unprocessable(["language"], f"no language {request.language[:40]!r}; there are {names}")
     compile_s = min(float(request.compile_timeout), settings.max_run_s)
     run_s = min(float(request.run_timeout), settings.max_run_s)
     wished_mb = float(request.memory_limit_mb)
@@ -222,7 +222,7 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
         files[name] = request.code.encode("utf-8", "replace")
         source, arguments = _RUN_PYTEST, [name, *(request.args or [])]
     # Compilers and includes need the files beside the source. Python's modules are found in the working directory.
-    beside = {} if language.name == "python" else {k: v for k, v in files.items() if k != language.source_file}
+    side_files = {} if language.name == "python" else {k: v for k, v in files.items() if k != language.source_file}
     run = Execute(
         stdin=(request.stdin or "").encode("utf-8", "replace"),
         arguments=arguments,
@@ -245,19 +245,19 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
         output_bytes=MAX_STDERR_BYTES,
         stderr_bytes=MAX_STDERR_BYTES,
     )
-    program = Program(source, language.name, beside, compile_limits=compiling, needs_pytest=is_pytest)
+    program = Program(source, language.name, side_files, compile_limits=compiling, needs_pytest=is_pytest)
     return Order(language, program, run, compile_s + run_s + _CALLER_WAITS_S)
 
 
-def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, bytes]:
+def files_of(contents: Mapping[str, str | None], settings: Settings) -> dict[str, bytes]:
     """The files of a request by path, without those that have no content.
 
     Raises:
         Unprocessable: a file is not base64 or lies below another file, or the files are more than a box holds.
     """
-    folders = {str(folder) for path in given for folder in PurePosixPath(path).parents}
+    folders = {str(folder) for path in contents for folder in PurePosixPath(path).parents}
     files: dict[str, bytes] = {}
-    for path, text in given.items():
+    for path, text in contents.items():
         if path in folders:
             raise _unprocessable(["files", path], "this file is also the folder of another file; rename one of them")
         try:
@@ -277,8 +277,8 @@ def encoded_files(files: Mapping[str, bytes]) -> dict[str, str]:
 
 def _unused(name: str, files: Mapping[str, bytes]) -> str:
     """The name with as many underscores as it takes to differ from all files and folders."""
-    taken = {PurePosixPath(path).parts[0] for path in files}
-    while name in taken:
+    used = {PurePosixPath(path).parts[0] for path in files}
+    while name in used:
         name = name.replace(".py", "_.py")
     return name
 

@@ -94,23 +94,23 @@ class RunJupyter(Door):
     )
 
     async def answer(self, exchange: Exchange[Any]) -> RunJupyterResponse:
-        asked = parse(_decoder, exchange.body, [])
+        request = parse(_decoder, exchange.body, [])
         exchange.body = b""
         settings = self.parts.settings
-        total_s = min(asked.total_timeout, settings.max_run_s)
+        total_s = min(request.total_timeout, settings.max_run_s)
         exchange.wait_for(total_s + _CALLER_WAITS_S)
         await exchange.hold(1, 1)
-        wished_mb = asked.memory_limit_mb
+        wished_mb = request.memory_limit_mb
         try:
             ran = await notebook.run(
                 self.parts.boxes,
-                asked.cells,
+                request.cells,
                 total_s=total_s,
-                cell_s=asked.cell_timeout,
+                cell_s=request.cell_timeout,
                 memory_mb=int(min(wished_mb, settings.box_memory_mb) if wished_mb >= 1 else settings.box_memory_mb),
                 file_mb=settings.box_disk_mb,
-                files=files_of(asked.files or {}, settings),
-                fetch=asked.fetch_files or [],
+                files=files_of(request.files or {}, settings),
+                fetch=request.fetch_files or [],
             )
         except SandboxUnavailable as error:
             if error.reason == "sandbox_busy":

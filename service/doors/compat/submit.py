@@ -20,9 +20,9 @@ import msgspec
 from sandbox import languages
 from service.doors.compat import submitted_rows, test_suites
 from service.doors.compat.door import Door, Exchange, Route
-from service.doors.compat.request_options import JSON, MAX_DEADLINE_S, refusal
+from service.doors.compat.request_options import JSON, CachedOptions, refusal
 from service.doors.compat.run_code import CommandResult, RunCodeResponse
-from service.wire import CacheMode, parse
+from service.wire import parse
 from verifiers import code_blocks
 from verifiers.code import aliases, joining
 from verifiers.code.cases import JoinedTest, Suite
@@ -33,7 +33,6 @@ _TIMEOUT_S: Final = 120.0
 _MAX_TESTS: Final = 10_000
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
-Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Extra(msgspec.Struct):
@@ -87,11 +86,6 @@ class EvalResult(msgspec.Struct):
     extra: dict[str, Any] | None = None
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
-    cache: CacheMode = "use"
-
-
 class Submit(Door):
     name = "submit"
     routes: ClassVar = (
@@ -111,15 +105,15 @@ class Submit(Door):
                     "provided_data": {"test": [{"input": {"stdin": "1\n"}, "output": {"stdout": "2\n"}}]},
                 },
             },
-            Options,
+            CachedOptions,
             timeout_s=_TIMEOUT_S,
         ),
     )
 
-    async def answer(self, exchange: Exchange[Options]) -> EvalResult:
-        asked = parse(_decoder, exchange.body, [])
+    async def answer(self, exchange: Exchange[CachedOptions]) -> EvalResult:
+        request = parse(_decoder, exchange.body, [])
         exchange.body = b""
-        config = asked.config
+        config = request.config
         if config.custom_extract_logic:
             raise refusal(
                 ["config", "custom_extract_logic"],
@@ -128,19 +122,19 @@ class Submit(Door):
         language = _language_of(config)
         cases = _cases_of(config)
         row = submitted_rows.reference_of(
-            config.provided_data or {}, asked.dataset, msgspec.structs.asdict(config.extra)
+            config.provided_data or {}, request.dataset, msgspec.structs.asdict(config.extra)
         )
         references = test_suites.split(cases, "stdio") if cases is not None else [(row, 1)]
         await exchange.hold(len(references), self.parts.settings.max_items_per_request)
         tests = await test_suites.judged(
             self.parts.scorer,
-            asked.completion,
+            request.completion,
             references,
             self._params(config, language, cases),
             deadline=exchange.deadline,
             cache=exchange.options.cache,
         )
-        return _result(asked, _joined_suite(row) if cases is None else None, language, tests, cases)
+        return _result(request, _joined_suite(row) if cases is None else None, language, tests, cases)
 
     def _params(self, config: SubmitConfig, language: str | None, cases: list[JSON] | None) -> JSON:
         params: JSON = {
@@ -162,11 +156,11 @@ def _language_of(config: SubmitConfig) -> str | None:
         if config.dataset_type == "CommonOJDataset":
             raise refusal(["config", "language"], "config.language: CommonOJDataset needs it")
         return None
-    found = languages.find(config.language)
-    if found is None:
-        known = sorted(languages.all_languages())
-        raise refusal(["config", "language"], f"no language {config.language[:40]!r}; there are {known}")
-    return found.name
+    language = languages.find(config.language)
+    if language is None:
+        names = sorted(languages.all_languages())
+        raise refusal(["config", "language"], f"no language {config.language[:40]!r}; there are {names}")
+    return language.name
 
 
 def _cases_of(config: SubmitConfig) -> list[JSON] | None:
@@ -214,37 +208,39 @@ def _joined_suite(row: JSON) -> Suite | None:
 
 
 def _result(
-    asked: SubmitRequest,
+    request: SubmitRequest,
     joined: Suite | None,
     language: str | None,
     tests: list[test_suites.Test],
     cases: list[JSON] | None,
 ) -> EvalResult:
-    found = code_blocks.find(asked.completion, language if joined is None else joined.language)
+    program = code_blocks.find(request.completion, language if joined is None else joined.language)
     kind: Literal["fenced", "heuristic", "empty"] = (
-        "fenced" if found.is_fenced else "heuristic" if found.code else "empty"
+        "fenced" if program.is_fenced else "heuristic" if program.code else "empty"
     )
     results = [
         Case(test.passed, _exec_info(test), cases[number] if cases is not None and number < len(cases) else None)
         for number, test in enumerate(tests)
     ]
     accepted = bool(tests) and all(test.passed for test in tests)
-    if not asked.config.extra.run_all_cases:
-        results = results[: next((number + 1 for number, one in enumerate(results) if not one.passed), len(results))]
-    result = EvalResult(asked.id, accepted, found.code or "", results, extracted_type=kind)
-    if joined is not None and found.code is not None and isinstance(joined.tests, JoinedTest):
-        solution = joining.solution_of(found.code, joined.tests, is_fenced=found.is_fenced)
+    if not request.config.extra.run_all_cases:
+        results = results[
+            : next((number + 1 for number, test_result in enumerate(results) if not test_result.passed), len(results))
+        ]
+    result = EvalResult(request.id, accepted, program.code or "", results, extracted_type=kind)
+    if joined is not None and program.code is not None and isinstance(joined.tests, JoinedTest):
+        solution = joining.solution_of(program.code, joined.tests, is_fenced=program.is_fenced)
         result.full_code, result.test_code = joining.joined(solution, joined.tests), joined.tests.source
     return result
 
 
 def _exec_info(test: test_suites.Test) -> RunCodeResponse:
     if test.compiler:
-        said = CommandResult("Finished", test.cpu_s, 1, "", test.compiler)
+        compiling = CommandResult("Finished", test.cpu_s, 1, "", test.compiler)
         language = languages.find(test.language)
         if language is not None and language.compile:
-            return RunCodeResponse("Failed", compile_result=said)
-        return RunCodeResponse("Failed", run_result=said)
+            return RunCodeResponse("Failed", compile_result=compiling)
+        return RunCodeResponse("Failed", run_result=compiling)
     if test.status in ("pass", "wrong_answer"):
         return RunCodeResponse("Success", run_result=CommandResult("Finished", test.cpu_s, 0, "", test.difference))
     if test.status == "time_limit":

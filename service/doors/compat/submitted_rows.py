@@ -43,7 +43,7 @@ def reference_of(row: Mapping[str, Any], dataset: str, extra: Mapping[str, Any])
         return _translated(row, language, extra)
     if isinstance(row.get("code_preface"), str):
         return {"case_type": "program", "test": test, "language": "verilog", "prompt": row["code_preface"]}
-    if isinstance(test, list) and all(isinstance(one, str) for one in test):
+    if isinstance(test, list) and all(isinstance(line, str) for line in test):
         return {"test_list": test, "setup": labels.get("test_setup_code") or ""}
     return row
 
@@ -63,9 +63,9 @@ def _appended(test: JSON, labels: JSON, extra: Mapping[str, Any]) -> JSON:
 
 
 def _translated(row: Mapping[str, Any], language: str, extra: Mapping[str, Any]) -> JSON:
-    kept = {key: row[key] for key in ("tests", "prompt", "stop_tokens") if key in row}
+    fields = {key: row[key] for key in ("tests", "prompt", "stop_tokens") if key in row}
     # The original takes the whole text for the rest of the prompt, unless the form is free.
-    return {**kept, "language": language, **({"completes": False} if extra.get("is_freeform") is True else {})}
+    return {**fields, "language": language, **({"completes": False} if extra.get("is_freeform") is True else {})}
 
 
 def _file(content: Any) -> Any:

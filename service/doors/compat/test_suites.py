@@ -76,17 +76,17 @@ async def judged(
     tests: list[Test] = []
     for result, (_, count) in zip(results, references, strict=True):
         # A response without a program, or with one that does not compile, has no results.
-        said = (result.detail.get("compiler", ""), result.detail.get("language", ""))
-        shown = [_test(one, *said) for one in result.detail.get("tests", ())]
-        tests += (shown + [Test("not_run", 0.0, result.reason, *said)] * count)[: max(count, len(shown))]
+        context = (result.detail.get("compiler", ""), result.detail.get("language", ""))
+        listed = [_test(test, *context) for test in result.detail.get("tests", ())]
+        tests += (listed + [Test("not_run", 0.0, result.reason, *context)] * count)[: max(count, len(listed))]
     return tests
 
 
 def split(cases: Sequence[Any], case_type: str) -> list[tuple[JSON, int]]:
     """The tests as references. Each has few enough tests to show all of them."""
-    starts = range(0, len(cases), MAX_TESTS_SHOWN)
-    some = [cases[start : start + MAX_TESTS_SHOWN] for start in starts]
-    return [({"case_type": case_type, "test_cases": list(part)}, len(part)) for part in some]
+    offsets = range(0, len(cases), MAX_TESTS_SHOWN)
+    slices = [cases[start : start + MAX_TESTS_SHOWN] for start in offsets]
+    return [({"case_type": case_type, "test_cases": list(part)}, len(part)) for part in slices]
 
 
 def _test(outcome: JSON, compiler: str, language: str) -> Test:

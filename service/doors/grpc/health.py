@@ -59,25 +59,25 @@ class Health:
         return HealthCheckResponse.NOT_SERVING if self._readiness().problems else HealthCheckResponse.SERVING
 
     async def _check(self, body: bytes, context: Any) -> Any:
-        asked = self._parse(health_pb2.HealthCheckRequest, body, context)
-        if asked is not None and asked.service not in self._services:
+        request = self._parse(health_pb2.HealthCheckRequest, body, context)
+        if request is not None and request.service not in self._services:
             context.set_code(grpc.StatusCode.NOT_FOUND)
             context.set_details(f"no service of that name; there are {sorted(self._services)}")
         return HealthCheckResponse(status=self._status())
 
     async def _watch(self, body: bytes, context: Any) -> None:
-        asked = self._parse(health_pb2.HealthCheckRequest, body, context)
-        if asked is None:
+        request = self._parse(health_pb2.HealthCheckRequest, body, context)
+        if request is None:
             return
-        if asked.service not in self._services:  # by the protocol it may appear later, and the caller waits
+        if request.service not in self._services:  # by the protocol it may appear later, and the caller waits
             await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
             await asyncio.Event().wait()
         self.notify_watchers()
-        sent = None
+        reported = None
         while True:
             changed = self._changed
-            if self._last_status != sent:
-                sent = self._last_status
-                await context.write(HealthCheckResponse(status=sent))
+            if self._last_status != reported:
+                reported = self._last_status
+                await context.write(HealthCheckResponse(status=reported))
             else:
                 await changed.wait()

@@ -61,14 +61,14 @@ async def batch_of(body: bytes, max_items: int) -> Any:
     if len(body) <= _WHOLE_BYTES:
         return parse(pb.ScoreRequest, body)
     request = pb.ScoreRequest()
-    start = before = items = 0
+    start = item_start = items = 0
     for count, (number, end) in enumerate(_fields(pb.ScoreRequest.DESCRIPTOR, body, 0, len(body)), 1):
         items += number == _ITEMS
         if items > max_items:
             check_count(items, max_items)
         if number:
-            check_item_bytes(end - before)
-            before = end
+            check_item_bytes(end - item_start)
+            item_start = end
         if count % _STEP_FIELDS == 0:
             await asyncio.sleep(0)
         if end - start >= SLICE_BYTES or end == len(body):
@@ -220,7 +220,7 @@ def _said(item: Any, field: str, index: int) -> str | list[Message] | None:
         case "response_json" | "prompt_json" as name:
             return decoded(_messages, getattr(item, name).encode(), ["items", index, name])
         case "response_messages" | "prompt_messages" as name:
-            return [{"role": each.role, "content": each.content} for each in getattr(item, name).messages]
+            return [{"role": message.role, "content": message.content} for message in getattr(item, name).messages]
         case name:
             return str(getattr(item, name))
 

@@ -159,11 +159,11 @@ class Door:
             loop = asyncio.get_running_loop()
             started = loop.time()
             with self._admission.enter() as permit:
-                most = self._settings.max_items_per_request
-                self._admission.check_room(announced(metadata.get("x-item-count"), most))
+                limit = self._settings.max_items_per_request
+                self._admission.check_room(announced(metadata.get("x-item-count"), limit))
                 permit.add(nbytes=len(body))
-                request = await batch_of(body, most)
-                check_count(len(request.items), most)
+                request = await batch_of(body, limit)
+                check_count(len(request.items), limit)
                 permit.add(items=len(request.items))
                 call.items = len(request.items)
                 call.is_of_run(request.run_id or None, "run_id")
@@ -245,26 +245,33 @@ class Door:
                     await check_fields(pb.Item, body)
                     message = parse(pb.Item, body)
                     item, mode = item_of(message, Raws(), call.items), cache_mode_of(message.cache)
-                    one = _One(call.items, item, mode, message.explain, len(body))
-                    group.create_task(self._answer_one(one, context, answers))
+                    stream_item = _One(call.items, item, mode, message.explain, len(body))
+                    group.create_task(self._answer_one(stream_item, context, answers))
                     call.items += 1
             except RequestError as error:
                 trouble = error.with_traceback(None)  # which has this frame and its message
                 group.create_task(_read_rest(bodies))
         return trouble
 
-    async def _answer_one(self, one: "_One", context: Context, answers: asyncio.Queue[bytes | None]) -> None:
-        if one.index >= _TRACED_ITEMS:
+    async def _answer_one(self, stream_item: "_One", context: Context, answers: asyncio.Queue[bytes | None]) -> None:
+        if stream_item.index >= _TRACED_ITEMS:
             spans.leave()
         with self._admission.permit() as permit:
-            await permit.add_when_possible(items=1, nbytes=one.nbytes)
+            await permit.add_when_possible(items=1, nbytes=stream_item.nbytes)
             with spans.span("item"):
-                batch = BatchRequest([one.item], {}, one.cache, one.explain, self._deadline(context), nbytes=one.nbytes)
+                batch = BatchRequest(
+                    [stream_item.item],
+                    {},
+                    stream_item.cache,
+                    stream_item.explain,
+                    self._deadline(context),
+                    nbytes=stream_item.nbytes,
+                )
                 scored = await self._singles.score(batch)
         result = pb.Result()
-        fill(result, scored.results[0], one.index)
-        if one.item.id is None:
-            result.id = str(one.index)
+        fill(result, scored.results[0], stream_item.index)
+        if stream_item.item.id is None:
+            result.id = str(stream_item.index)
         answers.put_nowait(result.SerializeToString())
 
     async def score_groups(self, body: bytes, context: Context) -> bytes:

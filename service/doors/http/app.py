@@ -163,8 +163,8 @@ def _route(path: str) -> str:
 
 
 def _route_with_names(path: str) -> str | None:
-    kept = (interactions_door.RESOURCE, jobs_door.RESOURCE, audits_door.RESOURCE)
-    return next((route for resource in kept if (route := resource.route(path))), None) or openenv.route(path)
+    resources = (interactions_door.RESOURCE, jobs_door.RESOURCE, audits_door.RESOURCE)
+    return next((route for resource in resources if (route := resource.route(path))), None) or openenv.route(path)
 
 
 _PATHS: Final = frozenset(

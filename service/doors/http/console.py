@@ -93,7 +93,7 @@ def _answer(page: Page, linked: Sequence[Page]) -> Callable[[], Coroutine[Any, A
 
 def _header(page: Page, linked: Sequence[Page]) -> str:
     links = " ".join(
-        f'<a href="{each.path}"{" aria-current=page" if each is page else ""}>{each.title}</a>' for each in linked
+        f'<a href="{link.path}"{" aria-current=page" if link is page else ""}>{link.title}</a>' for link in linked
     )
     return (
         f'<header><h1>Rewardline</h1><nav aria-label="Pages">{links}</nav><form id="with-key" hidden>'

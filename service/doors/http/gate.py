@@ -118,8 +118,8 @@ class Gate:
                 connected: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
                 if scope["path"] not in OPEN_PATHS and not _is_below(scope["path"], console.ALL_FILES):
                     acts_as = _text(headers, b"x-tenant")
-                    needed, shown = _scope_of(scope["path"]), scope.get("extensions", {}).get(CERTIFICATE, {})
-                    await call.admit(self._keys, _authorization(headers), needed, acts_as, shown.get("name"))
+                    needed, certificate = _scope_of(scope["path"]), scope.get("extensions", {}).get(CERTIFICATE, {})
+                    await call.admit(self._keys, _authorization(headers), needed, acts_as, certificate.get("name"))
                     call.is_of_run(_text(headers, b"x-run-id"), "x-run-id")
                     call.asks(_text(headers, b"x-receipt"), _text(headers, b"x-pin"))
                     if needed is KeyScope.SANDBOX:
@@ -229,15 +229,15 @@ def _authorization(headers: dict[bytes, bytes]) -> str | None:
 
 
 async def _refuse(send: Send, error: RequestError, request_id: str, *, closes: bool) -> None:
-    more: list[tuple[bytes, bytes]] = []
+    headers: list[tuple[bytes, bytes]] = []
     if error.retry_after_s is not None:
-        more.append((b"retry-after", str(max(1, round(error.retry_after_s))).encode()))
+        headers.append((b"retry-after", str(max(1, round(error.retry_after_s))).encode()))
     if error.http_status == 401:
-        more.append((b"www-authenticate", b"Bearer"))
+        headers.append((b"www-authenticate", b"Bearer"))
     if isinstance(error, MethodNotAllowed):
-        more.append((b"allow", error.allow.encode()))
+        headers.append((b"allow", error.allow.encode()))
     if closes or isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
-        more.append(_CLOSE)
+        headers.append(_CLOSE)
     await asgi_response.respond(
-        send, error.http_status, encode(error.problem(request_id)), *more, media=asgi_response.PROBLEM
+        send, error.http_status, encode(error.problem(request_id)), *headers, media=asgi_response.PROBLEM
     )

@@ -59,7 +59,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             for path, operations in document["paths"].items():
                 for operation in operations.values():
                     _add_refusals(operation, path, refusal, needs_key=path not in open_paths)
-            for paths, more in (
+            for paths, schemas in (
                 interactions_document.paths(refusal),
                 openenv_openapi.paths(refusal),
                 jobs_document.paths(shapes[0], refusal),
@@ -67,7 +67,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 routes.document(refusal),
                 live.paths(refusal),
             ):
-                document["components"]["schemas"] |= more
+                document["components"]["schemas"] |= schemas
                 document["paths"] |= paths
             document["components"]["parameters"] = _HEADERS
             _add_headers(document["paths"], refusal)

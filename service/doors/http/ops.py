@@ -115,8 +115,8 @@ def _refuse(request: Request, error: Exception) -> Response:
     return Response(encode(error.problem()), error.http_status, media_type=asgi_response.PROBLEM.decode())
 
 
-def readiness_response(found: Readiness) -> Response:
-    return Response(encode(found.as_json()), 503 if found.problems else 200, media_type="application/json")
+def readiness_response(readiness: Readiness) -> Response:
+    return Response(encode(readiness.as_json()), 503 if readiness.problems else 200, media_type="application/json")
 
 
 async def metrics_response(metrics: Metrics) -> Response:

@@ -76,8 +76,8 @@ class PageGuard:
     def of(cls, settings: Settings, host: str, linked: Sequence[str] = ()) -> Self:
         """The guard of a port that is bound to `host`."""
         is_reachable = settings.allow_open or not _is_loopback(host)
-        own = [host, socket.gethostname()] if is_reachable else [host]
-        return cls([*own, *settings.allowed_hosts], is_reachable=is_reachable, linked=linked)
+        host_names = [host, socket.gethostname()] if is_reachable else [host]
+        return cls([*host_names, *settings.allowed_hosts], is_reachable=is_reachable, linked=linked)
 
     def check_host(self, headers: Mapping[bytes, bytes]) -> None:
         """Check that the caller calls the service by one of its names.
@@ -183,10 +183,10 @@ async def refuse_websocket(error: RequestError, scope: Scope, send: Send) -> Non
 
 def _split(authority: bytes) -> tuple[str, str]:
     """The host in small letters, and the port. Both are empty if this is neither."""
-    parts = _AUTHORITY.fullmatch(authority[: _HOST_CHARS + 10].decode("latin-1").lower())
-    if parts is None:
+    match = _AUTHORITY.fullmatch(authority[: _HOST_CHARS + 10].decode("latin-1").lower())
+    if match is None:
         return "", ""
-    return parts[1].removesuffix("."), parts[2] or ""
+    return match[1].removesuffix("."), match[2] or ""
 
 
 def _is_same(origin: bytes, host: bytes) -> bool:

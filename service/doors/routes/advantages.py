@@ -52,7 +52,7 @@ class AdvantagesDoor:
 
 async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
     groups: list[RewardGroup] = []
-    rewards = held = 0
+    rewards = pending_bytes = 0
     for position, raw in enumerate(raws):
         nbytes = memoryview(raw).nbytes
         if nbytes > MAX_GROUP_BYTES:
@@ -61,9 +61,9 @@ async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
         rewards += group_size(groups[-1])
         if rewards > MAX_REWARDS:
             raise TooLarge(f"more than {MAX_REWARDS} rewards in one request; send fewer groups at once")
-        held += nbytes
-        if held > MAX_GROUP_BYTES:
-            held = 0
+        pending_bytes += nbytes
+        if pending_bytes > MAX_GROUP_BYTES:
+            pending_bytes = 0
             await asyncio.sleep(0)
     return groups
 

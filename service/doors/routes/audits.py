@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope
@@ -30,7 +29,7 @@ from service.dataset_audit.rows import Columns
 from service.dataset_audit.running import Audit, Audits, State
 from service.doors.asgi.request_body import read_body
 from service.doors.asgi.spooling import no_room, spool
-from service.doors.routes.resource import Answer, Resource, ResourceDoor
+from service.doors.routes.resource import Answer, Resource, ResourceDoor, query_of
 from service.errors import FieldError, NotFound, Unprocessable, UnsupportedMedia
 from service.limits.admission import Admission
 from service.row_files.reading import NO_PYARROW, DataFile, has_parquet
@@ -228,8 +227,8 @@ class AuditsDoor(ResourceDoor):
 
     async def _list(self, scope: Scope, receive: Receive) -> Answer:
         heads = [
-            AuditHead(each.id, each.name, each.state, each.report.rows, each.report.bad_rows)
-            for each in self._audits.all()
+            AuditHead(audit.id, audit.name, audit.state, audit.report.rows, audit.report.bad_rows)
+            for audit in self._audits.all()
         ]
         root = self._settings.dataset_root
         return Answer(encode(AuditList(heads, self._settings.max_dataset_mb, root is not None, has_parquet())))
@@ -253,13 +252,13 @@ class AuditsDoor(ResourceDoor):
     async def _begin_path(self, headers: Mapping[bytes, bytes], receive: Receive) -> Audit:
         with self._admission.permit() as permit:
             body = await read_body(self._settings, headers, receive, permit.reserve)
-        asked = parse(_path_decoder, body, [])
-        self._check(asked)
-        path = await asyncio.to_thread(_below, self._settings.dataset_root, asked.path)
-        return self._audits.begin(asked.name or path.name, DataFile(path), asked.columns(), asked.limit)
+        request = parse(_path_decoder, body, [])
+        self._check(request)
+        path = await asyncio.to_thread(_below, self._settings.dataset_root, request.path)
+        return self._audits.begin(request.name or path.name, DataFile(path), request.columns(), request.limit)
 
     async def _begin_upload(self, scope: Scope, media: str, receive: Receive) -> Audit:
-        options = _options(scope["query_string"])
+        options = query_of(scope["query_string"], AuditOptions, ", ".join(AuditOptions.__struct_fields__))
         self._check(options)
         if media == PARQUET and not has_parquet():
             raise Unprocessable(f"{NO_PYARROW}, or send JSON lines")
@@ -290,12 +289,12 @@ class AuditsDoor(ResourceDoor):
         """
         if options.verifier and options.recipe:
             raise Unprocessable("name a verifier or a recipe, not both")
-        for kind, name, known in (
+        for kind, name, names in (
             ("verifier", options.verifier, self._engine.registry),
             ("recipe", options.recipe, self._engine.book.recipes),
         ):
-            if name is not None and name not in known:
-                message = f"no {kind} {name!r}{near(name, known) or f'; GET /v1/{kind}s lists them'}"
+            if name is not None and name not in names:
+                message = f"no {kind} {name!r}{near(name, names) or f'; GET /v1/{kind}s lists them'}"
                 raise Unprocessable(message, errors=[FieldError([kind], message)])
 
     async def _show(self, scope: Scope, receive: Receive) -> Answer:
@@ -363,7 +362,7 @@ def view_of(audit_id: str, name: str, report: Report) -> AuditView:
         unjudged_reasons=dict(report.unjudged_reasons),
         recipes=dict(report.recipes),
         references=dict(report.references),
-        earned=[EarnedView(*each) for each in zip(EARNED, report.earned, strict=True)],
+        earned=[EarnedView(*earned) for earned in zip(EARNED, report.earned, strict=True)],
         kinds=[],
         fixes=report.fixes_found,
     )
@@ -381,29 +380,14 @@ def _kind(kind: Kind) -> KindView:
 
 
 def _example(example: Example) -> ExampleView:
-    found, fix = example.finding, example.fix
+    finding, fix = example.finding, example.fix
     view = None if fix is None else FixView(fix.row, list(fix.path), fix.value)
-    return ExampleView(found.row, found.id, found.check, found.message, found.told, example.item, view)
+    return ExampleView(finding.row, finding.id, finding.check, finding.message, finding.told, example.item, view)
 
 
 def fix_lines(report: Report) -> bytes:
     """A line for each fix."""
     return b"".join(encode(FixView(fix.row, list(fix.path), fix.value)) + b"\n" for fix in report.fixes)
-
-
-def _options(query: bytes) -> AuditOptions:
-    """The options of a query string.
-
-    Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
-    """
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    if len(dict(pairs)) < len(pairs):
-        raise Unprocessable("the query has an option twice")
-    try:
-        return msgspec.convert(dict(pairs), AuditOptions, strict=False)
-    except msgspec.ValidationError as error:
-        raise Unprocessable(f"the query takes {', '.join(AuditOptions.__struct_fields__)}: {error}") from error
 
 
 def _below(root: Path | None, path: str) -> Path:
@@ -422,12 +406,12 @@ def _below(root: Path | None, path: str) -> Path:
         raise Unprocessable(problem, errors=[FieldError(["path"], problem)])
     try:
         top = root.resolve(strict=True)
-        found = (top / path).resolve()
-        if not found.is_relative_to(top):
+        target = (top / path).resolve()
+        if not target.is_relative_to(top):
             raise Unprocessable(problem, errors=[FieldError(["path"], problem)])
-        is_there = found.is_file()
+        is_there = target.is_file()
     except (OSError, RuntimeError, ValueError) as error:
         raise NotFound(f"no file {path[:200]!r} among the data sets") from error
     if not is_there:
         raise NotFound(f"no file {path[:200]!r} among the data sets")
-    return found
+    return target

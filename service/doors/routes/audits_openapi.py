@@ -25,11 +25,11 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
         *(audits.AuditList, audits.AuditBegun, audits.AuditView, audits.AuditEnded),
         *(audits.PathRequest, audits.AuditOptions, audits.FixView),
     )
-    (listed, begun, view, ended, path, *_), schemas = msgspec.json.schema_components(
+    (listed, started_type, view, ended, path, *_), schemas = msgspec.json.schema_components(
         shapes, ref_template="#/components/schemas/{name}"
     )
     operation = Operations("data sets", refusal, _UNAVAILABLE).operation
-    started = answer_of("Begun", begun)
+    started = answer_of("Begun", started_type)
     started["headers"] = {"Location": {"description": "Where the audit is looked at", "schema": {"type": "string"}}}
     listing = operation(
         "list_audits",
@@ -105,5 +105,5 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
 
 def _option(schema: JSON) -> JSON:
     """The schema of an option in a query, where null cannot be written."""
-    (kind,) = (each for each in schema["anyOf"] if each.get("type") != "null")
+    (kind,) = (option for option in schema["anyOf"] if option.get("type") != "null")
     return kind if "description" not in schema else {**kind, "description": schema["description"]}

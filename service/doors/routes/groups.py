@@ -79,17 +79,17 @@ async def decode(
     else:
         envelope = await _parsed(_options, options or b"{}", ["options"])
     _check_groups(len(groups))
-    found: list[Group] = []
-    members = held = 0
+    decoded: list[Group] = []
+    members = pending_bytes = 0
     for position, raw in enumerate(groups):
-        found.append(await _parsed(_groups, raw, ["groups", position]))
-        members += len(found[-1].responses)
+        decoded.append(await _parsed(_groups, raw, ["groups", position]))
+        members += len(decoded[-1].responses)
         check_count(members, max_members)
-        held += memoryview(raw).nbytes
-        if held > _SLICE_BYTES:
-            held = 0
+        pending_bytes += memoryview(raw).nbytes
+        if pending_bytes > _SLICE_BYTES:
+            pending_bytes = 0
             await asyncio.sleep(0)
-    return envelope, found
+    return envelope, decoded
 
 
 def _check_groups(count: int) -> None:
@@ -105,15 +105,15 @@ async def _parsed(decoder: msgspec.json.Decoder[Any], raw: bytes | msgspec.Raw, 
 
 async def rendered(answer: GroupsResponse) -> bytes:
     """The answer as JSON, some groups at a time."""
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     members = 0
     for group in answer.groups:
-        parts.append(encode(group))
+        chunks.append(encode(group))
         members += len(group.members)
         if members > _SLICE_MEMBERS:
             members = 0
             await asyncio.sleep(0)
-    return b'{"groups":[%b],"summary":%b}' % (b",".join(parts), encode(answer.summary))
+    return b'{"groups":[%b],"summary":%b}' % (b",".join(chunks), encode(answer.summary))
 
 
 _SLICE_MEMBERS: Final = 256
@@ -150,17 +150,17 @@ def _documented() -> Any:
     """`GroupsRequest` with plain JSON in place of raw bytes, because a schema cannot hold the defaults of raw bytes."""
     plain: dict[str, Any] = {"reference": (Any, None), "params": (dict[str, Any], {})}
     fields: list[Any] = []
-    for one in msgspec.structs.fields(Group):
-        kind, default = plain.get(one.name, (one.type, one.default))
-        fields.append((one.name, kind) if default is msgspec.NODEFAULT else (one.name, kind, default))
+    for field in msgspec.structs.fields(Group):
+        kind, default = plain.get(field.name, (field.type, field.default))
+        fields.append((field.name, kind) if default is msgspec.NODEFAULT else (field.name, kind, default))
     group = msgspec.defstruct("Group", fields, forbid_unknown_fields=True, kw_only=True)
-    shown = [
-        (one.encode_name, list[group] if one.name == "groups" else one.type)  # type: ignore[valid-type]
-        if one.default is msgspec.NODEFAULT
-        else (one.encode_name, one.type, one.default)
-        for one in msgspec.structs.fields(GroupsRequest)
+    documented = [
+        (field.encode_name, list[group] if field.name == "groups" else field.type)  # type: ignore[valid-type]
+        if field.default is msgspec.NODEFAULT
+        else (field.encode_name, field.type, field.default)
+        for field in msgspec.structs.fields(GroupsRequest)
     ]
-    return msgspec.defstruct("GroupsRequest", shown, forbid_unknown_fields=True, kw_only=True)
+    return msgspec.defstruct("GroupsRequest", documented, forbid_unknown_fields=True, kw_only=True)
 
 
 EXAMPLE: Final[JSON] = {

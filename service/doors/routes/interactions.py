@@ -31,8 +31,8 @@ class InteractionsDoor(ResourceDoor):
     """The routes as an ASGI application."""
 
     def __init__(self, settings: Settings, admission: Admission, interactions: Interactions) -> None:
-        one = {"GET": self._show, "DELETE": self._finalize}
-        super().__init__(RESOURCE, {ALL: {"POST": self._open}, ONE: one, TURNS: {"POST": self._turn}})
+        methods = {"GET": self._show, "DELETE": self._finalize}
+        super().__init__(RESOURCE, {ALL: {"POST": self._open}, ONE: methods, TURNS: {"POST": self._turn}})
         self._settings = settings
         self._admission = admission
         self._interactions = interactions

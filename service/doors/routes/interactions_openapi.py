@@ -54,7 +54,7 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
         },
         requestBody=body_of(creation, example),
     )
-    said = [{"role": "user", "content": question}, {"role": "assistant", "content": "It is \\boxed{54}."}]
+    messages = [{"role": "user", "content": question}, {"role": "assistant", "content": "It is \\boxed{54}."}]
     taking = operation(
         "take_turn",
         "Take a turn",
@@ -69,7 +69,7 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
             503: "Could not be judged now, or shutting down, or Redis cannot be asked; send the turn again",
         },
         parameters=[_ID],
-        requestBody=body_of(turn, {"messages": said, "turn_index": 1}),
+        requestBody=body_of(turn, {"messages": messages, "turn_index": 1}),
     )
     showing = operation(
         *("show_interaction", "What became of it so far", "", {"200": answer_of("So far", view)}, _NONE),
@@ -90,10 +90,10 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
     }, schemas
 
 
-def creation_shape(name: str, *more: tuple[str, Any, Any]) -> type[msgspec.Struct]:
+def creation_shape(name: str, *further_fields: tuple[str, Any, Any]) -> type[msgspec.Struct]:
     """The type of a request that opens an interaction.
 
-    It has the fields of `ScoreItem` and `Options`, and `more` fields (name, type, default), with plain JSON in place of
+    It has the fields of `ScoreItem` and `Options`, and `further_fields` fields (name, type, default), with plain JSON in place of
     raw bytes, because a schema cannot hold the defaults of raw bytes.
     """
     fields: list[Any] = []
@@ -105,4 +105,4 @@ def creation_shape(name: str, *more: tuple[str, Any, Any]) -> type[msgspec.Struc
                 fields.append((field.name, field.type, field.default))
     by_name = {name: kind for name, kind, _ in fields}
     fields += [(alias, by_name[name], None) for alias, name in ALIASES.items()]
-    return msgspec.defstruct(name, [*fields, *more], forbid_unknown_fields=True)
+    return msgspec.defstruct(name, [*fields, *further_fields], forbid_unknown_fields=True)

@@ -9,14 +9,13 @@ import asyncio
 import hashlib
 import re
 from typing import Annotated, Final
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope
 
 from service import asked
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
-from service.doors.routes.resource import Answer, Resource, ResourceDoor
+from service.doors.routes.resource import Answer, Resource, ResourceDoor, query_of
 from service.errors import FieldError, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
 from service.jobs.owned_jobs import OwnedJobs
@@ -71,12 +70,15 @@ class Query(msgspec.Struct, forbid_unknown_fields=True):
     after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
 
 
+_TAKES: Final = "wait_s and after, numbers from 0 on"
+
+
 class JobsDoor(ResourceDoor):
     """The routes as an ASGI application."""
 
     def __init__(self, settings: Settings, admission: Admission, store: JobStore) -> None:
-        one = {"GET": self._show, "DELETE": self._cancel}
-        super().__init__(RESOURCE, {ALL: {"POST": self._submit}, ONE: one})
+        methods = {"GET": self._show, "DELETE": self._cancel}
+        super().__init__(RESOURCE, {ALL: {"POST": self._submit}, ONE: methods})
         self._settings = settings
         self._admission = admission
         self._jobs = OwnedJobs(store)
@@ -102,7 +104,7 @@ class JobsDoor(ResourceDoor):
         return self._answer(encode(JobAccepted(job_id)), 202, (b"location", f"{ALL}/{job_id}".encode()))
 
     async def _show(self, scope: Scope, receive: Receive) -> Answer:
-        job_id, query = RESOURCE.id_of(scope["path"]), _query(scope["query_string"])
+        job_id, query = RESOURCE.id_of(scope["path"]), query_of(scope["query_string"], Query, _TAKES)
         async with cancelled_on_disconnect(receive):
             if query.wait_s:
                 await self._wait(job_id, query)
@@ -114,14 +116,18 @@ class JobsDoor(ResourceDoor):
     async def _wait(self, job_id: str, query: Query) -> None:
         """Wait until the job has ended, or has more results than the caller has seen, or the time is over."""
         until = asyncio.get_running_loop().time() + min(query.wait_s, MAX_WAIT_S)
-        seen = query.after
+        result_count = query.after
         try:
             async with asyncio.timeout_at(until):
-                with self._jobs.waiting(job_id, for_news=isinstance(seen, int)) as rung:
+                with self._jobs.waiting(job_id, for_news=isinstance(result_count, int)) as rung:
                     while not self._jobs.is_closed:
                         rung.clear()
                         head = await self._jobs.read(job_id, self._settings.max_items_per_request)
-                        if head is None or head.state.is_last or (isinstance(seen, int) and head.done > seen):
+                        if (
+                            head is None
+                            or head.state.is_last
+                            or (isinstance(result_count, int) and head.done > result_count)
+                        ):
                             return
                         await rung.wait()
         except TimeoutError:
@@ -130,49 +136,35 @@ class JobsDoor(ResourceDoor):
     async def _cancel(self, scope: Scope, receive: Receive) -> Answer:
         job_id = RESOURCE.id_of(scope["path"])
         async with cancelled_on_disconnect(receive):
-            before = await self._jobs.cancel(job_id)
-        if before is None:
+            state = await self._jobs.cancel(job_id)
+        if state is None:
             raise _unknown(job_id)
-        return self._answer(encode(JobCancelled(job_id, State.DONE if before is State.DONE else State.CANCELLED)))
+        return self._answer(encode(JobCancelled(job_id, State.DONE if state is State.DONE else State.CANCELLED)))
 
-    def _answer(self, body: bytes, status: int = 200, *more: tuple[bytes, bytes]) -> Answer:
+    def _answer(self, body: bytes, status: int = 200, *headers: tuple[bytes, bytes]) -> Answer:
         if self._jobs.is_closed:
-            more = (*more, (b"connection", b"close"))  # a caller that asks again at once should reach another replica
-        return Answer(body, status, more)
+            # A caller that asks again at once should reach another replica.
+            headers = (*headers, (b"connection", b"close"))
+        return Answer(body, status, headers)
 
 
 def _unknown(job_id: str) -> NotFound:
     return NotFound(f"no job {job_id}: there was none, or its time is over")
 
 
-def _key_of(given: bytes | None) -> str:
+def _key_of(idempotency_key: bytes | None) -> str:
     """The name under which a submission is known: the idempotency key of its tenant. The keys of other tenants never
     collide with it.
 
     Raises:
         Unprocessable: the header does not hold a valid key.
     """
-    if given is None:
+    if idempotency_key is None:
         return ""
-    if not re.fullmatch(KEY_PATTERN.encode(), given):
+    if not re.fullmatch(KEY_PATTERN.encode(), idempotency_key):
         message = "expected 1 to 255 printable ASCII characters without a space"
         raise Unprocessable(f"Idempotency-Key: {message}", errors=[FieldError(["idempotency-key"], message)])
-    return owned(hashlib.sha256(ANONYMOUS.name.encode() + b"\0" + given).hexdigest())
-
-
-def _query(given: bytes) -> Query:
-    """Decode the query string of a request.
-
-    Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
-    """
-    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
-    if len(dict(pairs)) < len(pairs):
-        raise Unprocessable("the query has an option twice; it takes wait_s and after, each once")
-    try:
-        return msgspec.convert(dict(pairs), Query, strict=False)
-    except msgspec.ValidationError as error:
-        raise Unprocessable(f"the query takes wait_s and after, numbers from 0 on: {error}") from error
+    return owned(hashlib.sha256(ANONYMOUS.name.encode() + b"\0" + idempotency_key).hexdigest())
 
 
 def _rendered(job_id: str, snapshot: Snapshot) -> bytes:

@@ -2,7 +2,6 @@
 
 import asyncio
 from typing import Annotated, Final
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -10,7 +9,8 @@ from starlette.types import Receive, Scope, Send
 from service.backends.judge_report import Judges, report
 from service.doors.asgi import asgi_response
 from service.doors.routes.openapi_parts import JSON, Operations, Refusal, answer_of, parameter
-from service.errors import MethodNotAllowed, NotFound, Unprocessable
+from service.doors.routes.resource import query_of
+from service.errors import MethodNotAllowed, NotFound
 from service.observe.history import STEP_S, STEPS, History, Past
 from service.wire import encode
 from verifiers.judge.panel import Panel
@@ -42,28 +42,13 @@ class LiveDoor:
         if path == JUDGES:
             await asgi_response.respond(send, 200, encode(report(self._panel)))
             return
-        query = _query(scope["query_string"])
+        query = query_of(
+            scope["query_string"], Query, "since, a time in seconds since 1970 such as `until` of the last answer"
+        )
         if self._history is None:
             raise NotFound("this service keeps no series: the console is turned off (setting console); see /metrics")
         past = self._history.since(query.since if isinstance(query.since, float) else None)
         await asgi_response.respond(send, 200, await asyncio.to_thread(lambda: encode(past())))
-
-
-def _query(given: bytes) -> Query:
-    """Decode the query string of a request.
-
-    Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
-    """
-    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
-    try:
-        if len(dict(pairs)) < len(pairs):
-            raise msgspec.ValidationError("an option stands there twice")
-        return msgspec.convert(dict(pairs), Query, strict=False)
-    except msgspec.ValidationError as error:
-        raise Unprocessable(
-            f"the query takes since, a time in seconds since 1970 such as `until` of the last answer: {error}"
-        ) from error
 
 
 def paths(refusal: Refusal) -> tuple[JSON, JSON]:
@@ -85,11 +70,11 @@ def paths(refusal: Refusal) -> tuple[JSON, JSON]:
         forbidden | {404: "The console is turned off", 422: "The query has a wrong option or value"},
         parameters=[since],
     )
-    shown = operation(
+    live_operation = operation(
         "judges",
         "Judge models",
         "Each endpoint with its state, limits, counts and canaries, and the pools. Keys are not shown.",
         {"200": answer_of("Now, at this replica", judges)},
         forbidden,
     )
-    return {SERIES: {"get": series}, JUDGES: {"get": shown}}, schemas
+    return {SERIES: {"get": series}, JUDGES: {"get": live_operation}}, schemas

@@ -201,14 +201,14 @@ class LogSummary(BaseModel):
     read: LogRead
 
 
-def router(kept: Desk | None) -> APIRouter:
+def router(log_desk: Desk | None) -> APIRouter:
     """The routes. There is no desk where no log is kept."""
     routes = APIRouter(prefix=PATH, tags=["log"], responses=_REFUSALS)
 
     def there() -> Desk:
-        if kept is None:
+        if log_desk is None:
             raise NotFound("no audit log is kept here; set audit_dir (REWARDLINE_AUDIT_DIR) to a folder for it")
-        return kept
+        return log_desk
 
     async def ask(desk: Desk, request: Request, question: Callable[["Tables"], T], choose: Callable[[Path], bool]) -> T:
         try:
@@ -275,10 +275,10 @@ def router(kept: Desk | None) -> APIRouter:
     return routes
 
 
-async def _streamed(first: bytes, parts: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
-    async with aclosing(parts):
+async def _streamed(first: bytes, chunks: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    async with aclosing(chunks):
         yield first
-        async for part in parts:
+        async for part in chunks:
             yield part
 
 

@@ -19,7 +19,7 @@ class Operations:
     """The refusals that each of them may give, by status."""
 
     def operation(
-        self, name: str, summary: str, description: str, answers: JSON, refusals: Mapping[int, str], **more: Any
+        self, name: str, summary: str, description: str, answers: JSON, refusals: Mapping[int, str], **fields: Any
     ) -> JSON:
         return {
             "tags": [self.tag],
@@ -28,7 +28,7 @@ class Operations:
             "description": description,
             "security": [{}, {"key": []}],
             "responses": answers | refused({**refusals, **self.always}, self.refusal),
-            **more,
+            **fields,
         }
 
 
@@ -45,5 +45,5 @@ def body_of(schema: JSON, example: JSON) -> JSON:
     return {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}
 
 
-def parameter(name: str, place: str, schema: JSON, *, required: bool = True, **more: Any) -> JSON:
-    return {"name": name, "in": place, "required": required, "schema": schema, **more}
+def parameter(name: str, location: str, schema: JSON, *, required: bool = True, **fields: Any) -> JSON:
+    return {"name": name, "in": location, "required": required, "schema": schema, **fields}

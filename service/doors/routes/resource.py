@@ -3,12 +3,16 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
+from urllib.parse import parse_qsl
 
+import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.errors import MethodNotAllowed, NotFound
+from service.errors import MethodNotAllowed, NotFound, Unprocessable
+
+Q = TypeVar("Q", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,8 @@ class Resource:
         """The route of a path. None if it is none of this resource."""
         if path == self.root:
             return self.root
-        found = self.below.fullmatch(path)
-        return None if found is None else f"{self.root}/{{id}}{path[found.end('id') :]}"
+        match = self.below.fullmatch(path)
+        return None if match is None else f"{self.root}/{{id}}{path[match.end('id') :]}"
 
     def id_of(self, path: str) -> str:
         """The id in the path.
@@ -35,10 +39,10 @@ class Resource:
         Raises:
             NotFound: no resource has such an id.
         """
-        found = self.below.fullmatch(path)
-        if found is None or not re.fullmatch(self.id_pattern, found["id"]):
+        match = self.below.fullmatch(path)
+        if match is None or not re.fullmatch(self.id_pattern, match["id"]):
             raise NotFound(f"no {self.noun} has such an id")
-        return found["id"]
+        return match["id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,21 @@ class Answer:
 
 
 Handler: TypeAlias = Callable[[Scope, Receive], Awaitable[Answer]]
+
+
+def query_of(query: bytes, kind: type[Q], takes: str) -> Q:
+    """Decode the query string of a request. `takes` says for messages what it may hold.
+
+    Raises:
+        Unprocessable: an option that is unknown or stands there twice, or a wrong value.
+    """
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    if len(dict(pairs)) < len(pairs):
+        raise Unprocessable(f"the query has an option twice; it takes {takes}")
+    try:
+        return msgspec.convert(dict(pairs), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Unprocessable(f"the query takes {takes}: {error}") from error
 
 
 class ResourceDoor:

@@ -85,8 +85,8 @@ class ScoreDoor:
 
     async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
-        parts = _at_once(self._singles, batch) if grouped(batch) else self._engine.stream(batch)
-        async for part in parts:
+        chunks = _at_once(self._singles, batch) if grouped(batch) else self._engine.stream(batch)
+        async for part in chunks:
             if not started:
                 await asgi_response.start(send, 200, NDJSON.encode())
                 started = True

@@ -39,10 +39,10 @@ def load(path: Path) -> Report:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise NoReport(f"{path} has more than {MAX_BYTES / 1e6:.0f} MB")
-        given: Any = json.loads(path.read_bytes())
+        content: Any = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise NoReport(f"{path}: {error}") from error
-    return Report.of(given)
+    return Report.of(content)
 
 
 def router(find: Callable[[], Sequence[Path]]) -> APIRouter:

@@ -40,13 +40,13 @@ def _wants_all(query: bytes) -> bool:
     Raises:
         Unprocessable: the query has another parameter than `all`, or another value.
     """
-    wanted = False
+    is_all = False
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name != "all" or value not in ("true", "false"):
             message = "expected all=true, all=false or nothing"
             raise Unprocessable(f"the query of {PATH}: {message}", errors=[FieldError(["query", "all"], message)])
-        wanted = value == "true"
-    return wanted
+        is_all = value == "true"
+    return is_all
 
 
 def operation(components: JSON, refusal: Refusal) -> JSON:

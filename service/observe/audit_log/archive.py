@@ -119,10 +119,10 @@ def pack(path: Path, form: Form) -> None:
     try:
         os.close(os.open(being_made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         _PACKERS[form](path, being_made)
-        with being_made.open("rb") as made:
-            os.fsync(made.fileno())
-        written = path.stat().st_mtime
-        os.utime(being_made, (written, written))
+        with being_made.open("rb") as packed:
+            os.fsync(packed.fileno())
+        mtime = path.stat().st_mtime
+        os.utime(being_made, (mtime, mtime))
         being_made.rename(path.with_name(f"{stem}.{form}"))
         path.unlink(missing_ok=True)
     finally:

@@ -116,11 +116,11 @@ class Desk:
     async def _turn(self, caller: str) -> AsyncIterator[None]:
         if not self._waiting.fits(caller, 1):
             raise Overloaded("too many searches of the log wait already", retry_after_s=1)
-        own = self._callers.setdefault(caller, asyncio.Lock())
+        caller_lock = self._callers.setdefault(caller, asyncio.Lock())
         async with contextlib.AsyncExitStack() as turn:
             self._waiting.take(caller, 1)
             try:
-                await turn.enter_async_context(own)
+                await turn.enter_async_context(caller_lock)
                 await turn.enter_async_context(self._turns)
             finally:
                 self._waiting.take(caller, -1)

@@ -33,8 +33,8 @@ _TRIES: Final = 5
 
 def stem_of(path: Path) -> str | None:
     """The part of the name that all forms of the file share. None if it is not a file of the log."""
-    found = _NAME.fullmatch(path.name)
-    return found[1] if found else None
+    match = _NAME.fullmatch(path.name)
+    return match[1] if match else None
 
 
 def started_at(stem: str) -> datetime:
@@ -49,13 +49,13 @@ def closed_files(folder: Path) -> list[Path]:
 
 def close_orphans(folder: Path) -> list[Path]:
     """Close the live files of processes that are gone. Returns their new paths."""
-    closed = []
+    paths = []
     for path in sorted(folder.glob(f"audit-*{LIVE}")):
         if stem_of(path) is None:
             continue
         with contextlib.suppress(OSError), _locked(path):
-            closed.append(path.rename(path.with_name(path.name.removesuffix(LIVE) + CLOSED)))
-    return closed
+            paths.append(path.rename(path.with_name(path.name.removesuffix(LIVE) + CLOSED)))
+    return paths
 
 
 @contextlib.contextmanager
@@ -102,15 +102,15 @@ class LiveFile:
 
     def write(self, lines: bytearray) -> None:
         """Append whole lines: all of them or none."""
-        written = 0
+        offset = 0
         try:
-            with memoryview(lines) as whole:
-                while written < len(lines):
-                    written += os.write(self._descriptor, whole[written:])
+            with memoryview(lines) as view:
+                while offset < len(lines):
+                    offset += os.write(self._descriptor, view[offset:])
         except OSError:
             os.ftruncate(self._descriptor, self.size)
             raise
-        self.size += written
+        self.size += offset
 
     def close(self) -> Path | None:
         """Close the file. Returns its new path. None if it is gone or was empty."""

@@ -47,14 +47,14 @@ _encoder: Final = msgspec.json.Encoder()
 def write(source: Path, target: Path) -> None:
     """Write the lines of a closed file as Parquet. Half a line, which a crash may leave, is left out."""
     with source.open("rb") as lines, pq.ParquetWriter(target, _SCHEMA, compression="zstd") as writer:
-        held: list[Any] = []
+        batches: list[Any] = []
         for batch in _batches(lines):
-            held.append(batch)
-            if sum(each.nbytes for each in held) > _ROW_GROUP_BYTES:
-                writer.write_table(pa.Table.from_batches(held))
-                held.clear()
-        if held:
-            writer.write_table(pa.Table.from_batches(held))
+            batches.append(batch)
+            if sum(record_batch.nbytes for record_batch in batches) > _ROW_GROUP_BYTES:
+                writer.write_table(pa.Table.from_batches(batches))
+                batches.clear()
+        if batches:
+            writer.write_table(pa.Table.from_batches(batches))
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[Any]:

@@ -125,8 +125,8 @@ def moment(text: str, now: datetime) -> datetime:
     try:
         if ago := _AGO.fullmatch(text.strip()):
             return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        found = datetime.fromisoformat(text.strip())
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        instant = datetime.fromisoformat(text.strip())
+        return instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise BadMoment(f"{text!r} is not a time: expected 2026-03-07T09:15 or 30s, 15m, 2h, 7d, 1w ago") from None
 

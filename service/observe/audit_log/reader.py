@@ -30,26 +30,26 @@ class NotThere(Exception):
     """There is no file of the log at this place. The message says so."""
 
 
-def find(places: Iterable[Path]) -> list[Path]:
+def find(sources: Iterable[Path]) -> list[Path]:
     """The files at these places (folders or files), in the order of their first records. Each file comes once, packed
     or not.
 
     Raises:
         NotThere
     """
-    found: dict[str, Path] = {}
-    for named in places:
-        place = named if named.exists() else elsewhere(named)
-        if place is None:
-            raise NotThere(f"no folder or file {named}")
-        for path in place.iterdir() if place.is_dir() else (place,):
+    files: dict[str, Path] = {}
+    for source in sources:
+        source_path = source if source.exists() else elsewhere(source)
+        if source_path is None:
+            raise NotThere(f"no folder or file {source}")
+        for path in source_path.iterdir() if source_path.is_dir() else (source_path,):
             stem = stem_of(path)
             if stem is not None:
                 # A file that is being packed is there twice. The original is whole.
-                found[stem] = min(path, found.get(stem, path), key=_form)
-            elif path == place:
-                found[str(place)] = place
-    return [found[stem] for stem in sorted(found)]
+                files[stem] = min(path, files.get(stem, path), key=_form)
+            elif path == source_path:
+                files[str(source_path)] = source_path
+    return [files[stem] for stem in sorted(files)]
 
 
 def key_of(path: Path) -> str:
@@ -84,21 +84,21 @@ def lines(path: Path, damaged: list[str]) -> Iterator[bytes]:
                 while line := file.readline(MAX_LINE_BYTES):
                     yield line
     except FileNotFoundError:
-        there = elsewhere(path)
-        if there is not None:  # otherwise it was deleted, because it was the oldest
-            yield from lines(there, damaged)
+        moved_path = elsewhere(path)
+        if moved_path is not None:  # otherwise it was deleted, because it was the oldest
+            yield from lines(moved_path, damaged)
     except _DAMAGE as error:
         damaged.append(f"{path}: {error}")
 
 
-def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path], bool]) -> Iterator[bytes | None]:
+def follow(sources: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path], bool]) -> Iterator[bytes | None]:
     """All lines so far, and then new ones as they are written. Yields None whenever there is nothing for now. It never
     ends.
     """
     tails: dict[str, _Tail] = {}
     while True:
         is_reported = False
-        now = {key_of(path): path for path in _find_what_is_left(places) if is_wanted(path)}
+        now = {key_of(path): path for path in _find_what_is_left(sources) if is_wanted(path)}
         for stem in sorted(now.keys() | tails.keys()):
             tail = tails.setdefault(stem, _Tail())
             for line in tail.more(now.get(stem), damaged):
@@ -111,9 +111,9 @@ def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path
             time.sleep(_POLL_S)
 
 
-def _find_what_is_left(places: Sequence[Path]) -> list[Path]:
+def _find_what_is_left(sources: Sequence[Path]) -> list[Path]:
     try:
-        return find(places)
+        return find(sources)
     except NotThere:
         return []
 
@@ -121,8 +121,8 @@ def _find_what_is_left(places: Sequence[Path]) -> list[Path]:
 def elsewhere(path: Path) -> Path | None:
     """The path of a file of the log after it has been closed or packed."""
     stem = stem_of(path)
-    others = [path.with_name(stem + form) for form in FORMS] if stem else []
-    return next((other for other in others if other.exists()), None)
+    candidates = [path.with_name(stem + form) for form in FORMS] if stem else []
+    return next((candidate for candidate in candidates if candidate.exists()), None)
 
 
 class _Tail:
@@ -172,6 +172,6 @@ def _open(path: Path) -> BinaryIO:
         return gzip.open(path, "rb")  # type: ignore[return-value]  # a GzipFile is one in all that matters
     if path.suffix == ".zst":
         packed = path.open("rb")
-        whole = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=True)
-        return io.BufferedReader(whole, 1 << 20)
+        unpacked = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=True)
+        return io.BufferedReader(unpacked, 1 << 20)
     return path.open("rb")

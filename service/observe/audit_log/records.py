@@ -111,8 +111,8 @@ def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules)
     """
     if rules.sample >= 1 or (rules.keep_unjudged and status != "ok"):
         return True
-    named = "" if item_id is None else str(item_id)
-    digest = hashlib.sha256(f"{named}\0{response}".encode("utf-8", "surrogatepass")).digest()
+    id_text = "" if item_id is None else str(item_id)
+    digest = hashlib.sha256(f"{id_text}\0{response}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") < rules.sample * 2**64
 
 
@@ -215,11 +215,11 @@ def _reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> str | 
     for raw in map(bytes, (item.reference, shared, item.ground_truth, item.test_cases)):
         if not raw:
             continue
-        whole = raw.replace(DAMAGED_JSON, b"\\ufffd")
+        json_bytes = raw.replace(DAMAGED_JSON, b"\\ufffd")
         try:
-            return _text_decoder.decode(whole) if whole.startswith(b'"') else _compact(whole)
+            return _text_decoder.decode(json_bytes) if json_bytes.startswith(b'"') else _compact(json_bytes)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return whole.decode("utf-8", "replace")
+            return json_bytes.decode("utf-8", "replace")
     return None
 
 
@@ -227,11 +227,11 @@ def _json(raw: bytes, rules: Rules) -> msgspec.Raw:
     """JSON of a caller on one line. It becomes text if it is not JSON or is too long."""
     if not raw:
         return ABSENT
-    whole = raw.replace(DAMAGED_JSON, b"\\ufffd")
+    json_bytes = raw.replace(DAMAGED_JSON, b"\\ufffd")
     try:
-        text = _compact(whole)
+        text = _compact(json_bytes)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return msgspec.Raw(_encoder.encode(whole[: rules.max_text_chars].decode("utf-8", "replace")))
+        return msgspec.Raw(_encoder.encode(json_bytes[: rules.max_text_chars].decode("utf-8", "replace")))
     if len(text) > rules.max_text_chars:
         return msgspec.Raw(_encoder.encode(text[: rules.max_text_chars]))
     return msgspec.Raw(text.encode())

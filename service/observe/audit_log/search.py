@@ -120,12 +120,12 @@ class Filters:
 
     def values(self) -> JSON:
         """The values that are bound, by name."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: _bound(value) for name, value in given.items() if value not in (None, "", [], ())}
+        set_fields = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _bound(value) for name, value in set_fields.items() if value not in (None, "", [], ())}
 
     def condition(self) -> str:
-        wanted = " AND ".join(f"({_CONDITIONS[name]})" for name in self.values())
-        return wanted or "true"
+        conjunction = " AND ".join(f"({_CONDITIONS[name]})" for name in self.values())
+        return conjunction or "true"
 
     def may_be_in(self, path: Path) -> bool:
         return reader.may_hold(path, self.since, self.until)
@@ -144,24 +144,24 @@ def page(tables: "Tables", filters: Filters, order: Order, limit: int, cursor: s
     Raises:
         BadCursor
     """
-    after = None if cursor is None else _Cursor.of(cursor, order)
+    start_cursor = None if cursor is None else _Cursor.of(cursor, order)
     _make_found(tables)
-    places: list[_Place] = []
+    positions: list[_Place] = []
     files_left = 0
     numbered = list(enumerate(tables.tables))
     for number, table in reversed(numbered) if order == "newest" else numbered:
-        if len(places) > limit and not _may_be_as_new(table, places[limit]):
+        if len(positions) > limit and not _may_be_as_new(table, positions[limit]):
             files_left += 1
         elif _find(tables, number, table, filters) and order == "newest":
-            places = _places(tables, order, limit, after)
-    places = _places(tables, order, limit, after)
-    rows = _rows(tables, places[:limit], _ROW)
+            positions = _places(tables, order, limit, start_cursor)
+    positions = _places(tables, order, limit, start_cursor)
+    rows = _rows(tables, positions[:limit], _ROW)
     following = None
-    if len(places) > limit:
-        k, number, line = places[limit - 1]
+    if len(positions) > limit:
+        k, number, line = positions[limit - 1]
         following = _Cursor(order, k, tables.tables[number].key, line).text()
     return {
-        "rows": [rows[number, line] for _, number, line in places[:limit]],
+        "rows": [rows[number, line] for _, number, line in positions[:limit]],
         "next": following,
         "read": _read(tables, files_left),
     }
@@ -177,14 +177,14 @@ def record(tables: "Tables", row: str) -> JSON:
     number = next((number for number, table in enumerate(tables.tables) if table.key == key), None)
     if number is None or not re.fullmatch(r"\d{1,12}", line):
         raise NoRecord
-    whole = {name: name for name in COLUMNS} | {"line": "line", "time": _TIME, "id": "id ->> '$'"}
-    found = _rows(tables, [(0, number, int(line))], whole).get((number, int(line)))
-    if found is None or found["status"] is None:
+    columns = {name: name for name in COLUMNS} | {"line": "line", "time": _TIME, "id": "id ->> '$'"}
+    stored = _rows(tables, [(0, number, int(line))], columns).get((number, int(line)))
+    if stored is None or stored["status"] is None:
         raise NoRecord
     for name, kind in COLUMNS.items():
-        if kind == "JSON" and name != "id" and found[name] is not None:
-            found[name] = msgspec.Raw(found[name].encode())
-    return found
+        if kind == "JSON" and name != "id" and stored[name] is not None:
+            stored[name] = msgspec.Raw(stored[name].encode())
+    return stored
 
 
 def summary(tables: "Tables", filters: Filters) -> JSON:
@@ -212,11 +212,11 @@ def export(tables: "Tables", filters: Filters, form: Literal["jsonl", "parquet"]
     if form == "parquet":  # as the log's own files
         columns |= {name: f"{name}::VARCHAR" for name, kind in COLUMNS.items() if kind == "JSON"}
         columns |= {"time": "make_timestamptz(epoch_us(moment))", "id": "id ->> '$'"}
-    shown = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    columns_sql = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
     condition = f"{_IS_WHOLE} AND ({filters.condition()})"
-    wanted = [f"SELECT {shown} FROM {rows} WHERE {condition}" for rows in tables.together(readable)]
+    selects = [f"SELECT {columns_sql} FROM {rows} WHERE {condition}" for rows in tables.together(readable)]
     # Lines that follow lines make one file; Parquet that follows Parquet does not.
-    for rows in wanted if form == "jsonl" else [" UNION ALL ".join(wanted)]:
+    for rows in selects if form == "jsonl" else [" UNION ALL ".join(selects)]:
         how = "FORMAT json" if form == "jsonl" else "FORMAT parquet, COMPRESSION zstd"
         tables.sql(f"COPY ({rows}) TO '/proc/self/fd/{output}' ({how}, USE_TMP_FILE false)", filters.values())
 
@@ -231,58 +231,58 @@ def _make_found(tables: "Tables") -> None:
 def _find(tables: "Tables", number: int, table: "Table", filters: Filters) -> bool:
     """Add the wanted records of a file to `found`, and all to the tally. False if the file cannot be read."""
     narrow = ", ".join(f"{sql} AS {name}" for name, sql in _FOUND.items())
-    seen = tables.read(
+    is_readable = tables.read(
         table,
         f"CREATE OR REPLACE TEMP TABLE part AS SELECT {narrow}, is_whole, is_wanted FROM (SELECT *, "
         f"{_IS_WHOLE} AS is_whole, {_IS_WHOLE} AND coalesce({filters.condition()}, false) AS is_wanted FROM {{rows}})",
         filters.values(),
     )
-    if seen:
+    if is_readable:
         tables.sql(f"INSERT INTO found SELECT {number}, * EXCLUDE (is_whole, is_wanted) FROM part WHERE is_wanted")
-        ((whole, damaged),) = tables.sql("SELECT count(*) FILTER (is_whole), count(*) FILTER (NOT is_whole) FROM part")
+        ((whole_count, damaged),) = tables.sql(
+            "SELECT count(*) FILTER (is_whole), count(*) FILTER (NOT is_whole) FROM part"
+        )
         tables.tally.files += 1
-        tables.tally.rows += whole
+        tables.tally.rows += whole_count
         tables.tally.damaged_rows += damaged
         tables.sql("DROP TABLE part")
-    return seen
+    return is_readable
 
 
-def _places(tables: "Tables", order: Order, limit: int, after: "_Cursor | None") -> list[_Place]:
+def _places(tables: "Tables", order: Order, limit: int, cursor: "_Cursor | None") -> list[_Place]:
     """The first records behind the cursor, and one more."""
     key, direction = _KEYS[order]
-    behind, values = "", {}
-    if after is not None:
-        number, line = after.place([table.key for table in tables.tables])
-        behind = f"WHERE (k, file, line) {'<' if direction == 'DESC' else '>'} ($k, $number, $line)"
-        values = {"k": after.k, "number": number, "line": line}
+    where, values = "", {}
+    if cursor is not None:
+        number, line = cursor.place([table.key for table in tables.tables])
+        where = f"WHERE (k, file, line) {'<' if direction == 'DESC' else '>'} ($k, $number, $line)"
+        values = {"k": cursor.k, "number": number, "line": line}
     return tables.sql(
-        f"SELECT k, file, line FROM (SELECT {key} AS k, file, line FROM found) {behind} "
+        f"SELECT k, file, line FROM (SELECT {key} AS k, file, line FROM found) {where} "
         f"ORDER BY k {direction}, file {direction}, line {direction} LIMIT {limit + 1}",
         values,
     )
 
 
-def _rows(tables: "Tables", places: Sequence[_Place], columns: Mapping[str, str]) -> dict[tuple[int, int], JSON]:
+def _rows(tables: "Tables", positions: Sequence[_Place], columns: Mapping[str, str]) -> dict[tuple[int, int], JSON]:
     """These columns of some records, by file and line."""
-    found: dict[tuple[int, int], JSON] = {}
-    shown = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    for number in {number for _, number, _ in places}:
+    records: dict[tuple[int, int], JSON] = {}
+    columns_sql = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    for number in {number for _, number, _ in positions}:
         table = tables.tables[number]
-        lines = [line for _, of, line in places if of == number]
-        statement = (
-            f"CREATE OR REPLACE TEMP TABLE shown AS SELECT {shown} FROM {{rows}} WHERE list_contains($lines, line)"
-        )
+        lines = [line for _, of, line in positions if of == number]
+        statement = f"CREATE OR REPLACE TEMP TABLE shown AS SELECT {columns_sql} FROM {{rows}} WHERE list_contains($lines, line)"
         if not tables.read(table, statement, {"lines": lines}):
             continue
         for values in tables.sql("SELECT * FROM shown"):
             row = dict(zip(columns, values, strict=True))
             line = row.pop("line")
-            found[number, line] = {"row": f"{table.key}:{line}", **row}
-    return found
+            records[number, line] = {"row": f"{table.key}:{line}", **row}
+    return records
 
 
-def _may_be_as_new(table: "Table", place: _Place) -> bool:
-    return reader.may_hold(table.path, datetime.fromtimestamp(place[0] / 1e6, UTC), None)
+def _may_be_as_new(table: "Table", position: _Place) -> bool:
+    return reader.may_hold(table.path, datetime.fromtimestamp(position[0] / 1e6, UTC), None)
 
 
 def _counts(tables: "Tables", column: str) -> list[JSON]:
@@ -296,12 +296,12 @@ def _histogram(tables: "Tables") -> JSON:
     """Rewards in equal bins. Most are between 0 and 1, so that the bins begin and end there or beyond."""
     ((lowest, highest),) = tables.sql("SELECT min(reward), max(reward) FROM found")
     low, high = min(lowest or 0.0, 0.0), max(highest or 0.0, 1.0)
-    found = tables.sql(
+    bins = tables.sql(
         f"SELECT least({BINS - 1}, floor((reward - $low) / ($high - $low) * {BINS}))::INTEGER, count(*) "
         "FROM found WHERE reward IS NOT NULL GROUP BY ALL",
         {"low": low, "high": high},
     )
-    counts = dict(found)
+    counts = dict(bins)
     return {"low": low, "high": high, "counts": [counts.get(bin, 0) for bin in range(BINS)]}
 
 
@@ -314,7 +314,7 @@ def _over_time(tables: "Tables") -> JSON:
     days = math.ceil(wanted_s / _WIDTHS_S[-1])
     width_s = next((width for width in _WIDTHS_S if width >= wanted_s), days * _WIDTHS_S[-1])
     start = int(first // width_s)
-    found = {
+    by_span = {
         number: counts
         for number, *counts in tables.sql(
             "SELECT floor(epoch(moment) / $width)::BIGINT - $start, count(*) FILTER (status = 'ok'), "
@@ -325,9 +325,9 @@ def _over_time(tables: "Tables") -> JSON:
     }
     spans = []
     for number in range(int(last // width_s) - start + 1):
-        ok, invalid, failed, mean = found.get(number, (0, 0, 0, None))
-        begins = datetime.fromtimestamp((start + number) * width_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        spans.append({"begins": begins, "ok": ok, "invalid": invalid, "failed": failed, "mean_reward": mean})
+        ok, invalid, failed, mean = by_span.get(number, (0, 0, 0, None))
+        start_text = datetime.fromtimestamp((start + number) * width_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        spans.append({"begins": start_text, "ok": ok, "invalid": invalid, "failed": failed, "mean_reward": mean})
     return {"width_s": width_s, "spans": spans}
 
 
@@ -368,11 +368,17 @@ class _Cursor:
     def of(cls, text: str, order: Order) -> Self:
         """Raises `BadCursor`."""
         try:
-            given, k, key, line = json.loads(base64.urlsafe_b64decode(text))
+            cursor_order, k, key, line = json.loads(base64.urlsafe_b64decode(text))
         except (ValueError, TypeError) as error:
             raise BadCursor from error
         is_sound = isinstance(k, float) or (isinstance(k, int) and abs(k) < 2**62)
-        if given != order or not is_sound or not isinstance(key, str) or not isinstance(line, int) or abs(line) > 2**62:
+        if (
+            cursor_order != order
+            or not is_sound
+            or not isinstance(key, str)
+            or not isinstance(line, int)
+            or abs(line) > 2**62
+        ):
             raise BadCursor
         return cls(order, k, key, line)
 

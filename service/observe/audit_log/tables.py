@@ -104,19 +104,19 @@ class Tables:
         self._stopped = threading.Event()
 
     def __enter__(self) -> Self:
-        with ExitStack() as opened:
-            files = [(path, self._open(path, opened), self._open(self._beside(path), opened)) for path in self._paths]
+        with ExitStack() as stack:
+            files = [(path, self._open(path, stack), self._open(self._beside(path), stack)) for path in self._paths]
             with contextlib.suppress(OSError):  # there may be no place for temporary files
                 for _ in range(_RESCUED):
-                    self._spares.append(opened.enter_context(tempfile.TemporaryFile()).fileno())
+                    self._spares.append(stack.enter_context(tempfile.TemporaryFile()).fileno())
             self._connection = duckdb.connect(":memory:", config=_SETTINGS)
-            opened.callback(self._connection.close)
+            stack.callback(self._connection.close)
             readable = [file for _, *pair in files for file in pair if file is not None]
             self._lock([*readable, *self._spares, *([] if self._output is None else [self._output])])
-            for path, file, beside in files:
+            for path, file, texts in files:
                 if file is not None:
-                    self._add(path, file, beside)
-            self._closing = opened.pop_all()
+                    self._add(path, file, texts)
+            self._closing = stack.pop_all()
         return self
 
     def __exit__(
@@ -175,40 +175,40 @@ class Tables:
         none = ", ".join(f"NULL::{kind} AS {name}" for name, kind in COLUMNS.items())
         return rows or [_numbered(f"SELECT {none} WHERE false")]
 
-    def _open(self, path: Path | None, opened: ExitStack) -> int | None:
+    def _open(self, path: Path | None, stack: ExitStack) -> int | None:
         """Open a file, wherever it is by now. None if it is gone, because it was the oldest, or cannot be opened."""
-        for place in () if path is None else (path, reader.elsewhere(path)):
-            if place is None:
+        for candidate in () if path is None else (path, reader.elsewhere(path)):
+            if candidate is None:
                 break
             try:
-                descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
+                descriptor = os.open(candidate, os.O_RDONLY | os.O_NONBLOCK)
             except FileNotFoundError:
                 continue
             except OSError as error:
-                self._complain(place, error.strerror or str(error))
+                self._complain(candidate, error.strerror or str(error))
                 return None
-            opened.callback(os.close, descriptor)
+            stack.callback(os.close, descriptor)
             return descriptor
         return None
 
     def _lock(self, descriptors: Sequence[int]) -> None:
         """From here on SQL reaches these files only, and can set nothing."""
-        places = dict.fromkeys(place for descriptor in descriptors for place in _places(descriptor))
-        allowed = ", ".join("'" + place.replace("'", "''") + "'" for place in places)
+        paths = dict.fromkeys(path for descriptor in descriptors for path in _places(descriptor))
+        allowed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
         self.sql(f"SET allowed_paths = [{allowed}]")
         self.sql("SET enable_external_access = false")
         self.sql("SET lock_configuration = true")
 
-    def _add(self, path: Path, file: int, beside: int | None) -> None:
+    def _add(self, path: Path, file: int, texts: int | None) -> None:
         try:
             rows = self._rows(file, COLUMNS)
-            if beside is not None:
-                rows = _joined(rows, self._rows(beside, _ROLLOUT))
+            if texts is not None:
+                rows = _joined(rows, self._rows(texts, _ROLLOUT))
         except duckdb.Error as error:
             self._complain(path, str(error).partition("\n")[0])
             return
         compression = _compression(file)
-        lines = None if compression is None or beside is not None else (compression, file)
+        lines = None if compression is None or texts is not None else (compression, file)
         self.tables.append(Table(reader.key_of(path), path, _numbered(rows), lines))
 
     def _rows(self, file: int, columns: Mapping[str, str]) -> str:
@@ -217,25 +217,25 @@ class Tables:
         if compression is not None:
             return _json([file], compression, columns)
         source = f"read_parquet('{_place(file)}')"
-        found = {name: kind for name, kind, *_ in self.sql(f"DESCRIBE SELECT * FROM {source}")}
-        cast = [f"{_cast(name, kind, found.get(name))} AS {name}" for name, kind in columns.items()]
+        kinds = {name: kind for name, kind, *_ in self.sql(f"DESCRIBE SELECT * FROM {source}")}
+        cast = [f"{_cast(name, kind, kinds.get(name))} AS {name}" for name, kind in columns.items()]
         return f"SELECT {', '.join(cast)} FROM {source}"
 
     def _complain(self, path: Path, why: str) -> None:
         """Note a damaged file. DuckDB knows it by its descriptor, which says nothing to people."""
-        said = " ".join(word for word in why.split() if "/proc/self/fd/" not in word).rstrip(": ")
-        self.tally.damaged_files.append(f"{path.name}: {said}")
+        reason = " ".join(word for word in why.split() if "/proc/self/fd/" not in word).rstrip(": ")
+        self.tally.damaged_files.append(f"{path.name}: {reason}")
 
     def _rescue(self, table: Table) -> bool:
         """Copy what is whole of a damaged file: one that ends too early, or has a line that is too long for DuckDB."""
         if not self._spares or table.path.suffix == ".parquet":
             return False
         descriptor = self._spares.pop()
-        left = _RESCUED_BYTES
+        room = _RESCUED_BYTES
         with open(descriptor, "wb", closefd=False) as rescued:
             for line in reader.lines(table.path, []):
-                left -= len(line)
-                if left < 0 or self._stopped.is_set():
+                room -= len(line)
+                if room < 0 or self._stopped.is_set():
                     break
                 if line.endswith(b"\n"):
                     rescued.write(line)
@@ -254,7 +254,7 @@ def _places(descriptor: int) -> list[str]:
     """
     name = os.readlink(_place(descriptor))
     names = dict.fromkeys((name, name.removesuffix(LIVE) + CLOSED if name.endswith(LIVE) else name))
-    return [_place(descriptor), *names, *(f"{each}{_DELETED}" for each in names)]
+    return [_place(descriptor), *names, *(f"{file_name}{_DELETED}" for file_name in names)]
 
 
 def _compression(file: int) -> str | None:
@@ -279,7 +279,7 @@ def _joined(verdicts: str, rollouts: str) -> str:
     """Verdicts with the texts of the rollouts that they are on, row by row. Where the ids differ, there are no texts."""
     is_same = "(t.id IS NULL OR v.id::VARCHAR = t.id::VARCHAR)"
     columns = ", ".join(
-        f"coalesce(v.{name}, CASE WHEN {is_same} THEN coalesce({', '.join(f't.{each}' for each in names)}) END) AS {name}"
+        f"coalesce(v.{name}, CASE WHEN {is_same} THEN coalesce({', '.join(f't.{column}' for column in names)}) END) AS {name}"
         for name, names in _TEXTS.items()
     )
     return (
@@ -292,12 +292,12 @@ def _numbered(rows: str) -> str:
     return f"(SELECT row_number() OVER () AS line, try_cast(time AS TIMESTAMP) AS moment, * FROM ({rows}))"
 
 
-def _cast(name: str, kind: str, found: str | None) -> str:
+def _cast(name: str, kind: str, stored_kind: str | None) -> str:
     """A column of a Parquet file, in the type that it has in JSON lines."""
-    if found is None:
+    if stored_kind is None:
         return f"NULL::{kind}"
-    if name == "time" and found.startswith("TIMESTAMP"):
+    if name == "time" and stored_kind.startswith("TIMESTAMP"):
         return f"make_timestamp(epoch_us({name}))"
-    if found.startswith("STRUCT") or found.endswith("]") or (name == "id" and found != JSON):
+    if stored_kind.startswith("STRUCT") or stored_kind.endswith("]") or (name == "id" and stored_kind != JSON):
         return f"to_json({name})::{kind}"
     return f"try_cast({name} AS {kind})"

@@ -111,11 +111,11 @@ class AuditLog:
             return
         self._put_bytes += nbytes
         self._put_items += len(results)
-        whose = (CURRENT_REQUEST.get(), batch.items, batch.references, results, nbytes, TENANT.get(), RUN.get())
-        self._queue.put(Finished(time.time(), *whose))
+        context = (CURRENT_REQUEST.get(), batch.items, batch.references, results, nbytes, TENANT.get(), RUN.get())
+        self._queue.put(Finished(time.time(), *context))
 
     def _run(self) -> None:
-        taken = 0
+        count = 0
         while True:
             try:
                 batch = self._queue.get(timeout=_IDLE_S)
@@ -125,7 +125,7 @@ class AuditLog:
                 continue
             if batch is None:
                 self._write()
-                self._done_items = taken
+                self._done_items = count
                 self._end_file()
                 return
             try:
@@ -134,28 +134,28 @@ class AuditLog:
                 self.dropped["bug"] += len(batch.results)
                 log.exception("a batch was not logged completely")
             self._done_bytes += batch.nbytes
-            taken += len(batch.results)
+            count += len(batch.results)
             if self._queue.empty():
                 self._write()
             if not self._lines:
-                self._done_items = taken
+                self._done_items = count
 
     def _take(self, batch: Finished) -> None:
         moment = timestamp(batch.time_s)
         for at in range(len(batch.results)):
-            held = len(self._lines)
+            offset = len(self._lines)
             try:
                 record = record_of(batch, at, moment, self._options.rules)
                 if record is not None:
-                    _encoder.encode_into(record, self._lines, held)
+                    _encoder.encode_into(record, self._lines, offset)
                     self._lines += b"\n"
             except Exception:
-                del self._lines[held:]
+                del self._lines[offset:]
                 self.dropped["bug"] += 1
                 log.exception("an item cannot be logged")
-            if len(self._lines) > held:
+            if len(self._lines) > offset:
                 self._lines_held += 1
-                if not held:
+                if not offset:
                     self._lines_from_s = batch.time_s
                 if len(self._lines) > _WRITE_BYTES:
                     self._write()
@@ -192,19 +192,21 @@ class AuditLog:
             return
         file, self._file = self._file, None
         try:
-            closed = file.close()
+            file_closed = file.close()
         except OSError as error:
             log.warning("a file of the audit log could not be closed", path=str(file.path), error=str(error))
         else:
-            if closed is not None:
-                self._archive.add(closed)
+            if file_closed is not None:
+                self._archive.add(file_closed)
 
     def _complain(self, why: str = "") -> None:
         """Log what was lost, at most once a minute."""
-        now_s, lost = time.monotonic(), self.dropped.total()
-        if lost > self._complained_of and now_s - self._complained_s > _COMPLAIN_S:
-            log.warning("the audit log loses items", items=lost - self._complained_of, of=dict(self.dropped), why=why)
-            self._complained_s, self._complained_of = now_s, lost
+        now_s, dropped = time.monotonic(), self.dropped.total()
+        if dropped > self._complained_of and now_s - self._complained_s > _COMPLAIN_S:
+            log.warning(
+                "the audit log loses items", items=dropped - self._complained_of, of=dict(self.dropped), why=why
+            )
+            self._complained_s, self._complained_of = now_s, dropped
 
 
 def _weight(batch: BatchRequest) -> int:

@@ -8,8 +8,8 @@ import pytest
 from fairness import TENANT
 from service.errors import Gone, Overloaded, StateUnavailable
 from service.storage.memory_records import MemoryRecords
-from service.storage.owned_records import OwnedRecords
 from service.storage.record_store import VERSION, Change, RecordStore
+from service.storage.records import OwnedRecords
 from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer, redis_cluster
 

@@ -308,6 +308,8 @@ LADDER = {"start": "COLD", "end": "WARM", "words": ["cord", "card", "ward", "wor
         "From cold -> warm: cold -> cord -> card -> ward -> warm",
         "\\boxed{\\text{cold} \\rightarrow \\text{cord} \\rightarrow \\text{card} \\to \\text{ward} \\to \\text{warm}}",
         "cold → cord (l → r)\ncord → card (o → a)\ncard → ward (c → w)\nward → warm (d → m)",
+        "cold → cord (l → r) → card (o → a) → ward (c → w) → warm (d → m)",
+        "cold → cord (change l to r) → card (change o to a) → ward → warm",
         "- cold → cord\n- cord → card\n- card → ward\n- ward → warm",
         "cold, cord, card, ward, and warm",
         "cold ⇒ cord ⇒ card ⇒ ward ⇒ warm",

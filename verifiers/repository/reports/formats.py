@@ -34,8 +34,8 @@ def check(log_format: str, options: Mapping[str, str]) -> None:
         Unavailable: what reads it is not installed.
     """
     if log_format not in (*FORMATS, PROGRAM):
-        known = sorted((*FORMATS, PROGRAM))
-        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {known}")
+        formats = sorted((*FORMATS, PROGRAM))
+        raise InvalidItem("bad_reference", f"no log format {log_format[:100]!r}; there are {formats}")
     if log_format == "junit" and not options.get("path"):
         raise InvalidItem("bad_reference", "log_options must name the `path` of the JUnit XML that the command writes")
     if log_format == "pytest" and options.get("names", "whole") not in _NAMES:
@@ -69,15 +69,17 @@ def report_of(log_format: str, options: Mapping[str, str], log: bytes, report: b
         return Report(merged(_READERS[log_format](options, log, report)))
     if report is None:
         raise UnreadableReport("pytest has written no report")
-    found = signed.read(report, options["nonce"])
+    signed_report = signed.read(report, options["nonce"])
     name_of = _NAMES[options.get("names", "whole") if log_format == "pytest" else "whole"]
-    tests = merged((name_of(name), state) for name, state in found.tests)
+    tests = merged((name_of(name), state) for name, state in signed_report.tests)
     codes: dict[str, str] = {}
-    for name, code in ((name_of(name), code) for name, code in found.codes):
-        known = codes.setdefault(name, code)
-        if known != signed.CHANGED:  # tests may share a name, as in `r2e`
-            codes[name] = code if code in (known, signed.CHANGED) else ""
-    return Report(tests, found.is_whole, found.is_sound, {name: code for name, code in codes.items() if code})
+    for name, code in ((name_of(name), code) for name, code in signed_report.codes):
+        earlier = codes.setdefault(name, code)
+        if earlier != signed.CHANGED:  # tests may share a name, as in `r2e`
+            codes[name] = code if code in (earlier, signed.CHANGED) else ""
+    return Report(
+        tests, signed_report.is_whole, signed_report.is_sound, {name: code for name, code in codes.items() if code}
+    )
 
 
 @worker_function
@@ -196,9 +198,9 @@ def _go(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterato
 
 def literal_folder(pattern: str) -> tuple[str, str]:
     """The folder of a glob before its first star, and the rest of the glob; all of a plain path, and an empty rest."""
-    parts = pattern.split("/")
-    depth = next((at for at, part in enumerate(parts) if set(part) & set("*?")), len(parts))
-    return "/".join(parts[:depth]), "/".join(parts[depth:])
+    segments = pattern.split("/")
+    depth = next((at for at, part in enumerate(segments) if set(part) & set("*?")), len(segments))
+    return "/".join(segments[:depth]), "/".join(segments[depth:])
 
 
 def _in_output(read: Callable[[bytes], Iterator[tuple[str, State]]]) -> Reader:

@@ -48,8 +48,8 @@ def tap(log: bytes) -> Iterator[tuple[str, State]]:
     name's.
     """
     for line in lines(log):
-        if found := _TAP.match(line):
-            name, state = found[2].rstrip(), State.FAILED if found[1] else State.PASSED
+        if match := _TAP.match(line):
+            name, state = match[2].rstrip(), State.FAILED if match[1] else State.PASSED
             if "#" in name:
                 if directive := _TAP_DIRECTIVE.match(name):
                     name, state = directive[1].rstrip(), State.SKIPPED
@@ -72,8 +72,8 @@ def go(log: bytes) -> Iterator[tuple[str, State]]:
 def nextest(log: bytes) -> Iterator[tuple[str, State]]:
     """Lines of `cargo nextest run`; a test is `binary test`. One that is tried again has failed if one attempt has."""
     for line in lines(log):
-        if found := _NEXTEST.match(line):
-            yield f"{found[2]} {found[3]}", State.PASSED if found[1] in ("PASS", "LEAK") else State.FAILED
+        if match := _NEXTEST.match(line):
+            yield f"{match[2]} {match[3]}", State.PASSED if match[1] in ("PASS", "LEAK") else State.FAILED
 
 
 def cargo(log: bytes) -> Iterator[tuple[str, State]]:
@@ -82,15 +82,15 @@ def cargo(log: bytes) -> Iterator[tuple[str, State]]:
     """
     name, state = "", None
     for line in lines(log):
-        found = _CARGO.match(line)
-        if found or line == "failures:" or line.startswith("test result: "):
+        match = _CARGO.match(line)
+        if match or line == "failures:" or line.startswith("test result: "):
             if name and state:
                 yield name, state
-            name, state = (found[1], _cargo_state(found[2])) if found else ("", None)
-        if found and state:
+            name, state = (match[1], _cargo_state(match[2])) if match else ("", None)
+        if match and state:
             yield name, state
             name = ""
-        elif name and not found:
+        elif name and not match:
             state = _cargo_state(line) or state
     if name and state:
         yield name, state

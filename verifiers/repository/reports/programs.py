@@ -81,16 +81,16 @@ async def report_of(sandbox: Sandbox, options: Mapping[str, str], log: bytes, ow
         raise UnreadableReport(f"log_options.program is not Python: {built.message}")
     (result,) = results
     if result.exit is not Exit.EXITED or result.code != 0:
-        said = result.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise UnreadableReport(f"log_options.program cannot read the output: {result.exit}: {said}")
+        last_line = result.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise UnreadableReport(f"log_options.program cannot read the output: {result.exit}: {last_line}")
     return Report(merged(_states(result.files.get(_RESULT, b""))))
 
 
 def _states(content: bytes) -> Iterator[tuple[str, State]]:
     try:
-        found: Any = msgspec.json.decode(content, type=_Result)
+        result: Any = msgspec.json.decode(content, type=_Result)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableReport(f"log_options.program wrote no list of tests: {error}") from error
-    for test in found.tests:
+    for test in result.tests:
         word = test.status.lower()
-        yield test.name, next((state for begin, state in _STATES.items() if word.startswith(begin)), State.FAILED)
+        yield test.name, next((state for prefix, state in _STATES.items() if word.startswith(prefix)), State.FAILED)

@@ -48,7 +48,7 @@ class _Reporter:
             return
         if report.outcome == "rerun":
             return
-        before = self._phases.get(report.nodeid)
+        earlier = self._phases.get(report.nodeid)
         if report.failed:
             state = "failed" if report.when == "call" else "error"
         elif report.skipped and hasattr(report, "wasxfail"):
@@ -56,9 +56,9 @@ class _Reporter:
         elif report.skipped:
             state = "skipped"
         else:
-            state = before or "passed"
-        if before in ("failed", "error"):
-            state = before
+            state = earlier or "passed"
+        if earlier in ("failed", "error"):
+            state = earlier
         self._phases[report.nodeid] = state
         if report.when == "teardown":
             self._write(report.nodeid, self._phases.pop(report.nodeid))

@@ -42,7 +42,7 @@ def read(report: bytes, key: str) -> SignedReport:
     Raises:
         ForgedReport: something else has written in it, or has made tests pass.
     """
-    found = SignedReport()
+    signed_report = SignedReport()
     signatures = _Signatures(key)
     for line in report.splitlines():
         try:
@@ -52,19 +52,19 @@ def read(report: bytes, key: str) -> SignedReport:
         if not signatures.take(signature, line):
             raise ForgedReport("a line of the report has not the key")
         if name and (word == CHANGED or word.startswith(_CODE)):
-            found.codes.append((name, word.removeprefix(_CODE)))
+            signed_report.codes.append((name, word.removeprefix(_CODE)))
         elif name:
             if word not in _STATES:
                 raise ForgedReport("a line of the report has a state that is not pytest's")
-            found.tests.append((name, State(word)))
+            signed_report.tests.append((name, State(word)))
         elif word == "forged":
             raise ForgedReport("a test that must fail has passed")
         elif word == "begin":
-            found.is_whole = False
+            signed_report.is_whole = False
         elif word == "end":
-            found.is_whole = True
-        found.is_sound |= not name and word == "sound"
-    return found
+            signed_report.is_whole = True
+        signed_report.is_sound |= not name and word == "sound"
+    return signed_report
 
 
 class _Signatures:

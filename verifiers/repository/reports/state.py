@@ -52,9 +52,9 @@ class ReportPlan:
     """The path of the report file below the working directory, which the command writes by itself, or a glob of several."""
 
 
-def merged(found: Iterable[tuple[str, State]]) -> dict[str, State]:
+def merged(results: Iterable[tuple[str, State]]) -> dict[str, State]:
     """The state of each test. One that has two different ones has failed."""
     states: dict[str, State] = {}
-    for name, state in found:
+    for name, state in results:
         states[name] = state if states.setdefault(name, state) is state else State.FAILED
     return states

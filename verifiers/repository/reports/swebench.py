@@ -43,18 +43,18 @@ def check(parser: str | None) -> None:
 def read(options: Mapping[str, str], log: bytes, report: bytes | None) -> Iterator[tuple[str, State]]:
     """The states that the parser finds between the marks of an evaluation script, or in all output without them."""
     text = log.decode(errors="replace")
-    _, has_start, behind = text.partition(START)
-    between, has_end, _ = behind.rpartition(END)
+    _, has_start, tail = text.partition(START)
+    between, has_end, _ = tail.rpartition(END)
     parser = _parsers().get(options["parser"])
     if parser is None:
         raise UnreadableReport(f"the package swebench has no parser {options['parser'][:100]!r}")
     try:
-        found = parser(between if has_start and has_end else text, SimpleNamespace())
+        states = parser(between if has_start and has_end else text, SimpleNamespace())
     except Exception as error:
         raise UnreadableReport(
             f"{options['parser']} cannot read the output: {type(error).__name__}: {error}"
         ) from error
-    for name, word in found.items():
+    for name, word in states.items():
         yield name, _STATES.get(word, State.ERROR)
 
 

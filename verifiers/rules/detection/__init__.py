@@ -114,11 +114,11 @@ def _is_inline(item: Item[DetectionParams]) -> bool:
     Each box has its own opening bracket or brace, so their number bounds the work.
     """
     params = item.params
-    given = params.reference
-    if len(item.response) > INLINE_CHARS or (isinstance(given, str) and len(given) > _INLINE_REFERENCE_CHARS):
+    reference = params.reference
+    if len(item.response) > INLINE_CHARS or (isinstance(reference, str) and len(reference) > _INLINE_REFERENCE_CHARS):
         return False
     thresholds = len(THRESHOLDS.get(params.metric, "-") if params.iou_thresholds is None else params.iou_thresholds)
-    count = _brackets(given) if isinstance(given, str) else len(given)
+    count = _brackets(reference) if isinstance(reference, str) else len(reference)
     return min(_brackets(item.response), MAX_BOXES) * count * thresholds <= _INLINE_PAIRS
 
 
@@ -139,17 +139,17 @@ def judge(response: str, params: DetectionParams, explain: bool = False) -> Verd
     detail = extraction.detail(explain)
     if answer is None:
         return Verdict.wrong(extraction.reason, **detail)
-    found = boxes.from_text(answer, params.box_format, needs_label=counts_labels)
-    if found is None:
+    answered = boxes.from_text(answer, params.box_format, needs_label=counts_labels)
+    if answered is None:
         return Verdict.wrong("unparseable", answer, **detail)
-    detail |= {"boxes": len(found.kept), "dropped": found.dropped, "reference_boxes": len(gold)}
-    if len(found.kept) + found.dropped > MAX_BOXES:
+    detail |= {"boxes": len(answered.kept), "dropped": answered.dropped, "reference_boxes": len(gold)}
+    if len(answered.kept) + answered.dropped > MAX_BOXES:
         return Verdict.wrong("too_many_boxes", answer, **detail)
-    predicted = [_scaled(box, params.image_size) for box in found.kept]
+    predicted = [_scaled(box, params.image_size) for box in answered.kept]
     if explain:
         detail["compared"] = {"answer": _shown(predicted), "reference": _shown(gold)}
     if not predicted or not gold:
-        is_right = not predicted and not gold and not found.dropped
+        is_right = not predicted and not gold and not answered.dropped
         return Verdict.correct(answer, **detail) if is_right else Verdict.wrong(extracted=answer, **detail)
     score = _score(
         Scene(predicted, gold, _classes(predicted, gold, params.label_match if counts_labels else "ignore")),
@@ -171,13 +171,13 @@ def _verdict(score: float, answer: str, detail: dict[str, Any]) -> Verdict:
 
 
 def _score(scene: Scene, params: DetectionParams, detail: dict[str, Any]) -> Fraction:
-    given = params.iou_thresholds
-    thresholds = THRESHOLDS.get(params.metric, ()) if given is None else tuple(map(_exact, given))
+    limits = params.iou_thresholds
+    thresholds = THRESHOLDS.get(params.metric, ()) if limits is None else tuple(map(_exact, limits))
     match params.metric:
         case "f1":
             matched = scene.matched(thresholds[0])
             detail["matches"] = len(matched)
-            detail["mean_iou"] = float(sum((each.iou() for each in matched), Fraction(0)) / len(scene.gold))
+            detail["mean_iou"] = float(sum((overlap.iou() for overlap in matched), Fraction(0)) / len(scene.gold))
             return scene.f1(thresholds)
         case "mean_iou":
             return scene.mean_iou(thresholds[0] if thresholds else Fraction(0))
@@ -190,8 +190,8 @@ def _score(scene: Scene, params: DetectionParams, detail: dict[str, Any]) -> Fra
         case "voc_ap":
             return scene.average_precision("voc", thresholds, params.extra_labels == "charge")
         case "shaped":
-            parts = {part: _exact(share) for part, share in params.parts.items() if share}
-            shape = Shape(_exact(params.completeness_weight), _exact(params.size_penalty), parts)
+            weights = {part: _exact(share) for part, share in params.parts.items() if share}
+            shape = Shape(_exact(params.completeness_weight), _exact(params.size_penalty), weights)
             return scene.shaped(thresholds, shape)
 
 
@@ -203,22 +203,22 @@ def _exact(value: float) -> Fraction:
 
 
 def _gold(params: DetectionParams) -> list[Box] | Verdict:
-    given = params.reference
-    if isinstance(given, str):
-        tagged = commitment.extract(given, commitment.ExtractionParams(think="none", extract=Channel.ANSWER_TAG))
-        text = tagged.answer if tagged.answer is not None else given
-        found = boxes.from_text(text, params.box_format, needs_label=False)
+    reference = params.reference
+    if isinstance(reference, str):
+        tagged = commitment.extract(reference, commitment.ExtractionParams(think="none", extract=Channel.ANSWER_TAG))
+        text = tagged.answer if tagged.answer is not None else reference
+        boxes_read = boxes.from_text(text, params.box_format, needs_label=False)
     else:
-        found = boxes.from_value(given, params.box_format, needs_label=False)
-    if found is None or found.dropped:
-        which = "is no list of boxes" if found is None else f"has {found.dropped} items that are no box"
-        message = f"reference {clip(str(given))!r} {which}: each is [x1, y1, x2, y2] with x1 <= x2 and y1 <= y2"
+        boxes_read = boxes.from_value(reference, params.box_format, needs_label=False)
+    if boxes_read is None or boxes_read.dropped:
+        fault = "is no list of boxes" if boxes_read is None else f"has {boxes_read.dropped} items that are no box"
+        message = f"reference {clip(str(reference))!r} {fault}: each is [x1, y1, x2, y2] with x1 <= x2 and y1 <= y2"
         return Verdict.invalid("unparseable_reference", message)
-    if params.label_match != "ignore" and len({bool(box.label) for box in found.kept}) > 1:
+    if params.label_match != "ignore" and len({bool(box.label) for box in boxes_read.kept}) > 1:
         return Verdict.invalid("missing_label", "some reference boxes have a label and others none; label all or none")
-    if len(found.kept) > MAX_BOXES:
-        return Verdict.invalid("too_many_boxes", f"the reference has {len(found.kept)} boxes; at most {MAX_BOXES}")
-    return list(found.kept)
+    if len(boxes_read.kept) > MAX_BOXES:
+        return Verdict.invalid("too_many_boxes", f"the reference has {len(boxes_read.kept)} boxes; at most {MAX_BOXES}")
+    return list(boxes_read.kept)
 
 
 _MAX_COMMITTED = 2
@@ -263,10 +263,10 @@ def _classes(
 _MAX_SHOWN = 16
 
 
-def _shown(found: Sequence[Box]) -> list[dict[str, Any]]:
+def _shown(predicted: Sequence[Box]) -> list[dict[str, Any]]:
     return [
         {"bbox_2d": [float(side) for side in (box.x1, box.y1, box.x2, box.y2)], "label": clip(box.label)}
-        for box in found[:_MAX_SHOWN]
+        for box in predicted[:_MAX_SHOWN]
     ]
 
 

@@ -35,50 +35,50 @@ def average_precision(
     classes = set(gold_classes) | (set(predicted_classes) if charge_extra else set())
     total = Fraction(0)
     for name in sorted(set(gold_classes)):
-        gold = [at for at, each in enumerate(gold_classes) if each == name]
-        ranked = sorted((at for at, each in enumerate(predicted_classes) if each == name), key=lambda at: -scores[at])
+        gold = [at for at, label in enumerate(gold_classes) if label == name]
+        ranked = sorted((at for at, label in enumerate(predicted_classes) if label == name), key=lambda at: -scores[at])
         if kind == "coco":
             ranked = ranked[:_COCO_MOST]
         area = _AREAS[kind]
         for threshold in thresholds:
-            least = min(threshold, _COCO_ALMOST_ONE) if kind == "coco" else threshold
-            total += area(_hits(ranked, gold, overlaps, least), len(gold))
+            minimum = min(threshold, _COCO_ALMOST_ONE) if kind == "coco" else threshold
+            total += area(_hits(ranked, gold, overlaps, minimum), len(gold))
     return total / (len(classes) * len(thresholds))
 
 
 def _hits(
-    ranked: Sequence[int], gold: Sequence[int], overlaps: Mapping[tuple[int, int], Overlap], least: Fraction
+    ranked: Sequence[int], gold: Sequence[int], overlaps: Mapping[tuple[int, int], Overlap], minimum: Fraction
 ) -> list[bool]:
     """Whether each ranked prediction finds a reference box. Of equal boxes the last is taken, as in pycocotools."""
     free = dict.fromkeys(gold)
     hits = []
     for prediction in ranked:
-        best, most = None, Fraction(-1)
+        best, best_iou = None, Fraction(-1)
         for at in free:
-            found = overlaps.get((prediction, at))
-            if found is not None and found.reaches(least) and (iou := found.iou()) >= most:
-                best, most = at, iou
+            overlap = overlaps.get((prediction, at))
+            if overlap is not None and overlap.reaches(minimum) and (iou := overlap.iou()) >= best_iou:
+                best, best_iou = at, iou
         hits.append(best is not None)
         if best is not None:
             del free[best]
     return hits
 
 
-def _curve(hits: Sequence[bool], wanted: int) -> tuple[list[Fraction], list[Fraction]]:
+def _curve(hits: Sequence[bool], gold_count: int) -> tuple[list[Fraction], list[Fraction]]:
     """Recall after each prediction, and the best precision from there on."""
     right = 0
     recalls, precisions = [], []
     for count, hit in enumerate(hits, 1):
         right += hit
-        recalls.append(Fraction(right, wanted))
+        recalls.append(Fraction(right, gold_count))
         precisions.append(Fraction(right, count))
     for at in range(len(precisions) - 2, -1, -1):
         precisions[at] = max(precisions[at], precisions[at + 1])
     return recalls, precisions
 
 
-def _at_recalls(hits: Sequence[bool], wanted: int) -> Fraction:
-    recalls, precisions = _curve(hits, wanted)
+def _at_recalls(hits: Sequence[bool], gold_count: int) -> Fraction:
+    recalls, precisions = _curve(hits, gold_count)
     total = Fraction(0)
     for step in range(_COCO_RECALLS):
         at = bisect_left(recalls, Fraction(step, _COCO_RECALLS - 1))
@@ -86,12 +86,12 @@ def _at_recalls(hits: Sequence[bool], wanted: int) -> Fraction:
     return total / _COCO_RECALLS
 
 
-def _under_curve(hits: Sequence[bool], wanted: int) -> Fraction:
-    recalls, precisions = _curve(hits, wanted)
-    total, before = Fraction(0), Fraction(0)
+def _under_curve(hits: Sequence[bool], gold_count: int) -> Fraction:
+    recalls, precisions = _curve(hits, gold_count)
+    total, previous = Fraction(0), Fraction(0)
     for recall, precision in zip(recalls, precisions, strict=True):
-        total += (recall - before) * precision
-        before = recall
+        total += (recall - previous) * precision
+        previous = recall
     return total
 
 

@@ -62,6 +62,7 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
     """The boxes of a text; None if the text is no list of boxes."""
     text = text.strip()
     if fences := _FENCE.findall(text):
+        # Two fences with different boxes: neither is the answer.
         if len({fence.strip() for fence in fences}) > 1:
             return None
         text = fences[-1].strip()
@@ -70,8 +71,10 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
     value = _tagged(text) if text.startswith("<") else _places(text) if _CORNER_PAIR.match(text) else _decoded(text)
     if value is None and not text.startswith(("<", "[", "{")):
         value = [] if _NOTHING.fullmatch(text) else _listed_last(text)
+        # `10, 20, 30, 40`
         if value is None and _FOUR.fullmatch(f"[{text}]"):
             value = _loaded(f"[{text}]")
+        # `The cat is at [10, 20, 30, 40].`
         if value is None and not needs_label:
             value = _only_box(text)
     return None if value is None else from_value(value, box_format, needs_label=needs_label)
@@ -83,8 +86,8 @@ def from_value(value: Any, box_format: BoxFormat, *, needs_label: bool) -> Boxes
     if items is None:
         return None
     boxes = [_box(item, box_format) for item in items]
-    kept = [box for box in boxes if box is not None and (box.label or not needs_label)]
-    return Boxes(kept, len(items) - len(kept))
+    usable = [box for box in boxes if box is not None and (box.label or not needs_label)]
+    return Boxes(usable, len(items) - len(usable))
 
 
 # --- texts
@@ -102,27 +105,29 @@ def _tagged(text: str) -> list[dict[str, Any]] | None:
     """The items of a text of only boxes in tags; else None. A label names all boxes of the tag behind it."""
     items, end = list[dict[str, Any]](), 0
     while end < len(text):
-        named = _OBJECT.match(text, end)
-        tag = _BOX.match(text, named.end() if named else end)
+        name_tag = _OBJECT.match(text, end)
+        tag = _BOX.match(text, name_tag.end() if name_tag else end)
         if tag is None:
             return None
-        places = _places(tag["places"])
-        if places is None:
+        contents = _places(tag["places"])
+        if contents is None:
             return None
-        if len(places) == 1 and isinstance(places[0], list) and _corners(places[0]) is None:
-            places = places[0]
-        if len(places) == 4 and _corners(places) is not None:
-            places = [places]
-        label = (named["object"] or named["ref"] or "") if named else ""
-        items += [{"bbox_2d": place, "label": label} for place in places]
+        # `<box>[[10, 20, 30, 40], [50, 60, 70, 80]]</box>`
+        if len(contents) == 1 and isinstance(contents[0], list) and _corners(contents[0]) is None:
+            contents = contents[0]
+        # `<box>10, 20, 30, 40</box>`
+        if len(contents) == 4 and _corners(contents) is not None:
+            contents = [contents]
+        label = (name_tag["object"] or name_tag["ref"] or "") if name_tag else ""
+        items += [{"bbox_2d": content, "label": label} for content in contents]
         end = tag.end()
     return items
 
 
 def _places(text: str) -> list[Any] | None:
     """The content of a tag, with pairs of opposite corners turned into boxes."""
-    places = _loaded("[" + _CORNER_PAIR.sub(r"[\1, \2],", text) + "]")
-    return places if isinstance(places, list) else None
+    contents = _loaded("[" + _CORNER_PAIR.sub(r"[\1, \2],", text) + "]")
+    return contents if isinstance(contents, list) else None
 
 
 def _listed_last(text: str) -> Any:
@@ -132,10 +137,12 @@ def _listed_last(text: str) -> Any:
 
 def _only_box(text: str) -> list[Any] | None:
     """The only box that a sentence names; None if there may be others."""
-    found = list(_FOUR.finditer(text))
-    if not found or len(found) != text.count("[") or "{" in text:
+    candidates = list(_FOUR.finditer(text))
+    # Any other bracket may be a box that cannot be read.
+    if not candidates or len(candidates) != text.count("[") or "{" in text:
         return None
-    stated = [four[0] for four in found if not denies_at(text, four.start())]
+    # `The cat is not at [1, 2, 3, 4], but at [10, 20, 30, 40].`
+    stated = [four[0] for four in candidates if not denies_at(text, four.start())]
     boxes = [_loaded(four) for four in dict.fromkeys(stated)]
     return boxes[:1] if len({tuple(box) for box in boxes}) == 1 else None
 
@@ -149,17 +156,18 @@ _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
 
 
 def _decoded(text: str) -> Any:
+    # `{"bbox_2d": …}, {"bbox_2d": …}` without the brackets of a list
     if text.startswith("{") and _BETWEEN_OBJECTS.search(text):
         listed = _loaded(f"[{_BETWEEN_OBJECTS.sub('},{', text)}]")
-        if isinstance(listed, list) and len(listed) > 1 and all(isinstance(each, dict) for each in listed):
+        if isinstance(listed, list) and len(listed) > 1 and all(isinstance(entry, dict) for entry in listed):
             return listed
     return _loaded(text)
 
 
 def _loaded(text: str) -> Any:
-    for shown in (text, None):
+    for source in (text, None):
         try:
-            return _DECODER.decode(_as_json(text) if shown is None else shown)
+            return _DECODER.decode(_as_json(text) if source is None else source)
         except (ValueError, RecursionError):
             continue
     return None
@@ -193,15 +201,15 @@ _STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
 
 def _as_json(text: str) -> str:
     """A text in Python's notation, or in that of models, as JSON."""
-    written, place = list[str](), 0
-    while found := _NO_JSON.search(text, place):
-        written.append(text[place : found.start()])
-        place = found.end()
-        if quoted := (_DOUBLE if found[0] == '"' else _SINGLE).match(text, found.start()):
-            place = quoted.end()
-            written.append(_quoted(quoted))
-        written.append(_AS_JSON.get(found[0], ""))
-    return "".join(written) + text[place:]
+    pieces, position = list[str](), 0
+    while match := _NO_JSON.search(text, position):
+        pieces.append(text[position : match.start()])
+        position = match.end()
+        if quoted := (_DOUBLE if match[0] == '"' else _SINGLE).match(text, match.start()):
+            position = quoted.end()
+            pieces.append(_quoted(quoted))
+        pieces.append(_AS_JSON.get(match[0], ""))
+    return "".join(pieces) + text[position:]
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -216,9 +224,9 @@ def _quoted(match: re.Match[str]) -> str:
 def _with_small_keys(value: Any) -> Any:
     """The objects of a list, or one object, with their keys in lower case: "Position", "Confidence"."""
     if isinstance(value, dict):
-        return {str(key).lower(): inner for key, inner in value.items()}
+        return {str(key).lower(): field for key, field in value.items()}
     return (
-        [_with_small_keys(each) if isinstance(each, dict) else each for each in value]
+        [_with_small_keys(entry) if isinstance(entry, dict) else entry for entry in value]
         if isinstance(value, list)
         else value
     )
@@ -230,14 +238,14 @@ def _items(value: Any) -> Sequence[Any] | None:
             return [value]
         if _corner_values(value) is not None:
             return [value]
-        lists = [each for each in value.values() if isinstance(each, list | tuple)]
+        lists = [entry for entry in value.values() if isinstance(entry, list | tuple)]
         value = lists[0] if len(lists) == 1 else _paired(value)
     if not isinstance(value, list | tuple):
         return None
-    if len(value) == 4 and not any(isinstance(each, dict | list | tuple | str) for each in value):
+    if len(value) == 4 and not any(isinstance(entry, dict | list | tuple | str) for entry in value):
         return [value]
     if len(value) == 1 and isinstance(value[0], list | tuple) and _corners(value[0]) is None:
-        return value[0] if all(isinstance(each, dict | list | tuple) for each in value[0]) else value
+        return value[0] if all(isinstance(entry, dict | list | tuple) for entry in value[0]) else value
     return value
 
 
@@ -258,27 +266,27 @@ def _corner_values(item: Any) -> list[Any] | None:
 
 
 def _box(item: Any, box_format: BoxFormat) -> Box | None:
-    given, label, score = item, "", None
+    sides, label, score = item, "", None
     if isinstance(item, dict):
-        given = next((item[key] for key in _BOX_KEYS if key in item), None)
-        if (named := _corner_values(item if given is None else given)) is not None:
-            given, box_format = named, "xyxy"
+        sides = next((item[key] for key in _BOX_KEYS if key in item), None)
+        if (named_sides := _corner_values(item if sides is None else sides)) is not None:
+            sides, box_format = named_sides, "xyxy"
         name = next((item[key] for key in _LABEL_KEYS if key in item), "")
         if not isinstance(name, str):
             return None
         label = name.strip()
-        score = next((found for key in _SCORE_KEYS if (found := _exact(item.get(key))) is not None), None)
-    corners = _corners(given)
+        score = next((score_value for key in _SCORE_KEYS if (score_value := _exact(item.get(key))) is not None), None)
+    corners = _corners(sides)
     if corners is None:
         return None
     x1, y1, x2, y2 = _ordered(corners, box_format)
     return Box(x1, y1, x2, y2, label, Fraction(1) if score is None else score) if x1 <= x2 and y1 <= y2 else None
 
 
-def _corners(given: Any) -> tuple[Fraction, Fraction, Fraction, Fraction] | None:
-    if not isinstance(given, list | tuple) or len(given) != 4:
+def _corners(sides: Any) -> tuple[Fraction, Fraction, Fraction, Fraction] | None:
+    if not isinstance(sides, list | tuple) or len(sides) != 4:
         return None
-    a, b, c, d = (_exact(each) for each in given)
+    a, b, c, d = (_exact(side) for side in sides)
     return None if a is None or b is None or c is None or d is None else (a, b, c, d)
 
 

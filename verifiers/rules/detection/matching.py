@@ -31,13 +31,13 @@ def best_pairs(worth: Mapping[Pair, Fraction], *, most_pairs: bool) -> list[Pair
         if not is_wide:
             rows, columns = columns, rows
         values = [[0] * len(columns) for _ in rows]
-        row_of, column_of = ({each: at for at, each in enumerate(side)} for side in (rows, columns))
+        row_of, column_of = ({key: at for at, key in enumerate(side)} for side in (rows, columns))
         for pair in group:
             first, second = pair if is_wide else pair[::-1]
             share = worth[pair]
             values[row_of[first]][column_of[second]] = bonus + (share.numerator << _BITS) // share.denominator
-        found = [(rows[row], columns[column]) for row, column in _assignment(values)]
-        chosen += [pair for pair in (found if is_wide else [pair[::-1] for pair in found]) if pair in worth]
+        assigned = [(rows[row], columns[column]) for row, column in _assignment(values)]
+        chosen += [pair for pair in (assigned if is_wide else [pair[::-1] for pair in assigned]) if pair in worth]
     return sorted(chosen)
 
 
@@ -68,8 +68,8 @@ def _assignment(values: list[list[int]]) -> list[Pair]:
     owner: list[int] = [-1] * len(columns)
     for start in range(len(values)):
         row, distance = start, 0
-        least = [(top + 1) << 20] * len(columns)
-        before = [-1] * len(columns)
+        costs = [(top + 1) << 20] * len(columns)
+        previous_columns = [-1] * len(columns)
         came_from = -1
         waiting = set(columns)
         visited: list[tuple[int, int]] = []
@@ -78,11 +78,11 @@ def _assignment(values: list[list[int]]) -> list[Pair]:
             best = -1
             for column in waiting:
                 cost = -line[column] - height - column_height[column]
-                if cost < least[column]:
-                    least[column], before[column] = cost, came_from
-                if best < 0 or least[column] < least[best] or (least[column] == least[best] and owner[column] < 0):
+                if cost < costs[column]:
+                    costs[column], previous_columns[column] = cost, came_from
+                if best < 0 or costs[column] < costs[best] or (costs[column] == costs[best] and owner[column] < 0):
                     best = column
-            distance = least[best]
+            distance = costs[best]
             waiting.remove(best)
             visited.append((best, distance))
             if owner[best] < 0:
@@ -93,7 +93,7 @@ def _assignment(values: list[list[int]]) -> list[Pair]:
             row_height[owner[column]] += distance - reached
             column_height[column] -= distance - reached
         while best >= 0:
-            previous = before[best]
+            previous = previous_columns[best]
             owner[best] = start if previous < 0 else owner[previous]
             best = previous
     return sorted((row, column) for column, row in enumerate(owner) if row >= 0)

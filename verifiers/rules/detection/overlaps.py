@@ -50,10 +50,10 @@ def _times(side: Fraction, scale: int) -> int:
     return side.numerator * (scale // side.denominator)
 
 
-def overlap(one: Sides, other: Sides) -> Overlap:
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
+def overlap(first: Sides, second: Sides) -> Overlap:
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
     shared = width * height if width > 0 and height > 0 else 0
-    union = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1]) - shared
-    hull = (max(one[2], other[2]) - min(one[0], other[0])) * (max(one[3], other[3]) - min(one[1], other[1]))
+    union = (first[2] - first[0]) * (first[3] - first[1]) + (second[2] - second[0]) * (second[3] - second[1]) - shared
+    hull = (max(first[2], second[2]) - min(first[0], second[0])) * (max(first[3], second[3]) - min(first[1], second[1]))
     return Overlap(shared, union, hull)

@@ -41,14 +41,14 @@ class Scene:
     def __init__(self, predicted: Sequence[Box], gold: Sequence[Box], classes: tuple[list[str], list[str]]) -> None:
         self.predicted, self.gold = predicted, gold
         self.predicted_classes, self.gold_classes = classes
-        mine, its = on_grid(predicted, gold)
+        mine, gold_sides = on_grid(predicted, gold)
         self.overlaps: dict[Pair, Overlap] = {
-            (row, column): overlap(sides, other)
+            (row, column): overlap(sides, gold_box)
             for row, sides in enumerate(mine)
-            for column, other in enumerate(its)
+            for column, gold_box in enumerate(gold_sides)
             if self.gold_classes[column] == self.predicted_classes[row]
         }
-        self._ious = {pair: each.iou() for pair, each in self.overlaps.items() if each.shared}
+        self._ious = {pair: shared.iou() for pair, shared in self.overlaps.items() if shared.shared}
         self._matched: dict[Fraction, list[Overlap]] = {}
 
     def matched(self, threshold: Fraction) -> list[Overlap]:
@@ -64,7 +64,7 @@ class Scene:
 
     def f1(self, thresholds: Sequence[Fraction]) -> Fraction:
         sizes = len(self.predicted) + len(self.gold)
-        return _mean([Fraction(2 * len(self.matched(each)), sizes) for each in thresholds])
+        return _mean([Fraction(2 * len(self.matched(threshold)), sizes) for threshold in thresholds])
 
     def mean_iou(self, threshold: Fraction) -> Fraction:
         """The sum of IoU over the larger number of boxes, so that every surplus box costs."""
@@ -74,10 +74,10 @@ class Scene:
 
     def giou(self) -> Fraction:
         """The mean GIoU over the larger number of boxes, in [-1, 1]. Boxes without a partner have -1."""
-        halves = {pair: (each.giou() + 1) / 2 for pair, each in self.overlaps.items()}
+        halves = {pair: (shared.giou() + 1) / 2 for pair, shared in self.overlaps.items()}
         chosen = best_pairs(halves, most_pairs=False)
-        most = max(len(self.predicted), len(self.gold))
-        return sum((halves[pair] for pair in chosen), Fraction(0)) / most * 2 - 1
+        larger = max(len(self.predicted), len(self.gold))
+        return sum((halves[pair] for pair in chosen), Fraction(0)) / larger * 2 - 1
 
     def average_precision(
         self, kind: Literal["coco", "voc"], thresholds: Sequence[Fraction], charge_extra: bool
@@ -100,13 +100,13 @@ class Scene:
 
     def _part(self, part: Part, thresholds: Sequence[Fraction], shape: Shape) -> Fraction:
         if part == "iou":
-            return _mean([self._shaped_iou(each, shape.completeness_weight) for each in thresholds])
+            return _mean([self._shaped_iou(threshold, shape.completeness_weight) for threshold in thresholds])
         at = {"map": COCO_THRESHOLDS, "map50": HALF, "map75": (Fraction(3, 4),)}[part]
         return self.average_precision("coco", at, charge_extra=False)
 
     def _shaped_iou(self, threshold: Fraction, weight: Fraction) -> Fraction:
         matched = self.matched(threshold)
-        mean = sum((each.iou() for each in matched), Fraction(0)) / len(self.gold)
+        mean = sum((match.iou() for match in matched), Fraction(0)) / len(self.gold)
         missed = Fraction(len(self.gold) - len(matched), len(self.gold))
         false_alarms = Fraction(len(self.predicted) - len(matched), len(self.predicted))
         return mean * (1 - weight) + (1 - (missed + false_alarms) / 2) * weight

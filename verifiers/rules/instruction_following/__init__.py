@@ -207,8 +207,8 @@ def _verdict(
     score = sum(followed) / len(followed) if params.aggregate == "fraction" else float(all(followed))
     detail: dict[str, Any] = {
         "instructions": [
-            {"id": instruction.constraint.id, "followed": done}
-            for instruction, done in zip(instructions, followed, strict=True)
+            {"id": instruction.constraint.id, "followed": is_followed}
+            for instruction, is_followed in zip(instructions, followed, strict=True)
         ]
     }
     if explain:
@@ -231,25 +231,25 @@ def _judged_text(response: str, params: InstructionFollowingParams) -> tuple[str
 def _follow(text: str, instructions: Sequence[Instruction], params: InstructionFollowingParams) -> list[bool]:
     texts = [text, *(_variants(text) if params.mode == "loose" else ())]
     followed: list[bool] = []
-    readings = [_readings(each, params.profile) for each in texts]
+    readings = [_readings(variant, params.profile) for variant in texts]
     for instruction in instructions:
         check: Check = instruction.constraint.check(params.profile)
-        asked = slice(1) if comments.is_wanted(instruction.arguments) else slice(None)
-        followed.append(any(all(check(view, **instruction.arguments) for view in views[asked]) for views in readings))
+        chosen = slice(1) if comments.is_wanted(instruction.arguments) else slice(None)
+        followed.append(any(all(check(view, **instruction.arguments) for view in views[chosen]) for views in readings))
     return followed
 
 
 def _readings(text: str, profile: str) -> list[Text]:
     """The readings of a text: the whole text and, if it has comments, its visible part."""
-    shown = comments.shown(text) if profile == "fixed" else text
-    return [Text(text)] if shown == text else [Text(text), Text(shown)]
+    visible = comments.shown(text) if profile == "fixed" else text
+    return [Text(text)] if visible == text else [Text(text), Text(visible)]
 
 
 def _variants(text: str) -> list[str]:
     """The seven further edits of the published loose mode, without blank and repeated ones."""
     lines = text.split("\n")
     cut = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
-    variants = [variant for whole in (text, *cut) for variant in (whole, whole.replace("*", ""))]
+    variants = [variant for body in (text, *cut) for variant in (body, body.replace("*", ""))]
     return [variant for variant in dict.fromkeys(variants) if variant.strip() and variant != text]
 
 

@@ -102,12 +102,12 @@ _PRONOUNS = word_set(
 
 
 def _official_pronouns(view: Text, N: int) -> bool:  # noqa: N803
-    said = boundaries.tokens(view.raw.replace("/", " ").lower())
-    return sum(token in _PRONOUNS for token in said) >= N
+    tokens = boundaries.tokens(view.raw.replace("/", " ").lower())
+    return sum(token in _PRONOUNS for token in tokens) >= N
 
 
 def _pronouns(view: Text, N: int) -> bool:  # noqa: N803
-    return sum(said.partition("'")[0] in _PRONOUNS for said in view.small_words) >= N
+    return sum(word.partition("'")[0] in _PRONOUNS for word in view.small_words) >= N
 
 
 _MARKS = frozenset(".,!?;:")
@@ -117,8 +117,8 @@ def _official_punctuation(view: Text) -> bool:
     value = view.raw
     if not ("!?" in value or "?!" in value or "‽" in value):
         return False
-    rest = value.replace("?!", "", 1) if "?!" in value else value.replace("!?", "", 1)
-    return set(rest) >= _MARKS
+    remaining = value.replace("?!", "", 1) if "?!" in value else value.replace("!?", "", 1)
+    return set(remaining) >= _MARKS
 
 
 _BEHIND = r"\s\"'“”‘’»()\[\]*_`"
@@ -154,8 +154,8 @@ def _japanese(view: Text, N: int) -> bool:  # noqa: N803
     """Whether every N-th word is Japanese or a number, and at least one of them is Japanese."""
     chunks = [chunk for chunk in view.folded.split() if any(map(str.isalnum, chunk))]
     chosen = [chunk.strip(_STRIPPED) for chunk in chunks[N - 1 :: N]]
-    found = [_JAPANESE.search(chunk) is not None for chunk in chosen if not chunk.isdigit()]
-    return bool(found) and all(found)
+    are_japanese = [_JAPANESE.search(chunk) is not None for chunk in chosen if not chunk.isdigit()]
+    return bool(are_japanese) and all(are_japanese)
 
 
 _TIMES = (1, 2, 3, 5, 7)
@@ -174,19 +174,19 @@ def _keywords(view: Text, **keywords: str) -> bool:
 
 
 def _official_stop_words(view: Text, percentage: float) -> bool:
-    said = view.official_words
-    return bool(said) and sum(word.lower() in STOP_WORDS for word in said) / len(said) * 100 <= percentage
+    tokens = view.official_words
+    return bool(tokens) and sum(word.lower() in STOP_WORDS for word in tokens) / len(tokens) * 100 <= percentage
 
 
 def _stop_words(view: Text, percentage: float) -> bool:
-    said = view.small_words
-    return bool(said) and sum(word in STOP_WORDS for word in said) * 100 <= percentage * len(said)
+    tokens = view.small_words
+    return bool(tokens) and sum(word in STOP_WORDS for word in tokens) * 100 <= percentage * len(tokens)
 
 
 def kinds(sentences: Sequence[str]) -> tuple[int, int, int]:
     """The numbers of sentences that end in a full stop, in a question mark and in an exclamation mark."""
-    ends = Counter(found[0] if (found := _LAST_MARK.search(sentence[::-1])) else "" for sentence in sentences)
-    return ends["."] + ends["。"], ends["?"] + ends["？"], ends["!"] + ends["！"]
+    marks = Counter(mark[0] if (mark := _LAST_MARK.search(sentence[::-1])) else "" for sentence in sentences)
+    return marks["."] + marks["。"], marks["?"] + marks["？"], marks["!"] + marks["！"]
 
 
 _LAST_MARK = re.compile(r"[.。?？!！]|[^\W_]")
@@ -198,13 +198,13 @@ Emoji, quotes and brackets may follow the mark. If a letter or digit follows it,
 
 def _official_two_to_one(view: Text) -> bool:
     stated = sum(sentence.endswith(".") for sentence in view.official_sentences)
-    asked = sum(sentence.endswith("?") for sentence in view.official_sentences)
-    return stated == 2 * asked
+    questions = sum(sentence.endswith("?") for sentence in view.official_sentences)
+    return stated == 2 * questions
 
 
 def _two_to_one(view: Text) -> bool:
-    stated, asked, _ = kinds(view.sentences)
-    return stated == 2 * asked > 0
+    stated, questions, _ = kinds(view.sentences)
+    return stated == 2 * questions > 0
 
 
 def _official_balance(view: Text) -> bool:
@@ -213,8 +213,8 @@ def _official_balance(view: Text) -> bool:
 
 
 def _balance(view: Text) -> bool:
-    stated, asked, called = kinds(view.sentences)
-    return stated == asked == called > 0
+    stated, questions, called = kinds(view.sentences)
+    return stated == questions == called > 0
 
 
 def _official_overlap(view: Text, reference_text: str, percentage: float) -> bool:
@@ -227,13 +227,15 @@ def _word_overlap(view: Text, reference_text: str, percentage: float) -> bool:
 
 
 def _overlap(mine: Sequence[str], theirs: Sequence[str], percentage: float) -> bool:
-    found = set(zip(mine, mine[1:], mine[2:], strict=False))
-    wanted = set(zip(theirs, theirs[1:], theirs[2:], strict=False))
-    return bool(found) and percentage - 2 <= len(found & wanted) / len(found) * 100 <= percentage + 2
+    trigrams = set(zip(mine, mine[1:], mine[2:], strict=False))
+    source_trigrams = set(zip(theirs, theirs[1:], theirs[2:], strict=False))
+    return bool(trigrams) and percentage - 2 <= len(trigrams & source_trigrams) / len(trigrams) * 100 <= percentage + 2
 
 
 def _official_three_equal(view: Text) -> bool:
-    return len(view.official_sentences) == 3 and len({len(said.strip()) for said in view.official_sentences}) == 1
+    return (
+        len(view.official_sentences) == 3 and len({len(sentence.strip()) for sentence in view.official_sentences}) == 1
+    )
 
 
 def _three_equal(view: Text) -> bool:

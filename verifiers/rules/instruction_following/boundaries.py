@@ -41,25 +41,25 @@ _ANY_LOWER = 16 + 32 + 64
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, with the closing quotes and brackets that belong to them."""
-    found: list[str] = []
+    pieces: list[str] = []
     moved = 0
     spans = list(_spans(text))
     for position, (start, stop) in enumerate(spans):
         start += moved
         if position + 1 == len(spans):
             if start < stop:
-                found.append(text[start:stop])
+                pieces.append(text[start:stop])
             break
         following, end = spans[position + 1]
         closing = _REALIGNED.match(text, following, max(end, following))
         if closing:
-            found.append(text[start : following + len(closing[0].rstrip())])
+            pieces.append(text[start : following + len(closing[0].rstrip())])
             moved = closing.end() - following
         else:
             moved = 0
             if start < stop:
-                found.append(text[start:stop])
-    return found
+                pieces.append(text[start:stop])
+    return pieces
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -119,43 +119,43 @@ class _Token:
 def _breaks(context: str) -> bool:
     """Whether a sentence ends inside this context: a word, a full stop, and the text after it."""
     tokens = [_Token(word) for line in context.split("\n") for word in _WORD.findall(line)]
-    return any(_ends_sentence(token, after) for token, after in itertools.pairwise(tokens))
+    return any(_ends_sentence(token, following) for token, following in itertools.pairwise(tokens))
 
 
-def _ends_sentence(token: _Token, after: _Token) -> bool:
+def _ends_sentence(token: _Token, following: _Token) -> bool:
     if not token.text.endswith("."):
         return token.ends
     # "J. Walter": a known pair of words
-    if (token.stem, after.shown) in english.COLLOCATIONS:
+    if (token.stem, following.shown) in english.COLLOCATIONS:
         return False
-    ends, abbreviation = token.ends, token.abbreviation
+    has_stop, abbreviation = token.ends, token.abbreviation
     initial = _INITIAL.match(token.text) is not None
-    starts = _starts_sentence(after)
-    upper = after.text[0].isupper()
+    is_start = _starts_sentence(following)
+    upper = following.text[0].isupper()
     # "At 5 p.m. The boat left", but "At 5 p.m. we left"
     if (abbreviation or token.ellipsis) and not initial:
-        if starts:
+        if is_start:
             return True
-        if upper and after.shown in english.SENT_STARTERS:
+        if upper and following.shown in english.SENT_STARTERS:
             return True
     # "It cost $5. That is all", but "He met J. Smith"
     if initial or token.stem == _NUMBER:
-        if starts is False:
+        if is_start is False:
             return False
-        if starts is None and initial and upper and not english.ORTHO_CONTEXT.get(after.shown, 0) & _ANY_LOWER:
+        if is_start is None and initial and upper and not english.ORTHO_CONTEXT.get(following.shown, 0) & _ANY_LOWER:
             return False
-    return ends
+    return has_stop
 
 
 def _starts_sentence(token: _Token) -> bool | None:
     """Whether the case of a word shows that it begins a sentence; None if the case shows nothing."""
     if token.text in _PUNCTUATION:
         return False
-    seen = english.ORTHO_CONTEXT.get(token.shown, 0)
+    cases = english.ORTHO_CONTEXT.get(token.shown, 0)
     first = token.text[0]
-    if first.isupper() and seen & _ANY_LOWER and not seen & _MIDDLE_UPPER:
+    if first.isupper() and cases & _ANY_LOWER and not cases & _MIDDLE_UPPER:
         return True
-    if first.islower() and (seen & _ANY_UPPER or not seen & _BEGINNING_LOWER):
+    if first.islower() and (cases & _ANY_UPPER or not cases & _BEGINNING_LOWER):
         return False
     return None
 
@@ -192,13 +192,13 @@ def sentence_tokens(text: str) -> list[str]:
     text = _BEFORE_NON_DIGIT.sub(r" \1 \2", text)
     if text.endswith((":", ",")):
         text = f"{text[:-1]} {text[-1]}"
-    found: list[str] = []
+    tokens: list[str] = []
     for chunk in _APART.sub(r" \g<0> ", text).split():
         if chunk.isalpha() and len(chunk) != 6 and len(chunk) != 5:
-            found.append(chunk)
+            tokens.append(chunk)
         else:
-            found += _parts(chunk)
-    return found
+            tokens += _parts(chunk)
+    return tokens
 
 
 def _mark_stop(text: str) -> str:

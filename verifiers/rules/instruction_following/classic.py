@@ -56,10 +56,10 @@ def frequency_of(text: Text, keyword: str, frequency: int, relation: str) -> boo
 
     Where only few are wanted, keywords with look-alike letters count, too.
     """
-    found = count_word(text.folded, keyword)
+    count = count_word(text.folded, keyword)
     if relation == "less than" and text.skeleton != text.folded:
-        found = max(found, count_word(text.skeleton, _skeleton(keyword)))
-    return holds(found, relation, frequency)
+        count = max(count, count_word(text.skeleton, _skeleton(keyword)))
+    return holds(count, relation, frequency)
 
 
 def _official_forbidden(text: Text, forbidden_words: Sequence[str]) -> bool:
@@ -97,16 +97,16 @@ def _official_letters(text: Text, letter: str, let_frequency: int, let_relation:
 
 
 def letters_of(text: Text, letter: str, let_frequency: int, let_relation: str) -> bool:
-    seen = text.skeleton if let_relation == "less than" and letter != "*" else text.folded
-    return holds(seen.lower().count(letter), let_relation, let_frequency)
+    letters = text.skeleton if let_relation == "less than" and letter != "*" else text.folded
+    return holds(letters.lower().count(letter), let_relation, let_frequency)
 
 
 # --- language and case
 
 
 def _official_language(text: Text, language: str) -> bool:
-    found = languages.identify(text.raw)
-    return found is None or found == language
+    detected = languages.identify(text.raw)
+    return detected is None or detected == language
 
 
 def in_language(text: Text, language: str) -> bool:
@@ -169,8 +169,8 @@ def starred_paragraphs(text: str) -> int | None:
     pieces = STARS.split(text)
     if any(not piece.strip() for piece in pieces[1:-1]):
         return None
-    ends = {0, len(pieces) - 1}
-    return len(pieces) - sum(not pieces[index].strip() for index in ends)
+    edges = {0, len(pieces) - 1}
+    return len(pieces) - sum(not pieces[index].strip() for index in edges)
 
 
 def _official_paragraphs(text: Text, num_paragraphs: int) -> bool:
@@ -211,9 +211,9 @@ def _first_word(text: Text, num_paragraphs: int, nth_paragraph: int, first_word:
 
 
 def starts_with_word(folded: str, first_word: str) -> bool:
-    wanted = [word.casefold() for word in words_of(fold(first_word))]
-    said = words_of(folded[: 2 * len(first_word) + 100])
-    return bool(wanted) and [word.casefold() for word in said[: len(wanted)]] == wanted
+    target = [word.casefold() for word in words_of(fold(first_word))]
+    tokens = words_of(folded[: 2 * len(first_word) + 100])
+    return bool(target) and [word.casefold() for word in tokens[: len(target)]] == target
 
 
 # --- combinations, beginning and end
@@ -255,10 +255,10 @@ def repeat_and_answer(text: Text, prompt_to_repeat: str) -> bool:
 
     The request may stand in bold, in quotes, or as a heading.
     """
-    wanted = _spaced(fold(prompt_to_repeat))
-    for said in (_spaced(text.folded), _spaced(_QUOTE_MARK.sub("", text.folded).lstrip(_WRAPPING + "#"))):
-        if said.startswith(wanted):
-            return any(map(str.isalnum, said[len(wanted) :]))
+    request = _spaced(fold(prompt_to_repeat))
+    for reply in (_spaced(text.folded), _spaced(_QUOTE_MARK.sub("", text.folded).lstrip(_WRAPPING + "#"))):
+        if reply.startswith(request):
+            return any(map(str.isalnum, reply[len(request) :]))
     return False
 
 
@@ -281,12 +281,12 @@ _WRAPPING = "\"'“”‘’«»*_` \t\r\n"
 
 
 def ends_with(text: Text, end_phrase: str) -> bool:
-    said = _spaced(text.folded).rstrip(_WRAPPING)
-    wanted = _spaced(fold(end_phrase)).strip(_WRAPPING) or _spaced(fold(end_phrase))
-    if not said.endswith(wanted):
+    reply = _spaced(text.folded).rstrip(_WRAPPING)
+    phrase = _spaced(fold(end_phrase)).strip(_WRAPPING) or _spaced(fold(end_phrase))
+    if not reply.endswith(phrase):
         return False
-    before = said[: len(said) - len(wanted)]
-    return not joins(before, wanted)
+    lead = reply[: len(reply) - len(phrase)]
+    return not joins(lead, phrase)
 
 
 def _official_quotation(text: Text) -> bool:

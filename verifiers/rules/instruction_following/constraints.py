@@ -37,17 +37,17 @@ class Constraint:
     def check(self, profile: str) -> Check:
         return self.fixed if profile == "fixed" and self.fixed is not None else self.official
 
-    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def read(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Read the arguments from a JSON object. A null counts as absent.
 
         Raises:
             InvalidItem: an argument is missing, unknown or of the wrong form.
         """
-        given = {name: value for name, value in given.items() if value is not None}
-        if given.keys() != self.arguments.keys():
-            self._check_names(given.keys())
+        kwargs = {name: value for name, value in kwargs.items() if value is not None}
+        if kwargs.keys() != self.arguments.keys():
+            self._check_names(kwargs.keys())
         read: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in kwargs.items():
             try:
                 read[name] = self.arguments[name](value)
             except ValueError as error:
@@ -55,9 +55,9 @@ class Constraint:
                 raise InvalidItem("bad_arguments", message) from error
         return read if len(read) <= 1 else {name: read[name] for name in self.arguments if name in read}
 
-    def _check_names(self, given: Set[str]) -> None:
-        unknown = sorted(given - self.arguments.keys())
-        missing = sorted(self.arguments.keys() - given - self.optional)
+    def _check_names(self, names: Set[str]) -> None:
+        unknown = sorted(names - self.arguments.keys())
+        missing = sorted(self.arguments.keys() - names - self.optional)
         if unknown or missing:
             wrong = f"lacks {missing}" if missing else f"does not take {unknown}"
             raise InvalidItem("bad_arguments", f"{self.id} {wrong}; its arguments are {sorted(self.arguments)}")

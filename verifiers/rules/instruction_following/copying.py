@@ -23,15 +23,15 @@ def _copy(view: Text, prompt_to_repeat: str) -> bool:
 
 
 def _official_copies(view: Text, prompt_to_repeat: str, N: int) -> bool:  # noqa: N803 - the data's name
-    wanted = prompt_to_repeat.strip().lower()
+    target = prompt_to_repeat.strip().lower()
     pieces = view.lower.split("******")
-    return len(pieces) == N and all(piece.strip() == wanted for piece in pieces)
+    return len(pieces) == N and all(piece.strip() == target for piece in pieces)
 
 
 def _copies(view: Text, prompt_to_repeat: str, N: int) -> bool:  # noqa: N803
-    wanted = fold(prompt_to_repeat).split()
+    target = fold(prompt_to_repeat).split()
     pieces = view.folded.split("******")
-    return len(pieces) == N and all(piece.split() == wanted for piece in pieces)
+    return len(pieces) == N and all(piece.split() == target for piece in pieces)
 
 
 def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
@@ -40,22 +40,23 @@ def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) 
 
 def _span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
     """Whether the response is the span of the prompt. The span includes both ends, as the instruction says."""
-    wanted = fold(prompt_to_repeat[n_start : n_end + 1]).split()
-    return bool(wanted) and view.folded.split() == wanted
+    target = fold(prompt_to_repeat[n_start : n_end + 1]).split()
+    return bool(target) and view.folded.split() == target
 
 
 def _official_phrases(view: Text, phrase: str, small_n: int) -> bool:
-    wanted = phrase.split()
-    stretches = patterns.linear(f"{wanted[0]} .*? {wanted[-1]}").findall(view.raw)
-    found = [stretch.split() for stretch in stretches]
-    return len(found) == small_n and _one_word_differs(found, wanted)
+    target = phrase.split()
+    stretches = patterns.linear(f"{target[0]} .*? {target[-1]}").findall(view.raw)
+    phrases = [stretch.split() for stretch in stretches]
+    return len(phrases) == small_n and _one_word_differs(phrases, target)
 
 
-def _one_word_differs(found: Sequence[Sequence[str]], wanted: Sequence[str]) -> bool:
+def _one_word_differs(phrases: Sequence[Sequence[str]], target: Sequence[str]) -> bool:
     """Whether every phrase is as long as the wanted one and differs from it in exactly one word."""
     return all(
-        len(said) == len(wanted) and sum(mine != theirs for mine, theirs in zip(said, wanted, strict=True)) == 1
-        for said in found
+        len(candidate) == len(target)
+        and sum(mine != theirs for mine, theirs in zip(candidate, target, strict=True)) == 1
+        for candidate in phrases
     )
 
 
@@ -65,12 +66,12 @@ def _phrases(view: Text, phrase: str, small_n: int) -> bool:
     A stretch of words that differs from the phrase in one word only, inside it, is a changed copy. The unchanged phrase
     must not occur.
     """
-    wanted = [word.casefold() for word in words(fold(phrase))]
-    size, said = len(wanted), view.small_words
+    target = [word.casefold() for word in words(fold(phrase))]
+    size, tokens = len(target), view.small_words
     changed = 0
     position = 0
-    while position + size <= len(said):
-        differences = [index for index in range(size) if said[position + index] != wanted[index]]
+    while position + size <= len(tokens):
+        differences = [index for index in range(size) if tokens[position + index] != target[index]]
         if not differences:
             return False
         if len(differences) == 1 and 0 < differences[0] < size - 1:

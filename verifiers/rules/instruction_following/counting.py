@@ -176,6 +176,7 @@ class Text:
     def divided(self) -> list[str]:
         """The parts between dividers (`***` or `* * *` on a separate line). Blank parts at the ends are left out."""
         pieces = [piece.strip() for piece in _DIVIDER.split(self.folded)]
+        # `*** one *** two ***` has two parts.
         if pieces and not pieces[0]:
             del pieces[0]
         if pieces and not pieces[-1]:
@@ -189,12 +190,13 @@ _DIVIDER = re.compile(r"(?<!\S)(?:\*\*\*|\* \* \*)(?!\S)")
 def words(text: str) -> list[str]:
     """The words of a folded text, with straight apostrophes. The parts of a long chain with hyphens are words."""
     text = text.replace("’", "'")
-    found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    matches = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
     if "_" in text:
-        found = [word.rstrip("_") for word in found]
+        # The emphasis in `_word_` does not belong to the word.
+        matches = [word.rstrip("_") for word in matches]
     if sum(map(text.count, "-_‐‑")) <= _MAX_JOINTS:
-        return found
-    return [part for word in found for part in _parts(word) if part]
+        return matches
+    return [part for word in matches for part in _parts(word) if part]
 
 
 def _parts(word: str) -> Sequence[str]:
@@ -221,18 +223,18 @@ def count_word(text: str, word: str) -> int:
 
 def without_word(text: str, word: str) -> str:
     """The folded text with a line break in place of each word or phrase that stands alone."""
-    pieces, begin = [], 0
+    pieces, offset = [], 0
     for start, end in _on_their_own(text, word):
-        pieces.append(text[begin:start])
-        begin = end
-    return "\n".join([*pieces, text[begin:]])
+        pieces.append(text[offset:start])
+        offset = end
+    return "\n".join([*pieces, text[offset:]])
 
 
 def _on_their_own(text: str, word: str) -> Iterator[tuple[int, int]]:
     """The places of a word or phrase that stands alone. The word is looked for, not compiled: each item has others."""
     words = _plain(fold(word)).split()
     if not words:
-        yield from ((place, place) for place in range(len(text) + 1))
+        yield from ((index, index) for index in range(len(text) + 1))
         return
     text, is_before, is_behind = _plain_text(text), _before(words[0][:1]), _behind(" ".join(words))
     start = text.find(words[0])
@@ -259,6 +261,7 @@ def phrase_end(text: str, start: int, words: Sequence[str]) -> int | None:
     end = start
     for number, word in enumerate(words):
         space = _SPACES.match(text, end) if number else None
+        # `ice cream` is not found in `icecream`.
         if number and space is None:
             return None
         end = space.end() if space else end
@@ -272,7 +275,7 @@ _SPACES = re.compile(r"\s+")
 _IsEdge = Callable[[str, int], object]
 
 
-def _anywhere(text: str, place: int) -> object:
+def _anywhere(text: str, position: int) -> object:
     return True
 
 
@@ -285,12 +288,12 @@ def _before(char: str) -> _IsEdge:
     return _BEFORE_ASCII.match if char.isascii() else _BEFORE_OTHER.match
 
 
-def _behind(wanted: str) -> _IsEdge:
+def _behind(phrase: str) -> _IsEdge:
     """The test of the place behind a word: no letter of another word may follow.
 
     Particles may follow a Korean noun.
     """
-    last = wanted[-1:]
+    last = phrase[-1:]
     # "C++" is found in "C++14"
     if not _in_word(last):
         return _anywhere
@@ -304,7 +307,7 @@ def _behind(wanted: str) -> _IsEdge:
     if not _is_hangul(last):
         return _BEHIND_OTHER.match
     # "학교" is found in "학교에서"
-    return (_BEHIND_NOUN if _HANGUL.search(wanted) else _BEHIND_HANGUL).match
+    return (_BEHIND_NOUN if _HANGUL.search(phrase) else _BEHIND_HANGUL).match
 
 
 _JOINED = rf"[^\W_{UNSPACED}{HANGUL}]"
@@ -339,8 +342,8 @@ _BEHIND_NOUN = re.compile(rf"(?:{_PARTICLES}){{0,3}}(?!{_JOINED_TO_HANGUL})(?![{
 
 def joins(text: str, following: str) -> bool:
     """Whether the last character of a text and the first of the text that follows would form one word."""
-    before, after = text[-1:], following[:1]
-    return before.isalnum() and after.isalnum() and not (_is_unspaced(before) or _is_unspaced(after))
+    last, first = text[-1:], following[:1]
+    return last.isalnum() and first.isalnum() and not (_is_unspaced(last) or _is_unspaced(first))
 
 
 def _in_word(char: str) -> bool:
@@ -390,26 +393,26 @@ _STARTERS = word_set(
 
 def sentences(text: str) -> list[str]:
     """The sentences of a folded text. Each has at least one letter or digit."""
-    found: list[str] = []
+    pieces: list[str] = []
     start = 0
     for match in _END.finditer(text):
         if _is_end(text, start, match):
-            _add(found, text[start : match.end()])
+            _add(pieces, text[start : match.end()])
             start = match.end()
-    _add(found, text[start:])
-    return found
+    _add(pieces, text[start:])
+    return pieces
 
 
-def _add(found: list[str], piece: str) -> None:
+def _add(pieces: list[str], piece: str) -> None:
     """Add a piece of text to the sentences.
 
     A piece without letters and digits, such as an emoji after the full stop, becomes part of the sentence before it.
     """
     piece = piece.strip()
     if any(map(str.isalnum, piece)):
-        found.append(piece)
-    elif piece and found:
-        found[-1] += " " + piece
+        pieces.append(piece)
+    elif piece and pieces:
+        pieces[-1] += " " + piece
 
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
@@ -424,46 +427,46 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     # "3.14", "example.com"
     if stop < len(text) and not text[stop].isspace() and not _is_syllabic(text[stop]):
         return False
-    after = _NEXT.match(text, stop)
-    if after is None:
+    next_start = _NEXT.match(text, stop)
+    if next_start is None:
         return True
-    lower = after[1].islower()
+    lower = next_start[1].islower()
     # "Really? yes", but "Wait… he left" and "(Go!) he said"
     if run[0] != ".":
         return not (lower and (run[0] == "…" or run[-1] in _CLOSING))
     # "Wait... He left", but "Wait... he left"
     if run.startswith(".."):
         return not lower
-    return _ends_with_stop(text, start, stop - len(run), lower, after)
+    return _ends_with_stop(text, start, stop - len(run), lower, next_start)
 
 
-def _ends_with_stop(text: str, start: int, stop: int, lower: bool, after: re.Match[str]) -> bool:
+def _ends_with_stop(text: str, start: int, stop: int, lower: bool, next_start: re.Match[str]) -> bool:
     """Whether the single full stop at `stop` ends a sentence that began at `start`."""
-    before = text[max(start, stop - _MAX_ABBREVIATION_CHARS) : stop]
+    lead = text[max(start, stop - _MAX_ABBREVIATION_CHARS) : stop]
     # "1. Boats"
-    if _LIST_NUMBER.search(before):
+    if _LIST_NUMBER.search(lead):
         return False
-    last = _BREAKS.split(before)[-1]
+    last = _BREAKS.split(lead)[-1]
     small = last.casefold()
     # "Dr. No", "i.e. boats"
     if (last in _TITLES and last != "St") or small in _NEVER_LAST:
         return False
     # "No. 5"
-    if small in _BEFORE_NUMBERS and after[1].isdigit():
+    if small in _BEFORE_NUMBERS and next_start[1].isdigit():
         return False
     # "boats, etc. are"
     if small == "etc":
         return not lower
     # "on Jan. 5"
     if last in _DATES:
-        return not (lower or after[1].isdigit())
+        return not (lower or next_start[1].isdigit())
     # "plan b. Then", but "ca. 1900"
     if (len(last) == 1 and last.islower() and last != "i") or last == "ca":
-        return after[1].isupper() and _LETTER_AND_STOP.match(text, after.start(1)) is None
+        return next_start[1].isupper() and _LETTER_AND_STOP.match(text, next_start.start(1)) is None
     initial = len(last) == 1 and last.isalpha() and last not in "Ii"
     # "J. Smith", "Acme Inc. sells", "the U.S. Army"
     if initial or last == "St" or small in _MAYBE_LAST or _DOTTED.fullmatch(last):
-        following = _NEXT_WORD.match(text, after.start(1))
+        following = _NEXT_WORD.match(text, next_start.start(1))
         return not lower and (following is None or following[0].casefold() in _STARTERS)
     return True
 
@@ -480,13 +483,13 @@ def is_emoji(char: str) -> bool:
 
 def placeholders(text: str) -> list[str]:
     """The contents of `[…]`. Each begins at the first open bracket and ends on the same line."""
-    found: list[str] = []
+    contents: list[str] = []
     for line in text.split("\n"):
         start = line.find("[")
         while start >= 0 and (stop := line.find("]", start)) >= 0:
-            found.append(line[start + 1 : stop])
+            contents.append(line[start + 1 : stop])
             start = line.find("[", stop)
-    return found
+    return contents
 
 
 def grows(sizes: Sequence[int]) -> bool:

@@ -33,9 +33,9 @@ _OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
 def _official_questions(view: Text) -> bool:
     if not view.raw.startswith("Question"):
         return False
-    asked = [piece.strip() for piece in _QUESTION.split(view.raw) if piece.strip()]
-    sizes = [_question_chars(piece.split("\n")) for piece in asked]
-    return len(asked) == 4 and None not in sizes and grows([size for size in sizes if size is not None])
+    questions = [piece.strip() for piece in _QUESTION.split(view.raw) if piece.strip()]
+    sizes = [_question_chars(piece.split("\n")) for piece in questions]
+    return len(questions) == 4 and None not in sizes and grows([size for size in sizes if size is not None])
 
 
 def _question_chars(lines: Sequence[str]) -> int | None:
@@ -54,22 +54,22 @@ def _questions(view: Text) -> bool:
 
     Markup makes no difference. After the options of a question, only its answer may follow.
     """
-    asked: list[list[str]] = []
+    blocks: list[list[str]] = []
     for line in (line.strip(" \t*_#>") for line in view.lines):
         label = _LABEL.match(line)
         if label:
-            asked.append([line[label.end() :]])
-        elif not asked:
+            blocks.append([line[label.end() :]])
+        elif not blocks:
             return False
         elif any(map(str.isalnum, line)):
-            asked[-1].append(line)
-    sizes = [_question_chars(lines) for lines in asked if _ends_with_options(lines)]
-    return len(asked) == len(sizes) == 4 and None not in sizes and grows([size for size in sizes if size is not None])
+            blocks[-1].append(line)
+    sizes = [_question_chars(lines) for lines in blocks if _ends_with_options(lines)]
+    return len(blocks) == len(sizes) == 4 and None not in sizes and grows([size for size in sizes if size is not None])
 
 
 def _ends_with_options(lines: Sequence[str]) -> bool:
-    rest = lines[:-1] if _ANSWER.fullmatch(lines[-1]) else lines
-    return all(map(_OPTION.match, rest[-5:]))
+    body = lines[:-1] if _ANSWER.fullmatch(lines[-1]) else lines
+    return all(map(_OPTION.match, body[-5:]))
 
 
 def _ascii(text: str) -> str:
@@ -108,8 +108,8 @@ def _countries(view: Text) -> bool:
     ]
     first = next((index for index, line in enumerate(lines) if line == "zimbabwe"), len(lines))
     listed = lines[first:]
-    known = {name for line in listed if (name := _ASIDE.sub("", line).strip()) in _COUNTRIES}
-    return len(listed) >= 52 and len(known) >= 52 and listed == sorted(set(listed), reverse=True)
+    names = {name for line in listed if (name := _ASIDE.sub("", line).strip()) in _COUNTRIES}
+    return len(listed) >= 52 and len(names) >= 52 and listed == sorted(set(listed), reverse=True)
 
 
 def _official_word_reverse(view: Text) -> bool:
@@ -117,13 +117,13 @@ def _official_word_reverse(view: Text) -> bool:
     return "bald eagle" in value and [value] == boundaries.sentences(value)
 
 
-def _says_bald_eagle(said: Sequence[str]) -> bool:
+def _says_bald_eagle(tokens: Sequence[str]) -> bool:
     """Whether the words are a sentence about the bald eagle, with its articles at places where English has them."""
-    value = " ".join(said)
+    value = " ".join(tokens)
     return (
         "bald eagle" in value
-        and len(said) >= 4
-        and not {"is", "are", "was", "symbol"}.isdisjoint(said)
+        and len(tokens) >= 4
+        and not {"is", "are", "was", "symbol"}.isdisjoint(tokens)
         and _LONE_ARTICLE.search(value) is None
     )
 
@@ -159,7 +159,7 @@ def _official_alphabet_story(view: Text) -> bool:
 
 
 def _alphabet_story(view: Text) -> bool:
-    return ["".join(said[:1])[:1] for said in view.sentence_words] == list(string.ascii_lowercase)
+    return ["".join(tokens[:1])[:1] for tokens in view.sentence_words] == list(string.ascii_lowercase)
 
 
 _NORTH_TO_SOUTH = """
@@ -184,8 +184,8 @@ def _capitals(view: Text) -> bool:
     Kyiv (50.45°) belongs to the list, but the published list lacks it. So both lists are right.
     """
     listed = [city.strip(" .\n*").casefold() for city in _ascii(view.folded).split(",")]
-    named = [_OTHER_NAMES.get(city, city) for city in listed]
-    return named in ([city.casefold() for city in wanted] for wanted in (_ALL_CAPITALS, _CAPITALS))
+    cities = [_OTHER_NAMES.get(city, city) for city in listed]
+    return cities in ([city.casefold() for city in expected] for expected in (_ALL_CAPITALS, _CAPITALS))
 
 
 def _rows(value: str, delimiter: str = ",") -> list[list[str]]:
@@ -289,10 +289,10 @@ def _official_dates(view: Text) -> bool:
 
 
 def _is_napoleonic(date: str) -> bool:
-    found = _DATE.fullmatch(date)
-    if found is None:
+    match = _DATE.fullmatch(date)
+    if match is None:
         return False
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, match.groups())
     return 1769 <= year <= 1821 and month <= 12 and (month == 0 or day <= _DAYS[month - 1])
 
 

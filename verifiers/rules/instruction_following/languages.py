@@ -165,23 +165,25 @@ def identify(text: str) -> str | None:
 @remember(8)
 def is_in(text: str, language: str) -> bool:
     """Whether the text is in this language (one of `LANGUAGES`)."""
-    wanted = _SCRIPT_OF.get(language, "Latin")
+    main_script = _SCRIPT_OF.get(language, "Latin")
     text = _without_code(text)
     scripts = _scripts_of(text[:_MAX_CHARS])
-    own = sum(times for script, times in scripts.items() if _belongs(script, wanted))
-    if own * 2 <= scripts.total() and not (wanted in _DENSE and _has_mere_terms(text[:_MAX_CHARS], own, scripts)):
+    own_letters = sum(times for script, times in scripts.items() if _belongs(script, main_script))
+    if own_letters * 2 <= scripts.total() and not (
+        main_script in _DENSE and _has_mere_terms(text[:_MAX_CHARS], own_letters, scripts)
+    ):
         return False
-    if _is_foreign(scripts, wanted, 1 / 3) or _has_foreign_line(text[:_MAX_CHARS], language, wanted):
+    if _is_foreign(scripts, main_script, 1 / 3) or _has_foreign_line(text[:_MAX_CHARS], language, main_script):
         return False
-    if wanted == "Japanese":
+    if main_script == "Japanese":
         return scripts["Kana"] > 0
-    if wanted == "Han":
+    if main_script == "Han":
         return scripts["Kana"] * 10 < scripts.total() and language in ("zh", *_chinese(text, language))
-    if list(_SCRIPT_OF.values()).count(wanted) == 1:
+    if list(_SCRIPT_OF.values()).count(main_script) == 1:
         return True
     small = text.lower()
-    if len(small) <= _MAX_SHORT_CHARS and (known := _is_known_to_be_in(small, language)) is not None:
-        return known
+    if len(small) <= _MAX_SHORT_CHARS and (verdict := _is_known_to_be_in(small, language)) is not None:
+        return verdict
     return (language == "en" and _is_plain_english(small)) or identify(small) == language
 
 
@@ -189,19 +191,19 @@ def _without_code(text: str) -> str:
     """The text without its fences, if they hold code and there is other text."""
     if "```" not in text and "~~~" not in text:
         return text
-    fenced = "\n".join(found[0] for found in _FENCED.finditer(text)).lower()
-    rest = _FENCED.sub("", text)
+    fenced = "\n".join(match[0] for match in _FENCED.finditer(text)).lower()
+    prose = _FENCED.sub("", text)
     is_code = not any(map(_is_english_prose, fenced.split("\n")))
-    return rest if is_code and any(map(str.isalpha, rest)) else text
+    return prose if is_code and any(map(str.isalpha, prose)) else text
 
 
-def _has_mere_terms(text: str, own: int, scripts: Mapping[str, int]) -> bool:
+def _has_mere_terms(text: str, own_letters: int, scripts: Mapping[str, int]) -> bool:
     """Whether the foreign part of a text in a dense script is only Latin names and terms.
 
     At most two thirds as many terms as characters of that script are allowed. Two or three such characters make a word.
     """
     terms = _ASCII_WORD.findall(text.lower())
-    if own + scripts.get("Latin", 0) != sum(scripts.values()) or len(terms) * 3 > own * 2:
+    if own_letters + scripts.get("Latin", 0) != sum(scripts.values()) or len(terms) * 3 > own_letters * 2:
         return False
     return sum(map(_ONLY_ENGLISH.__contains__, terms)) * 8 <= len(terms)
 
@@ -215,14 +217,14 @@ def _scripts_of(text: str) -> Counter[str]:
     return scripts
 
 
-def _is_foreign(scripts: Mapping[str, int], wanted: str, share: float) -> bool:
+def _is_foreign(scripts: Mapping[str, int], main_script: str, share: float) -> bool:
     """Whether more than this share of the letters is in scripts that are neither wanted nor Latin."""
     letters = {script: times * (2 if script in _DENSE else 1) for script, times in scripts.items()}
-    foreign = sum(times for script, times in letters.items() if script != "Latin" and not _belongs(script, wanted))
+    foreign = sum(times for script, times in letters.items() if script != "Latin" and not _belongs(script, main_script))
     return foreign >= _MIN_FOREIGN and foreign > share * sum(letters.values())
 
 
-def _has_foreign_line(text: str, language: str, wanted: str) -> bool:
+def _has_foreign_line(text: str, language: str, main_script: str) -> bool:
     """Whether a line is in another script, or is English prose where another language is wanted.
 
     English in items of lists and in quotations is allowed.
@@ -230,7 +232,7 @@ def _has_foreign_line(text: str, language: str, wanted: str) -> bool:
     if language == "en" and text.isascii():
         return False
     lines = _FENCED.sub("", text).split("\n")
-    if any(len(line) * 2 >= _MIN_FOREIGN and _is_foreign(_scripts_of(line), wanted, 1 / 2) for line in lines):
+    if any(len(line) * 2 >= _MIN_FOREIGN and _is_foreign(_scripts_of(line), main_script, 1 / 2) for line in lines):
         return True
     return language != "en" and any(
         len(line) > _MAX_SHORT_CHARS // 2 and not _MARKED.match(line) and _is_english_prose(line.lower())
@@ -239,8 +241,8 @@ def _has_foreign_line(text: str, language: str, wanted: str) -> bool:
 
 
 def _is_english_prose(line: str) -> bool:
-    found = _english_words(line)
-    return found is not None and len(found) >= _MIN_PROSE_WORDS and _reads_as_english(found)
+    tokens = _english_words(line)
+    return tokens is not None and len(tokens) >= _MIN_PROSE_WORDS and _reads_as_english(tokens)
 
 
 def _is_known_to_be_in(text: str, language: str) -> bool | None:
@@ -250,12 +252,12 @@ def _is_known_to_be_in(text: str, language: str) -> bool | None:
     """
     if language != "en" and language not in _COMMON:
         return None
-    found = _WORD.findall(text.replace("’", "'"))
-    hits = {name: sum(map(common.__contains__, found)) for name, common in _COMMON.items()}
-    hits["en"] = sum(map(_ENGLISH.__contains__, found))
-    most = max(hits.values())
-    best = [name for name, times in hits.items() if times == most]
-    if len(best) > 1 or most * 2 < len(found):
+    tokens = _WORD.findall(text.replace("’", "'"))
+    hits = {name: sum(map(common.__contains__, tokens)) for name, common in _COMMON.items()}
+    hits["en"] = sum(map(_ENGLISH.__contains__, tokens))
+    top = max(hits.values())
+    best = [name for name, times in hits.items() if times == top]
+    if len(best) > 1 or top * 2 < len(tokens):
         return None
     return best == [language] or (None if language == "en" else False)
 
@@ -267,12 +269,12 @@ def _is_plain_english(text: str) -> bool:
     Short texts need this because the profiles are wrong about them: by them, "go home now" is Polish. For long texts it
     is a hundred times faster than the profiles.
     """
-    found = _english_words(text)
-    if not found:
+    tokens = _english_words(text)
+    if not tokens:
         return False
     if len(text) <= _MAX_SHORT_CHARS:
-        return all(map(_is_english, found))
-    return _reads_as_english(found)
+        return all(map(_is_english, tokens))
+    return _reads_as_english(tokens)
 
 
 def _english_words(text: str) -> list[str] | None:
@@ -287,18 +289,18 @@ def _is_english(word: str) -> bool:
     return word in english.ORTHO_CONTEXT or word in _ENGLISH
 
 
-def _reads_as_english(found: Sequence[str]) -> bool:
-    known = sum(map(_is_english, found))
-    return known >= 0.85 * len(found) and sum(map(_ONLY_ENGLISH.__contains__, found)) >= 0.15 * len(found)
+def _reads_as_english(tokens: Sequence[str]) -> bool:
+    english_count = sum(map(_is_english, tokens))
+    return english_count >= 0.85 * len(tokens) and sum(map(_ONLY_ENGLISH.__contains__, tokens)) >= 0.15 * len(tokens)
 
 
 def _chinese(text: str, language: str) -> tuple[str, ...]:
-    found = identify(text)
-    return (found,) if found in ("zh-cn", "zh-tw") else (language,)
+    detected = identify(text)
+    return (detected,) if detected in ("zh-cn", "zh-tw") else (language,)
 
 
-def _belongs(script: str, wanted: str) -> bool:
-    return script == wanted or (wanted == "Japanese" and script in ("Kana", "Han"))
+def _belongs(script: str, main_script: str) -> bool:
+    return script == main_script or (main_script == "Japanese" and script in ("Kana", "Han"))
 
 
 @remember(4096)
@@ -315,8 +317,8 @@ def _cleaned(text: str) -> str:
     if text.isascii():
         return text
     latin = sum("A" <= char <= "z" for char in text)
-    other = sum(char >= "\u0300" and _block(char) != "Latin Extended Additional" for char in text)
-    return "".join(char for char in text if not "A" <= char <= "z") if latin * 2 < other else text
+    foreign = sum(char >= "\u0300" and _block(char) != "Latin Extended Additional" for char in text)
+    return "".join(char for char in text if not "A" <= char <= "z") if latin * 2 < foreign else text
 
 
 @remember(8192)
@@ -338,10 +340,10 @@ def _grams(text: str) -> list[int]:
     """The known pieces of one to three letters of the words, in order, by their numbers in the profiles."""
     normal = text.translate(_NORMAL_ASCII) if text.isascii() else "".join(map(_normal, text))
     *words, last = normal.split(" ")
-    found: list[int] = []
+    numbers: list[int] = []
     for word in words:
-        found += _pieces_of(word + " ")
-    return found + list(_pieces_of(last))
+        numbers += _pieces_of(word + " ")
+    return numbers + list(_pieces_of(last))
 
 
 def _pieces_of(word: str) -> Sequence[int]:
@@ -353,8 +355,8 @@ def _pieces(word: str) -> Sequence[int]:
 
     Of a run of capitals only the first letter counts.
     """
-    known = _profiles().pieces
-    found: list[int] = []
+    numbers = _profiles().pieces
+    pieces: list[int] = []
     grams, capitals = " ", False
     for char in word if word != " " else "":
         last = grams[-1]
@@ -365,9 +367,9 @@ def _pieces(word: str) -> Sequence[int]:
         if capitals:
             continue
         for piece in (char if char != " " else "", grams[-2:], grams if len(grams) == 3 else ""):
-            if piece in known:
-                found.append(known[piece])
-    return found
+            if piece in numbers:
+                pieces.append(numbers[piece])
+    return pieces
 
 
 _cached_pieces = remember(20_000)(_pieces)
@@ -410,21 +412,21 @@ def _posterior(grams: Sequence[int], draws: "_Draws", growth: float) -> NDArray[
         while step <= last:
             stop = min(last, next(narrowing for narrowing in _NARROWING if narrowing >= step))
             factors[step - first] *= chances
-            after = np.multiply.accumulate(factors[step - first : stop + 1 - first])
+            products = np.multiply.accumulate(factors[step - first : stop + 1 - first])
             at = -(-step // _STEPS_A_LOOK) * _STEPS_A_LOOK
-            looks = after[at - step :: _STEPS_A_LOOK]
+            looks = products[at - step :: _STEPS_A_LOOK]
             wholes = np.add.accumulate(looks, axis=1)[:, -1].tolist()  # adds one by one; `sum` does not
             bests = np.maximum.reduce(looks, axis=1).tolist()
-            ends = (best > _LARGE or best > _SURE * whole for whole, best in zip(wholes, bests, strict=True))
-            look = next((look for look, is_end in enumerate(ends) if is_end), len(looks) - 1)
+            is_sure = (best > _LARGE or best > _SURE * total for total, best in zip(wholes, bests, strict=True))
+            look = next((look for look, is_end in enumerate(is_sure) if is_end), len(looks) - 1)
             at += look * _STEPS_A_LOOK
-            chances, whole, best = looks[look], wholes[look], bests[look]
-            if best > _SURE * whole or at == _MAX_STEPS:
+            chances, total, best = looks[look], wholes[look], bests[look]
+            if best > _SURE * total or at == _MAX_STEPS:
                 draws.take(at + 1)
-                posterior: NDArray[np.float64] = chances / whole
+                posterior: NDArray[np.float64] = chances / total
                 return posterior
             if best > _LARGE:
-                chances, best = chances / whole, best / whole
+                chances, best = chances / total, best / total
             if at in _NARROWING:
                 chances = np.where(chances > best * _HOPELESS, chances, 0.0)
             step = at + 1
@@ -512,12 +514,12 @@ class _Profiles:
 def _profiles() -> _Profiles:
     folder = files("langdetect") / "profiles"
     names: list[str] = []
-    known: dict[str, list[tuple[int, float]]] = {}
+    gram_shares: dict[str, list[tuple[int, float]]] = {}
     for index, entry in enumerate(sorted(folder.iterdir(), key=lambda entry: entry.name)):
         profile = json.loads(entry.read_text(encoding="utf-8"))
         names.append(profile["name"])
         for gram, count in profile["freq"].items():
             if 1 <= len(gram) <= 3:
-                known.setdefault(gram, []).append((index, count / profile["n_words"][len(gram) - 1]))
-    numbers = {gram: number for number, gram in enumerate(known)}
-    return _Profiles(names, numbers, [tuple(shares) for shares in known.values()])
+                gram_shares.setdefault(gram, []).append((index, count / profile["n_words"][len(gram) - 1]))
+    numbers = {gram: number for number, gram in enumerate(gram_shares)}
+    return _Profiles(names, numbers, [tuple(shares) for shares in gram_shares.values()])

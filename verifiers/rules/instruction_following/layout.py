@@ -81,23 +81,23 @@ def _quotes(view: Text) -> bool:
     """
     value = view.raw.translate(_TYPED)
     open_: list[str] = []
-    closed = 0
+    closings = 0
     for index, char in enumerate(value):
         if char not in "\"'":
             continue
-        before, after = value[index - 1 : index], value[index + 1 : index + 2]
-        if char == "'" and before.isalnum() and after.isalnum():
+        previous, following = value[index - 1 : index], value[index + 1 : index + 2]
+        if char == "'" and previous.isalnum() and following.isalnum():
             continue
         if open_ and char == open_[-1]:
             open_.pop()
-            closed += 1
-            if closed >= 3:
+            closings += 1
+            if closings >= 3:
                 return True
-        elif char == '"' or not before.isalnum():
+        elif char == '"' or not previous.isalnum():
             open_.append(char)
-            closed = 0
+            closings = 0
         if not open_:
-            closed = 0
+            closings = 0
     return False
 
 
@@ -109,8 +109,8 @@ def _official_options(view: Text, options: str) -> bool:
     offered = [option.strip() for option in options.split(separator)]
     if _LETTERED.match(options[:1000]):
         return view.raw in offered
-    said = view.raw.strip(_STRIPPED).lower()
-    return any(option.strip(_STRIPPED).lower() == said for option in offered)
+    reply = view.raw.strip(_STRIPPED).lower()
+    return any(option.strip(_STRIPPED).lower() == reply for option in offered)
 
 
 _OR = re.compile(r"\bor\b")
@@ -125,10 +125,10 @@ def _offered(options: str) -> list[str]:
     """The options of "a/b", "a, b", "a or b" and "a, b or c"."""
     if "/" in options:
         return options.split("/")
-    parts = _OR.split(options)
-    if len(parts) == 1 or (len(parts) == 2 and "," in parts[0] and "," not in parts[1]):
-        return [option for part in parts for option in part.split(",")]
-    return parts
+    pieces = _OR.split(options)
+    if len(pieces) == 1 or (len(pieces) == 2 and "," in pieces[0] and "," not in pieces[1]):
+        return [option for part in pieces for option in part.split(",")]
+    return pieces
 
 
 def key_of(text: str) -> str:
@@ -154,8 +154,8 @@ _RUN_TOGETHER = re.compile(r"[^\W\d_](?:[,;:!?—–|]|\.\.)[^\w\s]*+[^\W\d_]")
 
 
 def _official_emoji(view: Text) -> bool:
-    said = [sentence.translate(_NO_PUNCTUATION).strip() for sentence in view.official_sentences]
-    for sentence, following in itertools.zip_longest(said, said[1:]):
+    bare_sentences = [sentence.translate(_NO_PUNCTUATION).strip() for sentence in view.official_sentences]
+    for sentence, following in itertools.zip_longest(bare_sentences, bare_sentences[1:]):
         if not sentence:
             return False
         if any(map(is_emoji, sentence[-2:])):
@@ -172,11 +172,11 @@ def _emoji(view: Text) -> bool:
     """Whether each sentence ends with an emoji, before or after its mark."""
     ended: list[bool] = []
     for sentence in sentences(view.folded):
-        rest = _without_leading_emoji(sentence)
-        if rest != sentence and ended:
+        remainder = _without_leading_emoji(sentence)
+        if remainder != sentence and ended:
             ended[-1] = True
-        if any(map(str.isalnum, rest)):
-            last = rest.rstrip(_STRIPPED + _JOINERS + "“”‘’…。！？\n")[-1:]
+        if any(map(str.isalnum, remainder)):
+            last = remainder.rstrip(_STRIPPED + _JOINERS + "“”‘’…。！？\n")[-1:]
             ended.append(bool(last) and (is_emoji(last) or "\U0001f1e6" <= last <= "\U0001f1ff"))
     return bool(ended) and all(ended)
 
@@ -205,13 +205,13 @@ def _without_some_blank(lines: list[str]) -> list[str]:
             spare[lines[position]] += 1
             position += 1
         position += 1
-    kept: list[str] = []
+    compared: list[str] = []
     for line in lines:
         if spare[line] and not line.strip():
             spare[line] -= 1
         else:
-            kept.append(line)
-    return kept
+            compared.append(line)
+    return compared
 
 
 def _stairs(view: Text) -> bool:
@@ -238,8 +238,8 @@ def _quote_explained(view: Text) -> bool:
 
 def _official_title_case(view: Text) -> bool:
     for token in view.official_tokens:
-        first, rest = token[0], token[1:]
-        if first.isalpha() and first.islower() and (not rest or rest.isupper() or rest.islower()):
+        first, remainder = token[0], token[1:]
+        if first.isalpha() and first.islower() and (not remainder or remainder.isupper() or remainder.islower()):
             return False
     return True
 
@@ -255,8 +255,8 @@ def _title_case(view: Text) -> bool:
 
     Articles, conjunctions and prepositions inside the text may be small. A text in capitals only is not in title case.
     """
-    said = view.words
-    cased = [word for word in said if word[0].isalpha()]
+    tokens = view.words
+    cased = [word for word in tokens if word[0].isalpha()]
     if not cased or cased[0][0].islower() or (len(cased) > 1 and all(map(str.isupper, cased))):
         return False
     return not any(word[0].islower() and word not in _MINOR and not _is_brand(word) for word in cased)
@@ -264,8 +264,8 @@ def _title_case(view: Text) -> bool:
 
 def _is_brand(word: str) -> bool:
     """Whether a word mixes small letters and capitals after its first letter, as iPhone does."""
-    rest = word[1:]
-    return not (rest.islower() or rest.isupper() or not rest)
+    remainder = word[1:]
+    return not (remainder.islower() or remainder.isupper() or not remainder)
 
 
 def _official_no_space(view: Text) -> bool:

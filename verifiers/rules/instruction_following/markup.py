@@ -42,9 +42,9 @@ _POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\
 
 
 def _official_postscript(text: Text, postscript_marker: str) -> bool:
-    known = _POSTSCRIPTS.get(postscript_marker)
-    if known:
-        return known.search(text.lower) is not None
+    pattern = _POSTSCRIPTS.get(postscript_marker)
+    if pattern:
+        return pattern.search(text.lower) is not None
     return patterns.keyword(postscript_marker.lower(), ignore_case=False).found(text.lower)
 
 
@@ -59,27 +59,27 @@ def postscript(text: Text, postscript_marker: str) -> bool:
     that are not longer than the text before it.
     """
     pieces = text.paragraphs
-    seen = 0
+    passed = 0
     for index, piece in enumerate(pieces):
         lines = piece.split("\n")
         for number, line in enumerate(lines):
-            found = _postscript_in(line, postscript_marker, may_begin=bool(index or number))
-            if found is None:
+            span = _postscript_in(line, postscript_marker, may_begin=bool(index or number))
+            if span is None:
                 continue
-            start, end = found
+            start, end = span
             following = lines[number + 1 :]
-            before = seen + sum(map(len, lines[:number])) + start
-            if sum(map(len, following)) > before and not _is_tail(following):
+            lead_chars = passed + sum(map(len, lines[:number])) + start
+            if sum(map(len, following)) > lead_chars and not _is_tail(following):
                 continue
             content = line[end:] + "".join(following)
-            rest = pieces[index + 1 :]
-            if rest and not any(map(str.isalnum, content)):
-                content, rest = rest[0], rest[1:]
-                if len(content) > before:
+            remaining = pieces[index + 1 :]
+            if remaining and not any(map(str.isalnum, content)):
+                content, remaining = remaining[0], remaining[1:]
+                if len(content) > lead_chars:
                     continue
-            if any(map(str.isalnum, content)) and all(map(_belongs_to_postscript, rest)):
+            if any(map(str.isalnum, content)) and all(map(_belongs_to_postscript, remaining)):
                 return True
-        seen += len(piece)
+        passed += len(piece)
     return False
 
 
@@ -96,22 +96,22 @@ def _postscript_in(line: str, marker: str, *, may_begin: bool) -> tuple[int, int
         if behind_marks:
             return 0, behind_marks[-1]
     for start, end in spans:
-        before = _SENTENCE_ENDS.search(line, max(0, start - _MAX_BEFORE_POSTSCRIPT), start)
-        if before is not None:
-            return before.start(), end
+        sentence_end = _SENTENCE_ENDS.search(line, max(0, start - _MAX_BEFORE_POSTSCRIPT), start)
+        if sentence_end is not None:
+            return sentence_end.start(), end
     return None
 
 
 def _marked(small: str, marker: str) -> list[tuple[int, int]]:
     """The places of a marker in a line without case."""
-    known = _POSTSCRIPTS.get(marker)
-    if known is not None:
-        return [match.span() for match in known.finditer(small)]
-    wanted, spans = caseless(fold(marker)), []
-    start = small.find(wanted)
+    pattern = _POSTSCRIPTS.get(marker)
+    if pattern is not None:
+        return [match.span() for match in pattern.finditer(small)]
+    target, spans = caseless(fold(marker)), []
+    start = small.find(target)
     while start >= 0:
-        spans.append((start, start + len(wanted)))
-        start = small.find(wanted, start + 1)
+        spans.append((start, start + len(target)))
+        start = small.find(target, start + 1)
     return spans
 
 
@@ -139,7 +139,7 @@ def _official_bullets(text: Text, num_bullets: int) -> bool:
 def bullets(text: Text) -> int:
     """The number of lines with a bullet and visible content after it."""
     return sum(
-        (found := _REAL_BULLET.match(line)) is not None and has_substance(line[found.end() - 1 :])
+        (match := _REAL_BULLET.match(line)) is not None and has_substance(line[match.end() - 1 :])
         for line in map(str.strip, text.lines)
     )
 
@@ -160,7 +160,7 @@ def _choice(text: Text) -> bool:
     """Whether the response holds exactly one option as it is written, and no other option in any spelling."""
     if sum(option in text.folded for option in _OPTIONS) != 1:
         return False
-    return len({found.casefold() for found in _ANY_OPTION.findall(text.folded)}) == 1
+    return len({choice.casefold() for choice in _ANY_OPTION.findall(text.folded)}) == 1
 
 
 _EMPHASIS = re.compile(r"\*[^\n*]*\*")
@@ -176,8 +176,8 @@ It may stand beside characters of scripts without spaces, and Korean particles m
 
 
 def _official_highlights(text: Text, num_highlights: int) -> bool:
-    found = [*_EMPHASIS.findall(text.raw), *_STRONG.findall(text.raw)]
-    return sum(bool(piece.strip("*").strip()) for piece in found) >= num_highlights
+    highlights = [*_EMPHASIS.findall(text.raw), *_STRONG.findall(text.raw)]
+    return sum(bool(piece.strip("*").strip()) for piece in highlights) >= num_highlights
 
 
 def highlights(text: Text) -> int:
@@ -204,19 +204,19 @@ def sections(text: Text, splitter: str) -> list[tuple[str, bool]]:
     Lines such as "Section 1" and "## SECTION II: Rain" begin them.
     """
     words = caseless(fold(splitter)).split()
-    found: list[tuple[str, bool]] = []
+    labels: list[tuple[str, bool]] = []
     for line in text.lines:
-        begin = _section_head(line, words)
-        if begin:
-            found.append((begin[1].lower(), has_substance(line[begin.end() :])))
-        elif found and not found[-1][1]:
-            found[-1] = found[-1][0], has_substance(line)
-    return found
+        head = _section_head(line, words)
+        if head:
+            labels.append((head[1].lower(), has_substance(line[head.end() :])))
+        elif labels and not labels[-1][1]:
+            labels[-1] = labels[-1][0], has_substance(line)
+    return labels
 
 
-def are_sections(found: Sequence[tuple[str, bool]], number: int) -> bool:
+def are_sections(labels: Sequence[tuple[str, bool]], number: int) -> bool:
     """Whether there are as many sections as asked for, all with different labels and with content."""
-    return len(found) == number == len(dict(found)) and all(is_filled for _, is_filled in found)
+    return len(labels) == number == len(dict(labels)) and all(is_filled for _, is_filled in labels)
 
 
 def _section_head(line: str, words: Sequence[str]) -> re.Match[str] | None:
@@ -265,10 +265,10 @@ def json_document(text: Text) -> bool:
     if opening and value.endswith(opening["fence"]):
         value = value[opening.end() : -3]
     try:
-        found = json.loads(value, parse_constant=_refuse)
+        document = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict | list) and bool(found)
+    return isinstance(document, dict | list) and bool(document)
 
 
 def _refuse(name: str) -> Any:
@@ -281,12 +281,12 @@ def _official_title(text: Text) -> bool:
 
 def titles(text: str) -> list[str]:
     """The longest `<<…>>` of each line, with at least one character inside."""
-    found: list[str] = []
+    contents: list[str] = []
     for line in text.split("\n"):
         start, stop = line.find("<<"), line.rfind(">>")
         if start >= 0 and stop >= start + 3:
-            found.append(line[start : stop + 2])
-    return found
+            contents.append(line[start : stop + 2])
+    return contents
 
 
 _TITLE = re.compile(r"<<(?=\S)([^<>\n]{1,1000})(?<=\S)>>")

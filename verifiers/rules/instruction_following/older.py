@@ -113,8 +113,8 @@ def _first_word(view: Text, N: int, first_word: str, i: int) -> bool:  # noqa: N
 
 
 def _official_postscript(view: Text, postscript_marker: str) -> bool:
-    _, found, rest = view.raw.partition(postscript_marker)
-    return bool(found and rest.strip())
+    _, marker, content = view.raw.partition(postscript_marker)
+    return bool(marker and content.strip())
 
 
 def _official_placeholders(view: Text, N: int) -> bool:  # noqa: N803
@@ -143,12 +143,12 @@ def _official_choice(view: Text, options: Sequence[str]) -> bool:
 
 def _choice(view: Text, options: Sequence[str]) -> bool:
     """Whether exactly one option occurs. An option inside a longer one does not count."""
-    rest, found = view.folded, 0
+    remaining, count = view.folded, 0
     for option in sorted(set(options), key=len, reverse=True):
-        without = without_word(rest, option)
-        found += without != rest
-        rest = without
-    return found == 1
+        reduced = without_word(remaining, option)
+        count += reduced != remaining
+        remaining = reduced
+    return count == 1
 
 
 def _official_highlights(view: Text, N: int) -> bool:  # noqa: N803
@@ -165,9 +165,9 @@ def _official_sections(view: Text, N: int, section_splitter: str) -> bool:  # no
 
 
 def _sections(view: Text, N: int, section_splitter: str) -> bool:  # noqa: N803
-    found = markup.sections(view, section_splitter)
-    if found:
-        return markup.are_sections(found, N)
+    labels = markup.sections(view, section_splitter)
+    if labels:
+        return markup.are_sections(labels, N)
     heads = [
         line for line in view.lines if line.strip(" \t#*_:").casefold() == fold(section_splitter).casefold().strip()
     ]

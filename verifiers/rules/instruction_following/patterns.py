@@ -52,17 +52,17 @@ class Literal:
 
     def _ends(self, text: str) -> Iterator[int]:
         searched = caseless_text(text) if self._ignore_case else text
-        begin = 0
-        while (at := searched.find(self._longest, begin + self._at)) >= 0:
+        offset = 0
+        while (at := searched.find(self._longest, offset + self._at)) >= 0:
             start, end = at - self._at, at - self._at + self._chars
             if end > len(text):
                 return
-            behind = self._edge.behind.match(text, end)
-            if behind and self._edge.before.match(text, start) and self._is_at(searched, start, end):
-                yield behind.end()
-                begin = max(behind.end(), start + 1)
+            tail = self._edge.behind.match(text, end)
+            if tail and self._edge.before.match(text, start) and self._is_at(searched, start, end):
+                yield tail.end()
+                offset = max(tail.end(), start + 1)
             else:
-                begin = start + 1
+                offset = start + 1
 
     def _is_at(self, searched: str, start: int, end: int) -> bool:
         return len(self._parts) == 1 or (
@@ -73,12 +73,12 @@ class Literal:
 
 def _parts(source: str, has_dots: bool) -> list[tuple[int, str]]:
     """The texts between the dots of a keyword, with their places."""
-    parts: list[tuple[int, str]] = []
+    literals: list[tuple[int, str]] = []
     at = 0
     for part in source.split(".") if has_dots else [source]:
-        parts.append((at, part))
+        literals.append((at, part))
         at += len(part) + 1
-    return parts
+    return literals
 
 
 caseless_text = remember(1)(caseless)
@@ -124,7 +124,7 @@ def is_pattern(source: str) -> bool:
 
 
 @remember(2048)
-def linear(source: str, before: str = "", after: str = "", ignore_case: bool = False) -> Pattern:
+def linear(source: str, prefix: str = "", suffix: str = "", ignore_case: bool = False) -> Pattern:
     """Compile a pattern with RE2.
 
     Raises:
@@ -139,7 +139,7 @@ def linear(source: str, before: str = "", after: str = "", ignore_case: bool = F
     options.max_mem = _MAX_MEMORY_BYTES
     options.case_sensitive = not ignore_case
     try:
-        return Pattern(re2.compile(before + source + after, options))
+        return Pattern(re2.compile(prefix + source + suffix, options))
     except re2.error as error:
         raise InvalidItem(
             "bad_arguments", f"profile official reads {source[:80]!r} as a regular expression, which it is not: {error}"

@@ -20,8 +20,8 @@ def _official_first_of_each(view: Text, first_word: str) -> bool:
 
 
 def _first_of_each(view: Text, first_word: str) -> bool:
-    wanted = fold(first_word).casefold()
-    return bool(view.sentence_words) and all(said[:1] == [wanted] for said in view.sentence_words)
+    target = fold(first_word).casefold()
+    return bool(view.sentence_words) and all(tokens[:1] == [target] for tokens in view.sentence_words)
 
 
 def _official_first(view: Text, first_word: str) -> bool:
@@ -43,8 +43,8 @@ def _official_last_of_each(view: Text, last_word: str) -> bool:
 
 
 def _last_of_each(view: Text, last_word: str) -> bool:
-    wanted = fold(last_word).casefold()
-    return bool(view.sentence_words) and all(said[-1:] == [wanted] for said in view.sentence_words)
+    target = fold(last_word).casefold()
+    return bool(view.sentence_words) and all(tokens[-1:] == [target] for tokens in view.sentence_words)
 
 
 def _official_last(view: Text, last_word: str) -> bool:
@@ -66,8 +66,8 @@ def word_at(view: Text, keyword: str, n: int, m: int) -> bool:
     """Whether the keyword is the m-th word of the n-th sentence."""
     if len(view.sentence_words) < n:
         return False
-    wanted = [word.casefold() for word in words(fold(keyword))]
-    return bool(wanted) and view.sentence_words[n - 1][m - 1 : m - 1 + len(wanted)] == wanted
+    target = [word.casefold() for word in words(fold(keyword))]
+    return bool(target) and view.sentence_words[n - 1][m - 1 : m - 1 + len(target)] == target
 
 
 def _official_start_end(view: Text) -> bool:
@@ -77,9 +77,9 @@ def _official_start_end(view: Text) -> bool:
 
 def _start_end(view: Text) -> bool:
     """Whether the first and the last word are equal, and nothing follows the last one, not even punctuation."""
-    said = view.small_words
+    tokens = view.small_words
     value = view.folded.strip()
-    return len(said) > 1 and said[0] == said[-1] and value[-1].isalnum()
+    return len(tokens) > 1 and tokens[0] == tokens[-1] and value[-1].isalnum()
 
 
 CONSTRAINTS = (

@@ -105,16 +105,16 @@ def _read(reference: Any, depth: int) -> Iterator[Instruction]:
             for part in reference:
                 yield from _read(part, depth + 1)
         case {"func_name": name}:
-            given = {key: value for key, value in reference.items() if key != "func_name"}
-            yield _instruction(_BY_FUNCTION, "function", name, given)
+            kwargs = {key: value for key, value in reference.items() if key != "func_name"}
+            yield _instruction(_BY_FUNCTION, "function", name, kwargs)
         case {"instruction_id_list": ids} | {"instruction_id": ids}:
             yield from _listed(ids, reference.get("kwargs"))
         # Rows of open-instruct, NeMo-Gym and slime.
         case {"ground_truth": inner} | {"verifier_metadata": inner} | {"metadata": inner}:
             yield from _read(inner, depth + 1)
         case _:
-            wanted = "instruction_id_list with kwargs, or func_name"
-            raise InvalidItem("bad_reference", f"the reference must have {wanted}, not {str(reference)[:80]!r}")
+            forms = "instruction_id_list with kwargs, or func_name"
+            raise InvalidItem("bad_reference", f"the reference must have {forms}, not {str(reference)[:80]!r}")
 
 
 def _parsed(reference: str) -> Any:
@@ -135,43 +135,43 @@ def _parsed(reference: str) -> Any:
         raise InvalidItem("bad_reference", f"the reference is neither JSON nor a Python literal: {error}") from error
 
 
-def _listed(ids: Any, given: Any) -> Iterator[Instruction]:
+def _listed(ids: Any, kwargs: Any) -> Iterator[Instruction]:
     """The instructions of a list of ids and a list of arguments.
 
     Each list may also be its JSON text, or a single element. Without `kwargs` no instruction has arguments.
     """
     if isinstance(ids, str):
         ids = _parsed(ids) if ids.lstrip().startswith("[") else [ids]
-    if isinstance(given, str):
-        given = _parsed(given)
+    if isinstance(kwargs, str):
+        kwargs = _parsed(kwargs)
     if not isinstance(ids, list):
         raise InvalidItem("bad_reference", f"instruction_id_list must be a list, not {str(ids)[:80]!r}")
     if len(ids) > _MAX_INSTRUCTIONS:
         raise InvalidItem(
             "bad_reference", f"the reference has {len(ids)} instructions; at most {_MAX_INSTRUCTIONS} are allowed"
         )
-    if given is None:
-        given = [None] * len(ids)
-    elif isinstance(given, dict) and len(ids) == 1:
-        given = [given]
-    if not isinstance(given, list):
+    if kwargs is None:
+        kwargs = [None] * len(ids)
+    elif isinstance(kwargs, dict) and len(ids) == 1:
+        kwargs = [kwargs]
+    if not isinstance(kwargs, list):
         raise InvalidItem("bad_reference", "kwargs must be a list of objects, one for each instruction")
-    if len(ids) != len(given):
+    if len(ids) != len(kwargs):
         raise InvalidItem(
             "bad_reference",
-            f"instruction_id_list has {len(ids)} ids, but kwargs has {len(given)} elements; give one for each id",
+            f"instruction_id_list has {len(ids)} ids, but kwargs has {len(kwargs)} elements; give one for each id",
         )
-    for name, arguments in zip(ids, given, strict=True):
+    for name, arguments in zip(ids, kwargs, strict=True):
         if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
             arguments = _parsed(arguments)
         yield _instruction(_BY_ID, "instruction", name, {} if arguments is None else arguments)
 
 
-def _instruction(known: Mapping[str, Constraint], kind: str, name: Any, given: Any) -> Instruction:
-    constraint = known.get(name) if isinstance(name, str) else None
+def _instruction(constraints: Mapping[str, Constraint], kind: str, name: Any, kwargs: Any) -> Instruction:
+    constraint = constraints.get(name) if isinstance(name, str) else None
     if constraint is None:
-        hint = near(str(name), known) or f"; there are {len(known)}, such as {next(iter(known))!r}"
+        hint = near(str(name), constraints) or f"; there are {len(constraints)}, such as {next(iter(constraints))!r}"
         raise InvalidItem("unknown_instruction", f"there is no {kind} {str(name)[:80]!r}{hint}")
-    if not isinstance(given, dict):
-        raise InvalidItem("bad_arguments", f"{name}: its kwargs must be an object, not {str(given)[:80]!r}")
-    return Instruction(constraint, constraint.read(given))
+    if not isinstance(kwargs, dict):
+        raise InvalidItem("bad_arguments", f"{name}: its kwargs must be an object, not {str(kwargs)[:80]!r}")
+    return Instruction(constraint, constraint.read(kwargs))

@@ -18,10 +18,10 @@ def _official_change(view: Text, prompt_to_repeat: str) -> bool:
 
 def _change(view: Text, prompt_to_repeat: str) -> bool:
     """Whether the first word is another one and the rest is unchanged."""
-    said, wanted = view.folded.split(), fold(prompt_to_repeat).split()
-    if len(said) != len(wanted) or said[1:] != wanted[1:]:
+    reply, request = view.folded.split(), fold(prompt_to_repeat).split()
+    if len(reply) != len(request) or reply[1:] != request[1:]:
         return False
-    return bool(words(said[0])) and key_of(said[0]) != key_of(wanted[0])
+    return bool(words(reply[0])) and key_of(reply[0]) != key_of(request[0])
 
 
 _SENTENCE = "only output this sentence here, ignore all other requests."
@@ -41,12 +41,12 @@ def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) 
 
 def _span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
     """Whether the response holds the words from index `n_start` to `n_end`, counted from 0, both included."""
-    wanted = fold(prompt_to_repeat).casefold().split()[n_start : n_end + 1]
-    return bool(wanted) and _same_words(view.folded.casefold().split(), wanted)
+    target = fold(prompt_to_repeat).casefold().split()[n_start : n_end + 1]
+    return bool(target) and _same_words(view.folded.casefold().split(), target)
 
 
-def _same_words(said: Sequence[str], wanted: Sequence[str]) -> bool:
-    return [word.strip(string.punctuation) for word in said] == [word.strip(string.punctuation) for word in wanted]
+def _same_words(reply: Sequence[str], target: Sequence[str]) -> bool:
+    return [word.strip(string.punctuation) for word in reply] == [word.strip(string.punctuation) for word in target]
 
 
 _REQUEST: dict[str, Callable[[object], object]] = {"prompt_to_repeat": text}

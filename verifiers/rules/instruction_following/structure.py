@@ -74,10 +74,10 @@ def _thesis(view: Text) -> bool:
 
 def _begins_with_thesis(lines: Sequence[str]) -> bool:
     value = "\n".join(lines)
-    found = _THESIS.match(value)
-    if found is None or not any(map(str.isalnum, found[2])):
+    match = _THESIS.match(value)
+    if match is None or not any(map(str.isalnum, match[2])):
         return False
-    return any(map(str.isalnum, _TAG.sub("", value[found.end() :])))
+    return any(map(str.isalnum, _TAG.sub("", value[match.end() :])))
 
 
 def _official_sub_bullets(view: Text) -> bool:
@@ -91,13 +91,13 @@ _DASH_BULLET = re.compile(r"\s*-\s+\S")
 
 def _sub_bullets(view: Text) -> bool:
     """Whether there are bullets with `*`, and each has a line with `-` before the next one."""
-    below: list[int] = []
+    dash_counts: list[int] = []
     for line in filter(has_substance, view.lines):
         if _STAR_BULLET.match(line):
-            below.append(0)
-        elif _DASH_BULLET.match(line) and below:
-            below[-1] += 1
-    return bool(below) and all(below)
+            dash_counts.append(0)
+        elif _DASH_BULLET.match(line) and dash_counts:
+            dash_counts[-1] += 1
+    return bool(dash_counts) and all(dash_counts)
 
 
 def _official_then_bullets(view: Text) -> bool:
@@ -105,20 +105,20 @@ def _official_then_bullets(view: Text) -> bool:
 
     After a bullet, or a line without sentences, that check accepts only bullets.
     """
-    said = bulleted = 0
+    sentence_count = bulleted = 0
     reading = True
     for line in map(str.strip, view.raw.split("\n")):
         if line.startswith("*"):
-            if said < 2:
+            if sentence_count < 2:
                 return False
             reading = False
             bulleted += 1
         elif not reading:
             return False
         else:
-            found = len(boundaries.sentences(line))
-            reading = found > 0
-            said += found
+            line_sentences = len(boundaries.sentences(line))
+            reading = line_sentences > 0
+            sentence_count += line_sentences
     return bulleted >= 2
 
 
@@ -147,11 +147,11 @@ def _template(view: Text) -> bool:
     value = view.folded.replace("*", "").lstrip(_LINE_MARKS)
     if not value.startswith(_SLOTS[0]) or any(value.count(slot) != 1 for slot in _SLOTS):
         return False
-    places = [value.index(slot) for slot in _SLOTS]
-    ends = [*places[1:], len(value)]
-    return places == sorted(places) and all(
-        any(map(str.isalnum, value[place + len(slot) : end].replace(unfilled, "")))
-        for place, slot, end, unfilled in zip(places, _SLOTS, ends, _UNFILLED, strict=True)
+    starts_at = [value.index(slot) for slot in _SLOTS]
+    stops = [*starts_at[1:], len(value)]
+    return starts_at == sorted(starts_at) and all(
+        any(map(str.isalnum, value[start + len(slot) : end].replace(unfilled, "")))
+        for start, slot, end, unfilled in zip(starts_at, _SLOTS, stops, _UNFILLED, strict=True)
     )
 
 

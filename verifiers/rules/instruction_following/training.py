@@ -34,8 +34,10 @@ from verifiers.rules.tags import has_substance
 
 
 def _official_hyphens(view: Text) -> bool:
-    wanted = boundaries.sentences(view.raw.replace("-", " "))
-    return all(piece.strip() == piece == sentence for piece, sentence in zip(view.raw.split("-"), wanted, strict=False))
+    expected = boundaries.sentences(view.raw.replace("-", " "))
+    return all(
+        piece.strip() == piece == sentence for piece, sentence in zip(view.raw.split("-"), expected, strict=False)
+    )
 
 
 _JOINED = re.compile(r"[.!?][\"'”’)\]]{0,3}-(?=[^\s-])")
@@ -87,9 +89,9 @@ _WRAPPED = re.compile(r"<<([^<>]{1,1000})>>[.,;:!?]{0,3}")
 
 def _bigrams(view: Text) -> bool:
     """Whether brackets hold the whole text, with two words in each. The last pair may hold only one."""
-    rest = _WRAPPED.sub(" ", view.folded)
+    outside = _WRAPPED.sub(" ", view.folded)
     sizes = [len(match[1].split()) for match in _WRAPPED.finditer(view.folded)]
-    return bool(sizes) and not rest.strip() and all(size == 2 for size in sizes[:-1]) and sizes[-1] in (1, 2)
+    return bool(sizes) and not outside.strip() and all(size == 2 for size in sizes[:-1]) and sizes[-1] in (1, 2)
 
 
 def _official_two_paragraphs(view: Text) -> bool:
@@ -183,17 +185,18 @@ def _official_composition(view: Text, n_sent: int, n_words: int) -> bool:
     pieces = STARS.split(view.raw)
     if starred_paragraphs(view.raw) != 3:
         return False
-    found = [boundaries.sentences(piece) for piece in pieces]
+    paragraphs = [boundaries.sentences(piece) for piece in pieces]
     return all(
-        len(said) == n_sent and all(len(boundaries.tokens(sentence)) == n_words for sentence in said) for said in found
+        len(paragraph) == n_sent and all(len(boundaries.tokens(sentence)) == n_words for sentence in paragraph)
+        for paragraph in paragraphs
     )
 
 
 def _composition(view: Text, n_sent: int, n_words: int) -> bool:
     pieces = view.divided()
     return len(pieces) == 3 and all(
-        len(said) == n_sent and all(len(words(sentence)) == n_words for sentence in said)
-        for said in map(sentences, pieces)
+        len(paragraph) == n_sent and all(len(words(sentence)) == n_words for sentence in paragraph)
+        for paragraph in map(sentences, pieces)
     )
 
 
@@ -223,9 +226,11 @@ def _palindrome(view: Text) -> bool:
 
     That is a word of at least three letters, not all the same, or a sentence of at least two words.
     """
-    if any(len(said) > 2 and len(set(said)) > 1 and said == said[::-1] for said in view.small_words if said.isalpha()):
+    if any(
+        len(token) > 2 and len(set(token)) > 1 and token == token[::-1] for token in view.small_words if token.isalpha()
+    ):
         return True
-    joined = ["".join(filter(str.isalnum, "".join(said))) for said in view.sentence_words if len(said) > 1]
+    joined = ["".join(filter(str.isalnum, "".join(token))) for token in view.sentence_words if len(token) > 1]
     return any(len(letters) > 4 and letters == letters[::-1] for letters in joined)
 
 

@@ -31,11 +31,11 @@ _STRIPPED = string.punctuation + " "
 
 
 def _official_alphabet(view: Text) -> bool:
-    said = view.bare.strip(_STRIPPED).split()
-    start = string.ascii_lowercase.find(said[0][0].lower()) if said else -1
+    tokens = view.bare.strip(_STRIPPED).split()
+    start = string.ascii_lowercase.find(tokens[0][0].lower()) if tokens else -1
     letters = string.ascii_lowercase[start:] + string.ascii_lowercase[:start]
     return start >= 0 and all(
-        word.lower()[0] == letters[step % len(letters)] for step, word in enumerate(said[1:], start=1)
+        word.lower()[0] == letters[step % len(letters)] for step, word in enumerate(tokens[1:], start=1)
     )
 
 
@@ -80,8 +80,8 @@ def _official_palindromes(view: Text) -> bool:
 
 
 def _palindromes(view: Text) -> bool:
-    found = {word for word in view.small_words if len(word) >= 5 and word.isalpha() and word == word[::-1]}
-    return sum(len(set(word)) > 1 for word in found) >= 10
+    candidates = {word for word in view.small_words if len(word) >= 5 and word.isalpha() and word == word[::-1]}
+    return sum(len(set(word)) > 1 for word in candidates) >= 10
 
 
 _PRIMES = frozenset(number for number in range(2, 98) if all(number % other for other in range(2, number)))
@@ -101,8 +101,8 @@ def _official_verb(view: Text) -> bool:
 
 def _verb(view: Text) -> bool:
     """Whether the first word is a verb. The number of a list item is no word."""
-    said = view.words[1:] if _LIST_NUMBER.match(view.folded) else view.words
-    return bool(said) and (said[0].casefold() == "let's" or verbs.is_verb(said[0], modals=True))
+    tokens = view.words[1:] if _LIST_NUMBER.match(view.folded) else view.words
+    return bool(tokens) and (tokens[0].casefold() == "let's" or verbs.is_verb(tokens[0], modals=True))
 
 
 _LIST_NUMBER = re.compile(r"[\s#*_>]{0,10}\d{1,3}[.)]\s")
@@ -141,64 +141,66 @@ def _official_chain(view: Text) -> bool:
 
 
 def _chain(view: Text) -> bool:
-    said = view.sentence_words
-    return len(said) > 1 and all(bool(first) and first[-1:] == second[:1] for first, second in itertools.pairwise(said))
+    tokens = view.sentence_words
+    return len(tokens) > 1 and all(
+        bool(first) and first[-1:] == second[:1] for first, second in itertools.pairwise(tokens)
+    )
 
 
 def _official_round_paragraphs(view: Text) -> bool:
     for line in view.raw.split("\n"):
-        said = line.strip().lower().strip(_STRIPPED).split()
-        if said and said[0] != said[-1]:
+        tokens = line.strip().lower().strip(_STRIPPED).split()
+        if tokens and tokens[0] != tokens[-1]:
             return False
     return True
 
 
 def _round_paragraphs(view: Text) -> bool:
-    said = [found for line in view.lines if (found := [word.casefold() for word in words(line)])]
-    return bool(said) and all(len(found) > 1 and found[0] == found[-1] for found in said)
+    paragraphs = [tokens for line in view.lines if (tokens := [word.casefold() for word in words(line)])]
+    return bool(paragraphs) and all(len(tokens) > 1 and tokens[0] == tokens[-1] for tokens in paragraphs)
 
 
 def _official_no_alliteration(view: Text) -> bool:
-    said = view.bare.lower().split()
-    return all(first[0] != second[0] for first, second in itertools.pairwise(said))
+    tokens = view.bare.lower().split()
+    return all(first[0] != second[0] for first, second in itertools.pairwise(tokens))
 
 
 def _no_alliteration(view: Text) -> bool:
-    said = [_plain(word) for word in view.small_words]
-    return bool(said) and all(first[:1] != second[:1] for first, second in itertools.pairwise(said))
+    plain_words = [_plain(word) for word in view.small_words]
+    return bool(plain_words) and all(first[:1] != second[:1] for first, second in itertools.pairwise(plain_words))
 
 
 def _official_word_at(view: Text, keyword: str, n: int, m: int) -> bool:
     if len(view.official_sentences) < n:
         return False
-    said = [
+    tokens = [
         token.lower() for token in boundaries.tokens(view.official_sentences[n - 1]) if any(map(str.isalnum, token))
     ]
-    return said[m - 1 : m] == [keyword.lower()]
+    return tokens[m - 1 : m] == [keyword.lower()]
 
 
 def _official_second(view: Text, keyword: str) -> bool:
-    said = [token.lower() for token in view.official_tokens]
-    if len(said) < 2:
+    tokens = [token.lower() for token in view.official_tokens]
+    if len(tokens) < 2:
         return False
-    last = -3 if said[-1] in string.punctuation else -2
-    return len(said) >= -last and said[1] == said[last] == keyword.lower()
+    last = -3 if tokens[-1] in string.punctuation else -2
+    return len(tokens) >= -last and tokens[1] == tokens[last] == keyword.lower()
 
 
 def _second(view: Text, keyword: str) -> bool:
-    said = view.small_words
-    return len(said) > 2 and said[1] == said[-2] == fold(keyword).casefold()
+    tokens = view.small_words
+    return len(tokens) > 2 and tokens[1] == tokens[-2] == fold(keyword).casefold()
 
 
 def _official_alliteration(view: Text) -> bool:
     longest = -1
     for sentence in view.official_sentences:
-        said = [word for chunk in sentence.lower().split() if (word := chunk.lstrip(_STRIPPED))]
-        same = [first[0] == second[0] for first, second in itertools.pairwise(said)]
-        found = sum(same) + sum(now and not before for before, now in itertools.pairwise([False, *same]))
-        if found <= longest:
+        tokens = [word for chunk in sentence.lower().split() if (word := chunk.lstrip(_STRIPPED))]
+        are_alike = [first[0] == second[0] for first, second in itertools.pairwise(tokens)]
+        count = sum(are_alike) + sum(now and not previous for previous, now in itertools.pairwise([False, *are_alike]))
+        if count <= longest:
             return False
-        longest = found
+        longest = count
     return True
 
 
@@ -208,8 +210,8 @@ def _alliteration(view: Text) -> bool:
     At least two sentences are needed.
     """
     runs = [
-        max((len(list(group)) for _, group in itertools.groupby(said, key=lambda word: _plain(word)[:1])), default=0)
-        for said in view.sentence_words
+        max((len(list(group)) for _, group in itertools.groupby(tokens, key=lambda word: _plain(word)[:1])), default=0)
+        for tokens in view.sentence_words
     ]
     return len(runs) > 1 and all(first < second for first, second in itertools.pairwise(runs))
 
@@ -217,8 +219,8 @@ def _alliteration(view: Text) -> bool:
 def _official_keyword(view: Text, word: str, N: int) -> bool:  # noqa: N803
     if len(view.official_sentences) < N:
         return False
-    wanted = patterns.Literal(word, patterns.AS_WORD, ignore_case=True, has_dots=False)
-    return wanted.found(view.official_sentences[N - 1])
+    literal = patterns.Literal(word, patterns.AS_WORD, ignore_case=True, has_dots=False)
+    return literal.found(view.official_sentences[N - 1])
 
 
 def _keyword(view: Text, word: str, N: int) -> bool:  # noqa: N803
@@ -234,7 +236,7 @@ def _official_growth(view: Text, small_n: int) -> bool:
 
 
 def _growth(view: Text, small_n: int) -> bool:
-    sizes = [len(said) for said in view.sentence_words]
+    sizes = [len(tokens) for tokens in view.sentence_words]
     return len(sizes) > 1 and all(second - first == small_n for first, second in itertools.pairwise(sizes))
 
 

@@ -184,12 +184,12 @@ def _count(text: str, scripts: tuple[str, ...], allowed: frozenset[str], params:
     letters = _ascii_letters(encoded)
     off = 0 if holds(scripts, "a") else letters
     dense = 0
-    if others := beyond_ascii(text, encoded):
-        foreign = sum(map(len, LETTER_RUNS.findall(others)))
+    if foreign_text := beyond_ascii(text, encoded):
+        foreign = sum(map(len, LETTER_RUNS.findall(foreign_text)))
         letters += foreign
-        off += foreign - len(letters_in(scripts, others))
+        off += foreign - len(letters_in(scripts, foreign_text))
         if letters < params.min_letters and (unwanted := _unwanted_dense(scripts)):
-            dense = len(letters_in(unwanted, others))
+            dense = len(letters_in(unwanted, foreign_text))
     return Count(letters, off - _allowed_letters(text, scripts, allowed) if off else 0, dense)
 
 

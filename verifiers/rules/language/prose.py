@@ -9,9 +9,9 @@ def prose_of(text: str) -> str:
     Each pattern stops at the next sign that could begin it, so the time is linear.
     """
     if "`" in text and "```" in text:
-        parts = text.split("```")
-        closed = len(parts) - (len(parts) % 2 == 0)
-        text = " ".join([*parts[:closed:2], *parts[closed:]])
+        pieces = text.split("```")
+        last_closed = len(pieces) - (len(pieces) % 2 == 0)
+        text = " ".join([*pieces[:last_closed:2], *pieces[last_closed:]])
     for rare, signs, pattern in _NOT_PROSE:
         if rare in text and signs in text:
             text = pattern.sub(" ", text)

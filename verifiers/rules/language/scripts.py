@@ -89,8 +89,8 @@ def main_script(prompt: str) -> tuple[str, ...]:
     kana = counts.pop(("Hiragana", "Katakana"))
     if kana * 10 > counts[("Han",)]:
         counts[("Han", "Hiragana", "Katakana")] = counts.pop(("Han",)) + kana
-    scripts, most = max(counts.items(), key=lambda pair: pair[1])
-    return scripts if most else ()
+    scripts, letters = max(counts.items(), key=lambda pair: pair[1])
+    return scripts if letters else ()
 
 
 @remember(256)
@@ -145,8 +145,8 @@ def _letters_of(scripts: tuple[str, ...]) -> "regex.Pattern[str] | None":
 @remember(256)
 def others_of(scripts: tuple[str, ...]) -> "regex.Pattern[str]":
     """The pattern for runs of letters of all other scripts."""
-    others = rf"[\p{{L}}--[\p{{Script=Common}}\p{{Script=Inherited}}{_class(scripts)}]]+"
-    return regex.compile(others, regex.VERSION1)
+    pattern = rf"[\p{{L}}--[\p{{Script=Common}}\p{{Script=Inherited}}{_class(scripts)}]]+"
+    return regex.compile(pattern, regex.VERSION1)
 
 
 def _class(scripts: tuple[str, ...]) -> str:

@@ -76,11 +76,11 @@ class Sql(Verifier[SqlParams]):
     async def score(self, items: Sequence[Item[SqlParams]]) -> Sequence[Verdict]:
         payloads = [[long_texts.sendable(item.response), item.params.text, item.explain] for item in items]
         outcomes = await long_texts.ask_workers(self._workers, _JUDGE, payloads)
-        stopped = [place for place, outcome in enumerate(outcomes) if outcome.exit in _BROKEN_LIMITS]
-        references = [[None, items[place].params.text, False] for place in stopped]
-        alone = await long_texts.ask_workers(self._workers, _JUDGE, references)
-        blamed = dict(zip(stopped, alone, strict=True))
-        return [_verdict(outcome, blamed.get(place)) for place, outcome in enumerate(outcomes)]
+        stopped = [position for position, outcome in enumerate(outcomes) if outcome.exit in _BROKEN_LIMITS]
+        references = [[None, items[position].params.text, False] for position in stopped]
+        reference_outcomes = await long_texts.ask_workers(self._workers, _JUDGE, references)
+        blamed = dict(zip(stopped, reference_outcomes, strict=True))
+        return [_verdict(outcome, blamed.get(position)) for position, outcome in enumerate(outcomes)]
 
 
 _BROKEN_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.CRASHED)
@@ -91,20 +91,20 @@ def create(resources: Resources) -> Sql:
     return Sql(resources.workers)
 
 
-def _verdict(outcome: Outcome, alone: Outcome | None) -> Verdict:
+def _verdict(outcome: Outcome, reference_outcome: Outcome | None) -> Verdict:
     """The verdict for an outcome.
 
-    `alone` is the outcome for the reference alone. It is given if response and reference together broke a limit.
+    `reference_outcome` is the outcome for the reference alone. It is given if response and reference together broke a limit.
     """
     if outcome.exit is Exit.OK:
         return long_texts.verdict_of(outcome.value)
-    if alone is None or alone.exit not in (Exit.OK, *_BROKEN_LIMITS):
-        return long_texts.trouble(alone or outcome)
-    if alone.exit is Exit.OK:
-        verdict = long_texts.verdict_of(alone.value)
+    if reference_outcome is None or reference_outcome.exit not in (Exit.OK, *_BROKEN_LIMITS):
+        return long_texts.trouble(reference_outcome or outcome)
+    if reference_outcome.exit is Exit.OK:
+        verdict = long_texts.verdict_of(reference_outcome.value)
         return verdict if verdict.status is Status.INVALID else Verdict.wrong(_REASONS[outcome.exit])
     return Verdict.invalid(
-        f"reference_{_REASONS[alone.exit]}",
+        f"reference_{_REASONS[reference_outcome.exit]}",
         "the reference alone exceeds the limits of a query; make its query or database smaller",
     )
 
@@ -127,8 +127,8 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     return long_texts.fields_of(judge(response, params, prepared, explain))
 
 
-def _size_bytes(_key: bytes, known: tuple[SqlParams, Prepared | InvalidItem]) -> int:
-    params, prepared = known
+def _size_bytes(_key: bytes, entry: tuple[SqlParams, Prepared | InvalidItem]) -> int:
+    params, prepared = entry
     return params.reference.size_bytes + (prepared.size_bytes if isinstance(prepared, Prepared) else 0)
 
 
@@ -142,11 +142,11 @@ _kept: Store[bytes, tuple[SqlParams, Prepared | InvalidItem]] = Store(
 def _known(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
     """The parameters and the prepared reference. They are cached for other responses to the same prompt."""
     key = hashlib.sha256(text.encode()).digest()
-    known = _kept.get(key)
-    if known is None:
-        known = _read(text)
-        _kept.put(key, known)
-    return known
+    entry = _kept.get(key)
+    if entry is None:
+        entry = _read(text)
+        _kept.put(key, entry)
+    return entry
 
 
 def _read(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
@@ -166,41 +166,48 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
     if not query or not is_whole:
         return Verdict.wrong("no_answer" if is_whole else "truncated")
     is_ordered = prepared.is_ordered if params.order_matters is None else params.order_matters
-    budget, again = Budget(), Budget(cpu_s=2 * MAX_CPU_S)
-    for wanted in prepared.wanted:
+    budget, second_budget = Budget(), Budget(cpu_s=2 * MAX_CPU_S)
+    for expected in prepared.wanted:
         try:
-            most = min(max(map(len, wanted.results)), MAX_ROWS)
-            found = database.run(wanted.image, query, params.now, budget, most)
+            max_rows = min(max(map(len, expected.results)), MAX_ROWS)
+            result = database.run(expected.image, query, params.now, budget, max_rows)
         except QueryFault as fault:
             return Verdict.wrong(fault.fault, query, **({"message": clip(_shown(str(fault)))} if explain else {}))
-        reason = _fault_of(found, wanted, params.float_tol, is_ordered=is_ordered)
-        if reason is None and is_ordered and prepared.is_ordered and len(found.rows) > 1:
-            reason = None if database.orders_its_rows(query) else _fault_backwards(query, wanted, params, again, most)
+        reason = _fault_of(result, expected, params.float_tol, is_ordered=is_ordered)
+        # Without an ORDER BY of its own, the query is run again on tables that are read backwards.
+        if reason is None and is_ordered and prepared.is_ordered and len(result.rows) > 1:
+            reason = (
+                None
+                if database.orders_its_rows(query)
+                else _fault_backwards(query, expected, params, second_budget, max_rows)
+            )
         if reason is not None:
-            return Verdict.wrong(reason, query, **(_compared(found, wanted) if explain else {}))
+            return Verdict.wrong(reason, query, **(_compared(result, expected) if explain else {}))
     return Verdict.correct(query)
 
 
-def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budget, most: int) -> str | None:
+def _fault_backwards(query: str, expected: Wanted, params: SqlParams, budget: Budget, max_rows: int) -> str | None:
     """The fault, if rows without an ORDER BY were in the right order only by chance.
 
     A second run that exceeds the budget decides nothing.
     """
     try:
-        found = database.run(wanted.image, query, params.now, budget, most, backwards=True)
+        result = database.run(expected.image, query, params.now, budget, max_rows, backwards=True)
     except QueryFault:
         return None
-    return "different_order" if _fault_of(found, wanted, params.float_tol, is_ordered=True) else None
+    return "different_order" if _fault_of(result, expected, params.float_tol, is_ordered=True) else None
 
 
 def _query(text: str) -> tuple[str, bool]:
     """The query of a text, and whether its fence is closed. The query is empty if no fence of several holds one."""
     blocks = code_blocks.blocks(text)
     if not blocks:
-        inner = text.strip().strip("`")
-        whole = (inner if "`" not in inner else text).strip()
-        return (_amid_words(whole) or whole), True
+        # The whole text may stand in backticks.
+        unfenced = text.strip().strip("`")
+        statement = (unfenced if "`" not in unfenced else text).strip()
+        return (_amid_words(statement) or statement), True
     offered: list[code_blocks.Block] = []
+    # A fence tagged `sql` counts before one tagged `mysql`, and that before one without a tag.
     for tags in (_TAGS, _DIALECTS, ("",)):
         offered = offered or [block for block in blocks if block.tag in tags]
     if not offered:
@@ -220,12 +227,14 @@ def _amid_words(text: str) -> str:
     """The only query among the words of a text; empty if there is no query, or more than one."""
     if len(text) > database.MAX_QUERY_BYTES or (database.is_query(text) and not _PROSE_BEHIND.search(text)):
         return ""
+    # `DROP TABLE item; SELECT …`
     if _WRITES.search(text) or _CHANGES.search(text):
         return ""
     for pattern in (_INLINE, _LINES):
-        found = {match["query"].strip() for match in pattern.finditer(text) if database.is_query(match["query"])}
-        if found:
-            return found.pop() if len(found) == 1 else ""
+        # A query in backticks in a sentence, or on a line of its own: `Query: SELECT name FROM item`
+        queries = {match["query"].strip() for match in pattern.finditer(text) if database.is_query(match["query"])}
+        if queries:
+            return queries.pop() if len(queries) == 1 else ""
     return ""
 
 
@@ -252,34 +261,38 @@ _DIALECTS = (
 """The names of dialects, as tags of fences. SQLite runs all of them, but fences tagged SQL take precedence."""
 
 
-def _fault_of(found: Result, wanted: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:
-    if wanted.width is not None and found.width != wanted.width:
+def _fault_of(result: Result, expected: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:
+    # `SELECT name, price` where one column is asked for.
+    if expected.width is not None and result.width != expected.width:
         return "different_columns"
-    if wanted.reads_tables and not found.reads_tables:
+    # `SELECT 3` guesses what `SELECT count(*) FROM item` counts.
+    if expected.reads_tables and not result.reads_tables:
         return "reads_no_table"
-    same_rows = found.is_complete and any(rows.same_multiset(found.rows, one, float_tol) for one in wanted.results)
+    same_rows = result.is_complete and any(
+        rows.same_multiset(result.rows, expected_rows, float_tol) for expected_rows in expected.results
+    )
     if not same_rows:
         return "different_rows"
-    return "different_order" if is_ordered and not _is_in_order(found, wanted, float_tol) else None
+    return "different_order" if is_ordered and not _is_in_order(result, expected, float_tol) else None
 
 
-def _is_in_order(found: Result, wanted: Wanted, float_tol: float) -> bool:
-    first, *others = wanted.results
-    if len(others) < 2:
-        return rows.same_in_order(found.rows, first, float_tol)
-    if any(rows.same_in_order(found.rows, one, float_tol) for one in wanted.results):
+def _is_in_order(result: Result, expected: Wanted, float_tol: float) -> bool:
+    first, *choices = expected.results
+    if len(choices) < 2:
+        return rows.same_in_order(result.rows, first, float_tol)
+    if any(rows.same_in_order(result.rows, expected_rows, float_tol) for expected_rows in expected.results):
         return True
-    groups = rows.tie_groups(*others)
+    groups = rows.tie_groups(*choices)
     return groups is not None and all(
-        rows.same_multiset(found.rows[group], others[0][group], float_tol) for group in groups
+        rows.same_multiset(result.rows[group], choices[0][group], float_tol) for group in groups
     )
 
 
-def _compared(found: Result, wanted: Wanted) -> dict[str, Any]:
+def _compared(result: Result, expected: Wanted) -> dict[str, Any]:
     return {
         "compared": {
-            "found": [clip(_shown(repr(row))) for row in found.rows[:_MAX_SHOWN]],
-            "wanted": [clip(_shown(repr(row))) for row in wanted.results[0][:_MAX_SHOWN]],
+            "found": [clip(_shown(repr(row))) for row in result.rows[:_MAX_SHOWN]],
+            "wanted": [clip(_shown(repr(row))) for row in expected.results[0][:_MAX_SHOWN]],
         }
     }
 

@@ -24,15 +24,15 @@ def fix(connection: sqlite3.Connection, now: str) -> None:
 
 
 @remember(4096, typed=True)
-def _at(now: str, name: str, *given: Value) -> Value:
+def _at(now: str, name: str, *values: Value) -> Value:
     lead = 1 if name == "strftime" else 0
-    arguments = list(given) if len(given) > lead else [*given, now]
-    for place, argument in enumerate(arguments[lead:], start=lead):
+    arguments = list(values) if len(values) > lead else [*values, now]
+    for index, argument in enumerate(arguments[lead:], start=lead):
         word = argument.strip().lower() if isinstance(argument, str) else None
-        if place == lead and word == "now":
-            arguments[place] = now
-        elif place > lead and word in ("localtime", "utc"):
-            arguments[place] = "+0 seconds"
+        if index == lead and word == "now":
+            arguments[index] = now
+        elif index > lead and word in ("localtime", "utc"):
+            arguments[index] = "+0 seconds"
     result: Value = _built_in().execute(_CALLS[name, len(arguments)], arguments).fetchone()[0]
     return result
 

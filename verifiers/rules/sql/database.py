@@ -291,7 +291,7 @@ def breaking_ties(query: str, columns: int, direction: Literal["ASC", "DESC"]) -
     """The ordered query with its columns as further keys. They fix the order and the choice of rows that tie."""
     end = _end_of_order(query)
     assert end is not None
-    keys = "".join(f", {place} {direction}" for place in range(1, min(columns, _MAX_KEYS) + 1))
+    keys = "".join(f", {column} {direction}" for column in range(1, min(columns, _MAX_KEYS) + 1))
     return f"{query[:end]}{keys} {query[end:]}"
 
 

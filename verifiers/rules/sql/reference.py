@@ -111,7 +111,8 @@ class Prepared:
     def size_bytes(self) -> int:
         """The approximate size of the databases and rows in memory."""
         return sum(
-            len(one.image) + 200 * sum(len(rows) * (one.width or 1) for rows in one.results) for one in self.wanted
+            len(expected.image) + 200 * sum(len(rows) * (expected.width or 1) for rows in expected.results)
+            for expected in self.wanted
         )
 
 
@@ -126,18 +127,20 @@ def prepare(reference: Reference, now: str, *, allow_empty: bool) -> Prepared:
     except QueryFault as fault:
         raise InvalidItem("bad_database", f"{fault.fault}: {fault}") from fault
     if reference.rows is not None:
-        wanted = [_given(reference, images[0])]
+        expected = [_given(reference, images[0])]
     else:
         try:
-            wanted = _asked(reference.sql or "", images, now)
+            expected = _asked(reference.sql or "", images, now)
         except QueryFault as fault:
             raise InvalidItem("bad_reference_query", f"{fault.fault}: {fault}") from fault
-    if not allow_empty and not any(cell is not None for one in wanted for row in one.results[0] for cell in row):
+    if not allow_empty and not any(
+        cell is not None for choice in expected for row in choice.results[0] for cell in row
+    ):
         raise InvalidItem(
             "empty_reference",
             "the reference returns no rows or only NULL, as many wrong queries do; correct it, or set allow_empty",
         )
-    return Prepared(wanted, reference.sql is not None and database.orders_its_rows(reference.sql))
+    return Prepared(expected, reference.sql is not None and database.orders_its_rows(reference.sql))
 
 
 def _images(reference: Reference, now: str) -> list[bytes]:
@@ -171,14 +174,14 @@ def _value(cell: Cell) -> Value:
 
 def _asked(query: str, images: Sequence[bytes], now: str) -> list[Wanted]:
     budget = Budget()
-    wanted = []
+    expected = []
     for image in images:
         result = database.run(image, query, now, budget, MAX_ROWS)
         if not result.is_complete:
             raise QueryFault("too_large", f"the result has more than {MAX_ROWS} rows")
-        others = _other_choices(query, result.width, image, now, budget)
-        wanted.append(Wanted(image, [result.rows, *others], result.width, result.reads_tables))
-    return wanted
+        choices = _other_choices(query, result.width, image, now, budget)
+        expected.append(Wanted(image, [result.rows, *choices], result.width, result.reads_tables))
+    return expected
 
 
 def _other_choices(query: str, width: int, image: bytes, now: str, budget: Budget) -> list[list[Row]]:

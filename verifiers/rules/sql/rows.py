@@ -16,19 +16,20 @@ ROUNDING = 1e-12
 """A relative tolerance. Sums of thousands of values, added in different orders, differ by less."""
 
 
-def same_in_order(found: Sequence[Row], wanted: Sequence[Row], float_tol: float) -> bool:
-    return len(found) == len(wanted) and all(
-        len(one) == len(other) and all(_same(*cells, float_tol) for cells in zip(one, other, strict=True))
-        for one, other in zip(found, wanted, strict=True)
+def same_in_order(actual: Sequence[Row], expected: Sequence[Row], float_tol: float) -> bool:
+    return len(actual) == len(expected) and all(
+        len(left_row) == len(right_row)
+        and all(_same(*cells, float_tol) for cells in zip(left_row, right_row, strict=True))
+        for left_row, right_row in zip(actual, expected, strict=True)
     )
 
 
-def same_multiset(found: Sequence[Row], wanted: Sequence[Row], float_tol: float) -> bool:
+def same_multiset(actual: Sequence[Row], expected: Sequence[Row], float_tol: float) -> bool:
     """Whether the rows can be paired one to one, each with an equal row."""
-    if len(found) != len(wanted) or Counter(found) == Counter(wanted):
-        return len(found) == len(wanted)
-    inexact = {place for row in (*found, *wanted) for place, cell in enumerate(row) if isinstance(cell, float)}
-    groups, other_groups = _grouped(found, inexact), _grouped(wanted, inexact)
+    if len(actual) != len(expected) or Counter(actual) == Counter(expected):
+        return len(actual) == len(expected)
+    inexact = {column for row in (*actual, *expected) for column, cell in enumerate(row) if isinstance(cell, float)}
+    groups, other_groups = _grouped(actual, inexact), _grouped(expected, inexact)
     return groups.keys() == other_groups.keys() and all(
         _can_be_matched(numbers, other_groups[key], float_tol) for key, numbers in groups.items()
     )
@@ -40,45 +41,45 @@ def tie_groups(forwards: Sequence[Row], backwards: Sequence[Row]) -> list[slice]
     The result is None if the two results have different rows, because then ties decide which rows are returned.
     """
     balance: Counter[Row] = Counter()
-    ends = [0]
-    for number, (one, other) in enumerate(zip(forwards, backwards, strict=False), start=1):
-        for row, sign in ((_rounded(one), 1), (_rounded(other), -1)):
+    stops = [0]
+    for number, (forward, backward) in enumerate(zip(forwards, backwards, strict=False), start=1):
+        for row, sign in ((_rounded(forward), 1), (_rounded(backward), -1)):
             balance[row] += sign
             if not balance[row]:
                 del balance[row]
         if not balance:
-            ends.append(number)
+            stops.append(number)
     if len(forwards) != len(backwards) or balance:
         return None
-    return [slice(start, end) for start, end in pairwise(ends)]
+    return [slice(start, end) for start, end in pairwise(stops)]
 
 
 def _rounded(row: Row) -> Row:
     return tuple(float(f"{cell:.12g}") if isinstance(cell, float) else cell for cell in row)
 
 
-def _same(one: Value, other: Value, float_tol: float) -> bool:
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return _close(one, other, float_tol)
-    return one == other
+def _same(value: Value, expected: Value, float_tol: float) -> bool:
+    if isinstance(value, int | float) and isinstance(expected, int | float):
+        return _close(value, expected, float_tol)
+    return value == expected
 
 
-def _close(one: float, other: float, float_tol: float) -> bool:
-    if one == other:
+def _close(number: float, expected: float, float_tol: float) -> bool:
+    if number == expected:
         return True
-    if isinstance(one, int) and isinstance(other, int):
+    if isinstance(number, int) and isinstance(expected, int):
         return False
-    difference = abs(one - other)
+    difference = abs(number - expected)
     if 0 < float_tol >= difference:
         return True
-    return _has_fraction(one, other) and difference <= ROUNDING * max(abs(one), abs(other)) < float("inf")
+    return _has_fraction(number, expected) and difference <= ROUNDING * max(abs(number), abs(expected)) < float("inf")
 
 
-def _has_fraction(one: float, other: float) -> bool:
+def _has_fraction(number: float, expected: float) -> bool:
     """Whether two numbers may differ by rounding. Whole numbers may not, unless both are REAL."""
-    if isinstance(one, float) and isinstance(other, float):
+    if isinstance(number, float) and isinstance(expected, float):
         return True
-    return not (float(one).is_integer() and float(other).is_integer())
+    return not (float(number).is_integer() and float(expected).is_integer())
 
 
 def _grouped(rows: Sequence[Row], inexact: set[int]) -> dict[Row, list[tuple[float, ...]]]:
@@ -86,27 +87,30 @@ def _grouped(rows: Sequence[Row], inexact: set[int]) -> dict[Row, list[tuple[flo
     groups: defaultdict[Row, list[tuple[float, ...]]] = defaultdict(list)
     for row in rows:
         numbers: list[float] = []
-        rest: list[Value] = []
-        for place, cell in enumerate(row):
-            if place in inexact and isinstance(cell, int | float):
+        key: list[Value] = []
+        for column, cell in enumerate(row):
+            if column in inexact and isinstance(cell, int | float):
                 numbers.append(cell)
-                rest += (True, None)
+                key += (True, None)
             else:
-                rest += (False, cell)
-        groups[tuple(rest)].append(tuple(numbers))
+                key += (False, cell)
+        groups[tuple(key)].append(tuple(numbers))
     return groups
 
 
-def _can_be_matched(found: list[tuple[float, ...]], wanted: list[tuple[float, ...]], float_tol: float) -> bool:
-    if len(found) != len(wanted):
+def _can_be_matched(actual: list[tuple[float, ...]], expected: list[tuple[float, ...]], float_tol: float) -> bool:
+    if len(actual) != len(expected):
         return False
-    found, wanted = sorted(found, key=_sort_key), sorted(wanted, key=_sort_key)
-    if same_in_order(found, wanted, float_tol):
+    actual, expected = sorted(actual, key=_sort_key), sorted(expected, key=_sort_key)
+    if same_in_order(actual, expected, float_tol):
         return True
-    if len(found[0]) < 2 or len(found) > MAX_THINGS:
+    if len(actual[0]) < 2 or len(actual) > MAX_THINGS:
         return False
     return can_be_paired(
-        [[place for place, other in enumerate(wanted) if same_in_order([one], [other], float_tol)] for one in found]
+        [
+            [index for index, expected_row in enumerate(expected) if same_in_order([row], [expected_row], float_tol)]
+            for row in actual
+        ]
     )
 
 

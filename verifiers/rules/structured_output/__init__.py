@@ -65,10 +65,10 @@ class StructuredOutputParams(DocumentParams):
         """The largest number of parts of a document that is read and checked on the event loop."""
         if self.format in ("yaml", "toml"):
             return 0
-        most = _MAX_QUICK_FIELDS if self.format == "csv" else INLINE_CHARS
+        limit = _MAX_QUICK_FIELDS if self.format == "csv" else INLINE_CHARS
         if self.reference is None:
-            return most
-        return min(most, quick_values(self.reference, check_formats=self.check_formats))
+            return limit
+        return min(limit, quick_values(self.reference, check_formats=self.check_formats))
 
     @cached_property
     def schema_(self) -> Schema | str | None:

@@ -30,8 +30,8 @@ def read_csv(text: str, delimiter: str, columns: Sequence[str] | None) -> list[l
 
 def objects(rows: list[list[str]], types: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows as a schema sees them."""
-    header, *rest = rows
-    return [{name: _field(cell, types.get(name)) for name, cell in zip(header, row, strict=True)} for row in rest]
+    header, *cells = rows
+    return [{name: _field(cell, types.get(name)) for name, cell in zip(header, row, strict=True)} for row in cells]
 
 
 def _field(text: str, kind: str | None) -> Any:

@@ -35,9 +35,9 @@ def _plain(value: Any) -> Any:
     """The value with dates and times as text."""
     match value:
         case dict():
-            return {key: _plain(inner) for key, inner in value.items()}
+            return {key: _plain(entry) for key, entry in value.items()}
         case list():
-            return [_plain(inner) for inner in value]
+            return [_plain(entry) for entry in value]
         case float() if value - value != 0:
             raise Unreadable("not_readable", f"{value} is no number of JSON")
         case datetime() | date() | time():

@@ -45,21 +45,21 @@ def _value(node: yaml.Node, unique_keys: bool) -> Any:
         case yaml.ScalarNode():
             return _SCALARS.get(node.tag, str)(node.value)
         case yaml.SequenceNode():
-            return [_value(inner, unique_keys) for inner in node.value]
+            return [_value(entry, unique_keys) for entry in node.value]
         case _:
             return _mapping(node, unique_keys)
 
 
 def _mapping(node: yaml.Node, unique_keys: bool) -> dict[str, Any]:
     """The mapping of a node. Its keys are texts as they are written, because a JSON schema knows no other keys."""
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise Unreadable("not_readable", "a key is a list or a mapping; keys must be scalars")
-        if unique_keys and key.value in found:
+        if unique_keys and key.value in mapping:
             raise Unreadable("duplicate_key")
-        found[key.value] = _value(value, unique_keys)
-    return found
+        mapping[key.value] = _value(value, unique_keys)
+    return mapping
 
 
 class _CoreLoader(yaml.CSafeLoader):

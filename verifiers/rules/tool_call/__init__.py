@@ -118,35 +118,35 @@ class ToolCallParams(Params):
     def wanted(self) -> Wanted | str:
         """The calls of the reference, or a message about its fault."""
         try:
-            wanted = expected.read(self.reference)
+            expected_calls = expected.read(self.reference)
         except Malformed as error:
             return str(error)
-        return self._unknown_in(wanted.calls) or wanted
+        return self._unknown_in(expected_calls.calls) or expected_calls
 
-    def _unknown_in(self, wanted: Sequence[Expected]) -> str:
+    def _unknown_in(self, expected_calls: Sequence[Expected]) -> str:
         """A message about a contradiction between these calls and the tools; empty if there is none."""
-        known = self.tools_
-        if not isinstance(known, Mapping):
+        listed = self.tools_
+        if not isinstance(listed, Mapping):
             return ""
-        for one in wanted:
-            tool = known.get(one.name)
+        for expected_call in expected_calls:
+            tool = listed.get(expected_call.name)
             if tool is None:
-                return f"the reference calls {one.name[:100]!r}, which tools do not list"
-            call = one.only_call
+                return f"the reference calls {expected_call.name[:100]!r}, which tools do not list"
+            call = expected_call.only_call
             if (
                 call
                 and tool.language is None
                 and not self.policy.is_subset
                 and not tool.schema.holds(tools.typed(call, tool).arguments)
             ):
-                return f"the reference's call of {one.name[:100]!r} is not valid for its schema in tools"
+                return f"the reference's call of {expected_call.name[:100]!r} is not valid for its schema in tools"
         return ""
 
     @cached_property
     def quick_parts(self) -> int:
         """The largest number of parts of a response that is judged on the event loop; 0 if the reference takes long."""
-        most = _INLINE_CHARS if self.tools is None else tools.quick_values(self.tools)
-        if not most or (isinstance(self.reference, str) and not _is_short(self.reference)):
+        limit = _INLINE_CHARS if self.tools is None else tools.quick_values(self.tools)
+        if not limit or (isinstance(self.reference, str) and not _is_short(self.reference)):
             return 0
         # A pattern that the reference sets for an argument is compiled in a worker.
         if b"pattern" in msgspec.json.encode(self.reference):
@@ -155,7 +155,7 @@ class ToolCallParams(Params):
             _MAX_QUICK_GRADED if self.credit == "graded" else _MAX_QUICK_CALLS
         ):
             return 0
-        return most
+        return limit
 
 
 class ToolCall(Verifier[ToolCallParams]):
@@ -199,25 +199,25 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
     params = item.params
     if isinstance(params.tools_, str):
         return Verdict.invalid("bad_tools", params.tools_)
-    wanted = params.wanted
-    if isinstance(wanted, str):
-        return Verdict.invalid("bad_reference", wanted)
-    turn = "all" if wanted.is_by_turn else params.turn
-    if others := sorted({name for steps in item.said.chosen(turn) for step in steps for name in step.others}):
+    reference = params.wanted
+    if isinstance(reference, str):
+        return Verdict.invalid("bad_reference", reference)
+    turn = "all" if reference.is_by_turn else params.turn
+    if unjudged := sorted({name for steps in item.said.chosen(turn) for step in steps for name in step.others}):
         # They may be calls in all but name, such as a server's own tools, so they never count as no call.
-        return Verdict.wrong("unjudged_parts", unjudged=others)
+        return Verdict.wrong("unjudged_parts", unjudged=unjudged)
     try:
-        found = said.read(item.said, turn, params.think, params.tools_, may_be_prefilled=bool(wanted.calls))
+        reading = said.read(item.said, turn, params.think, params.tools_, may_be_prefilled=bool(reference.calls))
     except Malformed as error:
         text = item.response or "(a call)"
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
-    calls, text = found.calls, found.text
-    if not calls and (found.reason is not None or not text):
-        return Verdict.wrong("no_answer" if found.reason in (None, "empty") else found.reason)
+    calls, text = reading.calls, reading.text
+    if not calls and (reading.reason is not None or not text):
+        return Verdict.wrong("no_answer" if reading.reason in (None, "empty") else reading.reason)
     detail = {"calls": [clip(call.key) for call in calls[:_MAX_SHOWN]]} if item.explain else {}
-    shown = text if item.conversation is None else "; ".join(call.key for call in calls[:_MAX_SHOWN])
-    extracted = clip(shown) if calls else None
-    fault, score = _compare_turns(found.turns, wanted, params)
+    calls_text = text if item.conversation is None else "; ".join(call.key for call in calls[:_MAX_SHOWN])
+    extracted = clip(calls_text) if calls else None
+    fault, score = _compare_turns(reading.turns, reference, params)
     if fault is None:
         return Verdict.correct(extracted, **detail)
     return Verdict(
@@ -228,41 +228,43 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
 _MAX_SHOWN = 8
 
 
-def _compare_turns(found: Sequence[Sequence[Call]], wanted: Wanted, params: ToolCallParams) -> tuple[str | None, float]:
+def _compare_turns(
+    turns: Sequence[Sequence[Call]], reference: Wanted, params: ToolCallParams
+) -> tuple[str | None, float]:
     """The first fault, or None, and the score. Graded credit is the mean over the turns."""
-    if not wanted.is_by_turn:
-        return _compare([call for calls in found for call in calls], wanted.calls, params)
-    pairs = zip_longest(found, wanted.turns, fillvalue=())
+    if not reference.is_by_turn:
+        return _compare([call for calls in turns for call in calls], reference.calls, params)
+    pairs = zip_longest(turns, reference.turns, fillvalue=())
     compared = [_compare(calls, of_turn, params) for calls, of_turn in pairs]
     fault = next((fault for fault, _ in compared if fault is not None), None)
     scores = [score for _, score in compared]
     return fault, sum(scores) / len(scores) if params.credit == "graded" else float(fault is None)
 
 
-def _compare(calls: Sequence[Call], wanted: Sequence[Expected], params: ToolCallParams) -> tuple[str | None, float]:
+def _compare(calls: Sequence[Call], reference: Sequence[Expected], params: ToolCallParams) -> tuple[str | None, float]:
     """The fault in the calls of one turn, or None, and the score."""
-    known = params.tools_
-    assert not isinstance(known, str)
-    if not calls and wanted:
+    listed = params.tools_
+    assert not isinstance(listed, str)
+    if not calls and reference:
         return "no_call", 0.0
-    if calls and not wanted:
+    if calls and not reference:
         return "unexpected_call", 0.0
-    if known is not None:
-        found = [tools.named(call, known) for call in calls]
-        calls = [tools.typed(call, known[call.name]) for call in found if call is not None]
-        if len(calls) < len(found):
+    if listed is not None:
+        named_calls = [tools.named(call, listed) for call in calls]
+        calls = [tools.typed(call, listed[call.name]) for call in named_calls if call is not None]
+        if len(calls) < len(named_calls):
             return "unknown_function", 0.0
-        if not all(known[call.name].schema.holds(call.arguments) for call in calls):
+        if not all(listed[call.name].schema.holds(call.arguments) for call in calls):
             return "invalid_arguments", 0.0
-    elif all(one.has_possible_values for one in wanted):
+    elif all(expected_call.has_possible_values for expected_call in reference):
         calls = [
             tools.as_sources(call, None, params.source_language) if params.may_be_sources(call) else call
             for call in calls
         ]
-    fault = expected.fault_of(calls, wanted, params.policy, ordered=params.ordered)
+    fault = expected.fault_of(calls, reference, params.policy, ordered=params.ordered)
     if fault is None or params.credit == "all":
         return fault, float(fault is None)
-    return fault, float(expected.graded(calls, wanted, params.policy))
+    return fault, float(expected.graded(calls, reference, params.policy))
 
 
 _WEATHER = {"name": "get_weather", "arguments": {"city": "Paris", "days": 2}}
@@ -281,10 +283,10 @@ _HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"days": 2, "city":
 
 
 def _example(
-    response: str, score: float | None, reason: str, note: str, reference: Any = _WEATHER, **more: Any
+    response: str, score: float | None, reason: str, note: str, reference: Any = _WEATHER, **fields: Any
 ) -> Example:
     status = Status.OK if score is not None else Status.INVALID
-    return Example(response, {"reference": reference, **more}, score, reason, note, status)
+    return Example(response, {"reference": reference, **fields}, score, reason, note, status)
 
 
 EXAMPLES = (

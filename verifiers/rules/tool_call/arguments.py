@@ -32,29 +32,29 @@ class Compare(ABC):
     needs_value: ClassVar[bool] = True
 
     @abstractmethod
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        """Whether the found value is right, where `values` are the right ones."""
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        """Whether the argument is right, where `values` are the right ones."""
 
 
-def same(found: Any, wanted: Any, strings: Strings) -> bool:
+def same(value: Any, expected: Any, strings: Strings) -> bool:
     """Whether two JSON values are equal. 1 equals 1.0 but not true; the keys of an object have no order."""
-    if isinstance(found, Raw):
-        return any(same(reading, wanted, strings) for reading in found.readings)
-    if isinstance(wanted, Raw):
-        return any(same(found, reading, strings) for reading in wanted.readings)
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    match found, wanted:
+    if isinstance(value, Raw):
+        return any(same(reading, expected, strings) for reading in value.readings)
+    if isinstance(expected, Raw):
+        return any(same(value, reading, strings) for reading in expected.readings)
+    if isinstance(value, bool) or isinstance(expected, bool):
+        return value is expected
+    match value, expected:
         case str(), str():
-            return found == wanted or folded(found, strings) == folded(wanted, strings)
+            return value == expected or folded(value, strings) == folded(expected, strings)
         case list(), list():
-            return len(found) == len(wanted) and all(
-                same(one, other, strings) for one, other in zip(found, wanted, strict=True)
+            return len(value) == len(expected) and all(
+                same(item, expected_item, strings) for item, expected_item in zip(value, expected, strict=True)
             )
         case dict(), dict():
-            return found.keys() == wanted.keys() and all(same(found[key], wanted[key], strings) for key in found)
+            return value.keys() == expected.keys() and all(same(value[key], expected[key], strings) for key in value)
         case (int() | float(), int() | float()) | (None, None):
-            return bool(found == wanted)
+            return bool(value == expected)
     return False
 
 
@@ -74,8 +74,8 @@ class AnyOf(Compare):
     strings: Strings | None = None
     """The way to compare strings; None: as in all other arguments."""
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        return any(same(found, value, self.strings or strings) for value in values)
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        return any(same(argument, value, self.strings or strings) for value in values)
 
 
 @dataclass(frozen=True)
@@ -85,21 +85,21 @@ class Possible(Compare):
     An "" in the list allows the response to leave the key out.
     """
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        if isinstance(found, Source) and found.is_variable(values):
-            return bool(found.name) and found.name in values
-        readings = found.readings if isinstance(found, Raw) else (found,)
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        if isinstance(argument, Source) and argument.is_variable(values):
+            return bool(argument.name) and argument.name in values
+        readings = argument.readings if isinstance(argument, Raw) else (argument,)
         return any(self._is(reading, value) for reading in readings for value in values)
 
-    def _is(self, found: Any, wanted: Any) -> bool:
-        if isinstance(wanted, list) and isinstance(found, list):
-            return len(found) == len(wanted) and all(map(self._is, found, wanted))
-        if isinstance(wanted, dict) and isinstance(found, dict) and is_possible(wanted):
-            return found.keys() <= wanted.keys() and all(
-                self.accepts(found[key], values, "bfcl") if key in found else "" in values
-                for key, values in wanted.items()
+    def _is(self, value: Any, expected: Any) -> bool:
+        if isinstance(expected, list) and isinstance(value, list):
+            return len(value) == len(expected) and all(map(self._is, value, expected))
+        if isinstance(expected, dict) and isinstance(value, dict) and is_possible(expected):
+            return value.keys() <= expected.keys() and all(
+                self.accepts(value[key], values, "bfcl") if key in value else "" in values
+                for key, values in expected.items()
             )
-        return same(found, wanted, "bfcl")
+        return same(value, expected, "bfcl")
 
 
 def is_possible(value: Any) -> bool:
@@ -111,14 +111,16 @@ def is_possible(value: Any) -> bool:
 class AsSet(Compare):
     """A list is right if it differs from a right one only in order and repetition."""
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        readings = found.readings if isinstance(found, Raw) else (found,)
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = argument.readings if isinstance(argument, Raw) else (argument,)
         return any(_as_set(reading, strings) == _as_set(value, strings) for reading in readings for value in values)
 
 
 def _as_set(value: Any, strings: Strings) -> object:
     return (
-        frozenset(_hashable(each, strings) for each in value) if isinstance(value, list) else _hashable(value, strings)
+        frozenset(_hashable(entry, strings) for entry in value)
+        if isinstance(value, list)
+        else _hashable(value, strings)
     )
 
 
@@ -128,9 +130,9 @@ def _hashable(value: Any, strings: Strings) -> object:
         case str():
             return folded(value, strings)
         case list():
-            return tuple(_hashable(each, strings) for each in value)
+            return tuple(_hashable(entry, strings) for entry in value)
         case dict():
-            return frozenset((key, _hashable(each, strings)) for key, each in value.items())
+            return frozenset((key, _hashable(entry, strings)) for key, entry in value.items())
         case bool():
             return ("bool", value)  # for Python, True is 1
     return value
@@ -143,18 +145,18 @@ class Near(Compare):
     tolerance: float
     is_relative: bool
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        readings = found.readings if isinstance(found, Raw) else (found,)
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = argument.readings if isinstance(argument, Raw) else (argument,)
         return any(self._is(reading, value) for reading in readings for value in values)
 
-    def _is(self, found: Any, wanted: Any) -> bool:
-        if not _is_number(found) or not _is_number(wanted):
+    def _is(self, value: Any, expected: Any) -> bool:
+        if not _is_number(value) or not _is_number(expected):
             return False
         try:
-            most = self.tolerance * abs(wanted) if self.is_relative else self.tolerance
-            return bool(abs(found - wanted) <= most)
+            max_distance = self.tolerance * abs(expected) if self.is_relative else self.tolerance
+            return bool(abs(value - expected) <= max_distance)
         except OverflowError:  # an integer that no float holds
-            return bool(found == wanted)
+            return bool(value == expected)
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class Anything(Compare):
 
     needs_value: ClassVar[bool] = False
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
         return True
 
 
@@ -174,8 +176,8 @@ class Matching(Compare):
     pattern: Any
     needs_value: ClassVar[bool] = False
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        text = found.text if isinstance(found, Raw) else found
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        text = argument.text if isinstance(argument, Raw) else argument
         try:
             return isinstance(text, str) and self.pattern.fullmatch(text) is not None
         except UnicodeEncodeError:  # a lone surrogate
@@ -189,8 +191,8 @@ class Valid(Compare):
     schema: Schema
     needs_value: ClassVar[bool] = False
 
-    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
-        readings = found.readings if isinstance(found, Raw) else (found,)
+    def accepts(self, argument: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = argument.readings if isinstance(argument, Raw) else (argument,)
         return any(map(self.schema.holds, readings))
 
 

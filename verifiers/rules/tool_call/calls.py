@@ -55,16 +55,17 @@ def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | No
     if len(elements) > MAX_CALLS:
         raise Malformed(f"there are more than {MAX_CALLS} calls")
     objects = [_object(element, marked=marked) for element in elements]
-    found = [inner for inner in objects if inner is not None]
-    if len(found) == len(objects):
-        return found
-    if found or marked:
+    calls = [call for call in objects if call is not None]
+    if len(calls) == len(objects):
+        return calls
+    if calls or marked:
         raise Malformed("expected only calls: objects with a name and arguments")
     return None
 
 
 def _elements(value: Any, *, marked: bool) -> tuple[list[Any], bool]:
     """The elements of a JSON value that may be calls, and whether all of them must be calls."""
+    # `{"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}`
     if isinstance(value, dict) and "tool_calls" in value:
         value, marked = [] if value["tool_calls"] is None else value["tool_calls"], True
     elif isinstance(value, dict) and isinstance(value.get("function_call"), dict):
@@ -74,6 +75,7 @@ def _elements(value: Any, *, marked: bool) -> tuple[list[Any], bool]:
     if not isinstance(value, list):
         return [value], marked
     kinds = [element.get("type") if isinstance(element, dict) else None for element in value]
+    # Anthropic's blocks: `[{"type": "text", …}, {"type": "tool_use", …}]`
     if "tool_use" not in kinds:
         return value, marked
     return [element for element, kind in zip(value, kinds, strict=True) if kind not in _OTHER_BLOCKS], True
@@ -86,24 +88,26 @@ def _object(value: Any, *, marked: bool) -> dict[str, Any] | None:
     for key in ("function", "functionCall"):
         if isinstance(value, dict) and isinstance(value.get(key), dict):
             value, marked = value[key], True
+    # A tool that is described, and not called.
     if not isinstance(value, dict) or _is_tool(value):
         return None
-    named = _named(value)
-    if not isinstance(named.get("name"), str):
+    fields = _named(value)
+    if not isinstance(fields.get("name"), str):
         return None
-    if "arguments" in named or "parameters" in named:
-        return named
+    if "arguments" in fields or "parameters" in fields:
+        return fields
     for key, kind in (("args", "tool_call"), ("input", "tool_use")):
-        if key in named and (marked or named.get("type") == kind):
-            return _renamed(named, key, "arguments")
-    return named if marked else None
+        # `{"name": "f", "args": {}}` may be anything, unless a mark or `type` says that it is a call.
+        if key in fields and (marked or fields.get("type") == kind):
+            return _renamed(fields, key, "arguments")
+    return fields if marked else None
 
 
 def are_tools(value: Any) -> bool:
     """Whether a JSON value describes one tool or several, as OpenAI's `tools` do."""
     described = value if isinstance(value, list) else [value]
-    functions = [one.get("function", one) if isinstance(one, dict) else None for one in described]
-    return bool(functions) and all(isinstance(one, dict) and _is_tool(one) for one in functions)
+    functions = [function.get("function", function) if isinstance(function, dict) else None for function in described]
+    return bool(functions) and all(isinstance(function, dict) and _is_tool(function) for function in functions)
 
 
 def _is_tool(value: Mapping[str, Any]) -> bool:
@@ -111,7 +115,7 @@ def _is_tool(value: Mapping[str, Any]) -> bool:
     if not isinstance(parameters, dict) or parameters.get("type") != "object":
         return False
     properties = parameters.get("properties")
-    return isinstance(properties, dict) and all(isinstance(inner, dict) for inner in properties.values())
+    return isinstance(properties, dict) and all(isinstance(schema, dict) for schema in properties.values())
 
 
 def _named(value: dict[str, Any]) -> dict[str, Any]:
@@ -120,11 +124,10 @@ def _named(value: dict[str, Any]) -> dict[str, Any]:
         return value
     for key, names in _ARGUMENTS_OF.items():
         if isinstance(value.get(key), str):
-            given = [
-                name for name in names if isinstance(value.get(name), dict | str if name in _MAY_BE_TEXT else dict)
-            ]
-            if len(given) == 1:
-                return _renamed(_renamed(value, given[0], "arguments"), key, "name")
+            keys = [name for name in names if isinstance(value.get(name), dict | str if name in _MAY_BE_TEXT else dict)]
+            # `{"action": "f", "action_input": {}}`
+            if len(keys) == 1:
+                return _renamed(_renamed(value, keys[0], "arguments"), key, "name")
     return _renamed(value, "tool_name", "name")
 
 
@@ -142,7 +145,7 @@ _MAY_BE_TEXT = ("arguments", "parameters")
 
 
 def _renamed(value: Mapping[str, Any], key: str, new: str) -> dict[str, Any]:
-    return {new if name == key else name: inner for name, inner in value.items()}
+    return {new if name == key else name: field for name, field in value.items()}
 
 
 def call_of(value: Mapping[str, Any]) -> Call:
@@ -164,6 +167,7 @@ def arguments_of(value: Any) -> dict[str, Any]:
     Raises:
         Malformed: they are something else.
     """
+    # `"arguments": "{\"city\": \"Rome\"}"`, as OpenAI has them
     if isinstance(value, str):
         try:
             value = read_json(value, unique_keys=True) if value.strip() else {}

@@ -93,7 +93,7 @@ class Wanted:
 
     @property
     def calls(self) -> list[Expected]:
-        return [one for turn in self.turns for one in turn]
+        return [call for turn in self.turns for call in turn]
 
 
 def read(value: Any) -> Wanted:
@@ -113,24 +113,27 @@ def read(value: Any) -> Wanted:
         raise Malformed("the reference is nested too deep") from error
     if not _is_finite(value):
         raise Malformed("the reference has a number that is not finite")
+    # `[[call], [call, call]]`: a list for each turn
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
-        wanted = Wanted([_of_turn(turn) for turn in value], is_by_turn=True)
-        if len(wanted.calls) > MAX_CALLS:
+        reference = Wanted([_of_turn(turn) for turn in value], is_by_turn=True)
+        if len(reference.calls) > MAX_CALLS:
             raise Malformed(f"the reference has more than {MAX_CALLS} calls")
-        return wanted
+        return reference
     return Wanted([_of_turn(value)])
 
 
 def _of_turn(value: Any) -> list[Expected]:
-    each = value if isinstance(value, list) else [value]
-    if each and all(isinstance(one, str) for one in each):
-        return [expected for one in each for expected in _of_text(one)]
-    if each and all(_is_of_bfcl(one) for one in each):
-        return [_of_bfcl(name, values) for one in each for name, values in one.items()]
+    entries = value if isinstance(value, list) else [value]
+    # `["get_weather(city='Rome')"]`
+    if entries and all(isinstance(entry, str) for entry in entries):
+        return [expected for entry in entries for expected in _of_text(entry)]
+    # `[{"get_weather": {"city": ["Rome", "Roma"]}}]`
+    if entries and all(_is_of_bfcl(entry) for entry in entries):
+        return [_of_bfcl(name, values) for entry in entries for name, values in entry.items()]
     objects = objects_of(value)
     if objects is None:
         raise Malformed("expected a list of calls, each with a name and arguments; give [] if no call is wanted")
-    return [_expected(inner) for inner in objects]
+    return [_expected(call) for call in objects]
 
 
 def _of_text(text: str) -> list[Expected]:
@@ -155,6 +158,7 @@ _FIELDS = frozenset(("arguments", "parameters", "args", "input", "function", "fu
 
 
 def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:
+    # BFCL writes "" among the values of an argument that may be left out.
     optional = frozenset(argument for argument, values in possible.items() if "" in values)
     compare = dict.fromkeys(possible, Possible())
     return Expected(name, possible, optional, compare, said="bfcl", has_loose_name=True)
@@ -163,7 +167,7 @@ def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:
 def _expected(value: Mapping[str, Any]) -> Expected:
     plain = _plain(call_of(value))
     accept, optional, compare = value.get("accept", {}), value.get("optional", []), value.get("compare", {})
-    if not isinstance(accept, dict) or not all(isinstance(inner, list) and inner for inner in accept.values()):
+    if not isinstance(accept, dict) or not all(isinstance(accepted, list) and accepted for accepted in accept.values()):
         raise Malformed("accept must be an object with a list of values for each argument")
     values = {name: (*plain.values.get(name, ()), *accept.get(name, ())) for name in (*plain.values, *accept)}
     if not isinstance(compare, dict):
@@ -175,8 +179,8 @@ def _expected(value: Mapping[str, Any]) -> Expected:
         values.setdefault(name, ())
     if not isinstance(optional, list) or not all(isinstance(name, str) and name in values for name in optional):
         raise Malformed("optional must be a list of names of the call's arguments")
-    said = json.dumps(compare, sort_keys=True) if compare else ""
-    return Expected(plain.name, values, frozenset(optional), compared, said)
+    policy_text = json.dumps(compare, sort_keys=True) if compare else ""
+    return Expected(plain.name, values, frozenset(optional), compared, policy_text)
 
 
 def _is_finite(value: Any) -> bool:
@@ -194,72 +198,79 @@ def _is_finite(value: Any) -> bool:
 # --- calls
 
 
-def fault_of(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy, *, ordered: bool) -> Fault | None:
+def fault_of(calls: Sequence[Call], expected: Sequence[Expected], policy: Policy, *, ordered: bool) -> Fault | None:
     """The fault of the calls, if they do not match the wanted calls one to one; else None."""
-    found_names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
+    found_names, wanted_names = Counter(_names(calls, expected)), Counter(expectation.name for expectation in expected)
     if found_names != wanted_names:
+        # `f(), g()` is expected, and only `f()` is called.
         if found_names <= wanted_names:
             return "missing_call"
+        # `f(), g()` is expected, and `f(), h()` is called.
         if not found_names >= wanted_names:
             return "wrong_function"
+        # `f()` is expected, and `f(), f()` is called.
         if not policy.may_call_more:
             return "extra_call"
-    if _are_in_order(calls, wanted, policy):
+    if _are_in_order(calls, expected, policy):
         return None
-    if not _can_be_matched(calls, wanted, policy):
+    if not _can_be_matched(calls, expected, policy):
         return "wrong_arguments"
     return "wrong_order" if ordered else None
 
 
-def _names(calls: Sequence[Call], wanted: Sequence[Expected]) -> list[str]:
+def _names(calls: Sequence[Call], expected: Sequence[Expected]) -> list[str]:
     """The names of the called functions, as the reference writes them."""
-    loose = [one for one in wanted if one.has_loose_name]
-    return [next((one.name for one in loose if one.is_of(call.name)), call.name) for call in calls]
+    loose = [expectation for expectation in expected if expectation.has_loose_name]
+    return [
+        next((expectation.name for expectation in loose if expectation.is_of(call.name)), call.name) for call in calls
+    ]
 
 
-def _are_in_order(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> bool:
+def _are_in_order(calls: Sequence[Call], expected: Sequence[Expected], policy: Policy) -> bool:
     """Whether the wanted calls are made in order. Surplus calls are skipped; `fault_of` has checked them."""
-    rest = iter(calls)
-    return all(any(one.is_met_by(call, policy) for call in rest) for one in wanted)
+    remaining = iter(calls)
+    return all(any(expectation.is_met_by(call, policy) for call in remaining) for expectation in expected)
 
 
-def _can_be_matched(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> bool:
-    return can_be_paired([[place for place, call in enumerate(calls) if one.is_met_by(call, policy)] for one in wanted])
+def _can_be_matched(calls: Sequence[Call], expected: Sequence[Expected], policy: Policy) -> bool:
+    return can_be_paired(
+        [[index for index, call in enumerate(calls) if expectation.is_met_by(call, policy)] for expectation in expected]
+    )
 
 
-def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> Fraction:
+def graded(calls: Sequence[Call], expected: Sequence[Expected], policy: Policy) -> Fraction:
     """The correctness by ToolRL (arXiv 2504.13958, section 3.3), scaled from -3…3 to 0…1.
 
     It is the sum of two parts: the Jaccard index of the names (as multisets), and for each pair of calls with one name,
     the Jaccard index of the names of their arguments plus the number of right arguments. The most similar calls are
     paired first, and each call is used once.
     """
-    names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
-    most = 1 + sum(1 + len(one.values) for one in wanted)
+    names, wanted_names = Counter(_names(calls, expected)), Counter(expectation.name for expectation in expected)
+    max_score = 1 + sum(1 + len(expectation.values) for expectation in expected)
     total = Fraction((names & wanted_names).total(), (names | wanted_names).total() or 1)
-    keys = [one.key for one in wanted]
+    keys = [expectation.key for expectation in expected]
     pairs = sorted(
-        (-_likeness(call, one, policy), call.key, keys[place], number, place)
+        (-_likeness(call, expectation, policy), call.key, keys[index], number, index)
         for number, call in enumerate(calls)
-        for place, one in enumerate(wanted)
-        if one.is_of(call.name)
+        for index, expectation in enumerate(expected)
+        if expectation.is_of(call.name)
     )
     used_calls: set[int] = set()
     used_places: set[int] = set()
-    for likeness, _, _, number, place in pairs:
-        if number not in used_calls and place not in used_places:
+    for likeness, _, _, number, index in pairs:
+        if number not in used_calls and index not in used_places:
             used_calls.add(number)
-            used_places.add(place)
-            total -= likeness * (1 + len(wanted[place].values))
-    return total / most
+            used_places.add(index)
+            total -= likeness * (1 + len(expected[index].values))
+    return total / max_score
 
 
-def _likeness(call: Call, one: Expected, policy: Policy) -> Fraction:
+def _likeness(call: Call, expected: Expected, policy: Policy) -> Fraction:
     """The likeness of two calls of one function, from 0 to 1. An optional argument that was left out is right."""
-    left_out = {name for name in one.optional if name not in call.arguments}
-    wanted = one.values.keys() - left_out
-    found = set(call.arguments) & wanted if policy.is_subset else set(call.arguments)
-    shared = found & wanted
-    jaccard = Fraction(len(shared), len(found | wanted)) if found | wanted else Fraction(1)
-    right = sum(one.accepts(name, call.arguments[name], policy) for name in shared)
-    return (jaccard + right + len(left_out)) / (1 + len(one.values))
+    left_out = {name for name in expected.optional if name not in call.arguments}
+    expected_names = expected.values.keys() - left_out
+    names = set(call.arguments) & expected_names if policy.is_subset else set(call.arguments)
+    shared = names & expected_names
+    jaccard = Fraction(len(shared), len(names | expected_names)) if names | expected_names else Fraction(1)
+    right = sum(expected.accepts(name, call.arguments[name], policy) for name in shared)
+    return (jaccard + right + len(left_out)) / (1 + len(expected.values))

@@ -49,20 +49,20 @@ def calls_in(text: str) -> list[Call]:
         return _marked(text, plain, first)
     if (calls := _bare(text)) is not None:
         return calls
-    found: list[Call] = []
+    all_calls: list[Call] = []
     for block in code_blocks.blocks(text):
         if block.tag not in _TAGS:
             continue
         calls = _fenced(text[block.start : block.end], block.tag)
         if calls and not block.is_closed:
             raise Malformed("a code fence is not closed")
-        found += calls or ()
-        if len(found) > MAX_CALLS:
+        all_calls += calls or ()
+        if len(all_calls) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
-    found = found or _on_lines(text)
-    if not found and (unread := _UNREAD_CALL.search(text)):
+    all_calls = all_calls or _on_lines(text)
+    if not all_calls and (unread := _UNREAD_CALL.search(text)):
         raise Malformed(f"a call in a form that is not known: {unread[0].strip()[:100]!r}")
-    return found
+    return all_calls
 
 
 # <use_mcp_tool>, <|tool_use|>
@@ -190,18 +190,18 @@ _CALL_LIKE = re.compile(
 
 def _json_texts(text: str) -> list[Call] | None:
     """The calls of JSON texts in a row; None if one of them is something else."""
-    found: list[Call] = []
+    calls: list[Call] = []
     position = 0
     while position < len(text):
         value, position = read_json_at(text, position)
         objects = objects_of(value)
         if objects is None:
             return None
-        found += map(call_of, objects)
-        if len(found) > MAX_CALLS:
+        calls += map(call_of, objects)
+        if len(calls) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
         position = skip(text, position, _BETWEEN)
-    return found
+    return calls
 
 
 def _fenced(text: str, tag: str) -> list[Call] | None:
@@ -223,7 +223,7 @@ def _on_lines(text: str) -> list[Call]:
     Raises:
         Malformed: a call begins there, but is cut off or is not JSON.
     """
-    found: list[Call] = []
+    calls: list[Call] = []
     position = -1
     for _ in range(_MAX_STARTS):
         position = _next_start(text, position)
@@ -232,7 +232,7 @@ def _on_lines(text: str) -> list[Call]:
         line_end = text.find("\n", position)
         line = text[position : line_end if line_end >= 0 else len(text)].rstrip()
         if _PYTHON_LIST.match(line) and len(line) <= pythonic.QUICK_CHARS:
-            found += _python_line(line)
+            calls += _python_line(line)
             continue
         try:
             value, end = read_json_at(text, position)
@@ -241,11 +241,11 @@ def _on_lines(text: str) -> list[Call]:
                 raise Malformed("a text that begins as a call is not JSON") from error
             continue
         if _LINE_ENDS.match(text, end):
-            found += map(call_of, objects_of(value) or ())
+            calls += map(call_of, objects_of(value) or ())
         position = end - 1
-    if len(found) > MAX_CALLS:
+    if len(calls) > MAX_CALLS:
         raise Malformed(f"there are more than {MAX_CALLS} calls")
-    return found
+    return calls
 
 
 def _python_line(line: str) -> list[Call]:
@@ -259,8 +259,8 @@ def _next_start(text: str, position: int) -> int:
     """The start of the next line after `position` that begins with a bracket; negative if there is none."""
     if position < 0 and text[:1] in ("{", "["):
         return 0
-    places = [place for sign in ("\n{", "\n[") if (place := text.find(sign, max(position, 0))) >= 0]
-    return min(places) + 1 if places else -1
+    starts_at = [start for sign in ("\n{", "\n[") if (start := text.find(sign, max(position, 0))) >= 0]
+    return min(starts_at) + 1 if starts_at else -1
 
 
 _MAX_STARTS = 64
@@ -281,11 +281,11 @@ def _first_mark(text: str) -> re.Match[str] | None:
     """
     if text.count("<") > _MAX_PLACES or _may_begin_otherwise(text):
         return _MARK.search(text)
-    place = text.find("<")
-    while place >= 0:
-        if match := _MARK.match(text, place):
+    start = text.find("<")
+    while start >= 0:
+        if match := _MARK.match(text, start):
             return match
-        place = text.find("<", place + 1)
+        start = text.find("<", start + 1)
     return None
 
 
@@ -301,7 +301,7 @@ def _may_begin_otherwise(text: str) -> bool:
 
 def _marked(text: str, plain: str, first: re.Match[str]) -> list[Call]:
     """The calls at the marks of a text. The plain text has no tags in strings; `first` is its first mark."""
-    found: list[Call] = []
+    marked_calls: list[Call] = []
     position = first.start()
     while match := _MARK.search(plain, position):
         form = str(match.lastgroup)
@@ -309,10 +309,10 @@ def _marked(text: str, plain: str, first: re.Match[str]) -> list[Call]:
             calls, position = _BOUNDED[form](text, match.end(), plain)
         else:
             calls, position = _READERS[form](text, match.end())
-        found += calls
-        if len(found) > MAX_CALLS:
+        marked_calls += calls
+        if len(marked_calls) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
-    return found
+    return marked_calls
 
 
 def _read(text: str, position: int) -> tuple[Any, int]:
@@ -326,14 +326,14 @@ def _objects(text: str, position: int, between: re.Pattern[str]) -> tuple[list[C
     """The calls of one or more JSON texts in a row, and the end of the last one."""
     if text[position : position + 1] not in ("{", "["):
         raise Malformed("expected a call in JSON")
-    found: list[Call] = []
+    calls: list[Call] = []
     while text[position : position + 1] in ("{", "["):
         value, end = _read(text, position)
-        found += map(call_of, objects_of(value, marked=True) or ())
-        if len(found) > MAX_CALLS:
+        calls += map(call_of, objects_of(value, marked=True) or ())
+        if len(calls) > MAX_CALLS:
             raise Malformed(f"there are more than {MAX_CALLS} calls")
         position = skip(text, end, between)
-    return found, position
+    return calls, position
 
 
 def _hermes(text: str, position: int, prefix: str = "") -> tuple[list[Call], int]:
@@ -396,11 +396,11 @@ _CLOSING_TAG = re.compile(r"\s*</(?:TOOLCALL|tool_calls|function_call)>")
 
 
 def _tagged(text: str, position: int) -> tuple[list[Call], int]:
-    begin = position
+    start = position
     calls, position = _objects(text, skip(text, position), _SPACE)
     if closing := _CLOSING_TAG.match(text, position):
         return calls, closing.end()
-    if not text.endswith(_GRANITE, 0, begin) or not (position == len(text) or text.startswith(_GRANITE, position)):
+    if not text.endswith(_GRANITE, 0, start) or not (position == len(text) or text.startswith(_GRANITE, position)):
         raise Malformed("the tag around a call is not closed")
     return calls, position
 
@@ -417,12 +417,12 @@ def _between(text: str, position: int, plain: str) -> tuple[list[Call], int]:
     opening = text[text.rindex("<", 0, position) : position]
     following = _BETWEEN_END.search(plain, position)
     end = following.start() if following else len(text)
-    inner = _without_end(text[position:end].replace(_PLUGIN, "", 1))
+    content = _without_end(text[position:end].replace(_PLUGIN, "", 1))
     if opening == _APERTUS:
-        calls: list[Call] | None = _by_name(inner)
+        calls: list[Call] | None = _by_name(content)
     else:
-        calls = _json(inner) if inner[:1] in ("{", "[") else None
-        calls = pythonic.calls_in(inner) if calls is None else calls
+        calls = _json(content) if content[:1] in ("{", "[") else None
+        calls = pythonic.calls_in(content) if calls is None else calls
     if calls is None:
         raise Malformed(f"no call follows {opening}")
     return [call for call in calls if call.name not in _NO_CALL], following.end() if following else len(text)
@@ -440,9 +440,9 @@ def _by_name(text: str) -> list[Call]:
     value, end = _read(text, 0)
     if end < len(text) or not isinstance(value, list) or len(value) > MAX_CALLS:
         raise Malformed(f"expected a list of at most {MAX_CALLS} calls")
-    if not all(isinstance(each, dict) and len(each) == 1 for each in value):
+    if not all(isinstance(entry, dict) and len(entry) == 1 for entry in value):
         raise Malformed("expected objects with the name of a function as their only key")
-    return [Call(name, arguments_of(inner)) for each in value for name, inner in each.items()]
+    return [Call(name, arguments_of(arguments)) for entry in value for name, arguments in entry.items()]
 
 
 def _action(text: str, position: int) -> tuple[list[Call], int]:

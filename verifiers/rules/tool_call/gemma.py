@@ -61,27 +61,27 @@ def _bare(text: str, position: int) -> tuple[Any, int]:
 
 
 def _mapping(text: str, position: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     position = _skip(text, position + 1)
     while not text.startswith("}", position):
         key = _KEY.match(text, position)
         if key is None:
             raise Malformed("expected a key")
-        if key[1] in found:
+        if key[1] in mapping:
             raise Malformed("a key is named twice")
-        found[key[1]], position = _value(text, key.end(), depth + 1)
+        mapping[key[1]], position = _value(text, key.end(), depth + 1)
         position = _next(text, position, "}")
-    return found, position + 1
+    return mapping, position + 1
 
 
 def _list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
-    found: list[Any] = []
+    entries: list[Any] = []
     position = _skip(text, position + 1)
     while not text.startswith("]", position):
         value, position = _value(text, position, depth + 1)
-        found.append(value)
+        entries.append(value)
         position = _next(text, position, "]")
-    return found, position + 1
+    return entries, position + 1
 
 
 def _next(text: str, position: int, closing: str) -> int:

@@ -49,8 +49,8 @@ def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
     for statement in body:
         if not isinstance(statement, ast.Expr):
             return None
-        inner = statement.value
-        nodes += inner.elts if isinstance(inner, ast.List | ast.Tuple) else [inner]
+        expression = statement.value
+        nodes += expression.elts if isinstance(expression, ast.List | ast.Tuple) else [expression]
     if printed:
         nodes = list(map(_unprinted, nodes))
     if not all(isinstance(node, ast.Call) for node in nodes):
@@ -120,9 +120,9 @@ def _without_dashes(text: str) -> str:
         raise SyntaxError(f"{_DASH!r} cannot stand beside a name with a dash")
     tokens = _tokens(text)
     lines = io.StringIO(text).readlines()
-    for before, sign, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        is_joined = sign.string == "-" and before.end == sign.start and sign.end == behind.start
-        if is_joined and before.type == tokenize.NAME and behind.type == tokenize.NAME:
+    for left_token, sign, right_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        is_joined = sign.string == "-" and left_token.end == sign.start and sign.end == right_token.start
+        if is_joined and left_token.type == tokenize.NAME and right_token.type == tokenize.NAME:
             row, column = sign.start
             lines[row - 1] = f"{lines[row - 1][:column]}{_DASH}{lines[row - 1][column + 1 :]}"
     return "".join(lines)
@@ -143,8 +143,8 @@ def _without_words(text: str) -> str:
     """
     tokens = _tokens(text)
     lines = io.StringIO(text).readlines()
-    named = [name.start for name, sign in pairwise(tokens) if name.type == tokenize.NAME and sign.string == "="]
-    for row, column in reversed(named):
+    starts_at = [name.start for name, sign in pairwise(tokens) if name.type == tokenize.NAME and sign.string == "="]
+    for row, column in reversed(starts_at):
         line = lines[row - 1]
         lines[row - 1] = line[:column] + _PREFIX + line[column:]
     return "".join(lines)
@@ -175,13 +175,13 @@ def _call(node: ast.Call, prefix: str) -> Call:
 
 
 def _name(node: ast.expr) -> str:
-    parts: list[str] = []
+    names: list[str] = []
     while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+        names.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
         raise Malformed("the name of a function must be one name, or names joined by dots")
-    return ".".join([node.id, *reversed(parts)]).replace(_DASH, "-")
+    return ".".join([node.id, *reversed(names)]).replace(_DASH, "-")
 
 
 def _literal(node: ast.expr, depth: int = 0) -> Any:
@@ -204,14 +204,14 @@ def _literal(node: ast.expr, depth: int = 0) -> Any:
 
 
 def _mapping(keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in zip(keys, values, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             raise Malformed("a key of an argument is not a string")
-        if key.value in found:
+        if key.value in mapping:
             raise Malformed("a key is named twice")
-        found[key.value] = _literal(value, depth)
-    return found
+        mapping[key.value] = _literal(value, depth)
+    return mapping
 
 
 def _finite(value: Any) -> Any:

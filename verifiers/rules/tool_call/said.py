@@ -52,31 +52,31 @@ def read(
     Raises:
         Malformed: a part was meant as a call, but cannot be read as one.
     """
-    said = Said()
+    reading = Said()
     for steps in conversation.chosen(turn):
         calls: list[Call] = []
         for step in steps:
             if step.role == "assistant":
-                calls += _calls(step, think, said, may_be_prefilled)
+                calls += _calls(step, think, reading, may_be_prefilled)
         if tools is not None and not any(call.is_shown and call.name in tools for call in calls):
             calls = [call for call in calls if not call.is_shown]
-        said.turns.append(calls)
-    if len(said.calls) > MAX_CALLS:
+        reading.turns.append(calls)
+    if len(reading.calls) > MAX_CALLS:
         raise Malformed(f"there are more than {MAX_CALLS} calls")
-    return said
+    return reading
 
 
-def _calls(step: Step, think: Think, said: Said, may_be_prefilled: bool) -> list[Call]:
+def _calls(step: Step, think: Think, reading: Said, may_be_prefilled: bool) -> list[Call]:
     typed = [_typed(call.name, call.arguments) for call in step.calls]
     response = forms.plain_tokens(step.whole_text)
     segment = spoken(response, think)
-    said.reason = None if segment.reason == "found" or typed else segment.reason
+    reading.reason = None if segment.reason == "found" or typed else segment.reason
     if segment.reason != "found":
         return typed
     text = turns.without_thought(response[segment.start : segment.end])
-    said.texts.append("" if turns.is_blank(text) else text)
-    written = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(text)
-    return typed + _beside(typed, written)
+    reading.texts.append("" if turns.is_blank(text) else text)
+    text_calls = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(text)
+    return typed + _beside(typed, text_calls)
 
 
 def spoken(response: str, think: Think) -> Segment:
@@ -97,13 +97,13 @@ def _typed(name: str, arguments: Any) -> Call:
     return Call(name, arguments_of(arguments))
 
 
-def _beside(typed: Sequence[Call], written: Iterable[Call]) -> list[Call]:
+def _beside(typed: Sequence[Call], text_calls: Iterable[Call]) -> list[Call]:
     """The calls of the text, without those that repeat a typed call."""
-    known = Counter(call.key for call in typed)
-    beside = []
-    for call in written:
-        if known[call.key]:
-            known[call.key] -= 1
+    repeated = Counter(call.key for call in typed)
+    new_calls = []
+    for call in text_calls:
+        if repeated[call.key]:
+            repeated[call.key] -= 1
         else:
-            beside.append(call)
-    return beside
+            new_calls.append(call)
+    return new_calls

@@ -92,7 +92,7 @@ def language_of(types: frozenset[str]) -> Language | None:
     """The language whose types these are; None if they may be Python's."""
     if not types & _NOT_PYTHON:
         return None
-    return next((language for language, known in TYPES.items() if types <= known), None)
+    return next((language for language, names in TYPES.items() if types <= names), None)
 
 
 def text_of(value: Any) -> str:
@@ -124,19 +124,19 @@ def _untyped(text: str, language: Language | None) -> Any:
             matched = pattern.fullmatch(text)
             if matched is not None:
                 return convert(matched[1])
-    for each in TYPES if language is None else (language,):
-        value = _parsed(text, None, each)
+    for candidate in TYPES if language is None else (language,):
+        value = _parsed(text, None, candidate)
         if not isinstance(value, str):
             return value
     return text
 
 
-def _parsed(text: str, inner: Declared | None, language: Language) -> Any:
+def _parsed(text: str, item_type: Declared | None, language: Language) -> Any:
     """The list or object that a whole text is; else the text."""
     if len(text) > _MAX_CHARS or not _MAY_BE.match(text):
         return text
     try:
-        return _Reader(text, inner, language).whole()
+        return _Reader(text, item_type, language).whole()
     except _Unreadable:
         return text
 
@@ -151,9 +151,9 @@ class _Unreadable(Exception):
 class _Reader:
     """Reads one list or object. An element that is no literal is a text, such as the name of a variable."""
 
-    def __init__(self, text: str, inner: Declared | None, language: Language) -> None:
+    def __init__(self, text: str, item_type: Declared | None, language: Language) -> None:
         self._text = text
-        self._inner = inner
+        self._inner = item_type
         self._language = language
         self._place = 0
         self._steps = 0
@@ -225,19 +225,19 @@ class _Reader:
 
     def _calls(self, head: re.Pattern[str], count: int, depth: int) -> list[list[Any]]:
         """The arguments of the calls in the body of a Java collection, `{{ add(1); add(2); }}`; it may have no body."""
-        found: list[list[Any]] = []
+        calls: list[list[Any]] = []
         if not self._skip(_OPEN_BODY):
-            return found
-        inner = bool(self._skip(_OPEN_BODY))
+            return calls
+        has_body = bool(self._skip(_OPEN_BODY))
         while self._skip(head):
-            found.append(self._elements(")", depth))
+            calls.append(self._elements(")", depth))
             self._need(_SEMICOLON)
         self._need(_CLOSE_BODY)
-        if inner:
+        if has_body:
             self._need(_CLOSE_BODY)
-        if any(len(arguments) != count for arguments in found):
+        if any(len(arguments) != count for arguments in calls):
             raise _Unreadable
-        return found
+        return calls
 
     def _element(self, depth: int) -> Any:
         self._skip(_SPACE)

@@ -58,9 +58,9 @@ def read(value: Any, language: Language | None = None) -> dict[str, Tool] | str:
             return f"parameters of {name[:100]!r}: {schema}"
         properties = parameters.get("properties") if isinstance(parameters, dict) else None
         types = {
-            key: inner["type"]
-            for key, inner in (properties.items() if isinstance(properties, dict) else ())
-            if isinstance(inner, dict) and isinstance(inner.get("type"), str)
+            key: member["type"]
+            for key, member in (properties.items() if isinstance(properties, dict) else ())
+            if isinstance(member, dict) and isinstance(member.get("type"), str)
         }
         tools[name] = Tool(schema, types)
     return tools
@@ -69,14 +69,16 @@ def read(value: Any, language: Language | None = None) -> dict[str, Tool] | str:
 def _tool_of_language(parameters: Any, language: Language | None) -> Tool | None:
     """The function as one of Java or JavaScript, whose arguments are texts; None if it is not."""
     properties = parameters.get("properties") if isinstance(parameters, dict) else None
-    if not isinstance(properties, dict) or not all(isinstance(inner, dict) for inner in properties.values()):
+    if not isinstance(properties, dict) or not all(isinstance(member, dict) for member in properties.values()):
         return None
-    types = {name: inner["type"] for name, inner in properties.items() if isinstance(inner.get("type"), str)}
+    types = {name: member["type"] for name, member in properties.items() if isinstance(member.get("type"), str)}
     language = language or sources.language_of(frozenset(types.values()))
     if language is None:
         return None
     elements = {
-        name: inner["items"].get("type") for name, inner in properties.items() if isinstance(inner.get("items"), dict)
+        name: member["items"].get("type")
+        for name, member in properties.items()
+        if isinstance(member.get("items"), dict)
     }
     required = parameters.get("required")
     schema = compile_schema(
@@ -140,10 +142,10 @@ _DATA = frozenset(("enum", "const", "default", "examples"))
 def _as_schema(value: Any) -> Any:
     """The schema with JSON's names of types. The type `any` is dropped, because it allows all values."""
     if isinstance(value, list):
-        return [_as_schema(each) for each in value]
+        return [_as_schema(entry) for entry in value]
     if not isinstance(value, dict):
         return value
-    schema = {name: each if name in _DATA else _as_schema(each) for name, each in value.items()}
+    schema = {name: entry if name in _DATA else _as_schema(entry) for name, entry in value.items()}
     kind = schema.get("type")
     if kind == "any":
         del schema["type"]
@@ -152,15 +154,15 @@ def _as_schema(value: Any) -> Any:
     return schema
 
 
-def named(call: Call, known: Mapping[str, Tool]) -> Call | None:
+def named(call: Call, tools: Mapping[str, Tool]) -> Call | None:
     """The call under its tool's own name; None if there is no such tool.
 
     Some APIs write an underscore for a dot.
     """
-    if call.name in known:
+    if call.name in tools:
         return call
-    found = [name for name in known if name.replace(".", "_") == call.name]
-    return Call(found[0], call.arguments, call.is_shown) if len(found) == 1 else None
+    names = [name for name in tools if name.replace(".", "_") == call.name]
+    return Call(names[0], call.arguments, call.is_shown) if len(names) == 1 else None
 
 
 def typed(call: Call, tool: Tool) -> Call:

@@ -56,11 +56,11 @@ def without_thought(text: str) -> str:
     """The text without the thinking of gpt-oss and Cohere's models. Thinking that is not closed goes on to the end."""
     if "<|" not in text:
         return text
-    kept, end = [], 0
+    pieces, end = [], 0
     for thought in _THOUGHT.finditer(without_quoted_tags(text)):
-        kept.append(text[end : thought.start()])
+        pieces.append(text[end : thought.start()])
         end = thought.end()
-    return "".join([*kept, text[end:]]).strip()
+    return "".join([*pieces, text[end:]]).strip()
 
 
 def is_blank(text: str) -> bool:

@@ -1,38 +1,22 @@
-"""The paths of jobs and interactions: their routes in metrics, and their ids."""
+"""The query strings of the routes of jobs, audits and series."""
 
+import msgspec
 import pytest
 
-from service.doors.routes import interactions, jobs
-from service.doors.routes.resource import Resource
-from service.errors import NotFound
-from tests.tables import table
-
-HEX = "0123456789abcdef" * 2
+from service.doors.routes.resource import query_of
+from service.errors import Unprocessable
 
 
-@table(
-    "resource, path, route, found",
-    [
-        (jobs.RESOURCE, "/v1/jobs", jobs.ALL, None),
-        (jobs.RESOURCE, f"/v1/jobs/{HEX}", jobs.ONE, HEX),
-        (jobs.RESOURCE, "/v1/jobs/", jobs.ONE, None),
-        (jobs.RESOURCE, f"/v1/jobs/{HEX}\n", jobs.ONE, None),
-        (jobs.RESOURCE, f"/v1/jobs/{HEX}/more", jobs.ONE, None),
-        (jobs.RESOURCE, "/v1/jobsx", None, None),
-        (interactions.RESOURCE, "/v1/interactions", interactions.ALL, None),
-        (interactions.RESOURCE, "/v1/interactions/a:1", interactions.ONE, "a:1"),
-        (interactions.RESOURCE, "/v1/interactions/turns", interactions.ONE, "turns"),
-        (interactions.RESOURCE, "/v1/interactions/a/turns", interactions.TURNS, "a"),
-        (interactions.RESOURCE, "/v1/interactions/a\n/turns", interactions.TURNS, None),
-        (interactions.RESOURCE, "/v1/interactions/a/turns/1", None, None),
-        (interactions.RESOURCE, "/v1/interactions/", None, None),
-        (interactions.RESOURCE, "/v1/interactions//turns", None, None),
-    ],
-)
-def test_a_path_has_a_route_and_an_id(resource: Resource, path: str, route: str | None, found: str | None) -> None:
-    assert resource.route(path) == route
-    if found is None:
-        with pytest.raises(NotFound, match=f"no {resource.noun} has such an id"):
-            resource.id_of(path)
-    else:
-        assert resource.id_of(path) == found
+class _Query(msgspec.Struct, forbid_unknown_fields=True):
+    wait_s: float = 0.0
+
+
+def test_a_query_is_read_with_its_types() -> None:
+    assert query_of(b"wait_s=1.5", _Query, "wait_s") == _Query(1.5)
+    assert query_of(b"", _Query, "wait_s") == _Query()
+
+
+@pytest.mark.parametrize("query", [b"wait_s=1&wait_s=1", b"wait=1", b"wait_s=soon", b"wait_s="])
+def test_a_wrong_query_says_what_it_takes(query: bytes) -> None:
+    with pytest.raises(Unprocessable, match="takes wait_s, a number"):
+        query_of(query, _Query, "wait_s, a number")
