@@ -15,6 +15,7 @@ MAX_MEMBERS: Final = 128
 Method = Literal["score", "majority", "tournament", "listwise"]
 Weight = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class Group(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -49,12 +50,12 @@ class Tournament(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     the response `baseline` alone."""
     baseline: Annotated[int, msgspec.Meta(ge=0, lt=MAX_MEMBERS)] = 0
     chunk: Annotated[int, msgspec.Meta(ge=2, le=MAX_MEMBERS)] | None = None
-    """Compare only within runs of so many responses that stand side by side."""
+    """Compare only within runs of so many responses. One that would be left over belongs to the last run."""
     rounds: Annotated[int, msgspec.Meta(ge=1, le=32)] | None = None
     """Of swiss. Default: the logarithm of the number of responses to base 2, rounded up, and one more."""
     orders: Literal["both", "one"] = "both"
-    """both: each pair is asked about in both orders, and counts as a tie unless the answers agree; one: once, the
-    response of the lower position first in every other pair."""
+    """both: each pair is asked about in both orders, and counts as a tie unless the answers agree; one: once, every
+    other pair turned."""
     rating: Rating = "win_loss"
     """win_loss: wins less losses, by the number of comparisons; points: wins and half the ties, by that number;
     bradley_terry: strengths of the model, in logits with mean 0; elo: from 0, 32 points a game; scores: the mean of
@@ -93,6 +94,9 @@ class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     majority: Majority = Majority()
     tournament: Tournament = Tournament()
     terms: Terms = Terms()
+    seed: Seed | None = 0
+    """Draws the order in which responses play and judges see them, by the texts alone: the order of the responses then
+    changes no reward, and equal ones have equal rewards. null: as they are given."""
     k: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)] | None = None
     """Also say the mean of the maximum of k rewards: pass@k, if rewards are 0 and 1."""
     advantages: Options | None = None

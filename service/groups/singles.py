@@ -11,6 +11,7 @@ import asyncio
 import dataclasses
 import logging
 import secrets
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from service.groups.schemas import (
     Majority,
     Member,
     Method,
+    Seed,
     Terms,
     Tournament,
 )
@@ -75,6 +77,7 @@ class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     majority: Majority = Majority()
     tournament: Tournament = Tournament()
     terms: Terms = Terms()
+    seed: Seed | None = 0
     advantages: Options | None = None
 
     @property
@@ -84,6 +87,7 @@ class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
             majority=self.majority,
             tournament=self.tournament,
             terms=self.terms,
+            seed=self.seed,
             advantages=self.advantages,
         )
 
@@ -204,28 +208,32 @@ class Singles:
             base, rounds = f"prompt/{digest}/{RUN.get()}", _ROUNDS
         item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
         kept = encode({"item": _plain(item), "group": group})
+        mark = blake2b(kept, digest_size=12).hexdigest()
         plan = Plan(group.size, digest, time.time() + group.wait_s, ())
         for number in range(rounds):
             name = blake2b(f"{TENANT.get()}/{base}/{number}".encode(), digest_size=24).hexdigest()
-            seen = await self._joined(name, plan, key, kept)
+            seen = await self._joined(name, plan, key, kept, mark)
             if seen is None:
                 continue
             if seen.plan.digest != digest:
                 message = "group: the other members have another size, other options, or are judged in another way"
+                raise _Refused("invalid", "group_mismatch", message)
+            if seen.plan.is_known_otherwise(key, mark):
+                message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
                 raise _Refused("invalid", "group_mismatch", message)
             if len(seen.plan.members) == seen.plan.size and name in self._watches:
                 self._watches[name].whole.set()
             return name, seen
         raise _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
 
-    async def _joined(self, name: str, plan: Plan, key: str, kept: bytes) -> Seen | None:
+    async def _joined(self, name: str, plan: Plan, key: str, kept: bytes, mark: str) -> Seen | None:
         lock = self._joining.setdefault(name, asyncio.Lock())
         try:
             async with lock:
                 known = await self._records.see(name)
                 if known is not None and known.plan.digest != plan.digest:
                     return known
-                return await self._records.join(name, plan, key, kept)
+                return await self._records.join(name, plan, key, kept, mark)
         finally:
             if not lock.locked():
                 self._joining.pop(name, None)
@@ -319,15 +327,16 @@ class Singles:
             scoring.cancel()
 
     async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
-        kept = []
-        for body in bodies:
+        kept, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first
+        for key in keys:
+            body = bodies[plan.members.index(key)]
             kept.append(
                 _kept.decode(body) if len(body) <= _INLINE_BYTES else await asyncio.to_thread(_kept.decode, body)
             )
         group, first = kept[0].group, kept[0].item
         missing = plan.size - len(kept)
-        about: dict[str, Any] = {"size": plan.size, "members": list(plan.members), "missing": missing}
-        too_few = group.method == "tournament" and len(kept) < FEWEST
+        about: dict[str, Any] = {"size": plan.size, "members": keys, "missing": missing}
+        too_few = group.method in ("tournament", "listwise") and len(kept) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {plan.size} members never came"
             members = [Member("failed", None, None, "group_incomplete") for _ in kept]
@@ -345,7 +354,12 @@ class Singles:
             [result] = (await self._scorer.score([whole], group.options, deadline)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
         results = [_result_of(member, first, result, about) for member in result.members]
-        return Answer(dict(zip(plan.members, results, strict=True)))
+        return Answer(dict(zip(keys, results, strict=True)))
+
+
+def _by_number(key: str) -> tuple[int, str]:
+    """Sorts keys: numbers by their value."""
+    return (len(key), key) if key.isdecimal() else (sys.maxsize, key)
 
 
 def grouped(batch: BatchRequest) -> set[int]:

@@ -34,10 +34,10 @@ def _reset(grader: Grader) -> None:
     grader.reset()
 
 
-def played(judged: Served, responses: list[str], **tournament: Any) -> JSON:
+def played(judged: Served, responses: list[str], seed: int | None = None, **tournament: Any) -> JSON:
     """The group after a tournament. No answer of an earlier test is used."""
     group = {"prompt": "Which is best?", "responses": responses}
-    [found] = groups_of(judged, group, method="tournament", tournament=tournament, cache="off")
+    [found] = groups_of(judged, group, method="tournament", tournament=tournament, seed=seed, cache="off")
     return found
 
 
@@ -74,6 +74,27 @@ def test_the_baseline_meets_everybody(judged: Served, grader: Grader) -> None:
 def test_chunks_play_by_themselves(judged: Served) -> None:
     found = played(judged, FOUR, pairs="all", chunk=2)
     assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [3, 2]]
+
+
+@pytest.mark.parametrize("pairs", ["circular", "swiss"])
+def test_the_order_of_responses_changes_no_reward(judged: Served, pairs: str) -> None:
+    responses = [*FOUR, "x" * 7, "x" * 5, ""]
+    first = played(judged, responses, seed=1, pairs=pairs)
+    turned = played(judged, responses[::-1], seed=1, pairs=pairs)
+    assert rewards(turned)[::-1] == rewards(first)
+    assert rewards(first)[3] == rewards(first)[5]  # they are equal
+    by_seed = {tuple(rewards(played(judged, responses, seed=seed, pairs=pairs))) for seed in range(4)}
+    assert len(by_seed) > 1
+
+
+def test_equal_responses_are_ties_and_nobody_is_asked(judged: Served, grader: Grader) -> None:
+    assert rewards(played(judged, ["x", "x", "x"], seed=0, pairs="all")) == [0.0] * 3
+    assert not grader.calls["pairwise"]
+
+
+def test_no_response_is_left_over_by_chunks(judged: Served) -> None:
+    found = played(judged, [*FOUR, "x" * 7], pairs="all", chunk=4)
+    assert order(found) == [2, 0, 3, 4, 1]
 
 
 def test_a_judge_that_likes_first_places_makes_ties(judged: Served, grader: Grader) -> None:
@@ -132,7 +153,9 @@ def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> 
     # Pairs: (0, 1) 2 5, (2, 1) 1 5, (2, 3) 1 5, (0, 3) 2 5.
     assert rewards(found) == pytest.approx([2.0, 5.0, 1.0, 5.0])
     assert grader.calls["pairwise"] == 4
-    found = played(judged, ["aaa", "bbb"], rating="scores")
+    found = played(
+        judged, ["aaa", "bbb"], rating="scores"
+    )  # the circle of two asks twice: (0, 1), and (0, 1) again, turned
     assert rewards(found) == pytest.approx([3 + 3.5 - 5, 3 - 3.5 + 5])
     grader.answer = lambda sections: json.dumps({"score_1": 9, "score_2": 1, "ranking": 1})
     found = played(judged, FOUR, rating="scores")
@@ -141,8 +164,17 @@ def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> 
 
 def listed(judged: Served, responses: list[str], **fields: Any) -> JSON:
     group = {"prompt": "Which is best?", "responses": responses, **fields}
-    [found] = groups_of(judged, group, method="listwise", cache="off")
+    [found] = groups_of(judged, group, method="listwise", seed=None, cache="off")
     return found
+
+
+def test_a_list_is_shown_in_an_order_of_its_own(judged: Served, grader: Grader) -> None:
+    grader.answer = lambda sections: json.dumps({f"R{at}": at for at in range(1, 5)})
+    group = {"prompt": "Which is best?", "responses": ["one", "two", "three", "two"]}
+    turned = {**group, "responses": group["responses"][::-1]}
+    [first, second] = groups_of(judged, group, turned, method="listwise", cache="off")
+    assert rewards(second)[::-1] == rewards(first)
+    assert rewards(first)[1] == rewards(first)[3]
 
 
 def test_a_list_is_one_call(judged: Served, grader: Grader) -> None:
