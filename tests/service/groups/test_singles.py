@@ -98,7 +98,7 @@ def test_the_order_in_which_members_come_changes_nothing(served: Any) -> None:
 
 def test_one_member_is_too_few_to_compare(served: Any) -> None:
     for method in ("tournament", "listwise"):
-        one = {"response": "x", "prompt": "q", "verifier": None}
+        one: JSON = {"response": "x", "prompt": "q", "verifier": None}
         [found] = post(served.url, item(group={"id": name(), "size": 2, "wait_s": 0.2, "method": method}, **one))
         assert (found["status"], found["reason"]) == ("failed", "group_incomplete")
 
