@@ -66,8 +66,8 @@ class Diversity(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Multiplies rewards by how different a response is from the others (arXiv 2509.02534)."""
 
     by: Literal["classes", "ngrams"] = "classes"
-    """classes: the share of the others that give another answer; ngrams: the share of its n-grams of words that no
-    other response has."""
+    """classes: the share of the others that give another answer; ngrams: the share of its n-grams of words that are
+    different, and that no other response has."""
     n: Annotated[int, msgspec.Meta(ge=1, le=10)] = 4
 
 
@@ -96,7 +96,7 @@ class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     terms: Terms = Terms()
     seed: Seed | None = 0
     """Draws the order in which responses play and judges see them, by the texts alone: the order of the responses then
-    changes no reward, and equal ones have equal rewards. null: as they are given."""
+    changes no reward, and equal ones have equal rewards. null: as they are given, and no pair is turned."""
     k: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)] | None = None
     """Also say the mean of the maximum of k rewards: pass@k, if rewards are 0 and 1."""
     advantages: Options | None = None

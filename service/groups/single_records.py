@@ -36,6 +36,8 @@ class Plan(msgspec.Struct, frozen=True):
 
     def is_known_otherwise(self, key: str, mark: str) -> bool:
         """Whether the member with this key is another item."""
+        if not self.marks:
+            return False  # of a release without marks
         return mark not in [own for member, own in zip(self.members, self.marks, strict=False) if member == key]
 
 

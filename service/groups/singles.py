@@ -54,8 +54,8 @@ _RENEW_S: Final = 2.0
 _SCORING_S: Final = 300.0
 """The longest time for scoring a group."""
 _DEFAULT_WAIT_S: Final = 30.0
-_ROUNDS: Final = 16
-"""Groups of one prompt, named by its hash, that may follow each other while they are kept."""
+_ROUNDS: Final = 64
+"""Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
 _Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -66,6 +66,8 @@ class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
     """Default: a hash of how the item is judged and of its prompt, which it must have."""
+    again: bool = False
+    """Whether groups with this id may follow each other, as those of a prompt without an id do."""
     member: _Key | None = None
     """Which member this is. One that is sent again must say so, or it counts twice. Default: the item's id, if it is
     not its position."""
@@ -199,7 +201,7 @@ class Singles:
         """Add the member to its group; its name, and what is known of it."""
         digest = _digest(group, item)
         if group.id is not None:
-            base, rounds = f"id/{group.id}", 1
+            base, rounds = f"id/{group.id}", _ROUNDS if group.again else 1
         elif item.prompt is None:
             raise _Refused(
                 "invalid", "bad_group", "group: without an id the item needs a prompt, which names the group"
@@ -213,7 +215,7 @@ class Singles:
         for number in range(rounds):
             name = blake2b(f"{TENANT.get()}/{base}/{number}".encode(), digest_size=24).hexdigest()
             seen = await self._joined(name, plan, key, kept, mark)
-            if seen is None:
+            if seen is None or (rounds > 1 and seen.plan.is_known_otherwise(key, mark)):
                 continue
             if seen.plan.digest != digest:
                 message = "group: the other members have another size, other options, or are judged in another way"

@@ -70,7 +70,7 @@ class Contest:
         else:
             baseline = self.order.index(options.baseline) if options.pairs == "baseline" else 0
             pairs = pairings.fixed(options.pairs, count, chunk=options.chunk, baseline=baseline)
-            pairs = pairs if options.pairs == "baseline" else pairings.turned(pairs)
+            pairs = pairs if options.pairs == "baseline" or self.seed is None else pairings.turned(pairs)
             if options.rating != "scores":  # of a circle of two, both pairs are one
                 pairs = list({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
         self._rounds += 1
@@ -143,6 +143,12 @@ class Contest:
             "inconsistent": self.inconsistent,
             "games": [[self.order[game.first], self.order[game.second], game.result] for game in self.games],
         }
+        if self.options.rating == "scores":
+            detail["scores"] = [
+                [self.order[game.first], self.order[game.second], *game.scores, game.ranking]
+                for game in self.games
+                if game.scores is not None
+            ]
         return GroupResult(
             id=name,
             status="ok" if is_rated else "failed",

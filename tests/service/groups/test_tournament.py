@@ -1,32 +1,16 @@
 """Tournaments with a judge that prefers longer responses, over HTTP."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.conftest import Served, serving
+from tests.conftest import Served
 from tests.judge_upstream.grader import Grader, honest
 from tests.service.groups.test_door import groups_of, rewards
 
 JSON = dict[str, Any]
 FOUR = ["xx", "x" * 9, "x", "x" * 5]
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with Grader() as grader:
-        yield grader
-
-
-@pytest.fixture(scope="module")
-def judged(grader: Grader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("judged")
-    with serving(
-        folder / "log.jsonl", (), None, sandbox="none", workers="1", judge_file=str(grader.file(folder))
-    ) as one:
-        yield one
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +57,7 @@ def test_the_baseline_meets_everybody(judged: Served, grader: Grader) -> None:
 
 def test_chunks_play_by_themselves(judged: Served) -> None:
     found = played(judged, FOUR, pairs="all", chunk=2)
-    assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [3, 2]]
+    assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize("pairs", ["circular", "swiss"])
@@ -150,13 +134,13 @@ def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> 
     """Number for number what NeMo-Gym's genrm_compare makes of these answers, in the same order of pairs."""
     grader.answer = scored
     found = played(judged, FOUR, rating="scores")
-    # Pairs: (0, 1) 2 5, (2, 1) 1 5, (2, 3) 1 5, (0, 3) 2 5.
+    # Pairs: (0, 1) 2 5, (1, 2) 5 1, (2, 3) 1 5, (3, 0) 5 2.
     assert rewards(found) == pytest.approx([2.0, 5.0, 1.0, 5.0])
     assert grader.calls["pairwise"] == 4
-    found = played(
-        judged, ["aaa", "bbb"], rating="scores"
-    )  # the circle of two asks twice: (0, 1), and (0, 1) again, turned
-    assert rewards(found) == pytest.approx([3 + 3.5 - 5, 3 - 3.5 + 5])
+    # The circle of two is two pairs: (0, 1) and (1, 0).
+    found = played(judged, ["aaa", "bbb"], rating="scores")
+    assert rewards(found) == pytest.approx([3.0, 3.0])
+    assert found["detail"]["scores"] == [[0, 1, 3, 3, 5], [1, 0, 3, 3, 5]]
     grader.answer = lambda sections: json.dumps({"score_1": 9, "score_2": 1, "ranking": 1})
     found = played(judged, FOUR, rating="scores")
     assert (found["status"], found["detail"]["dropped"]) == ("failed", 4)
