@@ -172,3 +172,41 @@ class GroupsResponse(msgspec.Struct):
 
     groups: list[GroupResult]
     summary: GroupsSummary
+
+
+_Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+DEFAULT_WAIT_S: Final = 30.0
+
+
+class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The group of an item. All members say the same, but for `member`."""
+
+    size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
+    """Default: a hash of how the item is judged and of its prompt, which it must have."""
+    again: bool = False
+    """Whether groups with this id may follow each other, as those of a prompt without an id do."""
+    member: _Key | None = None
+    """Which member this is. One that is sent again must say so, or it counts twice. Default: the item's id, if it is
+    not its position."""
+    wait_s: Annotated[float, msgspec.Meta(gt=0, le=3600)] = DEFAULT_WAIT_S
+    """How long the group waits for its members, from its first one."""
+    on_incomplete: Literal["score", "fail"] = "score"
+    """What becomes of a group that is not whole by then. score: its members are compared; fail: all are `failed`."""
+    method: Method = "score"
+    majority: Majority = Majority()
+    tournament: Tournament = Tournament()
+    terms: Terms = Terms()
+    seed: Seed | None = 0
+    advantages: Options | None = None
+
+    @property
+    def options(self) -> GroupOptions:
+        return GroupOptions(
+            method=self.method,
+            majority=self.majority,
+            tournament=self.tournament,
+            terms=self.terms,
+            seed=self.seed,
+            advantages=self.advantages,
+        )

@@ -14,28 +14,21 @@ import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
 from fairness import TENANT
-from service.advantages.schemas import Options
 from service.errors import RequestError
 from service.groups.pairings import FEWEST
 from service.groups.schemas import (
-    MAX_MEMBERS,
     Group,
-    GroupOptions,
+    GroupOf,
     GroupResult,
-    Majority,
     Member,
-    Method,
-    Seed,
-    Terms,
-    Tournament,
 )
 from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Claim, Plan, Records, Seen
@@ -53,45 +46,9 @@ _LEASE_S: Final = 6.0
 _RENEW_S: Final = 2.0
 _SCORING_S: Final = 300.0
 """The longest time for scoring a group."""
-_DEFAULT_WAIT_S: Final = 30.0
 _ROUNDS: Final = 64
 """Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
-_Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-
-
-class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """The group of an item. All members say the same, but for `member`."""
-
-    size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
-    """Default: a hash of how the item is judged and of its prompt, which it must have."""
-    again: bool = False
-    """Whether groups with this id may follow each other, as those of a prompt without an id do."""
-    member: _Key | None = None
-    """Which member this is. One that is sent again must say so, or it counts twice. Default: the item's id, if it is
-    not its position."""
-    wait_s: Annotated[float, msgspec.Meta(gt=0, le=3600)] = _DEFAULT_WAIT_S
-    """How long the group waits for its members, from its first one."""
-    on_incomplete: Literal["score", "fail"] = "score"
-    """What becomes of a group that is not whole by then. score: its members are compared; fail: all are `failed`."""
-    method: Method = "score"
-    majority: Majority = Majority()
-    tournament: Tournament = Tournament()
-    terms: Terms = Terms()
-    seed: Seed | None = 0
-    advantages: Options | None = None
-
-    @property
-    def options(self) -> GroupOptions:
-        return GroupOptions(
-            method=self.method,
-            majority=self.majority,
-            tournament=self.tournament,
-            terms=self.terms,
-            seed=self.seed,
-            advantages=self.advantages,
-        )
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -101,6 +58,7 @@ class _Kept(msgspec.Struct, frozen=True):
     group: GroupOf
 
 
+_plain_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _groups_of = msgspec.json.Decoder(GroupOf)
 _kept = msgspec.json.Decoder(_Kept)
 
@@ -149,7 +107,7 @@ class Singles:
         """Judge a batch. Members of groups wait for their groups, at most to the deadline of the batch; the other items
         are judged by the engine.
         """
-        members = grouped(batch)
+        members = self.members(batch)
         if not members:
             return await self._engine.score(batch)
         started = time.perf_counter()
@@ -173,6 +131,17 @@ class Singles:
         )
         return Scored(results, summary)
 
+    def members(self, batch: BatchRequest) -> set[int]:
+        """The positions of the items that are members of groups: they say so, or their recipe does, with its `size`."""
+        return {
+            at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes or "size" in self._usual(item)
+        }
+
+    def _usual(self, item: ScoreItem) -> Mapping[str, Any]:
+        """What the recipe of an item says of its group."""
+        recipe = None if item.recipe is None else self._engine.book.recipes.get(item.recipe)
+        return {} if recipe is None else recipe.group
+
     async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
         started = time.perf_counter()
         name = position if item.id is None else item.id
@@ -186,7 +155,7 @@ class Singles:
         return msgspec.structs.replace(found, id=name, elapsed_ms=elapsed_ms)
 
     async def _member(self, item: ScoreItem, deadline: float) -> Result:
-        group = _read(item)
+        group = _read(item, self._usual(item))
         if group.method == "tournament" and item.verifier is None:
             item.verifier = "judge"
         key = str(group.member) if group.member is not None else str(item.id) if item.id is not None else ""
@@ -364,17 +333,14 @@ def _by_number(key: str) -> tuple[int, str]:
     return (len(key), key) if key.isdecimal() else (sys.maxsize, key)
 
 
-def grouped(batch: BatchRequest) -> set[int]:
-    """The positions of the items that are members of groups."""
-    return {at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes}
-
-
-def _read(item: ScoreItem) -> GroupOf:
-    """The group that an item names."""
-    raw = bytes(item.group)
+def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
+    """The group that an item names. Its fields come before the usual ones of its recipe."""
+    raw = bytes(item.group) or b"{}"
     if much := excess(raw):
         raise _Refused("invalid", "bad_group", f"group holds {much}")
     try:
+        if usual:
+            raw = encode({**usual, **_plain_fields.decode(raw)})
         group = _groups_of.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Refused("invalid", "bad_group", f"group: {error}") from error

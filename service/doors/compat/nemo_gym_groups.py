@@ -15,9 +15,8 @@ import msgspec
 
 from service.doors.compat.request_options import JSON, RequestOptions, refusal
 from service.errors import NotJudged, Unprocessable
-from service.groups.schemas import Group, GroupResult
+from service.groups.schemas import Group, GroupOf, GroupResult
 from service.groups.scoring import GroupScorer
-from service.groups.singles import GroupOf
 from service.wire import Message, ScoreItem, encode
 
 SERVER: Final = "genrm_compare"

@@ -110,7 +110,9 @@ def groups(url: str, folder: str) -> GRPOTrainer:
     return GRPOTrainer(
         model,
         reward_funcs=[
-            reward_func("math", url=url, reference=None, group={"method": "majority"}, log_columns=["extracted"])
+            reward_func(
+                "math", url=url, reference=None, group={"method": "majority", "size": 8}, log_columns=["extracted"]
+            )
         ],
         args=config(folder, max_steps=3, max_completion_length=80),
         train_dataset=Dataset.from_list([{"prompt": prompt} for prompt in ("2+2?", "3+4?")] * 4),

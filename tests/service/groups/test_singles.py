@@ -4,6 +4,7 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -164,6 +165,26 @@ def test_jobs_take_no_members(served: Any) -> None:
     job = reply.json()["job_id"]
     done = httpx.get(f"{served.url}/v1/jobs/{job}?wait_s=20", timeout=PATIENCE_S).json()
     assert done["results"][0]["reason"] == "bad_group"
+
+
+RECIPES = """
+recipes:
+  short: {checks: [{verifier: math}], group: {size: 2, terms: {length: 1.0}}}
+  named: {checks: [{verifier: math}], group: {terms: {length: 1.0}}}
+"""
+
+
+def test_a_recipe_says_how_its_items_are_rewarded_together(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "recipes.yaml"
+    file.write_text(RECIPES)
+    url = serve(recipes_file=str(file), workers="1").url
+    texts = ("\\boxed{1}", "so \\boxed{1}")
+    items: list[JSON] = [{"recipe": "short", "reference": "1", "prompt": "p", "response": text} for text in texts]
+    assert [one["reward"] for one in post(url, *items)] == [1.5, 0.5]
+    group = {"id": name(), "size": 2, "terms": {"length": 0.5}}
+    named = [{**one, "recipe": "named", "group": group} for one in items]
+    assert [one["reward"] for one in post(url, *named)] == [1.25, 0.75]
+    assert post(url, {**items[0], "recipe": "named"})[0]["reward"] == 1
 
 
 def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> None:
