@@ -153,7 +153,7 @@ def with_groups(url: str, tokenizer: str) -> Any:
     batch = batch_of(known, rows)
     batch.non_tensor_batch["uid"] = objects([f"{os.urandom(8).hex()}"] * 4 + [f"{os.urandom(8).hex()}"] * 4)
     one_by_one = [each["reward_score"] for each in asyncio.run(judge_all(tokenizer, (*named, *sizes), batch))]
-    options = {"verifier": "math", "group": {"method": "majority"}}
+    options: dict[str, Any] = {"verifier": "math", "group": {"method": "majority"}}
     batches = {}
     for name, function in (("rewardline", None), ("batch", functools.partial(compute_score_batch, **options))):
         own = {} if function else options
