@@ -11,7 +11,7 @@ score 0. The task decides whether it is judged, never the response: for one task
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -236,6 +236,14 @@ class Verifier(ABC, Generic[P]):
         """A response that is right for these parameters if any response is. Audits of data sets use it.
 
         None: writing it would mean solving the task, or needs more than the parameters hold.
+        """
+        return None
+
+    def answer_key(self, answer: str, params: P) -> Hashable | None:
+        """A key of a short answer. Of two answers with keys, either is right for the other if, and only if, these are
+        equal. It takes microseconds. `params` hold some reference, which does not count.
+
+        None: the answer has none, and must be judged against others.
         """
         return None
 

@@ -9,6 +9,7 @@ hooks of a process that have the same server share one client, and so their call
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import os
 import secrets
@@ -36,9 +37,11 @@ Missing = Union[Literal["raise", "abstain"], float]
 
 _AT_START = ("containers_unavailable", "sandbox_unavailable")
 """Reasons of `failed` that may pass, but that a run must not begin with."""
-_PROCESS = secrets.token_hex(6)
+PROCESS = secrets.token_hex(6)
 """Part of the names of groups: trainers number them from 0 in each process."""
 _LONGEST_WAIT_S = 3600.0
+_WAITING = 512
+"""So many requests with members of groups may wait at once."""
 _MAX_RETRIES = 1_000_000
 """A hook retries until the deadline, however often: a lost training step costs more than waiting."""
 
@@ -83,9 +86,10 @@ class Hook:
     params: Mapping[str, Any] | None = None
     """The verifier's parameters."""
     group: Mapping[str, Any] | None = None
-    """How the samples of a prompt are rewarded together: the server's `group` without `id`, `size` and `member`, such as
-    `{"method": "majority"}`. For slime and miles, which tell groups apart. The deadline must be longer than the first and the
-    last sample of a group are apart."""
+    """How the samples of a prompt are rewarded together: the server's `group` without `id` and `member`, such as
+    `{"method": "majority"}`. Trainers that pass whole groups, or tell groups apart, need no more; for the others, `size` is the
+    number of samples of each prompt, and the prompt names the group. The deadline must be longer than the first and the last
+    sample of a group are apart."""
     url: str | None = None
     """`http(s)://host:port`, `grpc(s)://host:port` or `ray://pool`. Default: the variable REWARDLINE_URL, else this machine."""
     api_key: str | None = field(default=None, repr=False)
@@ -149,6 +153,8 @@ class Hook:
             raise ValueError(f"give one of verifier, recipe and checks, not {' and '.join(given)}")
         for name in ("on_failed", "on_invalid", "on_unserved"):
             _check_missing(name, getattr(self, name))
+        if own := sorted({"id", "member"} & set(self.group or ())):
+            raise ValueError(f"group: the hook sets {own[0]!r}; remove it")
         if isinstance(self.components, str):
             raise TypeError(f"components must be a list or a mapping, found the string {self.components!r}")
         AsyncClient(**self.client_config())  # raises if a setting can never work
@@ -165,26 +171,59 @@ class Hook:
             "tls_cert": self.tls_cert,
             "tls_key": self.tls_key,
             "timeout_s": self.deadline_s,
-            "max_in_flight": self.max_in_flight,
+            # Requests of members wait for each other: too few at once would never be whole.
+            "max_in_flight": self.max_in_flight if self.group is None else max(_WAITING, self.max_in_flight),
             "gather_ms": self.gather_ms,
             "max_retries": _MAX_RETRIES,
             "max_resends": self.max_resends,
         }
 
-    def member(self, item: dict[str, Any], name: str, member: str, size: int) -> dict[str, Any]:
+    def member(self, item: dict[str, Any], name: str | None, member: str, size: int) -> dict[str, Any]:
         """The item as a member of its group, if the samples of a prompt are rewarded together.
 
         Args:
             item: The item of the sample.
-            name: The name of the group. Other processes may use the same.
+            name: The name of the group, which no other group of any process has. None: its prompt names it.
             member: The name of the sample within the group.
             size: The number of its samples.
         """
         if self.group is None:
             return item
-        wait_s = min(_LONGEST_WAIT_S, self.deadline_s / 2)
-        named = {"wait_s": wait_s, **plain(self.group), "id": f"{_PROCESS}/{name}", "member": member, "size": size}
-        return {**item, "group": named}
+        named = {
+            "wait_s": min(_LONGEST_WAIT_S, self.deadline_s / 2),
+            **plain(self.group),
+            "member": member,
+            "size": size,
+        }
+        return {**item, "group": named if name is None else {**named, "id": name}}
+
+    def in_groups(self, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The items of one call as members of the groups of their prompts. Items that are members already stay so.
+
+        Without `size` in the option `group`, the samples of a prompt in this call are its group.
+
+        Raises:
+            ValueError: A sample has no prompt, or is alone in this call and there is no `size`.
+        """
+        found = list(items)
+        if self.group is None:
+            return found
+        places: dict[str, list[int]] = {}
+        for place, item in enumerate(items):
+            if "group" not in item:
+                places.setdefault(_prompt_of(item), []).append(place)
+        for of_prompt in places.values():
+            size = int(self.group.get("size") or len(of_prompt))
+            if "size" not in self.group and size == 1:
+                raise ValueError(
+                    "group: this trainer passes samples one by one; add `size`, the samples of each prompt"
+                )
+            for start in range(0, len(of_prompt), size):
+                part = of_prompt[start : start + size]
+                name = f"{PROCESS}/{secrets.token_hex(8)}" if len(part) == size else None
+                for place in part:
+                    found[place] = self.member(dict(items[place]), name, secrets.token_hex(8), size)
+        return found
 
     def item(
         self,
@@ -224,19 +263,19 @@ class Hook:
 
     async def score(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
         """Score a batch; `results[i]` belongs to `items[i]`."""
-        return await self.client().score(items, cache=self.cache, explain=self.explain)
+        return await self.client().score(self.in_groups(items), cache=self.cache, explain=self.explain)
 
     async def score_one(self, item: Mapping[str, Any]) -> Result:
         """Score one sample. Calls within `gather_ms` share a request."""
-        return await self.client().score_one(item, cache=self.cache, explain=self.explain)
+        return await self.client().score_one(self.in_groups([item])[0], cache=self.cache, explain=self.explain)
 
     def score_blocking(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
         """As `score`, for code without an event loop."""
-        return self.blocking_client().score(items, cache=self.cache, explain=self.explain)
+        return self.blocking_client().score(self.in_groups(items), cache=self.cache, explain=self.explain)
 
     def score_one_blocking(self, item: Mapping[str, Any]) -> Result:
         """As `score_one`, for code without an event loop. Calls of several threads share requests."""
-        return self.blocking_client().score_one(item, cache=self.cache, explain=self.explain)
+        return self.blocking_client().score_one(self.in_groups([item])[0], cache=self.cache, explain=self.explain)
 
     def reward(self, result: Result) -> float | None:
         """The reward of one sample; None means to abstain.
@@ -359,6 +398,14 @@ def plain(value: Any) -> Any:
     # Arrays and numbers of numpy and torch. This package depends on neither.
     to_list = getattr(value, "tolist", None)
     return plain(to_list()) if callable(to_list) else value
+
+
+def _prompt_of(item: Mapping[str, Any]) -> str:
+    """What the samples of a prompt have in common."""
+    if item.get("prompt") is None:
+        raise ValueError("group: a sample without a prompt has no group; see that the hook sends prompts")
+    own = ("response", "id", "metadata")
+    return json.dumps({name: value for name, value in item.items() if name not in own}, sort_keys=True, default=str)
 
 
 def is_missing(value: Any) -> bool:

@@ -43,7 +43,7 @@ class VerifierConfig(BaseResourcesServerConfig):
     """NeMo-Gym's configuration of a server, and ours."""
 
     rewardline: dict[str, Any] = Field(default_factory=dict)
-    """The options of a `Hook`: `url`, `recipe` or `verifier` with `params`, `deadline_s`, `api_key`."""
+    """The options of a `Hook`: `url`, `recipe` or `verifier` with `params`, `deadline_s`, `api_key`; `group` with `size`."""
     REVERIFY_MODE: ClassVar[Any] = STATELESS
     """NeMo-Gym may verify a rollout again at any time."""
 
@@ -136,6 +136,7 @@ def path_of(hook: Hook, *, on_failed: Optional[str] = None) -> str:
         raise ValueError("this route takes no checks; name a recipe")
     named = {"verifier": hook.verifier, "recipe": hook.recipe}
     named["params"] = None if hook.params is None else json.dumps(hook.params)
+    named["group"] = None if hook.group is None else json.dumps(hook.group)
     named["cache"] = None if hook.cache == "use" else hook.cache
     named["on_failed"] = on_failed
     if on_failed == "mask":

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Callable, Union
 
-from rewardline.hook import Hook, plain
+from rewardline.hook import PROCESS, Hook, plain
 from rewardline.results import Result
 from rewardline.special_tokens import without_ending
 
@@ -81,6 +81,8 @@ def _hook_of(options: str) -> Hook:
 async def _rewards(hook: Hook, args: Any, samples: Any) -> Reward | list[Reward]:
     is_group = isinstance(samples, (list, tuple))
     group = samples if is_group else [samples]
+    if any(getattr(sample, "group_index", None) is None for sample in group):  # evaluation has no groups
+        hook = replace(hook, group=None)
     items = [_item(hook, args, sample) for sample in group]
     results = await hook.score(items) if is_group else [await hook.score_one(items[0])]
     rewards = _rewards_of(hook, args, group, results)
@@ -118,10 +120,10 @@ def _item(hook: Hook, args: Any, sample: Any) -> dict[str, Any]:
     if kind not in ("", "remote_rm") and hook.verifier is None and hook.recipe is None and hook.checks is None:
         item["recipe"] = f"slime.{kind}"
         item.update(_metadata_fields(kind, metadata))
-    group = getattr(sample, "group_index", None)
-    if group is None:  # evaluation has no groups
+    if hook.group is None:
         return item
-    return hook.member(item, str(group), str(sample.index), int(args.n_samples_per_prompt))
+    name = f"{PROCESS}/{sample.group_index}"
+    return hook.member(item, name, str(sample.index), int(args.n_samples_per_prompt))
 
 
 def _metadata_fields(kind: str, metadata: Mapping[str, Any]) -> dict[str, Any]:

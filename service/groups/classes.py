@@ -2,14 +2,16 @@ r"""Which responses of a group give the same answer, by the equality of a verifi
 for `math`.
 
     responses ──► answers          each is judged against a reference that is there only so that its answer is found
+    answers ──► keys               answers with keys of the verifier's are equal if these are: nobody compares them
     answers ──► classes            in rounds: the most frequent answer without a class is the reference, and all
                                    others without a class are judged against it; those that are right join it
 
 All groups of a request share the batches of a round. An answer whose comparison came to no end is `unsettled`: it may be
-of the class that it was compared with.
+of the class that it was compared with. Equality is not always transitive: 50 % equals 0.5 and 50. So the order of
+references depends on the answers alone, never on the order of the responses.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
@@ -33,13 +35,14 @@ STAND_INS: Final[Mapping[str, Any]] = {
     "qa": "0",
     "multiple_choice": None,
     "chemistry": "H2O",
-    "expression": "x",
+    "expression": "0",
 }
 """The verifiers whose equality makes classes, and the reference with which answers are found. None: the first option."""
 QA_METRICS: Final[Mapping[str, Any]] = {"exact": "0", "bool": True, "date": "2000-01-01", "list": "0"}
 """The metrics of `qa` by which two answers are equal or not."""
 MAX_COMPARED_CHARS: Final = 10_000
 """Longer answers are the same only if their texts are."""
+MAX_KEY_CHARS: Final = 100
 MAX_ROUNDS: Final = 32
 """Answers beyond so many classes are not compared any more, and are unsettled."""
 
@@ -59,6 +62,8 @@ class Partition:
     """Positions whose answer may be that of another class, too."""
     failed: set[int] = field(default_factory=set)
     """Positions whose answer could not be found."""
+    unfit: set[int] = field(default_factory=set)
+    """Positions whose answer the verifier does not take for a reference: it is right for no task."""
     message: str = ""
     """Why the group cannot be judged."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -66,41 +71,51 @@ class Partition:
     _open: dict[str, list[int]] = field(default_factory=dict)
     """The positions of each answer without a class."""
     _written: Mapping[str, str] = field(default_factory=dict)
+    _keys: Mapping[str, Hashable] = field(default_factory=dict)
+    """The keys of open answers. Two answers with keys are equal if their keys are."""
     _unfit: set[str] = field(default_factory=set)
     """Answers that cannot be a reference."""
     rounds: int = 0
 
-    def begin(self, written: Mapping[str, str]) -> None:
+    def begin(self, written: Mapping[str, str], keys: Mapping[str, Hashable]) -> None:
         """Start with a class for each answer that is too long to be compared. `written` holds the others, each written
-        as a response.
+        as a response; `keys` the keys of those that have one.
         """
-        for at, answer in enumerate(self.answers):
+        representatives: dict[Hashable, str] = {}
+        for at, answer in sorted(enumerate(self.answers), key=lambda each: each[1] or ""):
             if answer is not None:
-                self._open.setdefault(answer, []).append(at)
-        self._written = written
-        self.classes = [self._open.pop(answer) for answer in list(self._open) if answer not in written]
+                name = representatives.setdefault(keys[answer], answer) if answer in keys else answer
+                self._open.setdefault(name, []).append(at)
+        self._written, self._keys = written, keys
+        alone = [answer for answer in self._open if answer not in written and answer not in keys]
+        self.classes = [self._open.pop(answer) for answer in alone]
 
     @property
     def reference(self) -> str | None:
         """The answer with which the others are compared next. None: there is none."""
         fit = [answer for answer in self._open if answer not in self._unfit]
-        if not fit or len(self._open) == 1 or self.rounds == MAX_ROUNDS:
+        if not fit or self.rounds == MAX_ROUNDS or len(self._open) == 1 or self._keys.keys() >= self._open.keys():
             return None
-        return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first
+        return max(fit, key=lambda answer: len(self._open[answer]))  # of several, the first by its text
+
+    def _others(self, reference: str | None) -> list[str]:
+        """The answers that may equal the reference."""
+        has_key = reference in self._keys
+        return [each for each in self._open if each != reference and not (has_key and each in self._keys)]
 
     def questions(self) -> list[str]:
         """The responses that are judged against `reference`."""
-        reference = self.reference
-        return [self._written[answer] for answer in self._open if answer != reference]
+        return [self._written[answer] for answer in self._others(self.reference)]
 
     def take(self, results: Sequence[Result]) -> None:
         """Note how the responses of `questions` compare with `reference`."""
         reference = self.reference
         assert reference is not None
         self.rounds += 1
-        others = [answer for answer in self._open if answer != reference]
+        others = self._others(reference)
         if all(result.status == "invalid" for result in results):
             self._unfit.add(reference)
+            self.unfit.update(self._open[reference])
             return
         found = self._open.pop(reference)
         for answer, result in zip(others, results, strict=True):
@@ -113,7 +128,7 @@ class Partition:
     def finish(self) -> None:
         """Make classes of what is left, and put all in order."""
         left = list(self._open.values())
-        if self.rounds == MAX_ROUNDS and len(left) > 1:
+        if self.rounds == MAX_ROUNDS and len(left) > 1 and not self._keys.keys() >= self._open.keys():
             self.unsettled.update(at for positions in left for at in positions)
         self.classes = [sorted(positions) for positions in (*self.classes, *left)]
         self.classes.sort(key=lambda positions: (-len(positions), positions[0]))
@@ -183,8 +198,9 @@ class Classes:
                 continue
             each.failed = {at for at, one in enumerate(each.results) if one.status == "failed"}
             each.answers = [_answer(one, text) for one, text in zip(each.results, each.group.responses, strict=True)]
-            is_choice = each.group.verifier == "multiple_choice"
-            each.begin({} if is_choice else await self._all_written(each, pace))
+            keys = self._keys(each)
+            is_decided = each.group.verifier == "multiple_choice" or len(keys) == len({*each.answers} - {None})
+            each.begin({} if is_decided else await self._all_written(each, pace), keys)
             await _keep(pace)
 
     async def _all_written(self, partition: Partition, pace: Pace) -> dict[str, str]:
@@ -196,6 +212,17 @@ class Classes:
                 written[answer] = self._written(partition, answer) or text
                 await _keep(pace)
         return written
+
+    def _keys(self, partition: Partition) -> dict[str, Hashable]:
+        """The keys of the answers that have one."""
+        assert partition.group.verifier is not None
+        verifier = self._registry[partition.group.verifier].verifier
+        answers = {answer for answer in partition.answers if answer is not None}
+        if partition.group.verifier == "multiple_choice":
+            return {answer: answer for answer in answers}
+        params = verifier.params.model_validate({**partition.params, "reference": _stand_in(partition)})
+        keys = {answer: verifier.answer_key(answer, params) for answer in answers if len(answer) <= MAX_KEY_CHARS}
+        return {answer: key for answer, key in keys.items() if key is not None}
 
     def _written(self, partition: Partition, answer: str) -> str | None:
         """The answer written as a response. None: the verifier does not take it for a reference."""

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from service.groups import pairings
+from service.groups.ratings import levelled
 from service.groups.schemas import Group, GroupResult, Member
 from service.groups.tournament import JUDGE, Judge
 from service.scoring.prepared_item import decoded_params
@@ -15,15 +17,20 @@ _FEWEST = 2
 
 
 async def score(
-    groups: Sequence[Group], texts: Sequence[Sequence[str]], names: Sequence[str | int], judge: Judge
+    groups: Sequence[Group],
+    texts: Sequence[Sequence[str]],
+    names: Sequence[str | int],
+    judge: Judge,
+    seed: int | None,
 ) -> list[GroupResult]:
-    """The results of the groups. A response without text has 0 and is not shown."""
+    """The results of the groups. A response without text has 0 and is not shown. `seed` draws the order of the list."""
     problems = [_problem(group, each) for group, each in zip(groups, texts, strict=True)]
     asked = [at for at, problem in enumerate(problems) if not problem and sum(map(bool, texts[at])) >= _FEWEST]
-    items = [_item(groups[at], [text for text in texts[at] if text]) for at in asked]
+    orders = {at: pairings.drawn(texts[at], seed) for at in asked}
+    items = [_item(groups[at], [texts[at][place] for place in orders[at] if texts[at][place]]) for at in asked]
     results = dict(zip(asked, await judge(items) if items else (), strict=True))
     return [
-        _result(name, each, problem, results.get(at))
+        _result(name, each, problem, results.get(at), orders.get(at, ()))
         for at, (name, each, problem) in enumerate(zip(names, texts, problems, strict=True))
     ]
 
@@ -48,7 +55,9 @@ def _item(group: Group, texts: Sequence[str]) -> ScoreItem:
     return item
 
 
-def _result(name: str | int, texts: Sequence[str], problem: str, result: Result | None) -> GroupResult:
+def _result(
+    name: str | int, texts: Sequence[str], problem: str, result: Result | None, order: Sequence[int]
+) -> GroupResult:
     if problem or (result is not None and result.status == "invalid"):
         message = problem
         if result is not None:
@@ -61,7 +70,8 @@ def _result(name: str | int, texts: Sequence[str], problem: str, result: Result 
         members = [Member("failed", None, None, reason) for _ in texts]
         return GroupResult(id=name, status="failed", reason=reason, message=message, members=members)
     scores = iter(result.detail["scores"])
-    values = [next(scores) / 10 if text else 0.0 for text in texts]
+    marks = {place: next(scores) / 10 if texts[place] else 0.0 for place in order}
+    values = levelled([marks[place] for place in range(len(texts))], texts)
     members = [
         Member("ok", value, value, "graded" if text else "no_answer") for value, text in zip(values, texts, strict=True)
     ]

@@ -60,6 +60,8 @@ def result_of(partition: Partition, name: str | int, options: Majority) -> Group
     sizes = [len(positions) for positions in partition.classes]
     outside = partition.unsettled - set(partition.classes[0]) if partition.classes else set()
     decision = decide(sizes, len(partition.failed) + len(outside), len(partition.answers), options)
+    if decision.winner is not None and partition.unfit.issuperset(partition.classes[0]):
+        decision = Decision(None, "no_majority", "most responses give an answer that is right for no task")
     classes = {at: number for number, positions in enumerate(partition.classes) for at in positions}
     status: Status = "ok" if decision.winner is not None else "failed"
     members = []

@@ -2,7 +2,9 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Final, Literal
 
 Pairing = Literal["circular", "all", "swiss", "baseline"]
@@ -11,24 +13,38 @@ FEWEST: Final = 2
 """The fewest responses that can be compared."""
 
 
+def drawn(texts: Sequence[str], seed: int | None) -> list[int]:
+    """The positions of texts, in an order that depends on the texts and the seed alone; without a seed, as they are."""
+    if seed is None:
+        return list(range(len(texts)))
+    copies: Counter[str] = Counter()
+    lots = []
+    for text in texts:
+        lot = f"{seed}/{copies[text]}/{text}".encode("utf-8", "surrogatepass")
+        lots.append(blake2b(lot, digest_size=16).digest())
+        copies[text] += 1
+    return sorted(range(len(texts)), key=lots.__getitem__)
+
+
 def fixed(pairing: Pairing, count: int, *, chunk: int | None = None, baseline: int = 0) -> list[Pair]:
     """The pairs of `count` responses that are known beforehand. Every pairing but swiss knows all of them."""
     if pairing == "baseline":
         return [(at, baseline) for at in range(count) if at != baseline]
-    size = chunk or count
+    size = min(chunk or count, count)
+    starts = list(range(0, count, size))
+    if len(starts) > 1 and count - starts[-1] == 1:
+        starts.pop()  # one that would be left over belongs to the run before
     return [
         (start + first, start + second)
-        for start in range(0, count, size)
-        for first, second in _within(pairing, min(size, count - start))
+        for start, end in itertools.pairwise([*starts, count])
+        for first, second in _within(pairing, end - start)
     ]
 
 
 def _within(pairing: Pairing, count: int) -> list[Pair]:
     if pairing == "all":
         return list(itertools.combinations(range(count), 2))
-    if count == FEWEST:
-        return [(0, 1)]  # a circle of two would ask about the same pair twice
-    return [(at, (at + 1) % count) for at in range(count)] if count > FEWEST else []
+    return [(at, (at + 1) % count) for at in range(count)] if count >= FEWEST else []
 
 
 def turned(pairs: Sequence[Pair]) -> list[Pair]:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+import numpy as np
+
 Rating = Literal["win_loss", "points", "bradley_terry", "elo", "scores"]
 _ELO_STEP: Final = 32.0
 _ELO_SCALE: Final = 400.0
@@ -13,6 +15,8 @@ RANKING: Final = 3.5
 _PRIOR: Final = 0.5
 """Ties with an average player, which everybody is given: who won all games would else be infinitely strong."""
 _ROUNDS: Final = 200
+_LONGEST_STEP: Final = 2.0
+"""In logits: a longer step may leave the region where the likelihood is like a parabola."""
 _CLOSE: Final = 1e-10
 
 
@@ -58,26 +62,37 @@ def _won(count: int, games: Sequence[Game]) -> list[float]:
     return won
 
 
+def levelled(values: Sequence[float | None], texts: Sequence[str]) -> list[float | None]:
+    """The values, where equal texts have the mean of theirs: which of them met whom says nothing of either."""
+    of: dict[str, list[float]] = {}
+    for value, text in zip(values, texts, strict=True):
+        if value is not None:
+            of.setdefault(text, []).append(value)
+    means = {text: math.fsum(some) / len(some) for text, some in of.items()}
+    return [means.get(text) for text in texts]
+
+
 def bradley_terry(count: int, games: Sequence[Game]) -> list[float]:
-    """The strengths of the model of Bradley and Terry, in logits with mean 0: by the iteration of Hunter (2004,
-    doi 10.1214/aos/1079120141), each with `_PRIOR` ties against an average player.
+    """The strengths of the model of Bradley and Terry, in logits with mean 0: the maximum of its likelihood by Newton's
+    method, each with `_PRIOR` ties against an average player.
     """
-    won = [value + _PRIOR / 2 for value in _won(count, games)]
-    met: list[dict[int, int]] = [{} for _ in range(count)]
+    won = np.array(_won(count, games)) + _PRIOR / 2
+    met = np.zeros((count, count))
     for game in games:
-        met[game.first][game.second] = met[game.first].get(game.second, 0) + 1
-        met[game.second][game.first] = met[game.second].get(game.first, 0) + 1
-    strengths = [1.0] * count
+        met[game.first, game.second] += 1
+        met[game.second, game.first] += 1
+    logits = np.zeros(count)
     for _ in range(_ROUNDS):
-        before = list(strengths)
-        for at in range(count):
-            met_by = sum(number / (strengths[at] + strengths[other]) for other, number in met[at].items())
-            strengths[at] = won[at] / (met_by + _PRIOR / (strengths[at] + 1.0))
-        if max(abs(new - old) for new, old in zip(strengths, before, strict=True)) < _CLOSE:
+        shares = 1 / (1 + np.exp(logits[None, :] - logits[:, None]))
+        own = 1 / (1 + np.exp(-logits))
+        slope = won - (met * shares).sum(axis=1) - _PRIOR * own
+        bends = met * shares * (1 - shares)
+        curvature = np.diag(bends.sum(axis=1) + _PRIOR * own * (1 - own)) - bends
+        step = np.clip(np.linalg.solve(curvature, slope), -_LONGEST_STEP, _LONGEST_STEP)
+        logits = logits + step
+        if np.abs(step).max() < _CLOSE:
             break
-    logits = [math.log(strength) for strength in strengths]
-    mean = math.fsum(logits) / count
-    return [logit - mean for logit in logits]
+    return [float(logit) for logit in logits - logits.mean()]
 
 
 def elo(count: int, games: Sequence[Game]) -> list[float]:

@@ -15,6 +15,7 @@ MAX_MEMBERS: Final = 128
 Method = Literal["score", "majority", "tournament", "listwise"]
 Weight = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class Group(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -49,12 +50,12 @@ class Tournament(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     the response `baseline` alone."""
     baseline: Annotated[int, msgspec.Meta(ge=0, lt=MAX_MEMBERS)] = 0
     chunk: Annotated[int, msgspec.Meta(ge=2, le=MAX_MEMBERS)] | None = None
-    """Compare only within runs of so many responses that stand side by side."""
+    """Compare only within runs of so many responses. One that would be left over belongs to the last run."""
     rounds: Annotated[int, msgspec.Meta(ge=1, le=32)] | None = None
     """Of swiss. Default: the logarithm of the number of responses to base 2, rounded up, and one more."""
     orders: Literal["both", "one"] = "both"
-    """both: each pair is asked about in both orders, and counts as a tie unless the answers agree; one: once, the
-    response of the lower position first in every other pair."""
+    """both: each pair is asked about in both orders, and counts as a tie unless the answers agree; one: once, every
+    other pair turned."""
     rating: Rating = "win_loss"
     """win_loss: wins less losses, by the number of comparisons; points: wins and half the ties, by that number;
     bradley_terry: strengths of the model, in logits with mean 0; elo: from 0, 32 points a game; scores: the mean of
@@ -65,8 +66,8 @@ class Diversity(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Multiplies rewards by how different a response is from the others (arXiv 2509.02534)."""
 
     by: Literal["classes", "ngrams"] = "classes"
-    """classes: the share of the others that give another answer; ngrams: the share of its n-grams of words that no
-    other response has."""
+    """classes: the share of the others that give another answer; ngrams: the share of its n-grams of words that are
+    different, and that no other response has."""
     n: Annotated[int, msgspec.Meta(ge=1, le=10)] = 4
 
 
@@ -93,6 +94,9 @@ class GroupOptions(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     majority: Majority = Majority()
     tournament: Tournament = Tournament()
     terms: Terms = Terms()
+    seed: Seed | None = 0
+    """Draws the order in which responses play and judges see them, by the texts alone: the order of the responses then
+    changes no reward, and equal ones have equal rewards. null: as they are given, and no pair is turned."""
     k: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)] | None = None
     """Also say the mean of the maximum of k rewards: pass@k, if rewards are 0 and 1."""
     advantages: Options | None = None
@@ -168,3 +172,41 @@ class GroupsResponse(msgspec.Struct):
 
     groups: list[GroupResult]
     summary: GroupsSummary
+
+
+_Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+DEFAULT_WAIT_S: Final = 30.0
+
+
+class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The group of an item. All members say the same, but for `member`."""
+
+    size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
+    """Default: a hash of how the item is judged and of its prompt, which it must have."""
+    again: bool = False
+    """Whether groups with this id may follow each other, as those of a prompt without an id do."""
+    member: _Key | None = None
+    """Which member this is. One that is sent again must say so, or it counts twice. Default: the item's id, if it is
+    not its position."""
+    wait_s: Annotated[float, msgspec.Meta(gt=0, le=3600)] = DEFAULT_WAIT_S
+    """How long the group waits for its members, from its first one."""
+    on_incomplete: Literal["score", "fail"] = "score"
+    """What becomes of a group that is not whole by then. score: its members are compared; fail: all are `failed`."""
+    method: Method = "score"
+    majority: Majority = Majority()
+    tournament: Tournament = Tournament()
+    terms: Terms = Terms()
+    seed: Seed | None = 0
+    advantages: Options | None = None
+
+    @property
+    def options(self) -> GroupOptions:
+        return GroupOptions(
+            method=self.method,
+            majority=self.majority,
+            tournament=self.tournament,
+            terms=self.terms,
+            seed=self.seed,
+            advantages=self.advantages,
+        )

@@ -26,6 +26,8 @@ from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
 from verifiers.pace import Pace
 
+_INLINE_GAMES: Final = 500
+"""More games are rated in a thread: 500 take 2 ms."""
 _INLINE_CHARS: Final = 20_000
 """Texts of a group with more characters are looked at in a thread: 20,000 take 2 ms."""
 
@@ -126,14 +128,22 @@ class _Scoring:
 
     async def _by_tournament(self) -> list[GroupResult]:
         texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
-        contests = await tournament.play(self._groups, texts, self._options.tournament, self._judged)
+        contests = await tournament.play(
+            self._groups, texts, self._options.tournament, self._judged, self._options.seed
+        )
         self._comparisons += sum(contest.asked for contest in contests)
-        return [contest.result(_name(contest.group, position)) for position, contest in enumerate(contests)]
+        results = []
+        for position, contest in enumerate(contests):
+            name = _name(contest.group, position)
+            is_large = len(contest.games) > _INLINE_GAMES
+            results.append(await asyncio.to_thread(contest.result, name) if is_large else contest.result(name))
+            await self._rest()
+        return results
 
     async def _by_list(self) -> list[GroupResult]:
         texts = [[text.answer.strip() for text in await self._texts(group)] for group in self._groups]
         names = [_name(group, position) for position, group in enumerate(self._groups)]
-        results = await listwise.score(self._groups, texts, names, self._judged)
+        results = await listwise.score(self._groups, texts, names, self._judged, self._options.seed)
         self._comparisons += sum(result.status != "invalid" for result in results)
         return results
 

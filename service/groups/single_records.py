@@ -31,6 +31,14 @@ class Plan(msgspec.Struct, frozen=True):
     until: float
     """When the group is decided, whole or not, in Unix time."""
     members: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+    """A hash of the item of each member."""
+
+    def is_known_otherwise(self, key: str, mark: str) -> bool:
+        """Whether the member with this key is another item."""
+        if not self.marks:
+            return False  # of a release without marks
+        return mark not in [own for member, own in zip(self.members, self.marks, strict=False) if member == key]
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -89,9 +97,9 @@ class Records:
         found = await self.store.read(name, [_member(at) for at in range(len(plan.members))])
         return [item for item in found if item is not None]
 
-    async def join(self, name: str, plan: Plan, key: str, item: bytes) -> Seen | None:
-        """Add a member, or find it there. `plan` is that of a new group. None: the group is full or decided, without
-        this member.
+    async def join(self, name: str, plan: Plan, key: str, item: bytes, mark: str) -> Seen | None:
+        """Add a member, or find one with its key there. `plan` is that of a new group. None: the group is full or decided,
+        without this member.
         """
         for _ in range(_ATTEMPTS):
             seen = await self.see(name)
@@ -103,7 +111,7 @@ class Records:
                     return seen
                 if len(known.members) == known.size or seen.answer is not None or seen.claim is not None:
                     return None
-            grown = msgspec.structs.replace(known, members=(*known.members, key))
+            grown = msgspec.structs.replace(known, members=(*known.members, key), marks=(*known.marks, mark))
             fields = {PLAN: encode(grown), _member(len(known.members)): item}
             changed = _change(fields, grown)
             if await self.store.swap(name, version, changed):

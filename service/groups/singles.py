@@ -11,29 +11,24 @@ import asyncio
 import dataclasses
 import logging
 import secrets
+import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
 from fairness import TENANT
-from service.advantages.schemas import Options
 from service.errors import RequestError
 from service.groups.pairings import FEWEST
 from service.groups.schemas import (
-    MAX_MEMBERS,
     Group,
-    GroupOptions,
+    GroupOf,
     GroupResult,
-    Majority,
     Member,
-    Method,
-    Terms,
-    Tournament,
 )
 from service.groups.scoring import GroupScorer
 from service.groups.single_records import Answer, Claim, Plan, Records, Seen
@@ -51,41 +46,9 @@ _LEASE_S: Final = 6.0
 _RENEW_S: Final = 2.0
 _SCORING_S: Final = 300.0
 """The longest time for scoring a group."""
-_DEFAULT_WAIT_S: Final = 30.0
-_ROUNDS: Final = 16
-"""Groups of one prompt, named by its hash, that may follow each other while they are kept."""
+_ROUNDS: Final = 64
+"""Groups of one name that may follow each other while they are kept."""
 _INLINE_BYTES: Final = 100_000
-_Key = Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-
-
-class GroupOf(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """The group of an item. All members say the same, but for `member`."""
-
-    size: Annotated[int, msgspec.Meta(ge=1, le=MAX_MEMBERS)]
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | None = None
-    """Default: a hash of how the item is judged and of its prompt, which it must have."""
-    member: _Key | None = None
-    """Which member this is. One that is sent again must say so, or it counts twice. Default: the item's id, if it is
-    not its position."""
-    wait_s: Annotated[float, msgspec.Meta(gt=0, le=3600)] = _DEFAULT_WAIT_S
-    """How long the group waits for its members, from its first one."""
-    on_incomplete: Literal["score", "fail"] = "score"
-    """What becomes of a group that is not whole by then. score: its members are compared; fail: all are `failed`."""
-    method: Method = "score"
-    majority: Majority = Majority()
-    tournament: Tournament = Tournament()
-    terms: Terms = Terms()
-    advantages: Options | None = None
-
-    @property
-    def options(self) -> GroupOptions:
-        return GroupOptions(
-            method=self.method,
-            majority=self.majority,
-            tournament=self.tournament,
-            terms=self.terms,
-            advantages=self.advantages,
-        )
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -95,6 +58,7 @@ class _Kept(msgspec.Struct, frozen=True):
     group: GroupOf
 
 
+_plain_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _groups_of = msgspec.json.Decoder(GroupOf)
 _kept = msgspec.json.Decoder(_Kept)
 
@@ -143,7 +107,7 @@ class Singles:
         """Judge a batch. Members of groups wait for their groups, at most to the deadline of the batch; the other items
         are judged by the engine.
         """
-        members = grouped(batch)
+        members = self.members(batch)
         if not members:
             return await self._engine.score(batch)
         started = time.perf_counter()
@@ -167,6 +131,17 @@ class Singles:
         )
         return Scored(results, summary)
 
+    def members(self, batch: BatchRequest) -> set[int]:
+        """The positions of the items that are members of groups: they say so, or their recipe does, with its `size`."""
+        return {
+            at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes or "size" in self._usual(item)
+        }
+
+    def _usual(self, item: ScoreItem) -> Mapping[str, Any]:
+        """What the recipe of an item says of its group."""
+        recipe = None if item.recipe is None else self._engine.book.recipes.get(item.recipe)
+        return {} if recipe is None else recipe.group
+
     async def _result(self, item: ScoreItem, position: int, deadline: float) -> Result:
         started = time.perf_counter()
         name = position if item.id is None else item.id
@@ -180,7 +155,7 @@ class Singles:
         return msgspec.structs.replace(found, id=name, elapsed_ms=elapsed_ms)
 
     async def _member(self, item: ScoreItem, deadline: float) -> Result:
-        group = _read(item)
+        group = _read(item, self._usual(item))
         if group.method == "tournament" and item.verifier is None:
             item.verifier = "judge"
         key = str(group.member) if group.member is not None else str(item.id) if item.id is not None else ""
@@ -195,7 +170,7 @@ class Singles:
         """Add the member to its group; its name, and what is known of it."""
         digest = _digest(group, item)
         if group.id is not None:
-            base, rounds = f"id/{group.id}", 1
+            base, rounds = f"id/{group.id}", _ROUNDS if group.again else 1
         elif item.prompt is None:
             raise _Refused(
                 "invalid", "bad_group", "group: without an id the item needs a prompt, which names the group"
@@ -204,28 +179,32 @@ class Singles:
             base, rounds = f"prompt/{digest}/{RUN.get()}", _ROUNDS
         item = msgspec.structs.replace(item, group=msgspec.Raw(b""))
         kept = encode({"item": _plain(item), "group": group})
+        mark = blake2b(kept, digest_size=12).hexdigest()
         plan = Plan(group.size, digest, time.time() + group.wait_s, ())
         for number in range(rounds):
             name = blake2b(f"{TENANT.get()}/{base}/{number}".encode(), digest_size=24).hexdigest()
-            seen = await self._joined(name, plan, key, kept)
-            if seen is None:
+            seen = await self._joined(name, plan, key, kept, mark)
+            if seen is None or (rounds > 1 and seen.plan.is_known_otherwise(key, mark)):
                 continue
             if seen.plan.digest != digest:
                 message = "group: the other members have another size, other options, or are judged in another way"
+                raise _Refused("invalid", "group_mismatch", message)
+            if seen.plan.is_known_otherwise(key, mark):
+                message = f"group: the member {key!r} is another response; name each sample apart, by `member`"
                 raise _Refused("invalid", "group_mismatch", message)
             if len(seen.plan.members) == seen.plan.size and name in self._watches:
                 self._watches[name].whole.set()
             return name, seen
         raise _Refused("failed", "group_over", "group: it is full or decided, and this is not one of its members")
 
-    async def _joined(self, name: str, plan: Plan, key: str, kept: bytes) -> Seen | None:
+    async def _joined(self, name: str, plan: Plan, key: str, kept: bytes, mark: str) -> Seen | None:
         lock = self._joining.setdefault(name, asyncio.Lock())
         try:
             async with lock:
                 known = await self._records.see(name)
                 if known is not None and known.plan.digest != plan.digest:
                     return known
-                return await self._records.join(name, plan, key, kept)
+                return await self._records.join(name, plan, key, kept, mark)
         finally:
             if not lock.locked():
                 self._joining.pop(name, None)
@@ -319,15 +298,16 @@ class Singles:
             scoring.cancel()
 
     async def _scored(self, plan: Plan, bodies: Sequence[bytes]) -> Answer:
-        kept = []
-        for body in bodies:
+        kept, keys = [], sorted(plan.members, key=_by_number)  # in this order whoever came first
+        for key in keys:
+            body = bodies[plan.members.index(key)]
             kept.append(
                 _kept.decode(body) if len(body) <= _INLINE_BYTES else await asyncio.to_thread(_kept.decode, body)
             )
         group, first = kept[0].group, kept[0].item
         missing = plan.size - len(kept)
-        about: dict[str, Any] = {"size": plan.size, "members": list(plan.members), "missing": missing}
-        too_few = group.method == "tournament" and len(kept) < FEWEST
+        about: dict[str, Any] = {"size": plan.size, "members": keys, "missing": missing}
+        too_few = group.method in ("tournament", "listwise") and len(kept) < FEWEST
         if missing and (group.on_incomplete == "fail" or too_few):
             message = f"{missing} of {plan.size} members never came"
             members = [Member("failed", None, None, "group_incomplete") for _ in kept]
@@ -345,20 +325,22 @@ class Singles:
             [result] = (await self._scorer.score([whole], group.options, deadline)).groups
         about |= {"status": result.status, "reason": result.reason, **result.detail}
         results = [_result_of(member, first, result, about) for member in result.members]
-        return Answer(dict(zip(plan.members, results, strict=True)))
+        return Answer(dict(zip(keys, results, strict=True)))
 
 
-def grouped(batch: BatchRequest) -> set[int]:
-    """The positions of the items that are members of groups."""
-    return {at for at, item in enumerate(batch.items) if memoryview(item.group).nbytes}
+def _by_number(key: str) -> tuple[int, str]:
+    """Sorts keys: numbers by their value."""
+    return (len(key), key) if key.isdecimal() else (sys.maxsize, key)
 
 
-def _read(item: ScoreItem) -> GroupOf:
-    """The group that an item names."""
-    raw = bytes(item.group)
+def _read(item: ScoreItem, usual: Mapping[str, Any]) -> GroupOf:
+    """The group that an item names. Its fields come before the usual ones of its recipe."""
+    raw = bytes(item.group) or b"{}"
     if much := excess(raw):
         raise _Refused("invalid", "bad_group", f"group holds {much}")
     try:
+        if usual:
+            raw = encode({**usual, **_plain_fields.decode(raw)})
         group = _groups_of.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _Refused("invalid", "bad_group", f"group: {error}") from error

@@ -36,7 +36,8 @@ class Text:
     @classmethod
     def of(cls, response: str) -> "Text":
         segment = final_segment(response)
-        return cls(response, response[: segment.start], response[segment.start : segment.end])
+        reasoning = response[: segment.start].strip().removeprefix("<think>").removesuffix("</think>")
+        return cls(response, reasoning, response[segment.start : segment.end])
 
 
 def relative(values: Sequence[float]) -> list[float]:
@@ -78,15 +79,17 @@ def _without_code(text: str) -> str:
 
 
 def novelty(texts: Sequence[str], n: int) -> list[float]:
-    """For each text, the share of its different n-grams of words that no other text has; 0 for one without words."""
+    """For each text, its different n-grams of words that no other text has, by the number of all its n-grams, as DARLING
+    counts them: what is repeated is not new. 0 for a text without words. A text of fewer than n words is one n-gram.
+    """
     grams = [_grams(text.casefold().split(), n) for text in texts]
-    holders = Counter(gram for each in grams for gram in each)
-    return [sum(holders[gram] == 1 for gram in each) / len(each) if each else 0.0 for each in grams]
+    holders = Counter(gram for each in grams for gram in set(each))
+    return [sum(holders[gram] == 1 for gram in set(each)) / max(1, len(each)) for each in grams]
 
 
-def _grams(words: Sequence[str], n: int) -> set[int]:
+def _grams(words: Sequence[str], n: int) -> list[int]:
     n = min(n, len(words))
-    return {hash(tuple(words[start : start + n])) for start in range(len(words) - n + 1)} if n else set()
+    return [hash(tuple(words[start : start + n])) for start in range(len(words) - n + 1)] if n else []
 
 
 def distinctness(classes: Sequence[int | None]) -> list[float]:

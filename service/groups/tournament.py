@@ -12,7 +12,7 @@ import msgspec
 
 from service.groups import pairings
 from service.groups.pairings import Pair
-from service.groups.ratings import RANKING, Game, rate
+from service.groups.ratings import RANKING, Game, levelled, rate
 from service.groups.schemas import Group, GroupResult, Member, Tournament
 from service.scoring.prepared_item import decoded_params
 from service.wire import Result, ScoreItem, encode
@@ -31,9 +31,10 @@ class Contest:
     """The games of one group."""
 
     group: Group
-    texts: Sequence[str]
+    given: Sequence[str]
     """The final answer of each response."""
     options: Tournament
+    seed: int | None = None
     params: dict[str, Any] = field(default_factory=dict)
     games: list[Game] = field(default_factory=list)
     faults: list[tuple[Pair, Result]] = field(default_factory=list)
@@ -42,8 +43,16 @@ class Contest:
     """Comparisons whose two orders disagree."""
     asked: int = 0
     message: str = ""
+    order: list[int] = field(init=False)
+    """The positions of the responses, as they play. Games and pairs count places in this order."""
+    texts: Sequence[str] = field(init=False)
+    """The answers in that order."""
     _rounds: int = 0
     _met: set[frozenset[int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.order = pairings.drawn(self.given, self.seed)
+        self.texts = [self.given[at] for at in self.order]
 
     @property
     def is_over(self) -> bool:
@@ -59,8 +68,11 @@ class Contest:
         if options.pairs == "swiss":
             pairs = pairings.swiss_round(self._points(), self._met, self._rounds)
         else:
-            pairs = pairings.fixed(options.pairs, count, chunk=options.chunk, baseline=options.baseline)
-            pairs = pairs if options.pairs == "baseline" else pairings.turned(pairs)
+            baseline = self.order.index(options.baseline) if options.pairs == "baseline" else 0
+            pairs = pairings.fixed(options.pairs, count, chunk=options.chunk, baseline=baseline)
+            pairs = pairs if options.pairs == "baseline" or self.seed is None else pairings.turned(pairs)
+            if options.rating != "scores":  # of a circle of two, both pairs are one
+                pairs = list({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
         self._rounds += 1
         self._met.update(map(frozenset, pairs))
         return [pair for pair in pairs if not self._is_decided(pair)]
@@ -73,9 +85,10 @@ class Contest:
         return points
 
     def _is_decided(self, pair: Pair) -> bool:
-        """Whether no judge is needed: a response has no text. The game is noted."""
+        """Whether no judge is needed: a response has no text, or both have the same. The game is noted."""
+        is_same = self.texts[pair[0]] == self.texts[pair[1]] and self.options.rating != "scores"
         first, second = (bool(self.texts[at]) for at in pair)
-        if first and second:
+        if first and second and not is_same:
             return False
         result = 0.5 if first == second else float(first)
         scores = (_BEST if first else _WORST, _BEST if second else _WORST) if self.options.rating == "scores" else None
@@ -113,8 +126,12 @@ class Contest:
         if self.message:
             members = [Member("invalid", None, None, "bad_group") for _ in self.texts]
             return GroupResult(id=name, status="invalid", reason="bad_group", message=self.message, members=members)
-        ratings = rate(self.options.rating, count, self.games)
-        reasons = [self._reason(at) for at in range(count)]
+        rated = rate(self.options.rating, count, self.games)
+        if self.seed is not None:
+            rated = levelled(rated, self.texts)
+        places = sorted(range(count), key=self.order.__getitem__)
+        ratings = [rated[place] for place in places]
+        reasons = [self._reason(place) for place in places]
         members = [
             Member("failed" if value is None else "ok", value, value, reason if value is None else "rated")
             for value, reason in zip(ratings, reasons, strict=True)
@@ -124,8 +141,14 @@ class Contest:
             "comparisons": len(self.games) + len(self.faults),
             "dropped": len(self.faults),
             "inconsistent": self.inconsistent,
-            "games": [[game.first, game.second, game.result] for game in self.games],
+            "games": [[self.order[game.first], self.order[game.second], game.result] for game in self.games],
         }
+        if self.options.rating == "scores":
+            detail["scores"] = [
+                [self.order[game.first], self.order[game.second], *game.scores, game.ranking]
+                for game in self.games
+                if game.scores is not None
+            ]
         return GroupResult(
             id=name,
             status="ok" if is_rated else "failed",
@@ -140,13 +163,16 @@ class Contest:
 
 
 async def play(
-    groups: Sequence[Group], texts: Sequence[Sequence[str]], options: Tournament, judge: Judge
+    groups: Sequence[Group], texts: Sequence[Sequence[str]], options: Tournament, judge: Judge, seed: int | None
 ) -> list[Contest]:
     """Compare the responses of each group. The pairs of one round of all groups are judged together."""
-    contests = [Contest(group, each, options) for group, each in zip(groups, texts, strict=True)]
-    for contest in contests:
-        contest.message = _problem(contest)
-    going, pace = [contest for contest in contests if not contest.is_over], Pace()
+    contests, pace = list[Contest](), Pace()
+    for group, each in zip(groups, texts, strict=True):
+        contests.append(Contest(group, each, options, seed))
+        contests[-1].message = _problem(contests[-1])
+        if pace.is_over():
+            await pace.rest()
+    going = [contest for contest in contests if not contest.is_over]
     while going:
         asked: list[tuple[Contest, Pair]] = []
         items: list[ScoreItem] = []

@@ -241,7 +241,9 @@ def _parsed(path: Path) -> _KeysFile:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadKeys([f"cannot read {path}: {error}"]) from error
     except ValidationError as error:
-        raise BadKeys([f"{path}: {line}" for line in sentences(error, content, fields=_KeysFile.model_fields)]) from error
+        raise BadKeys(
+            [f"{path}: {line}" for line in sentences(error, content, fields=_KeysFile.model_fields)]
+        ) from error
     _check(path, parsed.keys)
     return parsed
 

@@ -153,6 +153,18 @@ ClipField = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | tuple[F
 """The number c means [-c, c]."""
 
 
+class GroupSpec(Shape):
+    """How the items of a prompt are rewarded together: fields of an item's `group`, whose own fields come first."""
+
+    size: Annotated[int, Field(ge=1, le=128)] | None = None
+    """The items of each prompt. With it, items without a `group` are members, too."""
+    wait_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    on_incomplete: Literal["score", "fail"] = "score"
+    terms: Mapping[str, Any] = {}
+    """What length, style and diversity add."""
+    advantages: Mapping[str, Any] | None = None
+
+
 class RecipeSpec(Shape):
     """A named composition."""
 
@@ -169,6 +181,7 @@ class RecipeSpec(Shape):
     value, which must then lie in [0, 1]. Default: the first check, or `aggregate` for `max`."""
     partial: bool = False
     """Go on without the checks that failed, instead of failing the item. Their weight is left out."""
+    group: GroupSpec | None = None
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

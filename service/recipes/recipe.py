@@ -50,6 +50,8 @@ class Recipe:
     score: int | None = 0
     """The check that gives the score of the item. None: the aggregated value."""
     partial: bool = False
+    group: Mapping[str, Any] = field(default_factory=dict)
+    """How the items of a prompt are rewarded together: fields of an item's `group`."""
     about: str = ""
     origin: str = ""
 
@@ -66,6 +68,7 @@ def describe(recipe: Recipe) -> dict[str, Any]:
         "clip": _describe_clip(recipe.clip),
         "score": "aggregate" if recipe.score is None else recipe.checks[recipe.score].name,
         "partial": recipe.partial,
+        "group": dict(recipe.group),
     }
 
 

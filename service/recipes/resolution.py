@@ -81,6 +81,7 @@ class Resolver:
             built_clip(spec.clip),
             None if score == "aggregate" else places[score],
             spec.partial,
+            {} if spec.group is None else spec.group.model_dump(exclude_unset=True),
             spec.about,
             origin,
         )

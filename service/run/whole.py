@@ -71,7 +71,9 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
         async with (
             open_jobs(settings, built.engine, built.admission) as jobs,
             _audits(built, settings) as audits,
-            open_doors(settings, built.engine, built.admission, built.metrics, built.boxes) as doors,
+            open_doors(
+                settings, built.engine, built.admission, built.metrics, built.boxes, built.groups, built.singles
+            ) as doors,
         ):
             jobs.publish(built.metrics)
             built.metrics.watch("dataset_audits_kept", "Audits under way, and reports of ended ones", audits.count)

@@ -12,5 +12,6 @@ BENCHMARKS = {
     "i": "teams",
     "j": "ray_speed",
     "k": "fresh_speed",
+    "l": "group_speed",
 }
 """Modules with a `run`. A run of some parts imports only these."""

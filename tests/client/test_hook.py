@@ -210,3 +210,50 @@ def test_a_hook_against_the_real_server(served: Served) -> None:
     assert wrong["acc"] == 0.0
     with pytest.raises(InvalidItems, match="unroutable"):
         Hook(url=served.url).rewards(Hook(url=served.url).score_blocking([{"response": "x", "tag": "nobody"}]))
+
+
+HALVES = ("\\boxed{1/2}", "\\boxed{3}", "\\boxed{0.5}")
+
+
+def test_the_samples_of_a_prompt_in_a_call_are_a_group() -> None:
+    hook = Hook(verifier="math", group={"method": "majority"})
+    items = [hook.item(text, prompt=prompt) for text in HALVES for prompt in ("p", "q")]
+    found = [item["group"] for item in hook.in_groups(items)]
+    assert [group["size"] for group in found] == [3] * 6
+    assert len({group["id"] for group in found[::2]}) == len({group["id"] for group in found[1::2]}) == 1
+    assert found[0]["id"] != found[1]["id"]
+    assert len({group["member"] for group in found}) == 6
+    again = [item["group"]["id"] for item in hook.in_groups(items)]
+    assert not set(again) & {group["id"] for group in found}
+
+
+def test_a_part_of_a_group_is_named_by_its_prompt() -> None:
+    hook = Hook(verifier="math", group={"method": "majority", "size": 4})
+    found = [item["group"] for item in hook.in_groups([hook.item("x", prompt="p")] * 6)]
+    assert [("id" in group, group["size"]) for group in found] == [(True, 4)] * 4 + [(False, 4)] * 2
+
+
+@pytest.mark.parametrize("group", [{"method": "majority", "id": "x"}, {"member": 3}])
+def test_names_of_groups_are_the_hooks(group: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="the hook sets"):
+        Hook(verifier="math", group=group)
+
+
+def test_samples_without_a_group_are_refused() -> None:
+    hook = Hook(verifier="math", group={"method": "majority"})
+    with pytest.raises(ValueError, match="add `size`"):
+        hook.in_groups([hook.item("x", prompt="p")])
+    with pytest.raises(ValueError, match="without a prompt"):
+        hook.in_groups([hook.item("x"), hook.item("y")])
+
+
+async def test_more_members_wait_than_requests_usually_may(served: Any) -> None:
+    """Each sample is a request of its own, and each waits for the last one."""
+    hook = Hook(verifier="math", url=served.url, gather_ms=0, group={"method": "majority", "size": 12})
+    texts = HALVES * 4
+
+    async def one(text: str) -> float | None:
+        return hook.reward(await hook.score_one(hook.item(text, prompt="more members than max_in_flight")))
+
+    assert hook.max_in_flight < len(texts)
+    assert await asyncio.gather(*map(one, texts)) == [1, 0, 1] * 4

@@ -7,6 +7,7 @@ import math
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,6 +133,22 @@ def test_killing_the_service_for_five_seconds_loses_no_step_and_makes_no_reward_
     assert outcome["logged"][2]["step_time"] > AWAY_S  # it waited, and did not go on without rewards
     expected = expected_advantages(rows, {"math": 1.0, "code": 1.0, "form": 0.25})
     assert [row["advantage"] for row in rows] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.trainers
+def test_the_samples_of_a_prompt_are_right_by_majority(served: Served) -> None:
+    rows = run("-m", "tests.e2e.trl.steps", served.url, "groups")["completions"]
+    assert len(rows) == 3 * 2 * GROUP
+    seen = set()
+    for start in range(0, len(rows), GROUP):
+        part = rows[start : start + GROUP]
+        assert len({row["prompt"] for row in part}) == 1
+        votes = Counter(row["math/extracted"] for row in part if row["math/extracted"] is not None).most_common(2)
+        is_clear = len(votes) == 1 or (len(votes) == 2 and votes[0][1] > votes[1][1])
+        expected = [float(row["math/extracted"] == votes[0][0]) if is_clear else None for row in part]
+        assert [row["math"] for row in part] == expected
+        seen.update(expected)
+    assert {0.0, 1.0} <= seen
 
 
 @pytest.mark.trainers

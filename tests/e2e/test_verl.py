@@ -137,6 +137,13 @@ def test_calls_are_judged_in_text_and_in_messages_that_an_agent_loop_left(in_pro
         assert in_process["with_calls"][way] == [1.0, 0.0, 0.0, 1.0, 0.0]
 
 
+def test_the_samples_of_a_prompt_are_rewarded_together(in_process: Any) -> None:
+    outcome = in_process["with_groups"]
+    for name in ("manager", "rewardline", "batch"):
+        assert outcome[name] == [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0], name
+    assert "val_kwargs.n" in outcome["refused"]
+
+
 def test_managers_of_whole_batches_give_the_same_rewards(in_process: Any) -> None:
     outcome = in_process["legacy"]
     last_token = len("#### 7")

@@ -95,6 +95,27 @@ def run(caller: Caller, index: int) -> None:
     assert answer["summary"]["ok"] == 1, answer
 
 
+def group(caller: Caller, index: int) -> None:
+    """A whole group, by majority."""
+    answers = [2 * index, 2 * index, 2 * index + 1]
+    responses = [f"\\boxed{{{answer}}}" for answer in answers]
+    posted = {"method": "majority", "groups": [{"verifier": "math", "responses": responses}]}
+    [found] = caller.post("/v1/groups/score", posted)["groups"]
+    assert [member["reward"] for member in found["members"]] == [1, 1, 0], found
+
+
+def group_of_members(caller: Caller, index: int) -> None:
+    """The same, as members that come in a batch."""
+    named = {"id": Draw("group", index).name(), "size": 3, "method": "majority", "wait_s": 1}
+    items = [
+        {"verifier": "math", "response": f"\\boxed{{{answer}}}", "group": {**named, "member": at}}
+        for at, answer in enumerate((2 * index, 2 * index, 2 * index + 1))
+    ]
+    results = caller.post("/v1/score", {"items": items})["results"]
+    assert [result["reward"] for result in results] == [1, 1, 0], results
+
+
 LIVES: Final[Mapping[str, Callable[[Caller, int], None]]] = {
-    make.__name__: make for make in (interaction, job, audit, log_search, nemo_gym_session, openenv_session, run)
+    make.__name__: make
+    for make in (interaction, job, audit, log_search, nemo_gym_session, openenv_session, run, group, group_of_members)
 }

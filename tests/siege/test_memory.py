@@ -37,7 +37,7 @@ _CALLERS: Final = 4
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
     audits = {"max_dataset_audits": str(_CALLERS)}
     log = {"audit_dir": str(tmp_path_factory.mktemp("audit")), "audit_sample": "0.001"}
-    with besieged(cache_memory_mb="16", **audits, **log) as stand:
+    with besieged(cache_memory_mb="16", max_groups_in_memory="2000", **audits, **log) as stand:
         _fill_verdicts(stand)
         stand.rest()
         yield stand

@@ -15,9 +15,11 @@ units must express the same quantity. Tuples are ordered; sets and lists are not
 """
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
+from verifiers.math.exact import number
 from verifiers.math.judging import Judging
 from verifiers.math.params import MathParams
 from verifiers.math.solutions import final_answer
@@ -51,6 +53,12 @@ class Math(Verifier[MathParams]):
         needs_unit = options.unit is not None and options.unit_policy == "require"
         answer = final_answer(params.references[0])
         return written(answer + (rf"\text{{ {options.unit}}}" if needs_unit else ""), params)
+
+    def answer_key(self, answer: str, params: MathParams) -> Fraction | None:
+        """The value of a plain number, where nothing but its value counts."""
+        options = params.options
+        is_exact = options.is_plain and not options.abs_tol and not options.rel_tol and params.second_opinion == "never"
+        return number(answer) if is_exact else None
 
 
 def create(resources: Resources) -> Math:

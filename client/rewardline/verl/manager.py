@@ -11,6 +11,7 @@ response, with calls and results of tools in the form of the model's template. A
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ class RewardManager(RewardManagerBase):
         _refuse_what_would_be_ignored(config.reward)
         self._hook, self._token_params = manager_options(config.reward.get("reward_kwargs") or {})
         self._decoder = Decoder(tokenizer)
+        self._size = 1 if self._hook.group is None else _samples_of_a_prompt(config)
 
     async def run_single(self, data: Any) -> dict[str, Any]:
         """The reward as `reward_score`, and the other numbers as `reward_extra_info`.
@@ -50,7 +52,10 @@ class RewardManager(RewardManagerBase):
         sample = data[-1:][0]  # a trajectory may have several sequences; the last one is judged
         token_ids = response_ids(sample)
         item = item_of_row(self._hook, await self._decoder.text(token_ids), sample.non_tensor_batch)
-        numbers = self._hook.numbers(await self._hook.score_one(self._token_params.add(item, token_ids)))
+        item = self._token_params.add(item, token_ids)
+        if uid := sample.non_tensor_batch.get("uid"):
+            item = self._hook.member(item, str(uid), secrets.token_hex(8), self._size)
+        numbers = self._hook.numbers(await self._hook.score_one(item))
         return {"reward_score": numbers["score"], "reward_extra_info": numbers}
 
 
@@ -90,6 +95,17 @@ def response_ids(sample: Any) -> Any:
     if length is None:
         length = sample.batch["attention_mask"][-ids.shape[-1] :].sum()
     return ids[: int(length)]
+
+
+def _samples_of_a_prompt(config: Any) -> int:
+    """The size of groups. A sample does not say whether it is one of validation, so both must have as many."""
+    rollout = config.actor_rollout_ref.rollout
+    if rollout.n != rollout.val_kwargs.n:
+        raise ValueError(
+            f"group: a prompt has {rollout.n} samples in training and {rollout.val_kwargs.n} in validation; set "
+            "actor_rollout_ref.rollout.val_kwargs.n to the same"
+        )
+    return int(rollout.n)
 
 
 def _refuse_what_would_be_ignored(reward: Any) -> None:

@@ -22,6 +22,8 @@ from service.doors.asgi.request_body import Disconnected, cancelled_on_disconnec
 from service.doors.compat import request_options
 from service.doors.compat.retries import ItemInvalid, RetryingScorer
 from service.errors import MethodNotAllowed, NotInTime, NotJudged, RequestError
+from service.groups.scoring import GroupScorer
+from service.groups.singles import Singles
 from service.limits.admission import Admission, Permit
 from service.observe.access_log import Call
 from service.observe.metrics import Metrics
@@ -82,6 +84,8 @@ class Parts:
     engine: Engine
     scorer: RetryingScorer
     boxes: Sandbox
+    groups: GroupScorer
+    singles: Singles
 
 
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741

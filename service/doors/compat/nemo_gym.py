@@ -25,7 +25,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -44,22 +44,26 @@ from service.doors.compat.nemo_gym_episodes import (
     seeded,
     verification,
 )
+from service.doors.compat.nemo_gym_groups import Compared, Comparison, compare, comparison_item, is_comparison, member
 from service.doors.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
 from service.doors.compat.nemo_gym_rows import Row, item_of, published
 from service.doors.compat.nemo_gym_sessions import Sessions
 from service.doors.compat.request_options import Name, RequestOptions
 from service.doors.compat.retries import check, failure_text, numbers_of
 from service.errors import BadRequest, NotJudged, Unprocessable
+from service.groups.schemas import MAX_MEMBERS
 from service.json_slices import MAX_CONTAINERS
-from service.wire import DAMAGED, Result, marked, parse
+from service.wire import DAMAGED, BatchRequest, Result, ScoreItem, marked, parse
 
 _BASE: Final = "/compat/nemo_gym"
-_NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode")
-VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY = (f"{_BASE}/{name}" for name in _NAMES)
+_NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode", "compare")
+VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY, COMPARE = (f"{_BASE}/{name}" for name in _NAMES)
 _ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<name>{'|'.join(_NAMES)})")
 _SERVER: Final = re.compile(rf"(?P<base>{_BASE})/(?P<server>[a-z0-9_]{{1,100}})(?P<rest>/.*)")
 _COOKIE: Final = "rewardline_session"
 _TIMEOUT_S: Final = 300.0
+_ANSWERING_S: Final = 0.5
+"""A member's own deadline comes so long before its caller's."""
 _FAILURE_CLASS: Final = "judge_failed"
 _SESSION: Final = "resources_session_id"
 
@@ -71,6 +75,8 @@ class GymOptions(RequestOptions, frozen=True, kw_only=True):
     """The resources server as which rows are judged. It may also stand in the path: `/compat/nemo_gym/mcqa/verify`."""
     replay: bool = False
     """The caller vouches that what rows record of a judge's words is about these responses."""
+    group: Annotated[str, msgspec.Meta(max_length=8192)] | msgspec.UnsetType = msgspec.UNSET
+    """A JSON object: the rows are members of groups, with these fields of an item's `group`, such as `size`."""
 
 
 class Verified(msgspec.Struct):
@@ -158,6 +164,20 @@ class NeMoGym(Door):
             {"verify_responses": [{"_ng_task_index": 0, "reward": 1.0}]},
         ),
         Route(
+            (COMPARE,),
+            "nemo_gym_compare",
+            "Compare responses as NeMo-Gym's genrm_compare does",
+            "A judge scores the responses in pairs. 422: they cannot be compared; 503: one was in no comparison.",
+            Compared,
+            Comparison,
+            {
+                "conversation_history": _ASKED["responses_create_params"]["input"],
+                "response_objs": [{"output": [_SAID]}] * 2,
+            },
+            GymOptions,
+            timeout_s=_TIMEOUT_S,
+        ),
+        Route(
             (REVERIFY,),
             "nemo_gym_reverify_mode",
             "Whether rollouts can be verified again",
@@ -178,9 +198,16 @@ class NeMoGym(Door):
             return await self._verify(exchange)
         if path == AGGREGATE:
             return aggregate(parse(_aggregations, exchange.body, [], MAX_CONTAINERS).verify_responses)
+        if path == COMPARE:
+            return await self._compare(exchange)
         if path == SEED:
             return await self._seed(exchange)
         return await self._close(exchange) if path == CLOSE else "stateless"
+
+    async def _compare(self, exchange: Exchange[GymOptions]) -> Compared:
+        body, options = parse(_comparisons, exchange.body, []), exchange.options
+        await exchange.hold(len(body.response_objs), MAX_MEMBERS)
+        return await compare(self.parts.groups, body, options, options.group, exchange.deadline)
 
     async def _seed(self, exchange: Exchange[Any]) -> dict[str, str]:
         exchange.more_headers.append((b"set-cookie", _cookie(exchange.headers).encode()))
@@ -220,15 +247,18 @@ class NeMoGym(Door):
         else:
             row = published(server, echoed) or parse(_rows, exchange.body, [])
         exchange.body = b""
-        item = item_of(
-            row, echoed, options, server, has_judges=self.parts.settings.judge_file is not None, replay=options.replay
-        )
+        is_compared = is_comparison(server, echoed)
+        if is_compared:
+            item = comparison_item(row.responses_create_params.input, row.response.output)
+        else:
+            has_judges = self.parts.settings.judge_file is not None
+            item = item_of(row, echoed, options, server, has_judges=has_judges, replay=options.replay)
         if is_marked and DAMAGED.encode() in bytes(item.reference) + bytes(item.params):
             raise Unprocessable(
                 "invalid_text: what the row is judged by holds a lone surrogate, half of a pair; write it anew"
             )
         await exchange.hold(1, 1)
-        (result,) = await self.parts.scorer.results([item], deadline=exchange.deadline, cache=options.cache)
+        result = await self._result(exchange, item, echoed, is_compared=is_compared)
         if episode and options.on_failed != "status":
             masked = _masked(echoed, result) if result.status == "failed" else {}
             return {**echoed, **masked, **msgspec.to_builtins(verification(result))}
@@ -238,6 +268,18 @@ class NeMoGym(Door):
             raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {failure_text(result)}", retry_after_s=1.0)
         check([result])
         return {**echoed, **msgspec.to_builtins(_verified(result))}
+
+    async def _result(
+        self, exchange: Exchange[GymOptions], item: ScoreItem, row: dict[str, Any], *, is_compared: bool
+    ) -> Result:
+        options = exchange.options
+        if not is_compared and options.group is msgspec.UNSET:
+            (result,) = await self.parts.scorer.results([item], deadline=exchange.deadline, cache=options.cache)
+            return result
+        item = member(item, options.group, row, is_compared=is_compared)
+        batch = BatchRequest([item], {}, options.cache, False, exchange.deadline - _ANSWERING_S)
+        (result,) = (await self.parts.singles.score(batch)).results
+        return result
 
 
 def own_path(path: str, *, is_root: bool) -> str:
@@ -320,4 +362,5 @@ def _mended(answer: dict[str, Any]) -> dict[str, Any]:
 
 _rows = msgspec.json.Decoder(Row)
 _aggregations = msgspec.json.Decoder(Aggregation)
+_comparisons = msgspec.json.Decoder(Comparison)
 _anything: msgspec.json.Decoder[Any] = msgspec.json.Decoder()

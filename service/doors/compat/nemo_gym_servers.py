@@ -196,7 +196,6 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "example_session_state_mgmt": _ENVIRONMENT,
     "example_single_tool_call": "it pays every response",
     "gdpval": _JUDGES,
-    "genrm_compare": "it compares the responses of a group with each other",
     "gymnasium": _ENVIRONMENT,
     "indirect_prompt_injection": "its rows do not say which argument of the forbidden call counts",
     "jailbreak_detection": _JUDGES,

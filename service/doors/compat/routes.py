@@ -23,6 +23,8 @@ from service.doors.compat.run_jupyter import RunJupyter
 from service.doors.compat.slime import Slime
 from service.doors.compat.submit import Submit
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
+from service.groups.scoring import GroupScorer
+from service.groups.singles import Singles
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
 from service.scoring.engine import Engine
@@ -45,11 +47,17 @@ PATHS: Final = frozenset(path for route in _ROUTES for path in route.paths)
 
 @contextlib.asynccontextmanager
 async def open_doors(
-    settings: Settings, engine: Engine, admission: Admission, metrics: Metrics, boxes: Boxes
+    settings: Settings,
+    engine: Engine,
+    admission: Admission,
+    metrics: Metrics,
+    boxes: Boxes,
+    groups: GroupScorer,
+    singles: Singles,
 ) -> AsyncIterator[Mapping[str, Door]]:
     """The doors by path. Leaving the block ends their work."""
     scorer = RetryingScorer(engine, admission, metrics.observe_asked_again, lambda: boxes.state != "unavailable")
-    parts = Parts(settings, admission, metrics, engine, scorer, boxes)
+    parts = Parts(settings, admission, metrics, engine, scorer, boxes, groups, singles)
     async with open_tasks(parts) as tasks, open_sessions(settings) as sessions:
         metrics.watch("roll_tasks", "Tasks of ROLL that this process is judging", lambda: tasks.under_way)
         further_doors = [kind(parts) for kind in DOORS if kind not in (Roll, NeMoGym)]

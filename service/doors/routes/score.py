@@ -12,7 +12,7 @@ from service import asked
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed
-from service.groups.singles import Singles, grouped
+from service.groups.singles import Singles
 from service.limits.admission import Admission, announced
 from service.observe.access_log import Call
 from service.scoring.engine import Engine
@@ -85,7 +85,7 @@ class ScoreDoor:
 
     async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
-        chunks = _at_once(self._singles, batch) if grouped(batch) else self._engine.stream(batch)
+        chunks = _at_once(self._singles, batch) if self._singles.members(batch) else self._engine.stream(batch)
         async for part in chunks:
             if not started:
                 await asgi_response.start(send, 200, NDJSON.encode())

@@ -1,6 +1,7 @@
 """Real steps of TRL's GRPOTrainer with math, code and format rewards; prints one line of JSON in the end.
 
 steps.py URL outage         says "step 2" after its second step, and goes on when told so on its standard input
+steps.py URL groups         the samples of a prompt are right by majority, without references
 steps.py URL conversation   messages instead of texts, a reward function that blocks, one whose server is not there
 """
 
@@ -102,10 +103,27 @@ def conversation(url: str, folder: str) -> GRPOTrainer:
     )
 
 
+def groups(url: str, folder: str) -> GRPOTrainer:
+    tokenizer = make_tokenizer()
+    model = make_model(tokenizer)
+    learn_by_heart(model, tokenizer, [(prompt, said) for prompt in ("2+2?", "3+4?") for said in SAID[prompt]], 250)
+    return GRPOTrainer(
+        model,
+        reward_funcs=[
+            reward_func(
+                "math", url=url, reference=None, group={"method": "majority", "size": 8}, log_columns=["extracted"]
+            )
+        ],
+        args=config(folder, max_steps=3, max_completion_length=80),
+        train_dataset=Dataset.from_list([{"prompt": prompt} for prompt in ("2+2?", "3+4?")] * 4),
+        processing_class=tokenizer,
+    )
+
+
 def main() -> None:
     url, mode = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        trainer = {"outage": outage, "conversation": conversation}[mode](url, folder)
+        trainer = {"outage": outage, "conversation": conversation, "groups": groups}[mode](url, folder)
         trainer.train()
         steps = [entry for entry in trainer.state.log_history if "reward" in entry]
         print(json.dumps({"step": trainer.state.global_step, "logged": steps, "completions": completions(folder)}))

@@ -18,7 +18,7 @@ from verl.trainer.ppo.reward import load_reward_manager
 from verl.utils import hf_tokenizer
 from verl.utils.reward_score import default_compute_score
 from verl.workers.reward_manager import get_reward_manager_cls
-from verl_batches import NOWHERE, Row, batch_of, config_of, requests_to, row
+from verl_batches import NOWHERE, Row, batch_of, config_of, objects, requests_to, row
 
 
 def loop_manager(tokenizer: str, *overrides: str) -> Any:
@@ -137,6 +137,29 @@ def with_calls(url: str, tokenizer: str) -> Any:
     batch = batch_of(hf_tokenizer(tokenizer), rows)
     answers = {name: asyncio.run(judge_all(tokenizer, named, batch)) for name, named in ways.items()}
     return {name: [each["reward_score"] for each in some] for name, some in answers.items()}
+
+
+def with_groups(url: str, tokenizer: str) -> Any:
+    """The samples of a `uid` are rewarded together, by our manager and in whole batches; verl says how many there are."""
+    os.environ["REWARDLINE_URL"] = url
+    known, kwargs = hf_tokenizer(tokenizer), "+reward.reward_kwargs"
+    named = ("reward.reward_manager.name=rewardline", f"{kwargs}.verifier=math", f"{kwargs}.group={{method: majority}}")
+    sizes = ("actor_rollout_ref.rollout.n=4", "actor_rollout_ref.rollout.val_kwargs.n=4")
+    votes = ("0.5", "3", "1/2", "7", "7", "8", "9", "7")
+    rows = [
+        row(f"#### {text}", "not needed", prompt=f"Question {at // 4}?", extra_info={"prompt": f"Question {at // 4}?"})
+        for at, text in enumerate(votes)
+    ]
+    batch = batch_of(known, rows)
+    batch.non_tensor_batch["uid"] = objects([f"{os.urandom(8).hex()}"] * 4 + [f"{os.urandom(8).hex()}"] * 4)
+    one_by_one = [each["reward_score"] for each in asyncio.run(judge_all(tokenizer, (*named, *sizes), batch))]
+    options: dict[str, Any] = {"verifier": "math", "group": {"method": "majority"}}
+    batches = {}
+    for name, function in (("rewardline", None), ("batch", functools.partial(compute_score_batch, **options))):
+        own = {} if function else options
+        answer = get_reward_manager_cls(name)(known, 0, function, **own)(batch, return_dict=True)
+        batches[name] = answer["reward_tensor"].sum(1).tolist()
+    return {"manager": one_by_one, **batches, "refused": refusal(tokenizer, *named, sizes[0])}
 
 
 def legacy(url: str, tokenizer: str) -> Any:
@@ -263,7 +286,7 @@ def refusal(tokenizer: str, *overrides: str) -> str:
 
 def in_process(url: str, tokenizer: str) -> Any:
     """All scenarios that need no other process, in one process: verl takes seconds to import."""
-    scenarios = (in_loop, in_trouble, with_prompts, with_calls, legacy)
+    scenarios = (in_loop, in_trouble, with_prompts, with_calls, with_groups, legacy)
     return {each.__name__: each(url, tokenizer) for each in scenarios} | {"sandbox_client": sandbox_client(url)}
 
 

@@ -84,6 +84,7 @@ HTTP: Final[dict[str, Access]] = {
     "POST /compat/nemo_gym/seed_session": Access("score", of="session"),
     "POST /compat/nemo_gym/close_session": SCORE,
     "POST /compat/nemo_gym/aggregate_metrics": SCORE,
+    "POST /compat/nemo_gym/compare": Access("score", 503),
     "GET /compat/nemo_gym/reverify_mode": SCORE,
     "POST /compat/openenv/reset": SCORE,
     "POST /compat/openenv/{kind}/{name}/reset": SCORE,

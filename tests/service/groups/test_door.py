@@ -1,5 +1,6 @@
 """Groups over HTTP, with the real verifiers."""
 
+import itertools
 from typing import Any
 
 import httpx
@@ -91,6 +92,41 @@ def test_an_answer_that_is_no_reference_is_a_class_by_its_text(served: Any) -> N
     assert rewards(group) == [0, 0, 1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("verifier", "responses"),
+    [
+        ("math", ["\\boxed{50\\%}", "\\boxed{0.5}", "\\boxed{50}"]),
+        ("math", ["\\boxed{x=1}", "\\boxed{1}", "\\boxed{y=1}"]),
+        ("numeric", ["#### 50%", "#### 0.5", "#### 50"]),
+        ("numeric", ["$50", "50", "50 dollars", "50 euros"]),
+        ("math", ["\\boxed{5\\text{ km}}", "\\boxed{5000\\text{ m}}", "\\boxed{5}", "\\boxed{5000}"]),
+    ],
+)
+def test_the_order_of_responses_changes_no_class(served: Any, verifier: str, responses: list[str]) -> None:
+    """The first or the last of these answers equals the two others, which differ."""
+    orders = list(itertools.permutations(range(len(responses))))
+    groups = [{"verifier": verifier, "responses": [responses[at] for at in order]} for order in orders]
+    by_response = set()
+    for order, group in zip(orders, groups_of(served, *groups, method="majority"), strict=True):
+        by_response.add(tuple(rewards(group)[order.index(at)] for at in range(len(responses))))
+    assert len(by_response) == 1
+
+
+def test_what_is_right_for_no_task_is_no_majority(served: Any) -> None:
+    responses = ["#### nan", "#### nan", "#### 1"]
+    [group] = groups_of(served, {"verifier": "numeric", "responses": responses}, method="majority")
+    assert (rewards(group), group["reason"]) == ([None] * 3, "no_majority")
+    assert "right for no task" in group["message"]
+
+
+def test_plain_numbers_are_classes_without_a_comparison(served: Any) -> None:
+    responses = [f"\\boxed{{{text}}}" for at in range(40) for text in (at, f"{at}.0", f"\\frac{{{2 * at}}}{{2}}")]
+    reply = post(served, {"method": "majority", "groups": [{"verifier": "math", "responses": responses}]}).json()
+    [group] = reply["groups"]
+    assert reply["summary"]["comparisons"] == 0
+    assert (group["detail"]["distinct"], group["detail"]["classes"][0]["size"]) == (40, 3)
+
+
 def test_a_bad_group_costs_the_others_nothing(served: Any) -> None:
     good = {"verifier": "math", "responses": ["\\boxed{1}", "\\boxed{1}"], "id": "good"}
     bad: list[JSON] = [
@@ -111,7 +147,7 @@ def test_a_bad_group_costs_the_others_nothing(served: Any) -> None:
 
 def test_many_answers_are_compared_up_to_a_bound(served: Any) -> None:
     """40 different answers, then one that equals the last: it is not compared any more, so it may be the majority."""
-    responses = [f"\\boxed{{{number}}}" for number in range(40)]
+    responses = [f"\\boxed{{x+{number}}}" for number in range(40)]
     [group] = groups_of(served, {"verifier": "math", "responses": responses}, method="majority")
     assert group["reason"] == "undecided"
     assert group["detail"]["unsettled"] > 0

@@ -169,9 +169,10 @@ def test_entropy() -> None:
 
 def test_pairs() -> None:
     assert pairings.fixed("circular", 4) == [(0, 1), (1, 2), (2, 3), (3, 0)]
-    assert pairings.fixed("circular", 2) == [(0, 1)]
+    assert pairings.fixed("circular", 2) == [(0, 1), (1, 0)]
     assert pairings.fixed("all", 3) == [(0, 1), (0, 2), (1, 2)]
-    assert pairings.fixed("all", 5, chunk=2) == [(0, 1), (2, 3)]
+    assert pairings.fixed("all", 5, chunk=2) == [(0, 1), (2, 3), (2, 4), (3, 4)]
+    assert pairings.fixed("all", 1, chunk=2) == []
     assert pairings.fixed("baseline", 3, baseline=1) == [(0, 1), (2, 1)]
     assert pairings.turned([(0, 1), (1, 2), (2, 0)]) == [(0, 1), (2, 1), (2, 0)]
 

@@ -4,6 +4,7 @@ import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -79,6 +80,30 @@ def test_a_member_that_is_sent_again_gets_the_same_and_counts_once(served: Any) 
     assert (third["status"], third["reason"]) == ("failed", "group_over")
 
 
+def test_a_member_is_not_answered_with_the_verdict_of_another_response(served: Any) -> None:
+    """Trainers whose samples of a prompt have one id would else train on the reward of the first."""
+    group = {"id": name(), "size": 2, "wait_s": 0.5}
+    found = post(served.url, item("\\boxed{1}", group, id="x"), item("\\boxed{2}", group, id="x"))
+    assert {(one["status"], one["reason"]) for one in found} == {("ok", "majority"), ("invalid", "group_mismatch")}
+
+
+def test_the_order_in_which_members_come_changes_nothing(served: Any) -> None:
+    group = {"id": name(), "size": 3, "wait_s": PATIENCE_S, "majority": {"on_tie": "first"}}
+    members = [item(f"\\boxed{{{number}}}", {**group, "member": number}) for number in (10, 9, 2)]
+    [early] = post(served.url, members[0], deadline_s=0.3)
+    assert early["reason"] == "deadline"
+    found = post(served.url, *members)
+    assert [one["reward"] for one in found] == [0, 0, 1]
+    assert found[0]["detail"]["group"]["members"] == ["2", "9", "10"]
+
+
+def test_one_member_is_too_few_to_compare(served: Any) -> None:
+    for method in ("tournament", "listwise"):
+        one: JSON = {"response": "x", "prompt": "q", "verifier": None}
+        [found] = post(served.url, item(group={"id": name(), "size": 2, "wait_s": 0.2, "method": method}, **one))
+        assert (found["status"], found["reason"]) == ("failed", "group_incomplete")
+
+
 @pytest.mark.parametrize(("on_incomplete", "status"), [("score", "ok"), ("fail", "failed")])
 def test_a_group_that_does_not_become_whole(served: Any, on_incomplete: str, status: str) -> None:
     group = {"id": name(), "size": 4, "wait_s": 0.5, "on_incomplete": on_incomplete}
@@ -140,6 +165,26 @@ def test_jobs_take_no_members(served: Any) -> None:
     job = reply.json()["job_id"]
     done = httpx.get(f"{served.url}/v1/jobs/{job}?wait_s=20", timeout=PATIENCE_S).json()
     assert done["results"][0]["reason"] == "bad_group"
+
+
+RECIPES = """
+recipes:
+  short: {checks: [{verifier: math}], group: {size: 2, terms: {length: 1.0}}}
+  named: {checks: [{verifier: math}], group: {terms: {length: 1.0}}}
+"""
+
+
+def test_a_recipe_says_how_its_items_are_rewarded_together(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "recipes.yaml"
+    file.write_text(RECIPES)
+    url = serve(recipes_file=str(file), workers="1").url
+    texts = ("\\boxed{1}", "so \\boxed{1}")
+    items: list[JSON] = [{"recipe": "short", "reference": "1", "prompt": "p", "response": text} for text in texts]
+    assert [one["reward"] for one in post(url, *items)] == [1.5, 0.5]
+    group = {"id": name(), "size": 2, "terms": {"length": 0.5}}
+    named = [{**one, "recipe": "named", "group": group} for one in items]
+    assert [one["reward"] for one in post(url, *named)] == [1.25, 0.75]
+    assert post(url, {**items[0], "recipe": "named"})[0]["reward"] == 1
 
 
 def test_replicas_answer_one_group(serve: Serve, redis_server: RedisServer) -> None:

@@ -1,12 +1,11 @@
 """Tournaments with a judge that prefers longer responses, over HTTP."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.conftest import Served, serving
+from tests.conftest import Served
 from tests.judge_upstream.grader import Grader, honest
 from tests.service.groups.test_door import groups_of, rewards
 
@@ -14,30 +13,15 @@ JSON = dict[str, Any]
 FOUR = ["xx", "x" * 9, "x", "x" * 5]
 
 
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with Grader() as grader:
-        yield grader
-
-
-@pytest.fixture(scope="module")
-def judged(grader: Grader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("judged")
-    with serving(
-        folder / "log.jsonl", (), None, sandbox="none", workers="1", judge_file=str(grader.file(folder))
-    ) as one:
-        yield one
-
-
 @pytest.fixture(autouse=True)
 def _reset(grader: Grader) -> None:
     grader.reset()
 
 
-def played(judged: Served, responses: list[str], **tournament: Any) -> JSON:
+def played(judged: Served, responses: list[str], seed: int | None = None, **tournament: Any) -> JSON:
     """The group after a tournament. No answer of an earlier test is used."""
     group = {"prompt": "Which is best?", "responses": responses}
-    [found] = groups_of(judged, group, method="tournament", tournament=tournament, cache="off")
+    [found] = groups_of(judged, group, method="tournament", tournament=tournament, seed=seed, cache="off")
     return found
 
 
@@ -73,7 +57,28 @@ def test_the_baseline_meets_everybody(judged: Served, grader: Grader) -> None:
 
 def test_chunks_play_by_themselves(judged: Served) -> None:
     found = played(judged, FOUR, pairs="all", chunk=2)
-    assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [3, 2]]
+    assert [game[:2] for game in found["detail"]["games"]] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("pairs", ["circular", "swiss"])
+def test_the_order_of_responses_changes_no_reward(judged: Served, pairs: str) -> None:
+    responses = [*FOUR, "x" * 7, "x" * 5, ""]
+    first = played(judged, responses, seed=1, pairs=pairs)
+    turned = played(judged, responses[::-1], seed=1, pairs=pairs)
+    assert rewards(turned)[::-1] == rewards(first)
+    assert rewards(first)[3] == rewards(first)[5]  # they are equal
+    by_seed = {tuple(rewards(played(judged, responses, seed=seed, pairs=pairs))) for seed in range(4)}
+    assert len(by_seed) > 1
+
+
+def test_equal_responses_are_ties_and_nobody_is_asked(judged: Served, grader: Grader) -> None:
+    assert rewards(played(judged, ["x", "x", "x"], seed=0, pairs="all")) == [0.0] * 3
+    assert not grader.calls["pairwise"]
+
+
+def test_no_response_is_left_over_by_chunks(judged: Served) -> None:
+    found = played(judged, [*FOUR, "x" * 7], pairs="all", chunk=4)
+    assert order(found) == [2, 0, 3, 4, 1]
 
 
 def test_a_judge_that_likes_first_places_makes_ties(judged: Served, grader: Grader) -> None:
@@ -129,11 +134,13 @@ def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> 
     """Number for number what NeMo-Gym's genrm_compare makes of these answers, in the same order of pairs."""
     grader.answer = scored
     found = played(judged, FOUR, rating="scores")
-    # Pairs: (0, 1) 2 5, (2, 1) 1 5, (2, 3) 1 5, (0, 3) 2 5.
+    # Pairs: (0, 1) 2 5, (1, 2) 5 1, (2, 3) 1 5, (3, 0) 5 2.
     assert rewards(found) == pytest.approx([2.0, 5.0, 1.0, 5.0])
     assert grader.calls["pairwise"] == 4
+    # The circle of two is two pairs: (0, 1) and (1, 0).
     found = played(judged, ["aaa", "bbb"], rating="scores")
-    assert rewards(found) == pytest.approx([3 + 3.5 - 5, 3 - 3.5 + 5])
+    assert rewards(found) == pytest.approx([3.0, 3.0])
+    assert found["detail"]["scores"] == [[0, 1, 3, 3, 5], [1, 0, 3, 3, 5]]
     grader.answer = lambda sections: json.dumps({"score_1": 9, "score_2": 1, "ranking": 1})
     found = played(judged, FOUR, rating="scores")
     assert (found["status"], found["detail"]["dropped"]) == ("failed", 4)
@@ -141,8 +148,17 @@ def test_scores_of_a_generative_reward_model(judged: Served, grader: Grader) -> 
 
 def listed(judged: Served, responses: list[str], **fields: Any) -> JSON:
     group = {"prompt": "Which is best?", "responses": responses, **fields}
-    [found] = groups_of(judged, group, method="listwise", cache="off")
+    [found] = groups_of(judged, group, method="listwise", seed=None, cache="off")
     return found
+
+
+def test_a_list_is_shown_in_an_order_of_its_own(judged: Served, grader: Grader) -> None:
+    grader.answer = lambda sections: json.dumps({f"R{at}": at for at in range(1, 5)})
+    group = {"prompt": "Which is best?", "responses": ["one", "two", "three", "two"]}
+    turned = {**group, "responses": group["responses"][::-1]}
+    [first, second] = groups_of(judged, group, turned, method="listwise", cache="off")
+    assert rewards(second)[::-1] == rewards(first)
+    assert rewards(first)[1] == rewards(first)[3]
 
 
 def test_a_list_is_one_call(judged: Served, grader: Grader) -> None:

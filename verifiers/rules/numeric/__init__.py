@@ -17,6 +17,7 @@ have another currency. A sign that only the answer has is ignored. Numbers beyon
 exponent and never written out; tolerances do not apply to them.
 """
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any
@@ -87,6 +88,14 @@ class Numeric(Verifier[NumericParams]):
 
     def own_answer(self, params: NumericParams) -> str | None:
         return written(str(params.reference[0] if isinstance(params.reference, tuple) else params.reference), params)
+
+    def answer_key(self, answer: str, params: NumericParams) -> Fraction | None:
+        """The value of an integer or a decimal, where nothing but its value counts."""
+        is_exact = not (params.abs_tol or params.rel_tol or params.significant_figures or params.decimal_comma)
+        return Fraction(answer) if is_exact and _DECIMAL.fullmatch(answer) else None
+
+
+_DECIMAL = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 
 
 def create(resources: Resources) -> Numeric:

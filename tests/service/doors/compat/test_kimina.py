@@ -37,7 +37,9 @@ async def door() -> AsyncIterator[Kimina]:
 
 def door_over(boxes: Sandbox) -> Kimina:
     nothing = cast(Any, None)
-    return Kimina(Parts(Settings(), Admission(100, 1 << 26), Metrics("test"), nothing, nothing, boxes))
+    return Kimina(
+        Parts(Settings(), Admission(100, 1 << 26), Metrics("test"), nothing, nothing, boxes, nothing, nothing)
+    )
 
 
 async def asked(door: Kimina, path: str, body: Any = None) -> Any:

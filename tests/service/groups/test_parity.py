@@ -1,0 +1,117 @@
+"""Numbers that the originals' own functions gave, recorded: tests/data/README.md says from which releases."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from service.groups.terms import novelty
+from tests.conftest import ROOT, Served
+from tests.judge_upstream.grader import Grader
+from tests.service.advantages.test_advantages import of
+from tests.waiting import PATIENCE_S
+
+JSON = dict[str, Any]
+DATA: Path = ROOT / "tests" / "data" / "groups"
+COMPARE = "/compat/nemo_gym/genrm_compare/compare"
+VERIFY = "/compat/nemo_gym/genrm_compare/verify"
+
+
+def recorded(name: str) -> list[JSON]:
+    return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def text_of(response: JSON) -> str:
+    return str(response["output"][-1]["content"][0]["text"])
+
+
+def scripted(grader: Grader, row: JSON) -> None:
+    """Have the judge say what it said about each pair."""
+    texts = [text_of(each) for each in row["response_objs"]]
+    count = len(texts)
+    circle = [(at, (at + 1) % count) for at in range(count)]
+    every = [(first, second) for first in range(count) for second in range(first + 1, count)]
+    pairs = circle if row["strategy"] == "circular" else every
+    said = {(texts[i], texts[j]): output for (i, j), output in zip(pairs, row["outputs"], strict=True)}
+    grader.answer = lambda sections: said[sections["RESPONSE_A"].strip(), sections["RESPONSE_B"].strip()]
+
+
+def test_compare_rewards_as_genrm_compare_does(judged: Served, grader: Grader) -> None:
+    for row in recorded("genrm_compare"):
+        scripted(grader, row)
+        group = {
+            "tournament": {"pairs": {"circular": "circular", "all_pairs": "all"}[row["strategy"]], "rating": "scores"},
+            "terms": {
+                "reasoning_length": row["group_reasoning_length_penalty_coeff"],
+                "answer_length": row["group_answer_length_penalty_coeff"],
+                "style": row["group_style_penalty_coeff"],
+            },
+        }
+        body = {"conversation_history": [{"role": "user", "content": "q"}], "response_objs": row["response_objs"]}
+        options = {"cache": "off", "group": json.dumps(group)}
+        reply = httpx.post(f"{judged.url}{COMPARE}", params=options, json=body, timeout=PATIENCE_S)
+        assert reply.status_code == 200, reply.text
+        assert reply.json()["rewards"] == pytest.approx(row["rewards"], abs=1e-9)
+        assert reply.json()["metrics"] == pytest.approx({**row["metrics"], "dropped_comparisons": 0})
+
+
+def test_compare_has_no_number_for_what_the_judge_did_not_compare(judged: Served, grader: Grader) -> None:
+    row = recorded("genrm_compare")[0]
+    grader.answer = lambda sections: "I cannot decide."
+    body = {"conversation_history": [], "response_objs": row["response_objs"]}
+    options = {"cache": "off", "deadline_s": "20"}
+    reply = httpx.post(f"{judged.url}{COMPARE}", params=options, json=body, timeout=PATIENCE_S)
+    assert (reply.status_code, "judge_unparseable" in reply.text) == (503, True)
+    alone = {**body, "response_objs": row["response_objs"][:1]}
+    assert httpx.post(f"{judged.url}{COMPARE}", json=alone, timeout=PATIENCE_S).status_code == 422
+
+
+async def test_a_cohort_is_verified_when_it_is_whole_and_the_next_one_after_it(judged: Served, grader: Grader) -> None:
+    """As NeMo-Gym's rollout collection posts them: one row for each rollout, all at once."""
+
+    def row(epoch: int, at: int, text: str, **fields: Any) -> JSON:
+        said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+        asked = {"input": [{"role": "user", "content": "Which is best?"}]}
+        known = {"_ng_task_index": 5, "_ng_rollout_index": at}
+        response = {"id": f"resp-{epoch}-{at}", "output": [said]}
+        return {"responses_create_params": asked, "response": response, **known, **fields}
+
+    def scores(sections: JSON) -> str:
+        first, second = (len(sections[name].strip()) for name in ("RESPONSE_A", "RESPONSE_B"))
+        return json.dumps({"score_1": first, "score_2": second, "ranking": 3})
+
+    grader.answer = scores
+    async with httpx.AsyncClient(base_url=judged.url, timeout=PATIENCE_S) as client:
+
+        async def rewards(path: str, group: JSON, rows: list[JSON]) -> list[float]:
+            options = {"cache": "off", "group": json.dumps(group)}
+            calls = [client.post(path, params=options, json=each) for each in rows]
+            replies = await asyncio.gather(*calls)
+            assert {each.status_code for each in replies} == {200}, replies[0].text
+            return [each.json()["reward"] for each in replies]
+
+        for epoch in range(2):
+            cohort = [row(epoch, at, "x" * (at + 1)) for at in range(3)]
+            assert await rewards(VERIFY, {"size": 3}, cohort) == [1, 2, 3]
+        votes = [row(9, at, f"\\boxed{{{text}}}") for at, text in enumerate(("1/2", "3", "0.5"))]
+        path = "/compat/nemo_gym/math_with_judge/verify"
+        assert await rewards(path, {"size": 3, "method": "majority"}, votes) == [1, 0, 1]
+        for options in ({}, {"group": "3"}, {"group": '{"nosuch": 1}'}):
+            refused = await client.post(VERIFY, params=options, json=votes[0])
+            assert refused.status_code == 422
+
+
+def test_the_lead_of_the_best_is_verls() -> None:
+    for row in recorded("verl_grpo_passk"):
+        options = {"preset": "verl", "method": "grpo_passk", **({} if row["scaled"] else {"scale": "none"})}
+        assert of(row["rewards"], options).advantages == pytest.approx(
+            row["advantages"], abs=1e-6
+        )  # of single precision
+
+
+def test_novelty_is_darlings() -> None:
+    for row in recorded("darling_ngram"):
+        assert novelty(row["texts"], row["n"]) == pytest.approx(row["rewards"])
