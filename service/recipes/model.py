@@ -153,6 +153,17 @@ ClipField = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | tuple[F
 """The number c means [-c, c]."""
 
 
+class WatchSpec(Shape):
+    """The watch on the rewards of a recipe (docs/watch.md)."""
+
+    shadow: CheckSpec | None = None
+    """A second check, which judges a share of the responses. Its verdicts change no reward."""
+    share: Annotated[float, Field(gt=0, le=1)] = 0.02
+    """The share of items that the shadow judges."""
+    impostors: bool = True
+    """Have responses judged, now and then, that are known to be bad."""
+
+
 class RecipeSpec(Shape):
     """A named composition."""
 
@@ -169,6 +180,8 @@ class RecipeSpec(Shape):
     value, which must then lie in [0, 1]. Default: the first check, or `aggregate` for `max`."""
     partial: bool = False
     """Go on without the checks that failed, instead of failing the item. Their weight is left out."""
+    watch: WatchSpec | None = None
+    """Watch the rewards of this recipe."""
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.recipes.model import GateSpec, ReferenceSpec
+from service.recipes.model import GateSpec, ReferenceSpec, WatchSpec
 from service.recipes.reward_shaping import PLAIN, Aggregate, Clip, Scale
 from verifiers.registry import Entry
 
@@ -52,6 +52,7 @@ class Recipe:
     partial: bool = False
     about: str = ""
     origin: str = ""
+    watch: WatchSpec | None = None
 
 
 def describe(recipe: Recipe) -> dict[str, Any]:
@@ -66,6 +67,7 @@ def describe(recipe: Recipe) -> dict[str, Any]:
         "clip": _describe_clip(recipe.clip),
         "score": "aggregate" if recipe.score is None else recipe.checks[recipe.score].name,
         "partial": recipe.partial,
+        **({} if recipe.watch is None else {"watch": recipe.watch.model_dump(exclude_unset=True)}),
     }
 
 

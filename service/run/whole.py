@@ -96,6 +96,7 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
                     history,
                     built.readiness,
                     built.usage,
+                    built.watch.alarms,
                     doors,
                 )
             except BadTasks as error:
