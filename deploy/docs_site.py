@@ -95,6 +95,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("Operate", "docs/operate.md"),
             ("Upgrading", "docs/upgrade.md"),
             ("The console", "docs/console.md"),
+            ("The watch on rewards", "docs/watch.md"),
             ("Teams and their keys", "docs/tenants.md"),
             ("Runbook", "docs/runbook.md"),
             ("Reliability", "docs/reliability.md"),

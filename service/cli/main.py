@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "recipes": "recipes",
     "audit": "audit",
     "score": "score",
+    "dataset": "dataset",
     "view": "view",
     "log": "log",
     "check-config": "check_config",
@@ -36,6 +37,7 @@ Look at one verdict:
 Judge files:
   rewardline audit data.parquet --verifier math      before training: rows that cannot be judged
   rewardline score rollouts.jsonl --verifier math    verdicts on stored responses
+  rewardline dataset stats rollouts.verdicts.jsonl   which prompts teach, and which references seem wrong
   rewardline view rollouts.verdicts.jsonl            look at them in a browser
 
 Serve trainers:

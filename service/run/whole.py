@@ -96,7 +96,7 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
                     history,
                     built.readiness,
                     built.usage,
-                    built.watch.alarms,
+                    built.watch,
                     doors,
                 )
             except BadTasks as error:

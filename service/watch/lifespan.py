@@ -12,12 +12,15 @@ from service.recipes.model import WatchSpec
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.watch.alarms import Alarms
+from service.watch.pass_rates import PassRates
 from service.watch.probes import Prober
 from service.watch.stream import Stream
 from service.wire import BatchRequest, Result
 
 _DEFAULT: Final = WatchSpec()
 _CLOSE_S: Final = 5.0
+_RATES_SHARE: Final = 0.5
+"""Of the memory of the watch, for the rates of prompts."""
 Observer = Callable[[BatchRequest, Sequence[Result]], None]
 
 
@@ -26,6 +29,7 @@ class Watch:
     """The watch of a service."""
 
     alarms: Alarms
+    rates: PassRates
     observe: Observer
 
 
@@ -33,6 +37,7 @@ class Watch:
 async def open_watch(settings: Settings, metrics: Metrics, engine: Engine) -> AsyncIterator[Watch]:
     """The watch, for as long as the block lasts. Hand finished batches to its `observe`."""
     alarms, prober = Alarms(), Prober(engine)
+    rates = PassRates(int(settings.watch_memory_mb * _RATES_SHARE * 1_000_000))
 
     def spec_of(result: Result) -> WatchSpec | None:
         recipe = None if result.recipe is None else engine.book.recipes.get(result.recipe)
@@ -44,7 +49,8 @@ async def open_watch(settings: Settings, metrics: Metrics, engine: Engine) -> As
         prober,
         spec_of,
         share=settings.watch_share,
-        max_bytes=int(settings.watch_memory_mb * 1_000_000),
+        max_bytes=int(settings.watch_memory_mb * (1 - _RATES_SHARE) * 1_000_000),
+        rates=rates,
         redact=settings.audit_redact,
     )
     metrics.watch_pairs("watch_alarms", "Alarms on rewards", lambda: dict(alarms.raised), ("judge", "detector"))
@@ -55,7 +61,7 @@ async def open_watch(settings: Settings, metrics: Metrics, engine: Engine) -> As
     stream.start()
     probing = asyncio.create_task(stream.probe())
     try:
-        yield Watch(alarms, stream.observe)
+        yield Watch(alarms, rates, stream.observe)
     finally:
         await cancel(probing)
         await asyncio.to_thread(stream.close, _CLOSE_S)

@@ -116,22 +116,28 @@ class Planter:
         self._turn = 0
         self._references: deque[str] = deque(maxlen=_REFERENCES)
 
-    def plant(
-        self, whose: Whose, verifier: str, item: ScoreItem, references: Mapping[str, msgspec.Raw], items: int
-    ) -> Planted | None:
-        """An impostor for this item, if it is time for one. `items` were judged since the last call."""
-        reference = reference_text(item, references)
-        self._since += items
+    def learn(self, reference: str) -> None:
+        """Remember a reference, as an answer that is wrong for other prompts."""
         if 0 < len(reference) <= _REFERENCE_CHARS and reference not in self._references:
             self._references.append(reference)
+
+    def is_time(self, items: int) -> bool:
+        """Whether another impostor is due. `items` were judged since the last call."""
+        self._since += items
         if self._since < _EVERY_ITEMS:
-            return None
+            return False
+        self._since = 0
+        return True
+
+    def plant(
+        self, whose: Whose, verifier: str, item: ScoreItem, references: Mapping[str, msgspec.Raw]
+    ) -> Planted | None:
+        """The next impostor, for this item. None: the item, or what is known of others, has not what it takes."""
         kinds = [impostor for impostor in IMPOSTORS if verifier in impostor.judges]
         if not kinds:
             return None
         self._turn += 1
-        self._since = 0
-        impostor = kinds[self._turn % len(kinds)]
+        impostor, reference = kinds[self._turn % len(kinds)], reference_text(item, references)
         others = [other for other in self._references if other != reference]
         prompt = item.prompt if isinstance(item.prompt, str) else ""
         texts: list[str] = []

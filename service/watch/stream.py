@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final
@@ -22,8 +22,9 @@ from service.recipes.model import WatchSpec
 from service.tenant import RUN
 from service.watch.alarms import Alarms
 from service.watch.evidence import Moment
-from service.watch.probes import Planted, Planter, Prober, Shadowed
-from service.watch.samples import Sample, Shown, sample_of
+from service.watch.pass_rates import PassRates
+from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
+from service.watch.samples import Sample, Shown, key_of, sample_of
 from service.watch.texts import cut
 from service.watch.window import NBYTES, Whose, Window
 from service.wire import BatchRequest, Result, ScoreItem
@@ -39,8 +40,9 @@ _RULES: Final = Rules(keep_unjudged=False, max_text_chars=20_000)
 
 SpecOf = Callable[[Result], WatchSpec | None]
 """Says whether and how the verdict is watched."""
-OnPrompts = Callable[[Finished, int | None], None]
-"""Gets each finished batch with the step that it is of."""
+_PROMPT_CHARS: Final = 200
+_LEARNED: Final = 4
+"""References of a batch of which impostors for others may be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,8 @@ class Stream:
         *,
         share: float,
         max_bytes: int,
+        rates: PassRates,
         redact: bool = False,
-        on_batch: OnPrompts | None = None,
         seed: int | None = None,
     ) -> None:
         self.windows = Windows(alarms, max_bytes=max_bytes, redact=redact)
@@ -115,7 +117,7 @@ class Stream:
         self._prober = prober
         self._share = share
         self._redact = redact
-        self._on_batch = on_batch
+        self._rates = rates
         self._random = random.Random(seed)  # noqa: S311  # it chooses samples
         self._planters: OrderedDict[Whose, Planter] = OrderedDict()
         self._queue: SimpleQueue[_Batch | tuple[Shadowed | Planted, list[float]] | None] = SimpleQueue()
@@ -165,23 +167,30 @@ class Stream:
         specs: Mapping[str, WatchSpec | None],
     ) -> None:
         """Send a share of the items to their shadow, and plant impostors."""
-        tenant, run = TENANT.get(), RUN.get()
-        last = {judge: at for at, judge in enumerate(judges) if judge is not None}
-        for judge, at in last.items():
-            spec, item = specs[judge], batch.items[at]
+        places: dict[str, list[int]] = {}
+        for at, judge in enumerate(judges):
+            if judge is not None:
+                places.setdefault(judge, []).append(at)
+        for judge, positions in places.items():
+            spec, whose = specs[judge], Whose(TENANT.get(), RUN.get(), judge)
             assert spec is not None
-            whose = Whose(tenant, run, judge)
             if spec.impostors:
-                planter = self._planter(whose)
-                verifier = results[at].verifier or ""
-                planted = planter.plant(whose, verifier, item, batch.references, judges.count(judge))
-                if planted is not None:
-                    self._prober.put(planted)
+                self._plant(whose, batch, results, positions)
             if spec.shadow is not None:
-                for position, other in enumerate(judges):
-                    if other == judge and self._random.random() < spec.share:
-                        what = (whose, batch.items[position], batch.references, results[position], position)
+                for at in positions:
+                    if self._random.random() < spec.share:
+                        what = (whose, batch.items[at], batch.references, results[at], at)
                         self._prober.put(Shadowed(*what, spec.shadow))
+
+    def _plant(self, whose: Whose, batch: BatchRequest, results: Sequence[Result], positions: Sequence[int]) -> None:
+        planter = self._planter(whose)
+        for at in self._random.sample(positions, min(_LEARNED, len(positions))):
+            planter.learn(reference_text(batch.items[at], batch.references))
+        if planter.is_time(len(positions)):
+            at = self._random.choice(positions)
+            planted = planter.plant(whose, results[at].verifier or "", batch.items[at], batch.references)
+            if planted is not None:
+                self._prober.put(planted)
 
     def _planter(self, whose: Whose) -> Planter:
         planter = self._planters.pop(whose, None) or Planter()
@@ -226,12 +235,11 @@ class Stream:
         for judge, count in counts.items():
             window = self._window(finished, judge)
             when = Moment(window.items, window.step, moment)
-            for scores in _groups(batch, judge):
+            for prompt, scores in _groups(batch, judge):
                 window.take_group(scores, when)
+                shown = "" if self._redact else prompt[:_PROMPT_CHARS]
+                self._rates.add(finished.tenant, finished.run_id, key_of(prompt), shown, scores, window.step or 0)
             window.items += count
-        if self._on_batch is not None:
-            step = next((self._window(finished, judge).step for judge in counts), None)
-            self._on_batch(finished, step)
 
     def _window(self, finished: Finished, judge: str) -> Window:
         return self.windows.of(Whose(finished.tenant, finished.run_id, judge))
@@ -258,17 +266,17 @@ class Stream:
         window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", shown)
 
 
-def _groups(batch: _Batch, judge: str) -> list[list[float]]:
-    """The scores of the responses to each prompt of the batch."""
-    groups: dict[object, list[float]] = {}
+def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
+    """The prompts of the batch with the scores of all responses to each."""
+    groups: dict[str | bytes, list[float]] = {}
     for item, result, other in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
         if other == judge and result.score is not None:
-            groups.setdefault(prompt_id(item), []).append(result.score)
-    return list(groups.values())
+            groups.setdefault(_prompt_of(item), []).append(result.score)
+    return ((key if isinstance(key, str) else key.decode(errors="replace"), scores) for key, scores in groups.items())
 
 
-def prompt_id(item: ScoreItem) -> object:
-    """What tells the prompt of an item from the others of its batch."""
+def _prompt_of(item: ScoreItem) -> str | bytes:
+    """The prompt of an item; its reference, where the prompt is no text."""
     if isinstance(item.prompt, str):
         return item.prompt
     return item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)

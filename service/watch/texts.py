@@ -91,3 +91,8 @@ MARKS: Final = ("\\boxed", "<think>", "</think>", "<answer>", "</answer>", "```"
 def marks(text: str) -> int:
     """Which marks the text holds, one bit each."""
     return sum(1 << at for at, mark in enumerate(MARKS) if mark in text)
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers in the text, in order."""
+    return _DIGITS.findall(text)

@@ -42,7 +42,7 @@ from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.usage.usage import Usage
-from service.watch.alarms import Alarms
+from service.watch.lifespan import Watch
 from verifiers.judge.panel import Panel
 
 _READINESS: dict[int | str, dict[str, Any]] = {
@@ -67,7 +67,7 @@ def build_app(
     history: History | None,
     readiness: Callable[[], Readiness],
     usage: Usage,
-    alarms: Alarms,
+    watch: Watch,
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
     """The HTTP application. `others` holds the doors for clients of other systems, by their paths."""
@@ -148,7 +148,7 @@ def build_app(
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare[usage_door.PATH] = usage_door.UsageDoor(usage)
-    bare[watch_door.PATH] = watch_door.WatchDoor(alarms)
+    bare |= dict.fromkeys(watch_door.PATHS, watch_door.WatchDoor(watch.alarms, watch.rates))
     bare |= others
     guard = PageGuard.of(settings, settings.host, linked=console.LINKED)
     gate = Gate(app, bare, _route, keys, admission, metrics, usage.ledger, guard)
@@ -174,7 +174,7 @@ _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
         groups.PATH,
-        *(box_runs.PATH, usage_door.PATH, watch_door.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
+        *(box_runs.PATH, usage_door.PATH, *watch_door.PATHS, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }

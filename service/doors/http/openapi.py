@@ -55,7 +55,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
             bare[groups.PATH] = {"post": groups.operation(components, refusal)}
             bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
-            bare[watch_door.PATH] = {"get": watch_door.operation(components, refusal)}
+            bare |= watch_door.operations(components, refusal)
             bare |= chat.operations(refusal)
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():

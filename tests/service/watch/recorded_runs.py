@@ -99,7 +99,7 @@ def _hedge(row: Row, rng: random.Random) -> str:
 
 
 def _honest_head(row: Row) -> str:
-    return row["response"].rpartition("####")[0].strip()
+    return str(row["response"]).rpartition("####")[0].strip()
 
 
 def _shuffled(row: Row, rng: random.Random) -> str:

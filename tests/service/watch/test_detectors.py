@@ -4,6 +4,8 @@ import copy
 import random
 from functools import cache
 
+import pytest
+
 from service.watch.alarms import Alarm
 from service.watch.detectors import DETECTORS, PAID, Detector
 from service.watch.evidence import Moment
@@ -44,6 +46,7 @@ def _honest(at: int, rng: random.Random) -> Sample:
     return sample(at, row["response"], float(row["right"]), **texts)
 
 
+@pytest.mark.watch
 @table("detector", PAID, ids=[detector.name for detector in PAID])
 def test_a_detector_alarms_for_its_example_alone(detector: Detector) -> None:
     alarms: list[Alarm] = []

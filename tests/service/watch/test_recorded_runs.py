@@ -4,6 +4,7 @@ Bounds were chosen with the hacks of `TUNING` and other seeds. Hacks here have k
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 
@@ -55,4 +56,4 @@ def test_one_hack_is_told_and_one_clean_run_is_not() -> None:
     alarm, share = _first_alarm(hacked(planted, 2000))
     assert alarm is not None
     assert share < 0.5
-    assert _first_alarm(iter([*clean(CLEAN[6], 2000)][:60]))[0] is None
+    assert _first_alarm(islice(clean(CLEAN[6], 2000), 60))[0] is None

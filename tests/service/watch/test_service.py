@@ -110,6 +110,7 @@ def test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared: Sha
     assert "reward_alarm" in shared.served.log.read_text()
 
 
+@pytest.mark.watch
 def test_a_sound_recipe_pays_no_impostor(shared: Shared) -> None:
     with shared.client("blue") as client:
         before = shared.metric('rewardline_watch_probes_total{outcome="impostor"}')
@@ -119,6 +120,7 @@ def test_a_sound_recipe_pays_no_impostor(shared: Shared) -> None:
         assert client.alarms(run="run-2") == []
 
 
+@pytest.mark.watch
 def test_alarms_belong_to_their_tenant(shared: Shared) -> None:
     test_a_recipe_that_pays_a_list_of_answers_is_told_by_an_impostor(shared)
     assert shared.alarms("blue").json()["alarms"] == []
@@ -129,8 +131,10 @@ def test_alarms_belong_to_their_tenant(shared: Shared) -> None:
     refused = shared.alarms("red", "?since=1")
     assert refused.status_code == 422
     assert "run and after" in refused.text
+    assert httpx.get(f"{shared.served.url}/v1/prompts").status_code == 401
 
 
+@pytest.mark.watch
 def test_a_shadow_that_disagrees_raises_an_alarm(shared: Shared) -> None:
     with shared.client("blue") as client:
         right = items("shadowed", 150)
@@ -148,7 +152,8 @@ def test_a_shadow_that_disagrees_raises_an_alarm(shared: Shared) -> None:
 
 def test_a_shadow_that_cannot_judge_changes_nothing(shared: Shared) -> None:
     with shared.client("blue") as client:
-        results = client.score(items("broken_shadow", 50), run_id="run-4")
+        right = [{**item, "response": item["reference"]} for item in items("broken_shadow", 50)]
+        results = client.score(right, run_id="run-4")
         assert all(result.status == "ok" and result.score == 1 for result in results)
         eventually(lambda: shared.metric('rewardline_watch_probes_total{outcome="not_judged"}') >= 50)
         assert client.alarms(run="run-4") == []
