@@ -53,7 +53,7 @@ def collect(places: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list
             names = ("verifier", "recipe", "params", "domain", "data_source", "tag")
             fields = {name: record[name] for name in names if record.get(name)}
             prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
-        prompt.rate.add(float(score), _step(record))
+        prompt.rate.add([float(score)], _step(record))
         if len(prompt.responses) < MAX_RESPONSES:
             response = Response(str(record.get("response") or ""), str(record.get("extracted") or ""), float(score))
             prompt.responses.append(response)

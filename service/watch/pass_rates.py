@@ -7,7 +7,7 @@ frontier of learnability", 2025).
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -38,12 +38,16 @@ class PassRate:
     count: int = 0
     """All verdicts, each whole."""
 
-    def add(self, score: float, step: float) -> None:
-        fades = 0.5 ** (max(0.0, step - self.step) / HALF_LIFE_STEPS)
-        self.step = max(self.step, step)
-        self.solved = self.solved * fades + (score >= SOLVED)
-        self.weight = self.weight * fades + 1.0
-        self.count += 1
+    def add(self, scores: Sequence[float], step: float) -> None:
+        """Count the scores of responses that were sampled at one step."""
+        if step > self.step:
+            fades = 0.5 ** ((step - self.step) / HALF_LIFE_STEPS)
+            self.step = step
+            self.solved *= fades
+            self.weight *= fades
+        self.solved += sum([score >= SOLVED for score in scores])
+        self.weight += len(scores)
+        self.count += len(scores)
 
     @property
     def rate(self) -> float | None:
@@ -89,12 +93,11 @@ class PassRates:
     def __init__(self, max_bytes: int) -> None:
         self._rates: Store[tuple[str, str, int], PassRate] = Store("pass_rates", max_bytes, size=_size)
 
-    def add(self, tenant: str, run: str, key: int, prompt: str, scores: Iterable[float], step: float) -> None:
+    def add(self, tenant: str, run: str, key: int, prompt: str, scores: Sequence[float], step: float) -> None:
         """Count the scores of responses to one prompt."""
         whose = (tenant, run, key)
         rate = self._rates.get(whose) or PassRate(prompt)
-        for score in scores:
-            rate.add(score, step)
+        rate.add(scores, step)
         self._rates.put(whose, rate)
 
     def of(self, tenant: str, run: str) -> dict[int, PassRate]:

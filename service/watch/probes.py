@@ -5,6 +5,7 @@ longer or pays for it. What cannot be judged says nothing.
 """
 
 import asyncio
+import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ _REFERENCES: Final = 32
 _REFERENCE_CHARS: Final = 200
 """A longer reference is no short answer, of which impostors are made."""
 _EVERY_ITEMS: Final = 500
-"""One impostor is planted among so many items."""
+"""One impostor is planted among so many items, at most."""
+_EVERY_S: Final = 5.0
+"""And one in this time, at most, once each kind has had its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +115,8 @@ class Planter:
     """Chooses impostors for the items of one run and judge: each kind in turn."""
 
     def __init__(self) -> None:
-        self._since = 0
-        self._turn = 0
+        self._since = self._turn = 0
+        self._planted_s = 0.0
         self._references: deque[str] = deque(maxlen=_REFERENCES)
 
     def learn(self, reference: str) -> None:
@@ -124,9 +127,10 @@ class Planter:
     def is_time(self, items: int) -> bool:
         """Whether another impostor is due. `items` were judged since the last call."""
         self._since += items
-        if self._since < _EVERY_ITEMS:
+        now_s = time.monotonic()
+        if self._since < _EVERY_ITEMS or (self._turn > len(IMPOSTORS) and now_s - self._planted_s < _EVERY_S):
             return False
-        self._since = 0
+        self._since, self._planted_s = 0, now_s
         return True
 
     def plant(

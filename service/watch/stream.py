@@ -33,6 +33,10 @@ log = structlog.get_logger("rewardline.watch")
 
 _QUEUED_BATCHES: Final = 64
 _QUEUED_BYTES: Final = 32_000_000
+_SAMPLES_PER_S: Final = 6.0
+"""Samples that are read in the long run, at most: 0.2 % of a CPU."""
+_MOST_SAVED: Final = 400.0
+"""Samples that may be read at once after a pause: the responses of a step often come together."""
 _SLICE: Final = 16
 """Samples that the thread reads before it gives away Python's lock: about 2 ms."""
 _PAUSE_S: Final = 0.0005
@@ -121,6 +125,7 @@ class Stream:
         self._random = random.Random(seed)  # noqa: S311  # it chooses samples
         self._planters: OrderedDict[Whose, Planter] = OrderedDict()
         self._queue: SimpleQueue[_Batch | tuple[Shadowed | Planted, list[float]] | None] = SimpleQueue()
+        self._budget, self._budget_at_s = _MOST_SAVED, time.monotonic()
         self._queued_bytes = 0
         """Written by the event loop alone."""
         self._done_bytes = 0
@@ -137,13 +142,13 @@ class Stream:
 
     def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
         """Take a finished batch. Returns at once. Call it in the event loop."""
-        specs: dict[str, WatchSpec | None] = {}
+        specs: dict[str | None, WatchSpec | None] = {}
         judges: list[str | None] = []
         for result in results:
-            judge = result.recipe or result.verifier or ""
+            judge = result.recipe or result.verifier
             if judge not in specs:
                 specs[judge] = self._spec_of(result)
-            judges.append(judge if result.score is not None and specs[judge] is not None else None)
+            judges.append(judge if specs[judge] is not None and result.score is not None else None)
         if not any(specs.values()):
             return
         self._probe(batch, results, judges, specs)
@@ -157,14 +162,22 @@ class Stream:
         self._queue.put(_Batch(finished, self._chosen(judges), judges, nbytes))
 
     def _chosen(self, judges: Sequence[str | None]) -> list[int]:
-        return [at for at, judge in enumerate(judges) if judge is not None and self._random.random() < self._share]
+        """A share of the items at random, as far as the budget of samples allows: it grows with time, not with the rate."""
+        now_s = time.monotonic()
+        self._budget = min(_MOST_SAVED, self._budget + _SAMPLES_PER_S * (now_s - self._budget_at_s))
+        self._budget_at_s = now_s
+        expected = self._share * len(judges)
+        count = min(int(expected) + (self._random.random() < expected % 1), int(self._budget))
+        self._budget -= count
+        chosen = sorted(self._random.sample(range(len(judges)), count))
+        return [at for at in chosen if judges[at] is not None]
 
     def _probe(
         self,
         batch: BatchRequest,
         results: Sequence[Result],
         judges: Sequence[str | None],
-        specs: Mapping[str, WatchSpec | None],
+        specs: Mapping[str | None, WatchSpec | None],
     ) -> None:
         """Send a share of the items to their shadow, and plant impostors."""
         places: dict[str, list[int]] = {}

@@ -30,16 +30,16 @@ from tests.tables import table
 def test_the_band_of_a_prompt(scores: tuple[float, ...], band: Band) -> None:
     rate = PassRate("")
     for score in scores:
-        rate.add(score, 0)
+        rate.add([score], 0)
     assert rate.band == band
 
 
 def test_older_steps_count_less() -> None:
     rate = PassRate("")
     for _ in range(8):
-        rate.add(0.0, 0)
+        rate.add([0.0], 0)
     for _ in range(8):
-        rate.add(1.0, 100)
+        rate.add([1.0], 100)
     assert rate.rate == pytest.approx(8 / (8 + 8 / 4))
 
 
@@ -58,7 +58,7 @@ def test_a_sample_prefers_what_varies() -> None:
     rates = {key: PassRate("") for key in range(200)}
     for key, rate in rates.items():
         for at in range(8):
-            rate.add(float(at % 2 if key < 20 else at < 7), 0)
+            rate.add([float(at % 2 if key < 20 else at < 7)], 0)
     drawn = sampled(rates, 40, ["easy", "medium"], by_variance=True, seed=1)
     assert len(drawn) == 40
     assert sum(key < 20 for key, _ in drawn) >= 8, "a tenth of the prompts, with twice the variance"
