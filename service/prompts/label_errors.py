@@ -16,7 +16,7 @@ from service.prompts.collecting import Prompt, Response
 from service.watch.samples import PAID
 
 LEAST_AGREEING: Final = 6
-LEAST_SHARE: Final = 0.6
+LEAST_SHARE: Final = 0.4
 """The share of all responses that must agree on the other answer."""
 _FOR_EACH_RIGHT: Final = 20
 """So many must agree on the other answer for each that agrees with the reference."""

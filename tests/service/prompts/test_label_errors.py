@@ -63,8 +63,13 @@ async def _told(count: int, seed: int) -> tuple[int, int, int]:
                 for text, result in zip(texts, results, strict=True)
             ]
             prompt = Prompt(question["prompt"], reference, {"verifier": "math"}, PassRate(""), responses)
-            if await suspect(prompt, by(score)):
+            suspected = await suspect(prompt, by(score))
+            if suspected is not None:
                 told.add(at)
+                if at not in flipped:
+                    print(
+                        "not wrong:", reference, "but", suspected.answer, suspected.agreeing, question["prompt"][:200]
+                    )
     return len(told & flipped), len(told), len(flipped)
 
 
