@@ -96,6 +96,7 @@ NAV: Final[Sequence[tuple[str, Pages]]] = (
             ("Upgrading", "docs/upgrade.md"),
             ("Versions", "docs/versions.md"),
             ("The console", "docs/console.md"),
+            ("The watch on rewards", "docs/watch.md"),
             ("Teams and their keys", "docs/tenants.md"),
             ("Runbook", "docs/runbook.md"),
             ("Reliability", "docs/reliability.md"),

@@ -59,6 +59,10 @@ class Store(Generic[K, V]):
         self._kept.move_to_end(key)
         return entry[0]
 
+    def items(self) -> list[tuple[K, V]]:
+        """All that is kept, the least recently used first."""
+        return [(key, value) for key, (value, _) in [*self._kept.items()]]
+
     def put(self, key: K, value: V) -> None:
         self._keep(key, value, self._size(key, value))
 

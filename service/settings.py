@@ -317,6 +317,14 @@ class Settings(BaseSettings):
     audit_queue_mb: Positive = 256
     """Records that may wait to be written. Beyond this, items are dropped from the log and counted."""
 
+    watch: bool = False
+    """Watch all rewards for hacks of the policy (docs/watch.md). Without it, recipes with `watch` are watched alone."""
+    watch_share: Annotated[float, Field(gt=0, le=1)] = 0.05
+    """The share of items whose texts the watch reads."""
+    watch_memory_mb: Positive = 64
+    """The memory of the watch. A run takes 1 MB for each recipe or verifier; beyond this, the one that was idle for longest is
+    forgotten."""
+
     otlp_endpoint: str | None = None
     """The address of a collector that takes traces by OTLP over HTTP, as `http(s)://host:4318`. None: no traces. It
     needs the extra `otel`."""

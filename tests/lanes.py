@@ -29,6 +29,7 @@ LANES: Final = {
     "ray": "a real Ray cluster whose nodes, actors and replicas are killed",
     "siege": "nothing kills the service: memory that stays, a loop that never stands, hostile requests",
     "trainers": "trainers in environments of their own, which take minutes to install",
+    "watch": "recorded runs of policies that drift to hacks, and of policies that only learn",
     "wording": "every wording of answers, where one of its kind is in the quick lane",
 }
 ALONE: Final = "alone"

@@ -238,6 +238,25 @@ class AsyncClient(ConfiguredClient):
         """
         return await self.call("GET", "/v1/usage", headers={} if tenant is None else {"x-tenant": tenant})
 
+    async def alarms(
+        self, *, run: str | None = None, after: str | None = None, tenant: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Where a policy seems to game its reward, the oldest alarm first. HTTP and Ray only.
+
+        Args:
+            run: Of this run alone.
+            after: The id of an alarm: those that came after it.
+            tenant: Another tenant. The key needs the scope `admin`.
+
+        Raises:
+            RequestError: The server refused the request; the subclass says why.
+            Unavailable: No answer came in time.
+        """
+        options = {name: value for name, value in (("run", run), ("after", after)) if value is not None}
+        path = "/v1/watch/alarms" + (f"?{urllib.parse.urlencode(options)}" if options else "")
+        report = await self.call("GET", path, headers={} if tenant is None else {"x-tenant": tenant})
+        return list(report["alarms"])
+
     async def open_interaction(
         self, fields: Mapping[str, Any], *, deadline_s: float | None = None, run_id: str | None = None
     ) -> str:

@@ -64,6 +64,7 @@ class Client(ConfiguredClient):
     score_groups = _blocking(AsyncClient.score_groups)
     verifiers = _blocking(AsyncClient.verifiers)
     usage = _blocking(AsyncClient.usage)
+    alarms = _blocking(AsyncClient.alarms)
     open_interaction = _blocking(AsyncClient.open_interaction)
     take_turn = _blocking(AsyncClient.take_turn)
     show_interaction = _blocking(AsyncClient.show_interaction)

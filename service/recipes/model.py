@@ -165,6 +165,17 @@ class GroupSpec(Shape):
     advantages: Mapping[str, Any] | None = None
 
 
+class WatchSpec(Shape):
+    """The watch on the rewards of a recipe (docs/watch.md)."""
+
+    shadow: CheckSpec | None = None
+    """A second check, which judges a share of the responses. Its verdicts change no reward."""
+    share: Annotated[float, Field(gt=0, le=1)] = 0.02
+    """The share of items that the shadow judges."""
+    impostors: bool = True
+    """Have responses judged, now and then, that are known to be bad."""
+
+
 class RecipeSpec(Shape):
     """A named composition."""
 
@@ -182,6 +193,8 @@ class RecipeSpec(Shape):
     partial: bool = False
     """Go on without the checks that failed, instead of failing the item. Their weight is left out."""
     group: GroupSpec | None = None
+    watch: WatchSpec | None = None
+    """Watch the rewards of this recipe."""
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

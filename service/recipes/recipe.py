@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.recipes.model import GateSpec, ReferenceSpec
+from service.recipes.model import GateSpec, ReferenceSpec, WatchSpec
 from service.recipes.reward_shaping import PLAIN, Aggregate, Clip, Scale
 from verifiers.registry import Entry
 
@@ -54,6 +54,7 @@ class Recipe:
     """How the items of a prompt are rewarded together: fields of an item's `group`."""
     about: str = ""
     origin: str = ""
+    watch: WatchSpec | None = None
 
 
 def describe(recipe: Recipe) -> dict[str, Any]:
@@ -69,6 +70,7 @@ def describe(recipe: Recipe) -> dict[str, Any]:
         "score": "aggregate" if recipe.score is None else recipe.checks[recipe.score].name,
         "partial": recipe.partial,
         "group": dict(recipe.group),
+        **({} if recipe.watch is None else {"watch": recipe.watch.model_dump(exclude_unset=True)}),
     }
 
 

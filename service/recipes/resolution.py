@@ -84,7 +84,10 @@ class Resolver:
             {} if spec.group is None else spec.group.model_dump(exclude_unset=True),
             spec.about,
             origin,
+            spec.watch,
         )
+        if spec.watch is not None and spec.watch.shadow is not None:
+            self._check(spec.watch.shadow, f"{place}.watch.shadow", {}, above)
         if built.score is None and not _stays_in_unit(built):
             self._problems.append(f"{place}: score: the aggregated value may leave [0, 1]; name the check to take")
             return None

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import importlib
 import resource
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 from typing import TYPE_CHECKING
@@ -43,7 +43,8 @@ from service.usage.usage import Usage, open_usage
 from service.versions.locks import Locks
 from service.versions.receipts import BadKeyFile, Receipts, read_key
 from service.versions.served import Releases
-from service.wire import Result, ScoreItem
+from service.watch.lifespan import Watch, open_watch
+from service.wire import BatchRequest, Result, ScoreItem
 from verifiers import commitment, registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
@@ -83,6 +84,7 @@ class Core:
     task_daemon: task_containers.DaemonWatch
     load_monitor: LoadMonitor
     usage: Usage
+    watch: Watch
     memory_watch: MemoryWatch
     trying_redis: asyncio.Task[None]
 
@@ -199,11 +201,17 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
         trying_redis = asyncio.create_task(cache.start())
         stack.push_async_callback(cancel, trying_redis)
         try:
-            on_scored = await stack.enter_async_context(audit_log.open_log(settings, metrics))
+            logged = await stack.enter_async_context(audit_log.open_log(settings, metrics))
         except audit_log.CannotOpen as error:
             raise CannotStart(str(error)) from error
         releases = Releases(settings.releases_dir, settings)
         stack.push_async_callback(releases.close)
+        observers = [] if logged is None else [logged]
+
+        def on_scored(batch: BatchRequest, results: Sequence[Result]) -> None:
+            for observe in observers:
+                observe(batch, results)
+
         engine = Engine(
             verifiers,
             cache,
@@ -222,6 +230,8 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             stamps_all=settings.receipts == "always",
         )
         await stack.enter_async_context(engine)
+        watch = await stack.enter_async_context(open_watch(settings, metrics, engine))
+        observers.append(watch.observe)
         store = open_records(
             settings.redis_url,
             _INTERACTIONS,
@@ -253,6 +263,7 @@ async def begin_core(settings: Settings, *, idle_boxes: bool = True) -> AsyncIte
             task_containers.DaemonWatch(containers),
             LoadMonitor(engine.queued_s),
             usage,
+            watch,
             MemoryWatch(settings.memory_mb, workers),
             trying_redis,
         )

@@ -98,6 +98,7 @@ async def open_around(settings: Settings, built: Core) -> AsyncIterator[Service]
                     history,
                     built.readiness,
                     built.usage,
+                    built.watch,
                     doors,
                 )
             except BadTasks as error:

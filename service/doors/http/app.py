@@ -25,6 +25,7 @@ from service.doors.routes import interactions as interactions_door
 from service.doors.routes import jobs as jobs_door
 from service.doors.routes import log as log_routes
 from service.doors.routes import usage as usage_door
+from service.doors.routes import watch as watch_door
 from service.doors.verifier_info import describe
 from service.errors import NotFound
 from service.groups.scoring import GroupScorer
@@ -41,6 +42,7 @@ from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.usage.usage import Usage
+from service.watch.lifespan import Watch
 from verifiers.judge.panel import Panel
 
 _READINESS: dict[int | str, dict[str, Any]] = {
@@ -65,6 +67,7 @@ def build_app(
     history: History | None,
     readiness: Callable[[], Readiness],
     usage: Usage,
+    watch: Watch,
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
     """The HTTP application. `others` holds the doors for clients of other systems, by their paths."""
@@ -146,6 +149,7 @@ def build_app(
     bare |= dict.fromkeys(reward_models.PATHS, reward_models.RewardModelDoor(settings, admission, panel))
     bare |= dict.fromkeys((live.SERIES, live.JUDGES), live.LiveDoor(history, panel))
     bare[usage_door.PATH] = usage_door.UsageDoor(usage)
+    bare |= dict.fromkeys(watch_door.PATHS, watch_door.WatchDoor(watch.alarms, watch.rates))
     bare |= others
     guard = PageGuard.of(settings, settings.host, linked=console.LINKED)
     gate = Gate(app, bare, _route, keys, admission, metrics, usage.ledger, guard)
@@ -171,7 +175,7 @@ _PATHS: Final = frozenset(
     {
         *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
         groups.PATH,
-        *(box_runs.PATH, usage_door.PATH, live.SERIES, live.JUDGES, *log_routes.PATHS),
+        *(box_runs.PATH, usage_door.PATH, *watch_door.PATHS, live.SERIES, live.JUDGES, *log_routes.PATHS),
         *(chat.CHAT, chat.MODELS, *reward_models.PATHS, *compat_routes.PATHS),
         *("/healthz", "/readyz", "/metrics", "/openapi.json", console.REFERENCE_PATH, console.PATH),
     }

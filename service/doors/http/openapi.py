@@ -17,6 +17,7 @@ from service.doors.routes import audits_openapi as audits_document
 from service.doors.routes import interactions_openapi as interactions_document
 from service.doors.routes import jobs_openapi as jobs_document
 from service.doors.routes import usage as usage_door
+from service.doors.routes import watch as watch_door
 from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, body_of, parameter, refused
 from service.errors import Problem
 from service.tenant import FORM, RUN_PATTERN
@@ -54,6 +55,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             bare[advantages.PATH] = {"post": advantages.operation(components, refusal)}
             bare[groups.PATH] = {"post": groups.operation(components, refusal)}
             bare[usage_door.PATH] = {"get": usage_door.operation(components, refusal)}
+            bare |= watch_door.operations(components, refusal)
             bare |= chat.operations(refusal) | reward_models.operations(refusal)
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():

@@ -1,0 +1,182 @@
+"""`rewardline dataset` says what stored verdicts tell of a data set, and writes the rows that teach."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rich.table import Table
+
+from service import settings
+from service.cli.console import fail, out, say
+from service.cli.local_scorer import scorer_here
+from service.observe.audit_log.reader import NotThere
+from service.prompts import trainer_rows
+from service.prompts.collecting import Prompt, Response, collect
+from service.prompts.duplicates import near_duplicates
+from service.prompts.label_errors import Judge as AnswerJudge
+from service.prompts.label_errors import Suspect, suspect
+from service.recipes.files import BadRecipes
+from service.rollouts.judging import Judge
+from service.run.core import CannotStart
+from service.watch.pass_rates import BANDS
+from service.watch.samples import PAID
+
+app = typer.Typer(no_args_is_help=True, help="Pass rates, wrong references and duplicates, from stored verdicts.")
+_SHOWN = 20
+_Places = Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Audit logs, or verdicts of `score`.")]
+_Output = Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")]
+_Trainer = Annotated[str, typer.Option("--format", help="verl, trl or prime-rl.")]
+_Seed = Annotated[int, typer.Option(help="The same seed chooses the same rows.")]
+
+
+@app.command()
+def stats(
+    places: _Places,
+    errors: Annotated[bool, typer.Option(help="Look for wrong references, too: judges responses anew.")] = False,
+) -> None:
+    """Show how many prompts are solved how often, near duplicates, and with --errors references that seem wrong."""
+    prompts = _collected(places)
+    table = Table("band", "prompts", "responses", "mean pass rate")
+    for band in BANDS:
+        rates = [prompt.rate for prompt in prompts if prompt.rate.band == band]
+        mean = sum(rate.rate or 0.0 for rate in rates) / len(rates) if rates else 0.0
+        table.add_row(band, str(len(rates)), str(sum(rate.count for rate in rates)), f"{mean:.2f}" if rates else "")
+    out.print(table)
+    pairs = near_duplicates([prompt.text for prompt in prompts])
+    say(f"{len(prompts)} prompts; {len(pairs)} are near duplicates of an earlier one.")
+    for first, second in pairs[:_SHOWN]:
+        say(f"    {_line(prompts[second].text)}  is nearly  {_line(prompts[first].text)}")
+    for found in _suspects(prompts) if errors else ():
+        say(f"reference {_line(found.prompt.reference)}: {found.agreeing} of {found.responses} responses agree on ")
+        say(f"    {_line(found.answer)}  for  {_line(found.prompt.text)}")
+
+
+@app.command("filter")
+def filter_rows(
+    places: _Places,
+    output: _Output,
+    trainer: _Trainer = "verl",
+    band: Annotated[list[str] | None, typer.Option(help="Keep these bands; default: hard, medium, easy.")] = None,
+    errors: Annotated[bool, typer.Option(help="Leave out references that seem wrong: judges responses anew.")] = False,
+) -> None:
+    """Write the prompts that teach, each once: without those that are always or never solved, and near duplicates."""
+    prompts = _collected(places)
+    bands = _bands(band or ["hard", "medium", "easy"])
+    twins = {second for _, second in near_duplicates([prompt.text for prompt in prompts])}
+    wrong = {id(found.prompt) for found in _suspects(prompts)} if errors else set()
+    kept = [
+        prompt
+        for at, prompt in enumerate(prompts)
+        if prompt.rate.band in bands and at not in twins and id(prompt) not in wrong
+    ]
+    _write(output, kept, trainer)
+    say(f"{output}: {len(kept)} of {len(prompts)} prompts; {len(twins)} near duplicates, {len(wrong)} wrong references")
+
+
+@app.command()
+def mix(
+    places: _Places,
+    output: _Output,
+    share: Annotated[list[str], typer.Option(help="BAND=SHARE, such as medium=0.6; repeat it.")],
+    count: Annotated[int, typer.Option(min=1, help="Rows to write, at most.")] = 1000,
+    trainer: _Trainer = "verl",
+    seed: _Seed = 0,
+) -> None:
+    """Write a mixture of bands of difficulty."""
+    prompts, chosen = _collected(places), random.Random(seed)  # noqa: S311  # it chooses rows
+    kept: list[Prompt] = []
+    for band, part in _shares(share).items():
+        pool = [prompt for prompt in prompts if prompt.rate.band == band]
+        kept += chosen.sample(pool, min(len(pool), round(part * count)))
+    chosen.shuffle(kept)
+    _write(output, kept, trainer)
+    bands = ", ".join(f"{band} {number}" for band, number in Counter(prompt.rate.band for prompt in kept).items())
+    say(f"{output}: {len(kept)} rows ({bands})")
+
+
+def _collected(places: Sequence[Path]) -> list[Prompt]:
+    try:
+        prompts, damaged = collect(places)
+    except NotThere as error:
+        raise fail(str(error)) from error
+    for problem in damaged[:_SHOWN]:
+        say(problem)
+    if not prompts:
+        raise fail("no judged prompt in these files; a log of hashes (`audit_redact`) has no prompts")
+    return list(prompts.values())
+
+
+def _bands(names: Sequence[str]) -> set[str]:
+    if unknown := set(names) - {*BANDS}:
+        raise fail(f"no band {sorted(unknown)[0]!r}; there are {', '.join(BANDS)}")
+    return set(names)
+
+
+def _shares(given: Sequence[str]) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for text in given:
+        band, _, number = text.partition("=")
+        try:
+            shares[band] = float(number)
+        except ValueError:
+            raise fail(f"--share {text}: write BAND=SHARE, such as medium=0.6") from None
+    _bands([*shares])
+    if not 0 < sum(shares.values()) <= 1.0001 or min(shares.values()) < 0:
+        raise fail(f"--share: the shares add up to {sum(shares.values()):g}; write shares that add up to 1 or less")
+    return shares
+
+
+def _write(output: Path, prompts: Sequence[Prompt], trainer: str) -> None:
+    if trainer not in trainer_rows.TRAINERS:
+        raise fail(f"no format {trainer!r}; there are {', '.join(trainer_rows.TRAINERS)}")
+    try:
+        trainer_rows.write(output, prompts, trainer)
+    except ImportError as error:
+        raise fail("Parquet needs pyarrow: pip install 'rewardline-server[parquet]'") from error
+    except OSError as error:
+        raise fail(f"{output}: {error.strerror}") from error
+
+
+def _suspects(prompts: Sequence[Prompt]) -> list[Suspect]:
+    try:
+        found: list[Suspect] = uvloop.run(_looked_for(prompts))
+    except (BadRecipes, CannotStart, settings.SettingsError) as error:
+        raise fail(str(error)) from error
+    return found
+
+
+async def _looked_for(prompts: Sequence[Prompt]) -> list[Suspect]:
+    async with scorer_here(settings.read(None)) as score:
+        found = [await suspect(prompt, by(score)) for prompt in prompts]
+    return [each for each in found if each is not None]
+
+
+def by(score: Judge) -> AnswerJudge:
+    """Asks the verifier of a prompt whether responses are right, with other answers as references."""
+
+    async def judge(prompt: Prompt, asked: Sequence[tuple[Response, str]]) -> list[bool]:
+        items = [{**_named(prompt), "response": response.text, "reference": answer} for response, answer in asked]
+        return [(result["score"] or 0.0) >= PAID for result in await score(items)]
+
+    return judge
+
+
+def _named(prompt: Prompt) -> dict[str, object]:
+    """The fields that say how the prompt is judged: its recipe before the verifier that the recipe names."""
+    fields = dict(prompt.fields)
+    if "recipe" in fields:
+        fields = {
+            name: value for name, value in fields.items() if name not in ("verifier", "domain", "data_source", "tag")
+        }
+    elif "verifier" in fields:
+        fields = {name: fields[name] for name in ("verifier", "params") if name in fields}
+    return {**fields, "prompt": prompt.text} if prompt.text else fields
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else line[:79] + "…"

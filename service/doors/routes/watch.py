@@ -1,0 +1,141 @@
+"""`GET /v1/watch/alarms` tells a tenant where a policy seems to game its reward; `GET /v1/prompts` which prompts teach it."""
+
+from collections import Counter
+from typing import Annotated, Any, Final
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from fairness import TENANT
+from service.doors.asgi import asgi_response
+from service.doors.routes.openapi_parts import JSON, Refusal, answer_of, parameter, refused
+from service.errors import FieldError, MethodNotAllowed, Unprocessable
+from service.watch.alarms import Alarm, Alarms
+from service.watch.pass_rates import BANDS, Band, PassRates, PromptRate, sampled
+from service.wire import encode
+
+ALARMS: Final = "/v1/watch/alarms"
+PROMPTS: Final = "/v1/prompts"
+PATHS: Final = (ALARMS, PROMPTS)
+_Text = Annotated[str, msgspec.Meta(max_length=128)]
+
+
+class AlarmQuery(msgspec.Struct, forbid_unknown_fields=True):
+    run: _Text | None = None
+    after: _Text | None = None
+
+
+class PromptQuery(msgspec.Struct, forbid_unknown_fields=True):
+    run: _Text = ""
+    band: list[Band] = []
+    count: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 100
+    by_variance: bool = False
+    seed: int | None = None
+
+
+class AlarmReport(msgspec.Struct, frozen=True):
+    """The alarms of a tenant, the oldest first."""
+
+    alarms: list[Alarm]
+
+
+class PromptReport(msgspec.Struct, frozen=True):
+    """Prompts of a run, and how many there are in each band."""
+
+    prompts: list[PromptRate]
+    bands: dict[str, int]
+
+
+class WatchDoor:
+    """Both routes as an ASGI application."""
+
+    def __init__(self, alarms: Alarms, rates: PassRates) -> None:
+        self._alarms = alarms
+        self._rates = rates
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if scope["method"] != "GET":
+            raise MethodNotAllowed(f"{scope['method']} {path}; it takes GET", allow="GET")
+        report = self._prompts(scope["query_string"]) if path == PROMPTS else self._report(scope["query_string"])
+        await asgi_response.respond(send, 200, encode(report))
+
+    def _report(self, given: bytes) -> AlarmReport:
+        query = _query(ALARMS, given, AlarmQuery)
+        return AlarmReport(self._alarms.of(TENANT.get(), query.run, query.after))
+
+    def _prompts(self, given: bytes) -> PromptReport:
+        query = _query(PROMPTS, given, PromptQuery)
+        rates = self._rates.of(TENANT.get(), query.run)
+        chosen = sampled(rates, query.count, query.band or BANDS, by_variance=query.by_variance, seed=query.seed)
+        return PromptReport(
+            [PromptRate.of(key, rate) for key, rate in chosen], dict(Counter(rate.band for rate in rates.values()))
+        )
+
+
+def _query(path: str, given: bytes, kind: type[Any]) -> Any:
+    """Decode the query string of a request.
+
+    Raises:
+        Unprocessable: a name that is unknown or stands there twice, or a wrong value.
+    """
+    pairs = parse_qs(given.decode("latin-1"), keep_blank_values=True)
+    fields = {name: values if name == "band" or len(values) > 1 else values[0] for name, values in pairs.items()}
+    try:
+        return msgspec.convert(fields, kind, strict=False)
+    except msgspec.ValidationError as error:
+        known = " and ".join(kind.__struct_fields__)
+        message = f"expected {known}: {error}"
+        raise Unprocessable(f"the query of {path}: {message}", errors=[FieldError(["query"], message)]) from error
+
+
+def operations(components: JSON, refusal: Refusal) -> JSON:
+    """Describes the routes in the OpenAPI document. Their schemas are added to `components`."""
+    (alarms, prompts), schemas = msgspec.json.schema_components(
+        (AlarmReport, PromptReport), ref_template="#/components/schemas/{name}"
+    )
+    components |= schemas
+    text, here = (
+        {"type": "string", "maxLength": 128},
+        "the caller's tenant at this replica; with `admin` and `X-Tenant`, of another one.",
+    )
+    refusals = refused({422: "Another parameter in the query, or a wrong value"}, refusal)
+    bands: JSON = {"type": "array", "items": {"type": "string", "enum": [*BANDS]}}
+
+    def option(name: str, schema: JSON, description: str) -> JSON:
+        return parameter(name, "query", schema, required=False, description=description)
+
+    return {
+        ALARMS: {
+            "get": {
+                "tags": ["operation"],
+                "summary": "Where a policy seems to game its reward",
+                "description": f"The latest alarms of {here}",
+                "operationId": "alarms",
+                "parameters": [
+                    option("run", text, "Of this run alone"),
+                    option("after", text, "The id of an alarm: those that came after it"),
+                ],
+                "responses": {"200": answer_of("Alarms, the oldest first", alarms), **refusals},
+            }
+        },
+        PROMPTS: {
+            "get": {
+                "tags": ["operation"],
+                "summary": "How often prompts are solved, and a sample of them",
+                "description": f"Of the prompts that the watch has counted, of {here}",
+                "operationId": "prompts",
+                "parameters": [
+                    option("run", text, "The run; default: requests that name none"),
+                    option("band", bands, "Only prompts of these bands of difficulty"),
+                    option("count", {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 100}, "How many"),
+                    option(
+                        "by_variance", {"type": "boolean", "default": False}, "Draw prompts that teach more, more often"
+                    ),
+                    option("seed", {"type": "integer"}, "The same seed draws the same prompts from the same counts"),
+                ],
+                "responses": {"200": answer_of("Prompts, and the size of each band", prompts), **refusals},
+            }
+        },
+    }

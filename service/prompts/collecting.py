@@ -1,0 +1,83 @@
+"""Gathers prompts with their responses from stored verdicts: audit logs, and files that `rewardline score` wrote."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from service.observe.audit_log import reader
+from service.watch.pass_rates import PassRate
+from service.watch.samples import STEP_NAMES
+
+MAX_RESPONSES: Final = 64
+"""Responses of one prompt that are kept to look for errors in its reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A judged response to a prompt."""
+
+    text: str
+    extracted: str
+    score: float
+
+
+@dataclass(slots=True)
+class Prompt:
+    """A prompt with what verdicts say of it."""
+
+    text: str
+    reference: str
+    fields: dict[str, Any]
+    """What a verifier needs beside a response: verifier or recipe, parameters, labels."""
+    rate: PassRate
+    responses: list[Response] = field(default_factory=list)
+
+
+def collect(places: Iterable[Path]) -> tuple[dict[tuple[str, str], Prompt], list[str]]:
+    """The prompts of stored verdicts by text and reference, and what is damaged.
+
+    Raises:
+        NotThere: there is no such file or folder.
+    """
+    prompts: dict[tuple[str, str], Prompt] = {}
+    damaged: list[str] = []
+    for record in _records(reader.find(places), damaged):
+        text, reference = str(record.get("prompt") or ""), _text(record.get("reference"))
+        score = record.get("score")
+        if not (text or reference) or not isinstance(score, int | float):
+            continue
+        prompt = prompts.get((text, reference))
+        if prompt is None:
+            names = ("verifier", "recipe", "params", "domain", "data_source", "tag")
+            fields = {name: record[name] for name in names if record.get(name)}
+            prompt = prompts[text, reference] = Prompt(text, reference, fields, PassRate(text[:200]))
+        prompt.rate.add([float(score)], _step(record))
+        if len(prompt.responses) < MAX_RESPONSES:
+            response = Response(str(record.get("response") or ""), str(record.get("extracted") or ""), float(score))
+            prompt.responses.append(response)
+    return prompts, damaged
+
+
+def _records(files: Iterable[Path], damaged: list[str]) -> Iterator[Mapping[str, Any]]:
+    for file in files:
+        for line in reader.lines(file, damaged):
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                damaged.append(f"{file}: a line is not JSON")
+                continue
+            if isinstance(record, dict) and "status" in record:
+                yield record
+
+
+def _step(record: Mapping[str, Any]) -> float:
+    """The step of a record. Without one all records are of the same step."""
+    metadata = record.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    return next((float(named[name]) for name in STEP_NAMES if isinstance(named.get(name), int)), 0.0)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,91 @@
+"""Alarms, and where they go: the log, the metrics, and a list of the latest for `/v1/watch/alarms`."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import structlog
+
+from service.watch.evidence import Moment
+from service.watch.samples import Shown
+
+log = structlog.get_logger("rewardline.watch")
+
+MAX_ALARMS: Final = 500
+"""Alarms that are kept. Each takes 15 kB at most."""
+ALARM_BYTES: Final = 15_000
+
+
+class At(msgspec.Struct, frozen=True):
+    """A moment of a run."""
+
+    item: int
+    """Items of the run that this replica had judged before it."""
+    step: int | None
+    """The step of the training, if the items' metadata say it."""
+    time: str
+    """UTC. Empty: from the beginning."""
+
+
+class Alarm(msgspec.Struct, frozen=True):
+    """What was seen, since when, and the responses."""
+
+    id: str
+    tenant: str
+    run: str
+    judge: str
+    """The recipe or verifier that paid."""
+    detector: str
+    about: str
+    since: At
+    """Since when the kind of response has grown frequent, as far as the evidence tells."""
+    raised: At
+    share_before: float | None
+    """The mean of what the detector reads, at the beginning of the run."""
+    share_now: float | None
+    """The same over the latest samples."""
+    responses: Sequence[Shown]
+    detail: str = ""
+
+
+def at(moment: Moment) -> At:
+    return At(moment.item, moment.step, moment.time)
+
+
+class Alarms:
+    """The latest alarms of all runs. Called by the thread of the watch and by the event loop."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Alarm] = OrderedDict()
+        self.raised: Counter[tuple[str, str]] = Counter()
+        """By judge and detector."""
+
+    def raise_(self, alarm: Alarm) -> None:
+        self._kept[alarm.id] = alarm
+        if len(self._kept) > MAX_ALARMS:
+            self._kept.popitem(last=False)
+        self.raised[alarm.judge, alarm.detector] += 1
+        log.warning(
+            "reward_alarm",
+            alarm=alarm.id,
+            tenant=alarm.tenant,
+            run=alarm.run,
+            judge=alarm.judge,
+            detector=alarm.detector,
+            about=alarm.about,
+            detail=alarm.detail,
+            since_step=alarm.since.step,
+            since_item=alarm.since.item,
+            responses=[shown.id for shown in alarm.responses],
+        )
+
+    def of(self, tenant: str, run: str | None = None, after: str | None = None) -> list[Alarm]:
+        """The alarms of a tenant, the oldest first: of one run, and those that came after another one, if these are given."""
+        alarms = [alarm for alarm in [*self._kept.values()] if alarm.tenant == tenant and run in (None, alarm.run)]
+        ids = [alarm.id for alarm in alarms]
+        return alarms[ids.index(after) + 1 :] if after in ids else alarms
+
+    @property
+    def used_bytes(self) -> int:
+        return len(self._kept) * ALARM_BYTES

@@ -1,0 +1,295 @@
+"""Reads the audit stream: finished batches come in on the event loop, and a thread of its own reads a sample of them.
+
+The event loop chooses items and hands over references, in about a microsecond per item. What does not fit is dropped and
+counted: a sample of a sample is a sample.
+"""
+
+import random
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Final
+
+import structlog
+
+from fairness import TENANT
+from memory.registry import add_store
+from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
+from service.recipes.model import WatchSpec
+from service.tenant import RUN
+from service.watch.alarms import Alarms
+from service.watch.evidence import Moment
+from service.watch.pass_rates import PassRates
+from service.watch.probes import Planted, Planter, Prober, Shadowed, reference_text
+from service.watch.samples import Sample, Shown, key_of, sample_of
+from service.watch.texts import cut
+from service.watch.window import NBYTES, Whose, Window
+from service.wire import BatchRequest, Result, ScoreItem
+
+log = structlog.get_logger("rewardline.watch")
+
+_QUEUED_BATCHES: Final = 64
+_QUEUED_BYTES: Final = 32_000_000
+_SAMPLES_PER_S: Final = 6.0
+"""Samples that are read in the long run, at most: 0.2 % of a CPU."""
+_MOST_SAVED: Final = 400.0
+"""Samples that may be read at once after a pause: the responses of a step often come together."""
+_SLICE: Final = 16
+"""Samples that the thread reads before it gives away Python's lock: about 2 ms."""
+_PAUSE_S: Final = 0.0005
+_RULES: Final = Rules(keep_unjudged=False, max_text_chars=20_000)
+
+SpecOf = Callable[[Result], WatchSpec | None]
+"""Says whether and how the verdict is watched."""
+_PROMPT_CHARS: Final = 200
+_LEARNED: Final = 4
+"""References of a batch of which impostors for others may be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """A finished batch, the positions of the sampled items, and how many items each run and judge had judged before."""
+
+    finished: Finished
+    sampled: Sequence[int]
+    judges: Sequence[str | None]
+    """The recipe or verifier of each item; None: it is not watched."""
+    nbytes: int
+
+
+class Windows:
+    """The windows of the latest runs. Used by the thread of the watch alone."""
+
+    name = "watch"
+
+    def __init__(self, alarms: Alarms, *, max_bytes: int, redact: bool) -> None:
+        self._alarms = alarms
+        self._most = max(1, max_bytes // NBYTES)
+        self._redact = redact
+        self._kept: OrderedDict[Whose, Window] = OrderedDict()
+        self._lock = threading.Lock()
+        """Guards `_kept`, which the event loop halves if the process is too large."""
+        add_store(self)
+
+    def of(self, whose: Whose) -> Window:
+        with self._lock:
+            window = self._kept.pop(whose, None) or Window(whose, self._alarms.raise_, redact=self._redact)
+            self._kept[whose] = window
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+            return window
+
+    @property
+    def entries(self) -> int:
+        return len(self._kept)
+
+    @property
+    def used_bytes(self) -> int:
+        return len(self._kept) * NBYTES + self._alarms.used_bytes
+
+    def halve(self) -> None:
+        with self._lock:
+            for _ in range((len(self._kept) + 1) // 2):
+                self._kept.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
+class Stream:
+    """The observer, its thread, and the probes. Call `start` first and `close` last; run `probe` on the event loop."""
+
+    def __init__(
+        self,
+        alarms: Alarms,
+        prober: Prober,
+        spec_of: SpecOf,
+        *,
+        share: float,
+        max_bytes: int,
+        rates: PassRates,
+        redact: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        self.windows = Windows(alarms, max_bytes=max_bytes, redact=redact)
+        self.counts: Counter[str] = Counter(sampled=0, dropped=0, bug=0)
+        self._spec_of = spec_of
+        self._prober = prober
+        self._share = share
+        self._redact = redact
+        self._rates = rates
+        self._random = random.Random(seed)  # noqa: S311  # it chooses samples
+        self._planters: OrderedDict[Whose, Planter] = OrderedDict()
+        self._queue: SimpleQueue[_Batch | tuple[Shadowed | Planted, list[float]] | None] = SimpleQueue()
+        self._budget, self._budget_at_s = _MOST_SAVED, time.monotonic()
+        self._queued_bytes = 0
+        """Written by the event loop alone."""
+        self._done_bytes = 0
+        """Written by the thread alone."""
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self, timeout_s: float) -> None:
+        """Read what is queued, and end the thread. It blocks."""
+        self._queue.put(None)
+        self._thread.join(timeout_s)
+
+    def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
+        """Take a finished batch. Returns at once. Call it in the event loop."""
+        specs: dict[str | None, WatchSpec | None] = {}
+        judges: list[str | None] = []
+        for result in results:
+            judge = result.recipe or result.verifier
+            if judge not in specs:
+                specs[judge] = self._spec_of(result)
+            judges.append(judge if specs[judge] is not None and result.score is not None else None)
+        if not any(specs.values()):
+            return
+        self._probe(batch, results, judges, specs)
+        nbytes = batch.nbytes or sum(len(item.response) for item in batch.items)
+        waiting = self._queued_bytes - self._done_bytes
+        if self._queue.qsize() >= _QUEUED_BATCHES or (waiting and waiting + nbytes > _QUEUED_BYTES):
+            self.counts["dropped"] += len(results)
+            return
+        self._queued_bytes += nbytes
+        finished = Finished(time.time(), "", batch.items, batch.references, results, nbytes, TENANT.get(), RUN.get())
+        self._queue.put(_Batch(finished, self._chosen(judges), judges, nbytes))
+
+    def _chosen(self, judges: Sequence[str | None]) -> list[int]:
+        """A share of the items at random, as far as the budget of samples allows: it grows with time, not with the rate."""
+        now_s = time.monotonic()
+        self._budget = min(_MOST_SAVED, self._budget + _SAMPLES_PER_S * (now_s - self._budget_at_s))
+        self._budget_at_s = now_s
+        expected = self._share * len(judges)
+        count = min(int(expected) + (self._random.random() < expected % 1), int(self._budget))
+        self._budget -= count
+        chosen = sorted(self._random.sample(range(len(judges)), count))
+        return [at for at in chosen if judges[at] is not None]
+
+    def _probe(
+        self,
+        batch: BatchRequest,
+        results: Sequence[Result],
+        judges: Sequence[str | None],
+        specs: Mapping[str | None, WatchSpec | None],
+    ) -> None:
+        """Send a share of the items to their shadow, and plant impostors."""
+        places: dict[str, list[int]] = {}
+        for at, judge in enumerate(judges):
+            if judge is not None:
+                places.setdefault(judge, []).append(at)
+        for judge, positions in places.items():
+            spec, whose = specs[judge], Whose(TENANT.get(), RUN.get(), judge)
+            assert spec is not None
+            if spec.impostors:
+                self._plant(whose, batch, results, positions)
+            if spec.shadow is not None:
+                for at in positions:
+                    if self._random.random() < spec.share:
+                        what = (whose, batch.items[at], batch.references, results[at], at)
+                        self._prober.put(Shadowed(*what, spec.shadow))
+
+    def _plant(self, whose: Whose, batch: BatchRequest, results: Sequence[Result], positions: Sequence[int]) -> None:
+        planter = self._planter(whose)
+        for at in self._random.sample(positions, min(_LEARNED, len(positions))):
+            planter.learn(reference_text(batch.items[at], batch.references))
+        if planter.is_time(len(positions)):
+            at = self._random.choice(positions)
+            planted = planter.plant(whose, results[at].verifier or "", batch.items[at], batch.references)
+            if planted is not None:
+                self._prober.put(planted)
+
+    def _planter(self, whose: Whose) -> Planter:
+        planter = self._planters.pop(whose, None) or Planter()
+        self._planters[whose] = planter
+        if len(self._planters) > _QUEUED_BATCHES:
+            self._planters.popitem(last=False)
+        return planter
+
+    async def probe(self) -> None:
+        """Have probes judged, for as long as the service runs."""
+        while True:
+            self._queue.put(await self._prober.next())
+
+    def _run(self) -> None:
+        while (work := self._queue.get()) is not None:
+            try:
+                if isinstance(work, _Batch):
+                    self._read(work)
+                elif isinstance(work[0], Shadowed):
+                    self._read_shadow(work[0], work[1][0])
+                else:
+                    self._read_planted(work[0], work[1])
+            except Exception:  # no error of the watch may reach scoring, or end the watch
+                self.counts["bug"] += 1
+                log.exception("the watch could not read a batch")
+            if isinstance(work, _Batch):
+                self._done_bytes += work.nbytes
+
+    def _read(self, batch: _Batch) -> None:
+        finished, moment = batch.finished, timestamp(batch.finished.time_s)
+        counts = Counter(judge for judge in batch.judges if judge is not None)
+        begins = {judge: self._window(finished, judge).items for judge in counts}
+        for number, at in enumerate(batch.sampled):
+            judge = batch.judges[at]
+            record = record_of(finished, at, moment, _RULES)
+            sample = None if record is None or judge is None else sample_of(record, begins[judge] + at)
+            if sample is not None and judge is not None:
+                self._window(finished, judge).take(sample)
+                self.counts["sampled"] += 1
+            if number % _SLICE == _SLICE - 1:
+                time.sleep(_PAUSE_S)
+        for judge, count in counts.items():
+            window = self._window(finished, judge)
+            when = Moment(window.items, window.step, moment)
+            for prompt, scores in _groups(batch, judge):
+                window.take_group(scores, when)
+                shown = "" if self._redact else prompt[:_PROMPT_CHARS]
+                self._rates.add(finished.tenant, finished.run_id, key_of(prompt), shown, scores, window.step or 0)
+            window.items += count
+
+    def _window(self, finished: Finished, judge: str) -> Window:
+        return self.windows.of(Whose(finished.tenant, finished.run_id, judge))
+
+    def _read_shadow(self, probe: Shadowed, score: float) -> None:
+        window = self.windows.of(probe.whose)
+        sample = self._sample(probe, window)
+        if sample is not None:
+            window.take_shadow(sample, score)
+
+    def _sample(self, probe: Shadowed, window: Window) -> Sample | None:
+        finished = Finished(time.time(), "", [probe.item], probe.references, [probe.result], 0)
+        record = record_of(finished, 0, timestamp(finished.time_s), _RULES)
+        return None if record is None else sample_of(record, window.items)
+
+    def _read_planted(self, probe: Planted, scores: Sequence[float]) -> None:
+        if min(scores) < probe.impostor.pays:
+            return
+        window = self.windows.of(probe.whose)
+        item = probe.item
+        prompt = item.prompt if isinstance(item.prompt, str) else ""
+        parts = ("", "") if self._redact else (cut(prompt, 600), cut(probe.texts[0], 600))
+        shown = Shown(item.id if item.id is not None else "", window.step, scores[0], *parts, "")
+        window.impostor_paid(f"{probe.impostor.kind}: {probe.impostor.about}", shown)
+
+
+def _groups(batch: _Batch, judge: str) -> Iterable[tuple[str, list[float]]]:
+    """The prompts of the batch with the scores of all responses to each."""
+    groups: dict[str | bytes, list[float]] = {}
+    for item, result, other in zip(batch.finished.items, batch.finished.results, batch.judges, strict=True):
+        if other == judge and result.score is not None:
+            groups.setdefault(_prompt_of(item), []).append(result.score)
+    return ((key if isinstance(key, str) else key.decode(errors="replace"), scores) for key, scores in groups.items())
+
+
+def _prompt_of(item: ScoreItem) -> str | bytes:
+    """The prompt of an item; its reference, where the prompt is no text."""
+    if isinstance(item.prompt, str):
+        return item.prompt
+    return item.reference_id or bytes(item.reference) or bytes(item.ground_truth) or bytes(item.test_cases)

@@ -1,0 +1,166 @@
+"""What is known of one run and the recipe or verifier that judges it: the beginning, evidence, the latest suspects.
+
+The first 48 paid samples show how responses look at the beginning (`Beginning`), the next 64 how often each detector reads what
+it looks for without a hack. All later ones may be evidence that it has become more frequent.
+"""
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from service.watch import memories
+from service.watch.alarms import Alarm, at
+from service.watch.detectors import BY_NAME, DETECTORS, PAID, Detector
+from service.watch.evidence import Crossing, Evidence, Moment, joint_crossing, log_threshold, upper_bound
+from service.watch.memories import Memories
+from service.watch.samples import Sample, Shown
+
+_BEGINNING: Final = 48
+_CALIBRATION: Final = 64
+_SUSPECTS: Final = 6
+"""Responses that an alarm shows."""
+_RECENT: Final = 64
+_MIN_GROUP: Final = 4
+_LOG_LEAST: Final = log_threshold(len(DETECTORS))
+NBYTES: Final = memories.NBYTES + len(DETECTORS) * _SUSPECTS * 2_500
+"""What a window takes, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Which verdicts a window is of."""
+
+    tenant: str
+    run: str
+    judge: str
+
+
+@dataclass(slots=True)
+class _Series:
+    """The numbers that one detector has read."""
+
+    detector: Detector
+    total: float = 0.0
+    count: int = 0
+    evidence: Evidence | None = None
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
+    suspects: deque[Shown] = field(default_factory=lambda: deque(maxlen=_SUSPECTS))
+
+    def add(self, x: float, moment: Moment, calibration: int = _CALIBRATION) -> Crossing | None:
+        self.recent.append(x)
+        if self.evidence is None:
+            self.total += x
+            self.count += 1
+            if self.count >= calibration:
+                bound = upper_bound(self.total, self.count) + self.detector.tolerance
+                self.evidence = Evidence(max(bound, self.detector.floor))
+            return None
+        self.evidence.add(x, moment)
+        return self.evidence.crossing(_LOG_LEAST)
+
+    @property
+    def before(self) -> float | None:
+        return self.total / self.count if self.count else None
+
+    @property
+    def now(self) -> float | None:
+        return sum(self.recent) / len(self.recent) if self.recent else None
+
+
+class Window:
+    """The watch on one run and its judge. `report` gets each alarm; `redact` leaves texts out of them."""
+
+    def __init__(self, whose: Whose, report: Callable[[Alarm], None], *, redact: bool = False) -> None:
+        self.whose = whose
+        self.items = 0
+        """Items that were judged so far."""
+        self.step: int | None = None
+        self._report = report
+        self._redact = redact
+        self._memories = Memories()
+        self._first = 0
+        self._series = {detector.name: _Series(detector) for detector in DETECTORS}
+        self._diverging = (_Series(BY_NAME["diverging"]), _Series(BY_NAME["diverging"]))
+        """The score; and what the shadow does not pay."""
+
+    def take(self, sample: Sample) -> None:
+        """Read a sampled response, and remember it."""
+        if sample.step is not None:
+            self.step = sample.step
+        begins = self._first < _BEGINNING
+        if sample.is_paid:
+            if begins:
+                self._memories.beginning.add(sample)
+                self._first += 1
+                if self._first == _BEGINNING:
+                    self._memories.beginning.close()
+            else:
+                moment = Moment(sample.item, sample.step, sample.time)
+                for detector in PAID:
+                    assert detector.read is not None
+                    x = detector.read(sample, self._memories)
+                    if x is not None:
+                        self._add(detector.name, x, moment, sample)
+        self._memories.keep(sample, is_first=begins)
+
+    def take_group(self, scores: Sequence[float], moment: Moment) -> None:
+        """Take the scores of all responses to one prompt."""
+        if len(scores) >= _MIN_GROUP:
+            self._add("no_variance", float(min(scores) >= 0.5), moment, None)
+
+    def take_shadow(self, sample: Sample, score: float) -> None:
+        """Take what the shadow verifier gave the sample."""
+        moment = Moment(sample.item, sample.step, sample.time)
+        self._add("shadow", max(0.0, sample.score - score), moment, sample)
+        rises, falls = self._diverging
+        for series, x in ((rises, sample.score), (falls, 1.0 - score)):
+            series.recent.append(x)
+            if series.evidence is None:
+                series.add(x, moment)
+            else:
+                series.evidence.add(x, moment)
+        self._series["diverging"].suspects.append(sample.shown(redact=self._redact))
+        if rises.evidence is not None and falls.evidence is not None:
+            crossing = joint_crossing((rises.evidence, falls.evidence), _LOG_LEAST)
+            if crossing is not None:
+                detail = f"the score was {rises.before:.2f} and is {rises.now:.2f}; {_shadow_means(falls)}"
+                self._raise("diverging", crossing.since, moment, detail=detail)
+
+    def impostor_paid(self, kind: str, shown: Shown) -> None:
+        """A planted response was paid: an alarm by itself."""
+        moment = Moment(self.items, self.step)
+        self._series["impostor"].suspects.append(shown)
+        self._raise("impostor", moment, moment, detail=f"kind: {kind}")
+
+    def _add(self, name: str, x: float, moment: Moment, sample: Sample | None) -> None:
+        series = self._series[name]
+        if sample is not None and x > 0.5:
+            series.suspects.append(sample.shown(redact=self._redact))
+        crossing = series.add(x, moment)
+        if crossing is not None:
+            self._raise(name, crossing.since, moment)
+
+    def _raise(self, name: str, since: Moment, moment: Moment, detail: str = "") -> None:
+        series = self._series[name]
+        whose = self.whose
+        alarm = Alarm(
+            secrets.token_hex(8),
+            *(whose.tenant, whose.run, whose.judge, name, series.detector.about),
+            at(since),
+            at(moment),
+            series.before,
+            series.now,
+            [*series.suspects],
+            detail,
+        )
+        # What has been reported is the new beginning: the next alarm of the kind is for what gets worse still.
+        if series.evidence is not None and series.now is not None:
+            series.evidence = Evidence(series.now + 2 * series.detector.tolerance)
+        self._report(alarm)
+
+
+def _shadow_means(falls: _Series) -> str:
+    before, now = (1.0 - (value or 0.0) for value in (falls.before, falls.now))
+    return f"that of the shadow was {before:.2f} and is {now:.2f}"

@@ -1,0 +1,118 @@
+"""Pass rates, near duplicates, and rows for trainers, from stored verdicts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from service.cli.main import application
+from service.prompts.duplicates import near_duplicates
+from service.watch.pass_rates import Band, PassRate, PassRates, sampled
+from tests.service.watch.recorded_runs import rows
+from tests.tables import table
+
+
+@table(
+    "scores, band",
+    [
+        ((0, 0, 0, 0, 0), "never"),
+        ((1, 1, 1, 1, 1), "always"),
+        ((0, 0, 0, 1, 0), "hard"),
+        ((0, 1, 0, 1), "medium"),
+        ((1, 1, 0, 1), "easy"),
+        ((1, 1, 1), "unknown"),
+        ((0.4, 0.6, 0.4, 0.6), "medium"),
+    ],
+)
+def test_the_band_of_a_prompt(scores: tuple[float, ...], band: Band) -> None:
+    rate = PassRate("")
+    for score in scores:
+        rate.add([score], 0)
+    assert rate.band == band
+
+
+def test_older_steps_count_less() -> None:
+    rate = PassRate("")
+    for _ in range(8):
+        rate.add([0.0], 0)
+    for _ in range(8):
+        rate.add([1.0], 100)
+    assert rate.rate == pytest.approx(8 / (8 + 8 / 4))
+
+
+def test_runs_and_tenants_are_apart_and_memory_is_bounded() -> None:
+    rates = PassRates(40_000)
+    rates.add("a", "r", 1, "p", [1.0], 0)
+    rates.add("b", "r", 1, "p", [0.0], 0)
+    assert rates.of("a", "r")[1].rate == 1.0
+    assert rates.of("a", "other") == {}
+    for key in range(1000):
+        rates.add("a", "r", key, "p", [1.0], 0)
+    assert 50 <= len(rates.of("a", "r")) <= 100
+
+
+def test_a_sample_prefers_what_varies() -> None:
+    rates = {key: PassRate("") for key in range(200)}
+    for key, rate in rates.items():
+        for at in range(8):
+            rate.add([float(at % 2 if key < 20 else at < 7)], 0)
+    drawn = sampled(rates, 40, ["easy", "medium"], by_variance=True, seed=1)
+    assert len(drawn) == 40
+    assert sum(key < 20 for key, _ in drawn) >= 8, "a tenth of the prompts, with twice the variance"
+    assert sampled(rates, 5, ["never"], by_variance=True) == []
+
+
+def test_near_duplicates_of_real_questions_are_told() -> None:
+    questions = sorted({row["prompt"] for row in rows("math")})[:300]
+    assert near_duplicates(questions) == []
+    twins = [questions[5] + " Explain.", questions[9].replace("How many", "Tell me how many")]
+    assert [first for first, _ in near_duplicates([*questions, *twins])][:1] == [5]
+    other = questions[7].replace("2", "3") if "2" in questions[7] else questions[7] + " 5"
+    assert near_duplicates([questions[7], other]) == []
+
+
+def _log(path: Path) -> Path:
+    solved = {"easy": (1, 1, 1, 0), "never": (0, 0, 0, 0), "half": (0, 1, 0, 1)}
+    records: list[dict[str, Any]] = [
+        {"status": "ok", "score": score, "prompt": f"{name} question, which is asked here", "reference": "4",
+         "response": f"r{at}", "verifier": "math", "data_source": "set", "metadata": {"step": 3}}
+        for name, scores in solved.items() for at, score in enumerate(scores)
+    ]  # fmt: skip
+    records.append({"status": "failed", "score": None, "prompt": "never asked", "reference": "1"})
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@table(
+    "trainer, columns, reference",
+    [
+        ("verl", {"data_source", "prompt", "ability", "reward_model", "extra_info"}, lambda row: row["reward_model"]["ground_truth"]),
+        ("trl", {"prompt", "solution", "data_source", "index", "pass_rate", "responses", "band"}, lambda row: row["solution"]),
+        ("prime-rl", {"prompt", "answer", "info"}, lambda row: row["answer"]),
+    ],
+)  # fmt: skip
+def test_rows_have_the_columns_of_the_trainer(tmp_path: Path, trainer: str, columns: set[str], reference: Any) -> None:
+    output = tmp_path / f"{trainer}.parquet"
+    log = _log(tmp_path / "log.jsonl")
+    result = CliRunner().invoke(
+        application("dataset"), ["dataset", "filter", str(log), "-o", str(output), "--format", trainer]
+    )
+    assert result.exit_code == 0, result.output
+    written = pq.read_table(output).to_pylist()
+    assert {*written[0]} == columns
+    assert [row["prompt"][0]["content"].split()[0] for row in written] == ["easy", "half"]
+    assert [reference(row) for row in written] == ["4", "4"]
+
+
+def test_stats_and_mix(tmp_path: Path) -> None:
+    log, output = _log(tmp_path / "log.jsonl"), tmp_path / "mixed.parquet"
+    run = CliRunner().invoke
+    assert "3 prompts" in run(application("dataset"), ["dataset", "stats", str(log)]).output
+    options = ["dataset", "mix", str(log), "-o", str(output), "--share", "medium=0.5", "--count", "2"]
+    assert run(application("dataset"), options).exit_code == 0
+    assert len(pq.read_table(output)) == 1
+    for wrong in ("medium=x", "midway=1", "medium=3"):
+        assert run(application("dataset"), [*options[:5], "--share", wrong]).exit_code == 2
