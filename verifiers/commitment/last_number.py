@@ -24,6 +24,7 @@ from verifiers.commitment.sayings import divides, may_divide
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
+from verifiers.numerals import parts
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
 """The first sign of a number. The pattern tests it first: letters are passed over in two thirds of the time."""
@@ -77,7 +78,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         note(text, Channel.LAST_NUMBER, (contrast.start, contrast.end), Stance.DENIED)
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
         offers = offers[-1:]
-    last = offers[-1] = _signed(text, start, offers[-1])
+    last = offers[-1] = _signed(text, start, _with_part(text, offers[-1], end))
     if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
@@ -162,6 +163,12 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
             begin += 1
         offers.append(Offer(begin, match.end(), begin, match.end()))
     return offers
+
+
+def _with_part(text: str, last: Offer, end: int) -> Offer:
+    """A number with the words that make a fraction of it: "8 et demi", "2 Drittel"."""
+    place = parts.whole(text, last.start, last.end, end)
+    return last if place is None else Offer(*place, *place)
 
 
 def _signed(text: str, start: int, last: Offer) -> Offer:

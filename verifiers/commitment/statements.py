@@ -16,6 +16,7 @@ from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.sayings import divides, finds_none, in_signs, relates, subject_end
 from verifiers.commitment.spans import Span, strip, trim, unwrap
 from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.numerals import parts
 
 _CHARS = 400
 _OPTION_LINE = re.compile(r"[*_\s]{0,4}\(?[A-H](?:\)?[*_\s]{0,4}|[.)][*_\s]{0,4}(?:\S[^\n]{0,100})?)")
@@ -394,7 +395,7 @@ def narrowed(text: str, start: int, end: int) -> Span:
     numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
     if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
         return start, end
-    first, stop = numbers[0].span()
+    first, stop = parts.whole(text, *numbers[0].span(), end) or numbers[0].span()
     is_understood = leads_to_number(text[start:first], text[stop:end]) and is_counted(text[stop:end])
     return strip(text, first, stop) if is_understood else (start, end)
 

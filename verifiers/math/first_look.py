@@ -34,6 +34,7 @@ from verifiers.math.limits import MAX_READ_CHARS
 from verifiers.math.moments import date, with_iso_days, written_day
 from verifiers.math.options import Options
 from verifiers.math.said import said_last
+from verifiers.numerals import parts
 from verifiers.numerals.local import in_english, languages_for
 from verifiers.numerals.scales import LOCAL, SCALES, multiplies
 
@@ -148,6 +149,9 @@ class FirstLook:
             span = stated(response, *extraction.span)
             answer = response[slice(*span)]
             extraction = judged_at(extraction, span)
+        if answer is not None and extraction.span is not None and not is_number(answer):
+            answer = parts.in_figures(answer, response[: extraction.span[1]][-_AROUND_CHARS:])
+            answer = _without_noun(answer) if extraction.channel is Channel.LAST_NUMBER else answer
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
             answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and extraction.span is not None and not is_number(answer):
@@ -183,6 +187,7 @@ def _is_day(reference: str) -> bool:
 
 _LIKE_A_DAY = re.compile(r"(?=[^\d]{0,20}\d)[^\\{}^=+*<>|()]{6,60}")
 _OK = Status.OK
+_AROUND_CHARS = 300
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
 _BEHIND = re.compile(
@@ -218,6 +223,16 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
         names = [word, scale]
     unit = next((name for name in names if (key := units.key(name)) is not None and units.is_known(key)), "")
     return rf" \text{{ {unit}}}" if unit else ""
+
+
+def _without_noun(answer: str) -> str:
+    """A number without a noun that is no unit: "8.5 ore" was cut out of prose for the half behind it."""
+    counted = _COUNTED.fullmatch(answer)
+    unit = units.key(counted[2]) if counted else None
+    return answer if counted is None or (unit is not None and units.is_known(unit)) else counted[1]
+
+
+_COUNTED = re.compile(r"(\d+(?:\.\d+|/\d+)?) ?([^\W\d_]\S{0,16})")
 
 
 @remember(256)

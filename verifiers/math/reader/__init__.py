@@ -49,6 +49,7 @@ from verifiers.math.reader.spoken import read_counted, read_spoken
 from verifiers.math.tokens import tokenize
 from verifiers.math.tree import Node, TooComplex, Unreadable
 from verifiers.math.words import as_words, labelled_parts, split_option, with_equations
+from verifiers.numerals.parts import in_figures
 
 
 def read(text: str) -> Node:
@@ -67,7 +68,7 @@ def read(text: str) -> Node:
 def _read(text: str) -> Node:
     if not text.isascii() and date(text) is not None:  # Greek letters become commands below
         return Node("date", leaf=text)
-    text = with_equations(_with_joints(text))
+    text = with_equations(_with_joints(in_figures(text)))
     if rest := behind_negative(text.strip()):
         return _negated(_read_formula_or_words(rest))
     prepared = prepare(text)

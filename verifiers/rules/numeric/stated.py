@@ -27,12 +27,6 @@ _SPACED = r"\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z)"
 _DIGITS_BEFORE = re.compile(rf"(?<![A-Za-z\d_.,])(?:[{SIGNS}]\s?)?[-−]?(?:{_GROUPED}|{_SPACED})+(?=\d+\Z)")
 _THOUSANDS_BEFORE = re.compile(rf"(?:[{SIGNS}]\s?)?[-−]?\d{{1,3}} (?:\d{{3}} )*(?:\d{{3}}[.,])?")
 _UNITS_OF_THOUSANDS = "克米瓦"
-_AND_A_PART = re.compile(
-    r"(?:\s[a-z]{2,12})?\sand\s(?:an?|one)[\s-](?P<part>half|third|quarter)(?![A-Za-z])(?!\s(?:of|times|as)\b)",
-    re.IGNORECASE,
-)
-_PARTS = {"half": "1/2", "third": "1/3", "quarter": "1/4"}
-"""`12 and a half` is 12 1/2."""
 _BOUND_SIGN = re.compile(r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z")
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z|(?:\A|\n|[=:($] ?)− \Z")
@@ -220,8 +214,6 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     before = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if is_grouped else None
     if extraction.answer is None and not (before and _THOUSANDS_BEFORE.fullmatch(before[0])):
         return None
-    if part := _AND_A_PART.match(response, end) if shown.isdecimal() else None:
-        return f"{shown} {_PARTS[part['part'].lower()]}"
     head = response[max(0, start - _WIDER_CHARS) : start]
     bound = _BOUND_SIGN.search(head) if head.rstrip()[-1:] in "<>≤≥" else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
