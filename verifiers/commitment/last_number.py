@@ -25,6 +25,7 @@ from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
 from verifiers.commitment.wording import begins_with, ends_with, single
 from verifiers.numerals import parts
+from verifiers.numerals.scales import scale_word
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
 """The first sign of a number. The pattern tests it first: letters are passed over in two thirds of the time."""
@@ -42,11 +43,10 @@ _VARIABLE_AFTER = re.compile(r"[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])|[ ][xyznk](?
 _NO_FACTORS = ("text", "mathrm", "quad", "qquad", "degree", "circ", "end")
 _NO_COMMANDS = "%$,;!: )]\\"
 _IN_TEXT = split("text textbf mathbf mathrm")
-_SCALE = re.compile(
-    r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",
-    re.IGNORECASE,
-)
+_GOES_ON = re.compile(r"\.\.\.|…|(?:st|nd|rd|th)\b", re.IGNORECASE)
 """Signs that turn digits into another number, and so belong to it."""
+_SCALE_CHARS = 26
+_ENGLISH = frozenset(["en"])
 _SIGNS = "-−－+＋"
 _DASH_BEFORE = re.compile(r"(?:^|\n|[A-Za-z]{2,}|\d)[ ]?$")
 _TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
@@ -209,9 +209,13 @@ def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
     last = offers[-1]
     if whole := whole_measure(text, start, (last.start, last.end), end):
         return [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
-    if scaled := _SCALE.match(text, last.end, end):
-        return [*offers[:-1], Offer(last.start, scaled.end(), last.start, scaled.end())]
-    return offers
+    if goes_on := _GOES_ON.match(text, last.end, end):
+        stop = goes_on.end()
+    elif scale := scale_word(after := text[last.end : min(end, last.end + _SCALE_CHARS)], _ENGLISH):
+        stop = last.end + after.startswith(" ") + len(scale)
+    else:
+        return offers
+    return [*offers[:-1], Offer(last.start, stop, last.start, stop)]
 
 
 def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bool:
