@@ -390,7 +390,7 @@ def narrowed(text: str, start: int, end: int) -> Span:
     if verbs:
         first = _past_emphasis(text, start, sentence.words[max(verbs)].start)
         inner = trim(text, first, end)
-        if _ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end):
+        if (_ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end)) and not sentence.bounds(inner):
             return inner
     numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
     if len(numbers) != 1 or _SIGNS.search(text, start, end) or _is_rate(sentence, numbers[0].end()):
