@@ -79,6 +79,9 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if len(offers) > 2 and _is_behind_range(text, start, *offers[-3:]):
         offers = offers[-1:]
     last = offers[-1] = _signed(text, start, _with_part(text, offers[-1], end))
+    if whole := whole_measure(text, start, (last.start, last.end), end):
+        offers = [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
+        last = offers[-1]
     if not is_time and (_is_part(text, start, end, last) or is_cut_out(text, start, (last.start, last.end), end)):
         return NO_OFFERS
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
@@ -207,8 +210,6 @@ def _goes_on(text: str, place: int, end: int) -> bool:
 def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
     """The numbers, where the last one is extended by all signs that belong to it."""
     last = offers[-1]
-    if whole := whole_measure(text, start, (last.start, last.end), end):
-        return [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
     if goes_on := _GOES_ON.match(text, last.end, end):
         stop = goes_on.end()
     elif scale := scale_word(after := text[last.end : min(end, last.end + _SCALE_CHARS)], _ENGLISH):

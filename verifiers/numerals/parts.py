@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from verifiers.commitment.cues import listed
+from verifiers.commitment.amounts import is_counter
 from verifiers.commitment.language import languages_of
 from verifiers.commitment.latex import any_of
 
@@ -80,7 +80,7 @@ def _mixed(match: re.Match[str]) -> str:
     """The sum in figures, with the noun, unless that is a counter: `8.5 heures`, but 8个半小时 has its noun behind it."""
     number = _written(int(match["figures"]) + _phrases()[match["said"].casefold()])
     noun = match["noun"] or ""
-    if noun in listed("counters"):
+    if is_counter(noun):
         return number
     return number + (noun if noun >= _UNSPACED else f" {noun}".rstrip())
 
