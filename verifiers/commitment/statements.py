@@ -80,7 +80,7 @@ def _is_truth(word: str) -> bool:
 
 def _stated(sentence: Sentence) -> Span | None:
     """The value at the end of a sentence, or the formula before "is the solution"."""
-    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, sentence.end, ".。．")
+    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, _before_ends(sentence), ".。．")
     if sentence.asks or start >= end:
         return None
     shown = text[start:end]
@@ -104,6 +104,14 @@ def _stated(sentence: Sentence) -> Span | None:
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
+
+
+def _before_ends(sentence: Sentence) -> int:
+    """The end of a sentence, or of the formula before a verb that ends it: "$2π$である"."""
+    places = [cue.first for cue in sentence.cues if cue.kind is Kind.ENDS and sentence.ends(cue.stop)]
+    first = min(places, default=0)
+    is_formula = first and sentence.words[first - 1].text in ("$", ")")
+    return sentence.words[first].start if is_formula else sentence.end
 
 
 def _called_right(sentence: Sentence, verdict: Word) -> Span | None:
@@ -331,7 +339,24 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         first = _past_emphasis(text, start, first)
         if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
             return found
-    return None
+    return _behind_subject(sentence, start, end)
+
+
+def _behind_subject(sentence: Sentence, start: int, end: int) -> Span | None:
+    """The only formula of a sentence, at its end, behind a verb and its subject: "Also beträgt die Fläche $2π$"."""
+    formulas = [*_FORMULA.finditer(sentence.text, start, end)]
+    if len(formulas) != 1 or formulas[0].end() != end:
+        return None
+    last = sentence.place(formulas[0].span())[0]
+    verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < last]
+    subject = sentence.words[max(verbs) : last] if verbs else []
+    known = {cue.kind for cue in sentence.cues if verbs and max(verbs) <= cue.first < last}
+    is_subject = 0 < len(subject) <= _MAX_SUBJECT and all(word.text.isalpha() for word in subject)
+    return _expression(sentence.text, formulas[0].start(), end) if is_subject and known <= _OF_SUBJECTS else None
+
+
+_MAX_SUBJECT = 4
+_OF_SUBJECTS = frozenset([Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.ABOUT, Kind.ONLY])
 
 
 def _is_noun(sentence: Sentence, place: int) -> bool:
