@@ -28,6 +28,7 @@ from verifiers.commitment import (
     without_html,
     without_struck,
 )
+from verifiers.commitment.asides import with_approximation, without_asides
 from verifiers.commitment.letters import LETTERS
 from verifiers.math import units
 from verifiers.math.exact import decide, is_number, unwrap
@@ -132,7 +133,7 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """Find the answer of a response."""
         sent = response if explain else None
-        response = without_html(without_struck(response))
+        response = with_approximation(without_asides(without_html(without_struck(response))))
         extraction = extract(response, self._params, MATH_CHANNELS, sent=sent)
         extraction = corrected(response, extraction, self._params.on_conflict)
         if self._wants_day and (extraction.answer is None or date(extraction.answer) is None):

@@ -12,8 +12,9 @@ from msgspec.structs import replace as replace_struct
 
 from verifiers import commitment, numerals
 from verifiers.commitment import Channel, amounts, spelled
+from verifiers.commitment.asides import without_asides
 from verifiers.numerals.local import languages_for
-from verifiers.rules.numeric import asides, notation, scales
+from verifiers.rules.numeric import notation, scales
 from verifiers.rules.numeric.currencies import SIGNS, currency_end
 from verifiers.rules.numeric.reading import PERCENT_BEHIND, read
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -72,7 +73,7 @@ def statement(
     sent = response if explain else None
     response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
     response = notation.with_ascii_marks(response)
-    scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params, sent)
+    scene = _scene(without_asides(notation.without_modulus(notation.without_remark(response))), params, sent)
     if (span := scene.extraction.span) is not None:
         bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
         scene = scene if bare == scene.response else _scene(bare, params, sent)
