@@ -156,6 +156,8 @@ class Comparison:
         if left and right:
             return self._two_relations(reference, answer)
         value = relations.assigned(reference if left else answer)
+        if value is None and right and not values.names(reference):
+            value = relations.total(answer)
         if value is None:
             return False
         return self.equal(value, answer) if left else self.equal(reference, value)
