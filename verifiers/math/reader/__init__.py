@@ -38,7 +38,7 @@ from functools import cache
 from verifiers.commitment.amounts import behind_negative
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.latex import any_of
-from verifiers.commitment.sayings import NO_SOLUTION, in_signs
+from verifiers.commitment.sayings import ABSENCES, in_signs
 from verifiers.commitment.wording import single
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH
@@ -130,7 +130,7 @@ def _negated(node: Node) -> Node:
 def _said(prepared: str) -> Node | None:
     """A formula in words: "the square root of 2"."""
     written = in_signs(prepared)
-    if written == NO_SOLUTION:
+    if written in ABSENCES:
         return as_words(written)
     return None if written is None else Reader(tokenize(written)).read()
 
