@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.amounts import negative_before
-from verifiers.commitment.around import is_cut_out
+from verifiers.commitment.around import formula_at, is_cut_out
 from verifiers.commitment.behind import is_doubted
 from verifiers.commitment.channels import Channel
 from verifiers.commitment.cues import Kind, Word, first_word, listed, words
@@ -162,10 +162,22 @@ def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
             begin += 1
         if not text[begin].isdigit():
             begin = strip(text, _without_dash(text, start, match), match.end())[0]
-        if text[begin] == "$" and text.startswith("$", match.end(), end):
+        if text[begin] == "$" and _opens_formula(text, begin, match.end(), end):
             begin += 1
         offers.append(Offer(begin, match.end(), begin, match.end()))
     return offers
+
+
+def _opens_formula(text: str, sign: int, stop: int, end: int) -> bool:
+    r"""Whether the dollar sign of a number opens a formula, and is no currency: `$5$`, `$5 \mathrm{~nm}$`."""
+    if text.startswith("$", stop, end):
+        return True
+    line = text.find("\n", stop, end)
+    is_with_command = text.find("\\", stop, min(end, stop + _UNIT_CHARS)) >= 0
+    return is_with_command and formula_at(text, sign, (sign + 1, stop), end if line < 0 else line) is not None
+
+
+_UNIT_CHARS = 4
 
 
 def _with_part(text: str, last: Offer, end: int) -> Offer:

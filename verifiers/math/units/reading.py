@@ -66,7 +66,7 @@ def atoms_of(text: str) -> Mapping[str, int] | None:
     if len(text) > MAX_CHARS:
         return None
     bare = BLANKS.sub(" ", text).strip().casefold().replace(" ", "")
-    if bare in _CLOCK_NAMES:
+    if bare in _CLOCK_NAMES and text != _PICOMETRE:
         return {_CLOCK_NAMES[bare]: 1}
     tokens = tokenized(plain(text))
     if not tokens:
@@ -277,6 +277,8 @@ _SIGN_ATOMS = {
     "''": "''",
     '"': "''",
 }
+_PICOMETRE = "pm"
+"""A time such as `3 pm` is read before units are."""
 _CLOCK_NAMES = {"am": "a.m.", "a.m.": "a.m.", "a.m": "a.m.", "pm": "p.m.", "p.m.": "p.m.", "p.m": "p.m."}
 _RAISING = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _RAISED = {"squared": 2, "cubed": 3}
