@@ -13,8 +13,8 @@ SCALES: Final[Mapping[str, Mapping[str, int]]] = _WORDS["scales"]
 """The power of ten of each word behind a number, by language."""
 MONTHS: Final[Mapping[str, int]] = _WORDS["months"]
 _MORE = {
-    "g": "граммов", "kg": "килограммов", "h": "ora ore uur uren giờ година години годин", "min": "хвилин хвилини phút",
-    "day": "día dia giorno", "month": "mes mese mois", "atm": "атм", "mol": "моль",
+    "g": "граммов gam", "kg": "килограммов", "h": "ora ore uur uren jam giờ година години годин", "min": "хвилин хвилини phút menit",
+    "day": "día dia giorno dni", "month": "mes mese mois", "atm": "атм", "mol": "моль",
 }  # fmt: skip
 SHORT_UNITS: Final = {name: {symbol: 1} for symbol, names in _MORE.items() for name in names.split()}
 """Names of units that CLDR lacks, or that are too short to be taken from it."""

@@ -197,7 +197,9 @@ def _no_solution(sentence: Sentence, end: int) -> Span | None:
     """The words that end a sentence and say that there is no solution: "方程无解"."""
     for place, word in enumerate(sentence.words):
         if finds_none(sentence.words, place):
-            is_article = Kind.OR if sentence.has(Kind.OR, 0, 1) else None  # "O limite": alternatives do not begin a sentence
+            is_article = (
+                Kind.OR if sentence.has(Kind.OR, 0, 1) else None
+            )  # "O limite": alternatives do not begin a sentence
             is_open = any(cue.kind in _OPEN - {is_article} and cue.first < place for cue in sentence.cues)
             is_case = any(each.text[0].isdigit() for each in sentence.words)
             return None if is_open or is_case else (word.start, end)

@@ -193,6 +193,7 @@ _OK = Status.OK
 _AROUND_CHARS = 300
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
+_UNIT_IN_FORMULA = re.compile(r"\s?\\(?:mathrm|text|rm)(?![A-Za-z])[^$\n]{1,60}?(?=\$|\\[)\]])")
 _GAP = re.compile(r"[\s}$*\\)]{0,6}")
 _UNIT = re.compile(rf"(?:°\s?)?{LETTERS.pattern}(?:[/ ]{LETTERS.pattern}){{0,3}}")
 _SCALE_CHARS = 26
@@ -209,6 +210,8 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
 
     Units are read only if the reference may have one. Otherwise a unit is ignored, and reading it would only take time.
     """
+    if with_units and is_number(answer) and (rest := _UNIT_IN_FORMULA.match(response, end)):
+        return rest[0] if (key := units.key(rest[0])) is not None and units.is_known(key) else ""
     gap = _GAP.match(response, end)
     if gap is None or not is_number(answer):
         return ""

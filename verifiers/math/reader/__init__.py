@@ -68,6 +68,8 @@ def read(text: str) -> Node:
 def _read(text: str) -> Node:
     if not text.isascii() and date(text) is not None:  # Greek letters become commands below
         return Node("date", leaf=text)
+    if not text.isascii() and (absence := in_signs(text)) in ABSENCES:
+        return Node("text", leaf=absence)
     text = with_equations(_with_joints(in_figures(text)))
     if rest := behind_negative(text.strip()):
         return _negated(_read_formula_or_words(rest))

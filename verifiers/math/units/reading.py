@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from memory import remember
+from verifiers.commitment.amounts import is_counted
 from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS
 from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
@@ -43,9 +44,9 @@ _POWER_OF_TEN = re.compile(rf"\s*(?:\\times\s*|{_IN_ROMAN})?{_POWER}\s*(?:\\cdot
 
 
 def unlisted(text: str) -> str | None:
-    """A word behind a number that no table lists, if it can only be what is counted or measured."""
+    """A word behind a number that no table lists, if it can only be what is counted or measured: not the Hungarian half of "42 fele"."""
     word = text.strip()
-    return noun([word], is_certain=True) if len(word) <= _MAX_UNLISTED_CHARS else None
+    return noun([word], is_certain=True) if len(word) <= _MAX_UNLISTED_CHARS and is_counted(word) else None
 
 
 _MAX_UNLISTED_CHARS = 12

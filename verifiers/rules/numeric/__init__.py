@@ -74,7 +74,7 @@ class NumericParams(commitment.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "26"
+    version = "27"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
