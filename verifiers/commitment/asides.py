@@ -88,7 +88,7 @@ def _number(figures: str) -> Fraction | None:
     return Fraction(top) / Fraction(bottom or 1) / (100 if "%" in figures else 1)
 
 
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _DECIMAL = re.compile(r"-?\d+(?:\.\d+)?")
 _BRACKET_CHARS = 24
 """Text that may stand behind an aside in brackets: a mark, an end tag."""
