@@ -46,7 +46,9 @@ _POWER_OF_TEN = re.compile(rf"\s*(?:\\times\s*|{_IN_ROMAN})?{_POWER}\s*(?:\\cdot
 def unlisted(text: str) -> str | None:
     """A word behind a number that no table lists, if it can only be what is counted or measured: not the Hungarian half of "42 fele"."""
     word = text.strip()
-    return noun([word], is_certain=True) if len(word) <= _MAX_UNLISTED_CHARS and is_counted(word) else None
+    if len(word) > _MAX_UNLISTED_CHARS or (noun([word]) is None and not is_counted(word)):
+        return None
+    return noun([word], is_certain=True)
 
 
 _MAX_UNLISTED_CHARS = 12
